@@ -1,9 +1,9 @@
-//! Does every increment count once, when servers are killed and restarted meanwhile?
+//! Does every increment count exactly once if servers are killed and restarted meanwhile?
 //!
 //!     cargo run --example count_through_restarts -- hbase://localhost:16020 60
 //!
-//! Increments a counter for so many seconds, by a get, a put and a batch beside it, and then
-//! compares what was acknowledged with what was counted.
+//! Increments a counter for the given number of seconds, together with a get, a put and a batch,
+//! and then compares the acknowledged increments with the counter.
 
 use std::time::{Duration, Instant};
 

@@ -1,15 +1,15 @@
-//! When does a server that is just starting answer a put?
+//! When does a starting server answer its first put?
 //!
-//! `first_put hbase://HOST:PORT` tries until a put into table `first_put` is answered (making the
-//! table if it is not there) and prints the time then, in milliseconds since 1970. Start it
-//! together with the server; `compat/measure.sh` subtracts the time at which that was.
+//! `first_put hbase://HOST:PORT` retries a put into table `first_put`, which it creates if
+//! necessary, until the put is answered, and prints the time in milliseconds since 1970. Start it
+//! together with the server; `compat/measure.sh` subtracts the start time.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rowhouse_client::{Client, Settings, Target};
 use rowhouse_model::{Error, ErrorKind, FamilyDescriptor, Put, Result, TableDescriptor, TableName};
 
-/// When nobody has answered by then, nobody will.
+/// After this time the program gives up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,4 @@
-//! Tables, namespaces and the cluster itself.
+//! Administration of tables, namespaces and the cluster.
 
 mod backup;
 mod regions;
@@ -17,83 +17,83 @@ use rowhouse_model::{
 use tokio::time::{Instant, sleep};
 
 use crate::Client;
-use crate::connection::Question;
+use crate::connection::CallRequest;
 use crate::retry::{Attempts, from_now};
 
-/// The first wait for a procedure; each is twice the one before.
+/// The first wait between polls of a procedure; each later wait is twice the previous one.
 const POLL_WAIT_MIN: Duration = Duration::from_millis(20);
-/// The longest wait between two questions about a procedure.
+/// The longest wait between two polls of a procedure.
 const POLL_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// What is asked of the cluster's master; cheap to clone. Calls that change something return when
-/// it is done.
+/// Calls to the cluster's master; cheap to clone. Calls that change something return when the
+/// change is complete.
 #[derive(Clone)]
 pub struct Admin {
     pub(crate) client: Client,
 }
 
-/// What a cluster says about itself.
+/// The status of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterStatus {
-    /// The version of the server software, as it prints it.
+    /// The version of the server software, in its own notation.
     pub version: String,
     /// The cluster's id.
     pub cluster_id: String,
     /// The active master.
     pub master: Option<ServerName>,
-    /// Masters that wait to become active.
+    /// Standby masters.
     pub backup_masters: Vec<ServerName>,
-    /// Region servers that are alive.
+    /// Live region servers.
     pub live_servers: Vec<ServerName>,
-    /// The same, with what they serve.
+    /// Live region servers with their load.
     pub loads: Vec<ServerLoad>,
     /// Region servers that are known to be dead.
     pub dead_servers: Vec<ServerName>,
-    /// Regions on their way from one server to another.
+    /// Number of regions that are being moved.
     pub regions_in_transition: usize,
-    /// Whether the balancer moves regions.
+    /// Whether the balancer is on.
     pub balancer_on: bool,
 }
 
-/// What a region server serves.
+/// The load of a region server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerLoad {
     /// The server.
     pub name: ServerName,
-    /// Requests in the last second, where it tells.
+    /// Requests in the last second, if the server reports it.
     pub requests_per_second: u64,
-    /// Its regions, by name.
+    /// Its regions, ordered by name.
     pub regions: Vec<RegionLoad>,
 }
 
-/// What a region holds and has done since it was opened.
+/// The size of a region and its request counts since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegionLoad {
-    /// Its full name.
+    /// The region's full name.
     pub name: Bytes,
-    /// Families.
+    /// Number of families.
     pub stores: u64,
-    /// HFiles.
+    /// Number of HFiles.
     pub files: u64,
-    /// Bytes of HFiles before compression, in MiB, rounded down.
+    /// Size of the HFiles before compression, in MiB, rounded down.
     pub uncompressed_mib: u64,
-    /// Bytes of HFiles, in MiB, rounded down.
+    /// Size of the HFiles, in MiB, rounded down.
     pub file_mib: u64,
-    /// Bytes of memstores, in MiB, rounded down.
+    /// Size of the memstores, in MiB, rounded down.
     pub memstore_mib: u64,
-    /// Requests that read.
+    /// Number of read requests.
     pub reads: u64,
-    /// Requests that wrote.
+    /// Number of write requests.
     pub writes: u64,
 }
 
 impl Admin {
     /// Creates a table, split at `splits` (the start keys of all regions but the first, in any
-    /// order), and waits until it takes reads and writes.
+    /// order), and waits until it accepts reads and writes.
     ///
     /// # Errors
     /// `TableExists`, `NamespaceNotFound`; `InvalidRequest` for a table without families, and for
-    /// a split key that is empty or named twice.
+    /// an empty or duplicate split key.
     pub async fn create_table(&self, table: &TableDescriptor, splits: &[Bytes]) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let message = proto::CreateTableRequest {
@@ -106,12 +106,14 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Declares a table anew, as all of `table` says: what is not in it is no longer declared. The cluster
-    /// refuses it where the table is not declared as `expected`, if that is given; an Apache HBase does not
-    /// look at that, and the last of two alterations at one time undoes the other.
+    /// Replaces the declaration of a table with `table`; anything missing in it is removed. If
+    /// `expected` is given, the cluster refuses the change unless the current declaration equals
+    /// it. Apache HBase ignores `expected`: of two concurrent alterations the last overwrites the
+    /// other.
     ///
     /// # Errors
-    /// `TableNotFound`; `Conflict` when the table is not as expected; what the cluster does not change.
+    /// `TableNotFound`; `Conflict` if the declaration differs from `expected`; the cluster's error
+    /// for a change that it does not support.
     pub async fn modify_table(
         &self,
         table: &TableDescriptor,
@@ -130,10 +132,11 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Adds a family. Alterations of other families at the same time stand beside it.
+    /// Adds a family. Concurrent alterations of other families are kept.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidFamily` where there is one of the name; what the cluster cannot keep.
+    /// `TableNotFound`; `InvalidFamily` if the family exists; the cluster's error for a declaration
+    /// that it does not support.
     pub async fn add_family(&self, table: &TableName, family: &FamilyDescriptor) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let message = proto::AddColumnRequest {
@@ -146,12 +149,12 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Declares a family anew, as all of `family` says. Alterations of other families at the same time stand
-    /// beside it. `expected` is as for [`Admin::modify_table`].
+    /// Replaces the declaration of a family with `family`. Concurrent alterations of other families
+    /// are kept. `expected` works as in [`Admin::modify_table`].
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidFamily` where there is none of the name; `Conflict` when the family is not as
-    /// expected; what the cluster does not change.
+    /// `TableNotFound`; `InvalidFamily` if the family does not exist; `Conflict` if the declaration
+    /// differs from `expected`; the cluster's error for a change that it does not support.
     pub async fn modify_family(
         &self,
         table: &TableName,
@@ -173,7 +176,7 @@ impl Admin {
     /// Drops a family with its cells.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidFamily` where there is none of the name, or no other.
+    /// `TableNotFound`; `InvalidFamily` if the family does not exist, or is the table's only one.
     pub async fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let message = proto::DeleteColumnRequest {
@@ -186,8 +189,8 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Drops all cells of a disabled table, and takes it into service again: with the bounds of its regions
-    /// if `keep_splits`, otherwise as one region.
+    /// Deletes all cells of a disabled table and enables it. With `keep_splits` it keeps its region
+    /// boundaries, otherwise it gets a single region.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`.
@@ -219,7 +222,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Takes a table out of service.
+    /// Disables a table.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
@@ -231,7 +234,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Takes a disabled table into service again.
+    /// Enables a disabled table.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`.
@@ -243,7 +246,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Writes the table's memstores to files.
+    /// Flushes the table's memstores to files.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
@@ -251,7 +254,7 @@ impl Admin {
         self.flush(table, Vec::new()).await
     }
 
-    /// The same of one family.
+    /// Flushes the memstores of one family.
     ///
     /// # Errors
     /// As [`Admin::flush_table`]; `NoSuchColumnFamily`.
@@ -270,16 +273,16 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// The names of all tables but HBase's own, sorted.
+    /// Returns the names of all tables except HBase's own, sorted.
     ///
     /// # Errors
-    /// What is left when repeating did not help.
+    /// The error of the last retry.
     pub async fn tables(&self) -> Result<Vec<TableName>> {
         let answer = self.ask(proto::GetTableNamesRequest::default()).await?;
         table_names(answer.table_names)
     }
 
-    /// The names of the tables in a namespace, sorted.
+    /// Returns the names of the tables in a namespace, sorted.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
@@ -289,7 +292,7 @@ impl Admin {
         table_names(answer.table_name)
     }
 
-    /// All tables but HBase's own, as declared, sorted by name.
+    /// Returns the declarations of all tables except HBase's own, sorted by name.
     ///
     /// # Errors
     /// As [`Admin::tables`].
@@ -301,7 +304,7 @@ impl Admin {
         Ok(tables)
     }
 
-    /// A table as declared.
+    /// Returns the declaration of a table.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -310,12 +313,12 @@ impl Admin {
             table_names: vec![names::table_to_proto(table)],
             ..Default::default()
         };
-        // The answer about a table that does not exist is empty.
+        // The answer for an unknown table is empty.
         let schema = self.ask(message).await?.table_schema.into_iter().next();
         table::from_proto(schema.ok_or_else(|| not_found(table))?)
     }
 
-    /// Whether there is such a table.
+    /// Returns whether the table exists.
     ///
     /// # Errors
     /// As [`Admin::tables`].
@@ -323,8 +326,8 @@ impl Admin {
         Ok(self.client.table_state(table).await?.is_some())
     }
 
-    /// Whether a table takes reads and writes. One on its way from one state to the other does
-    /// not.
+    /// Returns the state of a table. While the state is changing, the table accepts neither reads
+    /// nor writes.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -332,7 +335,7 @@ impl Admin {
         self.client.table_state(table).await?.ok_or_else(|| not_found(table))
     }
 
-    /// Whether a table is enabled.
+    /// Returns whether a table is enabled.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -340,7 +343,7 @@ impl Admin {
         Ok(self.table_state(table).await? == TableState::Enabled)
     }
 
-    /// Whether a table is disabled.
+    /// Returns whether a table is disabled.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -348,7 +351,7 @@ impl Admin {
         Ok(self.table_state(table).await? == TableState::Disabled)
     }
 
-    /// All namespaces, HBase's own included, sorted by name.
+    /// Returns all namespaces, including HBase's own, sorted by name.
     ///
     /// # Errors
     /// As [`Admin::tables`].
@@ -360,7 +363,7 @@ impl Admin {
         Ok(namespaces)
     }
 
-    /// A namespace by name.
+    /// Returns a namespace by name.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
@@ -382,7 +385,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Gives a namespace another configuration, as all of `namespace` says.
+    /// Replaces the configuration of a namespace with that of `namespace`.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
@@ -406,7 +409,7 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// What the cluster says about itself.
+    /// Returns the status of the cluster.
     ///
     /// # Errors
     /// As [`Admin::tables`].
@@ -441,8 +444,8 @@ impl Admin {
         })
     }
 
-    /// Asks the active master until it answers. Calls that change something carry a nonce, so that
-    /// they can be repeated like the others.
+    /// Calls the active master, with retries. Calls that change something carry a nonce, so they
+    /// are as safe to retry as the others.
     async fn ask<M: Call + Clone>(&self, message: M) -> Result<M::Answer> {
         let locator = self.client.locator();
         let mut attempts = Attempts::new(self.client.settings());
@@ -452,8 +455,9 @@ impl Admin {
                 Err(failure) => failure,
                 Ok(master) => {
                     let message = message.clone();
-                    let question = Question { message, cells: &[], about_meta: false, deadline };
-                    match self.client.connections().call(&master, question).await {
+                    let request =
+                        CallRequest { message, cells: &[], is_meta_call: false, deadline };
+                    match self.client.connections().call(&master, request).await {
                         Ok((answer, _)) => return Ok(answer),
                         Err(failure) => {
                             if failure.is_misplaced() {
@@ -468,7 +472,7 @@ impl Admin {
         }
     }
 
-    /// Waits for the end of a procedure; without one there is nothing to wait for.
+    /// Waits until a procedure ends; returns immediately without one.
     async fn wait_for(&self, procedure: Option<u64>) -> Result<()> {
         use proto::get_procedure_result_response::State;
         let Some(proc_id) = procedure else { return Ok(()) };
@@ -477,7 +481,7 @@ impl Admin {
         let mut wait = POLL_WAIT_MIN;
         loop {
             let answer = self.ask(proto::GetProcedureResultRequest { proc_id }).await?;
-            // One that is not found was done, and forgotten since.
+            // An unknown procedure has finished and been forgotten.
             if answer.state() != State::Running {
                 return match answer.exception {
                     Some(exception) => Err(Exception::from_foreign(exception).into_error()),
@@ -521,7 +525,8 @@ fn region(load: proto::RegionLoad) -> RegionLoad {
     }
 }
 
-/// Split keys in order; servers take them as they come, and would make regions that overlap.
+/// Returns the split keys sorted. Servers use unsorted keys as they are and would create
+/// overlapping regions.
 fn sorted(splits: &[Bytes]) -> Result<Vec<Bytes>> {
     let mut splits = splits.to_vec();
     splits.sort();

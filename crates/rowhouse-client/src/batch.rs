@@ -1,9 +1,9 @@
-//! Many actions at once.
+//! Batches of actions.
 //!
-//! A round groups what is left by region and server, and sends to all servers at the same time, to
-//! each one call after the other. What failed in a way that can be repeated is left for the next
-//! round, with everything behind it for the same server: a later mutation of a row never overtakes
-//! an earlier one.
+//! Each round groups the remaining actions by region and server. All servers are called in
+//! parallel; the calls to one server are sequential. After a retryable failure the failed actions
+//! and all later ones for the same server are left for the next round, so a later mutation of a row
+//! never overtakes an earlier one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::Client;
-use crate::connection::{Address, Question};
+use crate::connection::{Address, CallRequest};
 use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure, Verdict, from_now};
 use crate::table::is_repeatable;
 
-/// Actions in one call at most.
+/// Maximum actions in one call.
 const CALL_ACTIONS_MAX: usize = 1000;
-/// Bytes of cells after which a call is closed.
+/// Bytes of cells at which a call is full.
 const CALL_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// What an action counts as beside its cells.
+/// Bytes counted for an action in addition to its cells.
 const ACTION_BYTES: usize = 64;
 
-/// What one call asks: of each region, the numbers of its actions.
+/// The content of one call: the indexes of the actions per region.
 type Chunk = Vec<(Arc<Located>, Vec<usize>)>;
 
-/// What came of an action in one round; nothing, if it was not sent.
+/// The results of actions in one round; an action that was not sent has none.
 type Outcomes = Vec<(usize, Result<ActionAnswer, Failure>)>;
 
-/// Does all of `actions`; one answer for each, in their order.
+/// Executes all actions; returns one answer for each, in order.
 pub(crate) async fn run(
     client: &Client,
     table: &TableName,
@@ -77,7 +77,8 @@ pub(crate) async fn run(
                 }
             }
         }
-        // What only stood behind a failure waits for nothing.
+        // If all remaining actions were only held back by a failure, the next round starts without
+        // a wait.
         if let Some(wait) = wait {
             attempts.sleep(wait).await;
         }
@@ -88,7 +89,7 @@ pub(crate) async fn run(
 fn repeatable(action: &Action) -> bool {
     match action {
         Action::Get(_) => true,
-        // Nobody knows what an endpoint does.
+        // An endpoint's effects are unknown.
         Action::Service(_) => false,
         Action::Mutate(mutation, _) => is_repeatable(mutation),
     }
@@ -98,7 +99,8 @@ fn is_misplaced(failure: &Failure) -> bool {
     failure.error.kind() == ErrorKind::NotServingRegion
 }
 
-/// What all actions of a table fail with that is disabled or gone, if that is why one of them did.
+/// Returns the error for all actions if one of them failed because the table is disabled or does
+/// not exist.
 async fn refusal(
     client: &Client,
     table: &TableName,
@@ -111,7 +113,7 @@ async fn refusal(
     client.refuse_disabled(table, failure, checked, end).await.err()
 }
 
-/// Finds the region of every action; those whose region cannot be found have failed.
+/// Finds the region of every action. Actions whose region cannot be found have failed.
 async fn locate(
     client: &Client,
     table: &TableName,
@@ -119,7 +121,7 @@ async fn locate(
     left: Vec<usize>,
     deadline: Instant,
 ) -> (BTreeMap<Address, Chunk>, Outcomes) {
-    // One round asks one region for all actions of a row, whatever changes meanwhile.
+    // Within a round all actions of a row go to the same region, even if regions change meanwhile.
     let mut grouping = Grouping::default();
     let mut outcomes = Outcomes::new();
     let mut blind: Option<Failure> = None;
@@ -135,7 +137,8 @@ async fn locate(
         match client.locator().locate(table, RegionTarget::Row(row), deadline).await {
             Ok(located) => grouping.add_region(located, at),
             Err(failure) => {
-                // One region that nobody has says nothing about the others; anything else does.
+                // An unassigned region says nothing about the others; any other lookup failure
+                // applies to all.
                 blind = Some(same(&failure)).filter(|failure| !is_misplaced(failure));
                 outcomes.push((at, Err(failure)));
             }
@@ -152,14 +155,14 @@ fn row_of(action: &Action) -> &[u8] {
     }
 }
 
-/// Actions by region, found by the region's start key.
+/// Actions by region, indexed by the region's start key.
 #[derive(Default)]
 struct Grouping {
     regions: BTreeMap<Vec<u8>, (Arc<Located>, Vec<usize>)>,
 }
 
 impl Grouping {
-    /// Adds an action to the region of its row, if that region is known.
+    /// Adds an action to the region of its row; returns whether that region is known.
     fn add(&mut self, row: &[u8], at: usize) -> bool {
         let in_front = self
             .regions
@@ -187,7 +190,7 @@ impl Grouping {
     }
 }
 
-/// Cuts what a server is asked into calls of a size that it takes; the order stays.
+/// Splits a server's actions into calls of limited size, in order.
 fn chunks(asked: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut chunk = Chunk::new();
@@ -226,7 +229,7 @@ fn bytes_of(action: &Action) -> usize {
     ACTION_BYTES + cells
 }
 
-/// Asks all servers at once.
+/// Calls all servers in parallel.
 async fn send(
     client: &Client,
     actions: &Arc<Vec<Action>>,
@@ -242,14 +245,14 @@ async fn send(
         match joined {
             Ok(answered) => outcomes.extend(answered),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            // Only a runtime that shuts down cancels them, and this task with them.
+            // Only a runtime shutdown cancels tasks, and it cancels this one too.
             Err(_) => {}
         }
     }
     outcomes
 }
 
-/// Asks one server, one call after the other, and stops at the first that has to be repeated.
+/// Sends the calls to one server sequentially and stops at the first failure to be retried.
 async fn send_to(client: &Client, actions: &[Action], server: &Address, asked: Chunk) -> Outcomes {
     let settings = client.settings();
     let mut outcomes = Outcomes::new();
@@ -298,9 +301,9 @@ async fn ask(
     deadline: Instant,
 ) -> Result<MultiAnswer, Failure> {
     let (message, cells) = call_of(actions, chunk).to_proto().map_err(Failure::before)?;
-    let about_meta = chunk.iter().any(|(located, _)| located.is_meta());
-    let question = Question { message, cells: &cells, about_meta, deadline };
-    let (message, mut cells) = client.connections().call(server, question).await?;
+    let is_meta_call = chunk.iter().any(|(located, _)| located.is_meta());
+    let request = CallRequest { message, cells: &cells, is_meta_call, deadline };
+    let (message, mut cells) = client.connections().call(server, request).await?;
     MultiAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
 }
 
@@ -318,7 +321,7 @@ fn call_of(actions: &[Action], chunk: &Chunk) -> MultiCall {
     MultiCall { regions: chunk.iter().map(region).collect() }
 }
 
-/// Matches answers with actions. An action without an answer has failed.
+/// Assigns answers to actions. An action without an answer has failed.
 fn outcomes_of(chunk: &Chunk, answer: MultiAnswer) -> Outcomes {
     let mut outcomes = Outcomes::new();
     let mut regions = answer.regions.into_iter();
@@ -366,7 +369,8 @@ mod tests {
         Arc::new(Located { name: region.name().full, region, server })
     }
 
-    /// `b: 0 2 | m: 1` for what is asked of the regions that begin at b and m.
+    /// Formats a call, for example `b: 0 2 | m: 1` for actions in the regions with start keys b and
+    /// m.
     fn print(chunk: &Chunk) -> String {
         let region = |(located, numbers): &(Arc<Located>, Vec<usize>)| {
             let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
@@ -421,7 +425,7 @@ mod tests {
     fn an_action_without_an_answer_has_failed() {
         let chunk = vec![(located("", "b", 1), vec![0, 2]), (located("b", "", 1), vec![1])];
         let numbered = |index| NumberedAnswer { index, answer: Ok(ActionAnswer::Done) };
-        // An answer to what was not asked, and none for the second region.
+        // An answer for an action that was not sent, and none for the second region.
         let answer =
             MultiAnswer { regions: vec![Ok(RegionAnswer::each(vec![numbered(2), numbered(9)]))] };
         let outcomes = outcomes_of(&chunk, answer);

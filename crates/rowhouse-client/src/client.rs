@@ -1,4 +1,4 @@
-//! The client: one per cluster, cloned to wherever it is needed.
+//! The client: one per cluster, cheap to clone.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use rowhouse_model::{Cell, Error, ErrorKind, Get, Result, TableName, TableState}
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use crate::connection::{Connections, Question};
+use crate::connection::{CallRequest, Connections};
 use crate::locate::{Located, Locator, RegionTarget, table_state};
 use crate::retry::{Attempts, Failure};
 use crate::{Admin, Settings, Table, Target};
 
-/// A client of a cluster. Clones share its connections and what it knows of regions; dropping the
-/// last one, with every [`Table`] and [`crate::Scanner`] made from it, closes the connections.
+/// A client of a cluster. Clones share its connections and its region cache. Dropping the last
+/// clone, and every [`Table`] and [`crate::Scanner`] made from it, closes the connections.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -25,22 +25,22 @@ struct Shared {
     cluster_id: String,
     connections: Arc<Connections>,
     locator: Locator,
-    /// Tells this client's nonces from those of others.
+    /// Distinguishes this client's nonces from those of other clients.
     nonce_group: u64,
 }
 
 impl Client {
-    /// Finds the cluster and asks for its id. Connections to its servers are made when they are
-    /// first needed, and made again when they break.
+    /// Locates the cluster and reads its id. Connections to its servers are opened on first use and
+    /// reopened after they break.
     ///
     /// # Errors
-    /// `Connection` or `Timeout` when no address of `target` answers. There is no repetition: an
-    /// address that is wrong shows at once.
+    /// `Connection` or `Timeout` if no address of `target` answers. There are no retries, so a
+    /// wrong address is reported immediately.
     pub async fn connect(target: &Target) -> Result<Self> {
         Self::connect_with(target, Settings::default()).await
     }
 
-    /// As [`Client::connect`], with other limits than the default ones.
+    /// As [`Client::connect`], with other settings.
     ///
     /// # Errors
     /// As [`Client::connect`].
@@ -55,23 +55,23 @@ impl Client {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The cluster's id: a UUID as text, the same for as long as the cluster's data.
+    /// Returns the cluster's id: a UUID as text that stays the same for the life of the cluster's
+    /// data.
     pub fn cluster_id(&self) -> &str {
         &self.shared.cluster_id
     }
 
-    /// The limits of this client.
+    /// Returns the settings of this client.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
     }
 
-    /// A table by name. Nothing is asked of the cluster: a table that does not exist shows when it
-    /// is used.
+    /// Returns a handle of a table. No call is made: an unknown table is reported on first use.
     pub fn table(&self, name: &TableName) -> Table {
         Table { client: self.clone(), name: name.clone() }
     }
 
-    /// Tables, namespaces and the cluster itself.
+    /// Returns the administration of tables, namespaces and the cluster.
     pub fn admin(&self) -> Admin {
         Admin { client: self.clone() }
     }
@@ -84,12 +84,12 @@ impl Client {
         &self.shared.locator
     }
 
-    /// A name for a change that must count once.
+    /// Returns a nonce for a mutation that must be applied only once.
     pub(crate) fn nonce(&self) -> Nonce {
         Nonce { group: self.shared.nonce_group, number: random() }
     }
 
-    /// Asks the region that has `row` until it answers.
+    /// Calls the region that contains `row`, with retries.
     pub(crate) async fn call_row<M: Call>(
         &self,
         table: &TableName,
@@ -101,7 +101,7 @@ impl Client {
         self.call_row_reading(table, row, repeatable, build, read).await
     }
 
-    /// As [`Client::call_row`], of an answer in which `read` may find that the region refused.
+    /// As [`Client::call_row`]; `read` may find in the answer that the region refused the call.
     pub(crate) async fn call_row_reading<M: Call, T>(
         &self,
         table: &TableName,
@@ -119,9 +119,9 @@ impl Client {
                 Err(failure) => failure,
                 Ok(located) => {
                     let (message, cells) = build(&located)?;
-                    let about_meta = located.is_meta();
-                    let question = Question { message, cells: &cells, about_meta, deadline };
-                    let answered = self.connections().call(&located.server, question).await;
+                    let is_meta_call = located.is_meta();
+                    let request = CallRequest { message, cells: &cells, is_meta_call, deadline };
+                    let answered = self.connections().call(&located.server, request).await;
                     match answered.and_then(|(answer, cells)| read(answer, cells)) {
                         Ok(answer) => return Ok(answer),
                         Err(failure) => {
@@ -136,11 +136,11 @@ impl Client {
         }
     }
 
-    /// Where a region is not served, finds out whether that is because its table is disabled, as
-    /// stock clients do. Asks once for each `checked`.
+    /// If a region is not served, checks whether its table is disabled, as stock clients do; at
+    /// most once per `checked`.
     ///
     /// # Errors
-    /// `TableNotEnabled` if it is, `TableNotFound` if the table is gone.
+    /// `TableNotEnabled` if it is disabled, `TableNotFound` if it does not exist.
     pub(crate) async fn refuse_disabled(
         &self,
         table: &TableName,
@@ -157,26 +157,27 @@ impl Client {
                 Error::new(ErrorKind::TableNotEnabled, format!("{table} is disabled."))
             }
             Ok(Ok(None)) => Error::new(ErrorKind::TableNotFound, table.to_string()),
-            // Whoever cannot be asked is asked again with the region.
+            // If the state cannot be read, it is read again with the next attempt.
             Ok(Ok(Some(TableState::Enabled)) | Err(_)) | Err(_) => return Ok(()),
         };
         self.locator().forget_table(table);
         Err(error)
     }
 
-    /// Whether a table is enabled, by `hbase:meta`; `None` if there is no such table.
+    /// Reads a table's state from `hbase:meta`; returns `None` for an unknown table.
     pub(crate) async fn table_state(&self, table: &TableName) -> Result<Option<TableState>> {
         if *table == TableName::meta() {
             return Ok(Some(TableState::Enabled));
         }
         let get = Get::new(table.to_string())?.column("table", "state");
-        // A get of hbase:meta is never refused for a disabled table, so this goes one deep.
+        // This does not recurse further: hbase:meta itself is never disabled.
         let row = Box::pin(self.table(&TableName::meta()).get(&get)).await?;
         table_state(&row)
     }
 }
 
-/// A random number other than 0, which stands for no nonce.
+/// Returns a random number. It is never 0, which stands for no nonce: the variant bits of a UUID
+/// are not 0.
 fn random() -> u64 {
     Uuid::new_v4().as_u64_pair().1
 }

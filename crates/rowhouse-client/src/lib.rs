@@ -1,7 +1,7 @@
-//! The native async client for Apache HBase clusters and for rowhouse servers.
+//! A native async client for Apache HBase clusters and for rowhouse servers.
 //!
-//! It speaks HBase's own RPC to masters and region servers, and finds them through servers of the
-//! cluster or through ZooKeeper. It wants a tokio runtime.
+//! It speaks HBase's RPC to masters and region servers, and locates them through servers of the
+//! cluster or through ZooKeeper. It needs a tokio runtime.
 //!
 //! ```no_run
 //! use rowhouse_client::{Client, Target};
@@ -26,26 +26,26 @@
 //! # }
 //! ```
 //!
-//! | type | what it does |
+//! | type | purpose |
 //! |---|---|
-//! | [`Target`] | says where the cluster is found: its servers, or ZooKeeper |
-//! | [`Client`] | finds it, and keeps connections and locations; one per cluster, cloned freely |
-//! | [`Table`] | reads and changes rows, one or many at a time |
-//! | [`Scanner`] | reads a range of rows, through whatever happens to their regions |
-//! | [`Admin`] | makes and drops tables and namespaces, asks for the state of the cluster |
-//! | [`Settings`] | limits: time and repetitions |
+//! | [`Target`] | the location of the cluster: its servers, or ZooKeeper |
+//! | [`Client`] | connects to the cluster, caches connections and locations; cheap to clone |
+//! | [`Table`] | reads and changes rows, individually or in batches |
+//! | [`Scanner`] | reads a range of rows, and follows regions that move, split or fail |
+//! | [`Admin`] | creates and drops tables and namespaces, and returns the state of the cluster |
+//! | [`Settings`] | limits on time and retries |
 //!
 //! # Errors
-//! Every error is a [`rowhouse_model::Error`] with HBase's message. What can be repeated is
-//! repeated within the limits of [`Settings`]; the error that comes back is that of the last try.
-//! A get from a table that is unknown or disabled fails with `TableNotFound` or `TableNotEnabled`
-//! at once, as with stock clients.
+//! Every error is a [`rowhouse_model::Error`] with HBase's message. Calls that are safe to retry
+//! are retried within the limits of [`Settings`]; the error of the last attempt is returned. A get
+//! from an unknown or disabled table fails immediately with `TableNotFound` or `TableNotEnabled`,
+//! as with stock clients.
 //!
 //! # Limits
-//! On each connection at most 1,024 calls and 64 MiB of requests are under way; whoever comes
-//! next waits, within its time. A call that changes something is repeated after its answer was
-//! lost only if that does no harm: increments carry a nonce by which the server knows them again.
-//! Authentication is simple: the server believes [`Settings::user`].
+//! Each connection has at most 1,024 calls and 64 MiB of requests under way; further calls wait,
+//! within their timeout. A mutation whose answer was lost is retried only if it is idempotent or
+//! carries a nonce by which the server recognizes the retry, as increments do. Authentication is
+//! simple: the server trusts [`Settings::user`].
 
 mod admin;
 mod batch;

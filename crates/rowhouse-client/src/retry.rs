@@ -1,4 +1,4 @@
-//! What to do about a failure: a pure decision, and the loop's own waiting.
+//! Retry decisions, as a pure function, and the waiting between attempts.
 
 use std::time::Duration;
 
@@ -8,39 +8,39 @@ use uuid::Uuid;
 
 use crate::Settings;
 
-/// HBase's waits before the first, second, … repetition, in units of the pause.
+/// HBase's waits before the first, second, … retry, in units of the pause.
 const BACKOFF: [u32; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200];
-/// How much of a wait is left to chance, so that clients do not come back together.
+/// The random share of a wait, so that clients do not retry simultaneously.
 const JITTER: f64 = 0.01;
 
-/// What is longer than this is no limit: 30 years.
+/// Longer timeouts count as unlimited: 30 years.
 const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// The moment that is `wait` from now.
+/// Returns the instant `wait` from now.
 pub(crate) fn from_now(wait: Duration) -> Instant {
     Instant::now() + wait.min(FOREVER)
 }
 
-/// A call that failed.
+/// A failed call.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
-    /// Whether the server may have done what was asked all the same.
+    /// Whether the server may nevertheless have executed the call.
     pub(crate) maybe_done: bool,
 }
 
 impl Failure {
-    /// It failed before it left.
+    /// Builds the failure of a call that was not sent.
     pub(crate) fn before(error: Error) -> Self {
         Self { error, maybe_done: false }
     }
 
-    /// It failed after it left.
+    /// Builds the failure of a call that was sent, with unknown outcome.
     pub(crate) fn unknown(error: Error) -> Self {
         Self { error, maybe_done: true }
     }
 
-    /// The server said so.
+    /// Builds a failure from the server's answer.
     pub(crate) fn answered(error: Error) -> Self {
         use ErrorKind::*;
         let refused = matches!(
@@ -50,14 +50,14 @@ impl Failure {
         Self { error, maybe_done: !refused }
     }
 
-    /// Whether no repetition could help.
+    /// Returns whether a retry cannot help.
     pub(crate) fn is_final(&self, settings: &Settings) -> bool {
         let left = Duration::MAX;
-        let best = Situation { failures: 0, repeatable: true, left, chance: 0.0 };
+        let best = RetryContext { failures: 0, repeatable: true, left, chance: 0.0 };
         decide(self, best, settings) == Verdict::GiveUp
     }
 
-    /// Whether the server or the region is not where it was thought to be.
+    /// Returns whether the cached location of the server or region may be wrong.
     pub(crate) fn is_misplaced(&self) -> bool {
         use ErrorKind::*;
         matches!(
@@ -67,39 +67,40 @@ impl Failure {
     }
 }
 
-/// What to do about a failure.
+/// The decision after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The failure is the outcome.
+    /// Return the failure to the caller.
     GiveUp,
-    /// Ask again after this wait; where the region was misplaced, look it up again first.
+    /// Retry after this wait, with a new lookup if the location may be wrong.
     Again(Duration),
 }
 
-/// How a failure is judged.
+/// The circumstances of a failure.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Situation {
-    /// Failures of the same operation before this one.
+pub(crate) struct RetryContext {
+    /// Earlier failures of the same operation.
     pub(crate) failures: u32,
-    /// Whether doing it twice is the same as doing it once.
+    /// Whether the call is idempotent.
     pub(crate) repeatable: bool,
-    /// What is left of the operation's time.
+    /// The remaining time of the operation.
     pub(crate) left: Duration,
-    /// Chance, from 0 to 1.
+    /// A random number from 0 to 1.
     pub(crate) chance: f64,
 }
 
-/// Decides about a failure.
-pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Settings) -> Verdict {
+/// Decides whether to retry after a failure.
+pub(crate) fn decide(failure: &Failure, situation: RetryContext, settings: &Settings) -> Verdict {
     use ErrorKind::*;
     if failure.maybe_done && !situation.repeatable {
         return Verdict::GiveUp;
     }
     let wait = match failure.error.kind() {
-        // What there was no room for is asked for again at once: each answer brings some.
+        // Actions that did not fit into an answer are retried immediately: each answer completes
+        // some.
         AnswerTooLarge => Duration::ZERO,
-        // A region that moved is somewhere else already, most of the time; a scanner is opened
-        // again without asking anybody to wait.
+        // A moved region is usually already served elsewhere, and reopening a scanner needs no
+        // wait.
         WrongRegion | NotServingRegion | UnknownScanner | ScannerReset | OutOfOrderScanner
             if situation.failures == 0 =>
         {
@@ -109,8 +110,8 @@ pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Setting
         | ScannerReset | OutOfOrderScanner | Connection | Timeout | Io => {
             backoff(settings.retry_pause, situation.failures, situation.chance)
         }
-        // Neither repeating nor looking again changes the answer. The enumeration is open: what
-        // is new in it is not repeated until somebody says here that it can be.
+        // Neither a retry nor a new lookup changes these answers. The enum is non-exhaustive: new
+        // kinds are not retried until they are added here.
         _ => return Verdict::GiveUp,
     };
     if situation.failures >= settings.retries_max || wait >= situation.left {
@@ -119,18 +120,18 @@ pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Setting
     Verdict::Again(wait)
 }
 
-/// The wait after so many failures before.
+/// Returns the wait after this number of earlier failures.
 pub(crate) fn backoff(pause: Duration, failures: u32, chance: f64) -> Duration {
     let at = (failures as usize).min(BACKOFF.len() - 1);
     pause.saturating_mul(BACKOFF[at]).min(FOREVER).mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0))
 }
 
-/// A number from 0 to 1.
+/// Returns a random number from 0 to 1.
 pub(crate) fn chance() -> f64 {
     f64::from(Uuid::new_v4().as_u128() as u32) / f64::from(u32::MAX)
 }
 
-/// The tries of one operation.
+/// The attempts of one operation.
 pub(crate) struct Attempts<'a> {
     settings: &'a Settings,
     end: Instant,
@@ -142,29 +143,29 @@ impl<'a> Attempts<'a> {
         Self { settings, end: from_now(settings.operation_timeout), failures: 0 }
     }
 
-    /// When the operation's time is over.
+    /// Returns the end of the operation's time.
     pub(crate) fn end(&self) -> Instant {
         self.end
     }
 
-    /// When the call that is made now must have been answered.
+    /// Returns the deadline of a call that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         self.end.min(from_now(self.settings.call_timeout))
     }
 
-    /// Begins anew: something was achieved, so what fails next fails for the first time.
+    /// Resets failures and time after progress.
     pub(crate) fn progress(&mut self) {
         *self = Self::new(self.settings);
     }
 
-    /// Begins its time anew: there was an answer, though it achieved nothing yet.
+    /// Resets the time, but not the failures, after an answer without progress.
     pub(crate) fn extend_deadline(&mut self) {
         self.end = from_now(self.settings.operation_timeout);
     }
 
-    /// Decides about a failure.
+    /// Decides whether to retry after a failure.
     pub(crate) fn judge(&self, failure: &Failure, repeatable: bool) -> Verdict {
-        let situation = Situation {
+        let situation = RetryContext {
             failures: self.failures,
             repeatable,
             left: self.end.saturating_duration_since(Instant::now()),
@@ -173,10 +174,10 @@ impl<'a> Attempts<'a> {
         decide(failure, situation, self.settings)
     }
 
-    /// Waits before the next try, which there is only while this returns `Ok`.
+    /// Waits before the next attempt.
     ///
     /// # Errors
-    /// The failure, when it is the outcome.
+    /// The failure, if there is no further attempt.
     pub(crate) async fn wait(&mut self, failure: Failure, repeatable: bool) -> Result<()> {
         match self.judge(&failure, repeatable) {
             Verdict::GiveUp => Err(failure.error),
@@ -201,14 +202,18 @@ impl<'a> Attempts<'a> {
 mod tests {
     use super::*;
 
-    const FIRST: Situation =
-        Situation { failures: 0, repeatable: true, left: Duration::from_secs(1000), chance: 0.0 };
+    const FIRST: RetryContext = RetryContext {
+        failures: 0,
+        repeatable: true,
+        left: Duration::from_secs(1000),
+        chance: 0.0,
+    };
 
     fn failure(kind: ErrorKind, maybe_done: bool) -> Failure {
         Failure { error: Error::new(kind, "m"), maybe_done }
     }
 
-    fn verdict(kind: ErrorKind, situation: Situation) -> Verdict {
+    fn verdict(kind: ErrorKind, situation: RetryContext) -> Verdict {
         decide(&failure(kind, true), situation, &Settings::default())
     }
 
@@ -243,7 +248,7 @@ mod tests {
     #[test]
     fn a_region_that_moved_is_asked_for_at_once_and_then_with_waits() {
         assert_eq!(verdict(ErrorKind::NotServingRegion, FIRST), again(0));
-        let second = Situation { failures: 1, ..FIRST };
+        let second = RetryContext { failures: 1, ..FIRST };
         assert_eq!(verdict(ErrorKind::NotServingRegion, second), again(200));
         assert_eq!(verdict(ErrorKind::RegionTooBusy, FIRST), again(100));
         assert_eq!(verdict(ErrorKind::Connection, FIRST), again(100));
@@ -251,7 +256,7 @@ mod tests {
 
     #[test]
     fn what_must_not_be_done_twice_is_repeated_only_when_it_was_not_done() {
-        let once = Situation { repeatable: false, ..FIRST };
+        let once = RetryContext { repeatable: false, ..FIRST };
         let settings = Settings::default();
         let timeout = failure(ErrorKind::Timeout, true);
         assert_eq!(decide(&timeout, once, &settings), Verdict::GiveUp);
@@ -277,9 +282,9 @@ mod tests {
 
     #[test]
     fn tries_and_time_come_to_an_end() {
-        let last = Situation { failures: 15, ..FIRST };
+        let last = RetryContext { failures: 15, ..FIRST };
         assert_eq!(verdict(ErrorKind::Connection, last), Verdict::GiveUp);
-        let late = Situation { left: Duration::from_millis(100), ..FIRST };
+        let late = RetryContext { left: Duration::from_millis(100), ..FIRST };
         assert_eq!(verdict(ErrorKind::Connection, late), Verdict::GiveUp);
     }
 }

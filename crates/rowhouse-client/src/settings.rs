@@ -1,27 +1,28 @@
-//! What a user tunes.
+//! Client settings.
 
 use std::time::Duration;
 
-/// Limits of a [`crate::Client`]. The defaults are HBase's, but for the total time of an
-/// operation, which HBase leaves at twenty minutes.
+/// Limits of a [`crate::Client`]. The defaults are HBase's, except for the total time of an
+/// operation, for which HBase allows twenty minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Who the client says it is; by default `HADOOP_USER_NAME`, else `USER`, else `rowhouse`.
+    /// The user name sent to servers; the default is `HADOOP_USER_NAME`, else `USER`, else
+    /// `rowhouse`.
     pub user: String,
-    /// How long a connection may take to be made; 10 seconds by default.
+    /// Timeout for opening a connection; 10 seconds by default.
     pub connect_timeout: Duration,
-    /// How long one call may take, waiting for its turn included; 60 seconds by default.
+    /// Timeout of one call, including its wait in the queue; 60 seconds by default.
     pub call_timeout: Duration,
-    /// How long an operation may go on without success, all repetitions included: a get or a
-    /// mutation as a whole, a batch or a scan since it last got an answer. 2 minutes by default.
+    /// Maximum time of an operation without success, including all retries: of a get or mutation as
+    /// a whole, of a batch or scan since its last answer. 2 minutes by default.
     pub operation_timeout: Duration,
-    /// How long a procedure of the master may take: creating a table, disabling one. 10 minutes
-    /// by default.
+    /// Timeout of a master procedure, for example creating or disabling a table. 10 minutes by
+    /// default.
     pub procedure_timeout: Duration,
-    /// How often a failed call is repeated; 15 by default.
+    /// Maximum retries of a failed call; 15 by default.
     pub retries_max: u32,
-    /// The wait before the first repetition; later ones wait longer, up to 200 times as long.
-    /// 100 milliseconds by default.
+    /// The wait before the first retry; later waits are up to 200 times as long. 100 milliseconds
+    /// by default.
     pub retry_pause: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Reading and writing the rows of one table.
+//! Reads and writes rows of one table.
 
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
@@ -24,16 +24,16 @@ pub struct Table {
 }
 
 impl Table {
-    /// Its name.
+    /// Returns the table's name.
     pub fn name(&self) -> &TableName {
         &self.name
     }
 
-    /// Reads one row; empty when there is nothing.
+    /// Reads one row; the result is empty if the row does not exist.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a get that
-    /// asks only for existence; what is left when repeating did not help.
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for an
+    /// existence-only get; the error of the last retry.
     pub async fn get(&self, get: &Get) -> Result<Row> {
         if get.existence_only {
             return Err(Error::invalid("a get that asks only for existence gives no row"));
@@ -43,7 +43,7 @@ impl Table {
         Ok(result::from_proto(result, &mut cells)?.row)
     }
 
-    /// Whether there is anything that the get asks for. No cell travels.
+    /// Returns whether any cell matches the get, without transferring cells.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -64,14 +64,14 @@ impl Table {
         self.client.call_row(&self.name, read.row(), true, build).await
     }
 
-    /// Changes one row: a `Put`, a `Delete`, an `Increment` or an `Append`. An increment or append whose
-    /// answer was lost is repeated under the same nonce, so it counts once. A put or a delete is simply
-    /// repeated, but not the delete of a column's newest version, which might then delete two.
+    /// Applies a mutation to one row: a `Put`, `Delete`, `Increment` or `Append`. An increment or
+    /// append whose answer was lost is retried with the same nonce, so it counts once. Puts and
+    /// deletes are idempotent and retried without one, except the delete of a column's newest
+    /// version, which could delete two versions.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `InvalidRequest`; what is left
-    /// when repeating did not help. After `Connection` and `Timeout` the change may or may not
-    /// have been made.
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `InvalidRequest`; the error of the
+    /// last retry. After `Connection` and `Timeout` it is unknown whether the mutation was applied.
     pub async fn mutate(&self, mutation: impl Into<Mutation>) -> Result<MutationOutcome> {
         let mutation = mutation.into();
         let repeatable = is_repeatable(&mutation);
@@ -79,13 +79,13 @@ impl Table {
         Ok(MutationOutcome { row: mutate::answer_from_proto(answer, &mut cells)? })
     }
 
-    /// Changes one row if `condition` holds for it, and `None` if it does not: HBase's
-    /// `checkAndMutate`. The server checks and changes as one.
+    /// Applies a mutation to one row if `condition` holds, otherwise returns `None`: HBase's
+    /// `checkAndMutate`. The server checks and mutates atomically.
     ///
     /// # Errors
-    /// As [`Table::mutate`]; `Unsupported` for [`Condition::NoRow`], which HBase cannot be asked for.
-    /// It is not repeated once the server may have done it: a second check might meet what the first
-    /// change wrote.
+    /// As [`Table::mutate`]; `Unsupported` for [`Condition::NoRow`], which HBase's protocol cannot
+    /// express. There is no retry once the server may have applied the mutation: a second check
+    /// could read the first call's write.
     pub async fn mutate_if(
         &self,
         condition: &Condition,
@@ -117,12 +117,12 @@ impl Table {
         self.client.call_row(&self.name, mutation.row(), repeatable, build).await
     }
 
-    /// Changes one row in several ways as one: HBase's `mutateRow`. Gives back the new cells of the
-    /// increments and appends among them, in their order. It is repeated as [`Table::mutate`] is, if
-    /// all of its mutations can be.
+    /// Applies several mutations to one row atomically: HBase's `mutateRow`. Returns the new cells
+    /// of the increments and appends, in their order. It is retried like [`Table::mutate`] if all
+    /// its mutations can be.
     ///
     /// # Errors
-    /// As [`Table::mutate`], for the first mutation that cannot be made; then nothing was changed.
+    /// As [`Table::mutate`], for the first mutation that fails; then nothing is changed.
     pub async fn mutate_row(&self, mutations: &RowMutations) -> Result<MutationOutcome> {
         let repeatable = mutations.mutations().iter().all(is_repeatable);
         let done = self.call_row_mutations(mutations, None, repeatable).await?;
@@ -131,7 +131,7 @@ impl Table {
         })
     }
 
-    /// As [`Table::mutate_row`], if `condition` holds for the row; `None` if it does not.
+    /// As [`Table::mutate_row`], if `condition` holds for the row; otherwise returns `None`.
     ///
     /// # Errors
     /// As [`Table::mutate_row`] and [`Table::mutate_if`].
@@ -151,7 +151,7 @@ impl Table {
         condition: Option<RowCondition>,
         repeatable: bool,
     ) -> Result<Option<MutationOutcome>> {
-        // One for all, as they are one.
+        // One nonce for all, since they are applied atomically.
         let nonce = self.client.nonce();
         let number = |(index, mutation): (u32, &Mutation)| {
             let nonce = mutation.is_delta().then_some(nonce);
@@ -178,10 +178,10 @@ impl Table {
         Ok(done.then(|| MutationOutcome { row: region.row() }))
     }
 
-    /// Changes many rows: one answer for each mutation, in their order. They go to all servers
-    /// concerned at once, in calls of at most 2 MiB or 1,000 mutations. Mutations of the same row
-    /// are made in the order given; there is no other promise about order, and none that all or
-    /// none are made. Only those that failed are repeated.
+    /// Applies many mutations; returns one result for each, in order. All servers are called in
+    /// parallel, with at most 2 MiB or 1,000 mutations per call. Mutations of the same row are
+    /// applied in the given order; there is no other guarantee of order, and no atomicity across
+    /// mutations. Only failed mutations are retried.
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         let number = |mutation: Mutation| {
             let nonce = mutation.is_delta().then(|| self.client.nonce());
@@ -199,8 +199,7 @@ impl Table {
         answers.into_iter().map(|answer| answer.map(outcome)).collect()
     }
 
-    /// Reads many rows: one answer for each get, in their order. A get that asks only for
-    /// existence is refused.
+    /// Reads many rows; returns one result for each get, in order. Existence-only gets are refused.
     pub async fn get_all(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
         let refused: Vec<bool> = gets.iter().map(|get| get.existence_only).collect();
         let actions = gets.into_iter().map(Action::Get).collect();
@@ -216,7 +215,7 @@ impl Table {
         answers.into_iter().zip(refused).map(row).collect()
     }
 
-    /// Whether there is anything, for many gets: one answer for each, in their order.
+    /// Returns for each get whether any cell matches it, in order.
     pub async fn exists_all(&self, gets: Vec<Get>) -> Vec<Result<bool>> {
         let actions = gets.into_iter().map(|mut get| {
             get.existence_only = true;
@@ -231,15 +230,15 @@ impl Table {
         answers.into_iter().map(|answer| answer.map(exists)).collect()
     }
 
-    /// Reads a range of rows. Nothing is asked of the cluster before [`Scanner::next`].
+    /// Reads a range of rows. The first call is made by [`Scanner::next`].
     pub fn scan(&self, scan: Scan) -> Scanner {
         Scanner::new(self.client.clone(), self.name.clone(), scan)
     }
 
-    /// The table's regions in order, each with the server that has it now, as `hbase:meta` says.
+    /// Returns the table's regions in order, each with its current server, from `hbase:meta`.
     ///
     /// # Errors
-    /// `TableNotFound`; what is left when repeating did not help.
+    /// `TableNotFound`; the error of the last retry.
     pub async fn regions(&self) -> Result<Vec<(RegionInfo, Option<ServerName>)>> {
         let mut rows = Scanner::over_regions(self.client.clone(), &self.name);
         let mut regions = Vec::new();
@@ -258,11 +257,11 @@ fn no_word() -> Error {
     Error::new(ErrorKind::Protocol, message)
 }
 
-/// Whether doing it twice is the same as doing it once.
+/// Returns whether a mutation is safe to retry.
 pub(crate) fn is_repeatable(mutation: &Mutation) -> bool {
     match mutation {
         Mutation::Put(_) => true,
-        // Its nonce sees to that.
+        // Their nonce makes a retry safe.
         Mutation::Increment(_) | Mutation::Append(_) => true,
         Mutation::Delete(delete) => !delete
             .cells()

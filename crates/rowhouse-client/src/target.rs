@@ -1,35 +1,34 @@
-//! Where a cluster is found.
+//! The location of a cluster.
 
 use std::fmt;
 
 use rowhouse_model::{Error, Result};
 
-/// HBase's port of a region server, used where an address names none.
+/// HBase's default port of a region server.
 const RPC_PORT: u16 = 16020;
-/// ZooKeeper's port, used where an address names none.
+/// ZooKeeper's default port.
 const ZOOKEEPER_PORT: u16 = 2181;
-/// The znode under which HBase keeps its own, where a URL names none.
+/// HBase's default parent znode.
 const ZNODE: &str = "/hbase";
 
-/// Who is asked for the way to a cluster.
+/// The servers that are contacted to locate a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Servers of the cluster, any of its masters and region servers, as host and port. They are
-    /// tried one after the other.
+    /// Masters or region servers of the cluster, as host and port, tried one after the other.
     Servers(Vec<(String, u16)>),
     /// The ZooKeeper ensemble that the cluster registers with.
     ZooKeeper {
-        /// Its servers, as host and port. They are tried one after the other.
+        /// Its servers, as host and port, tried one after the other.
         servers: Vec<(String, u16)>,
-        /// The cluster's znode, `/hbase` unless configured otherwise.
+        /// The cluster's parent znode, by default `/hbase`.
         znode: String,
     },
 }
 
 impl Target {
-    /// Reads `hbase://HOST[:PORT][,HOST[:PORT]…]` or `hbase+zk://HOST[:PORT][,…][/ZNODE]`. An
-    /// address in brackets (`[::1]:16020`) may hold colons. Default ports are 16020 and 2181, the
-    /// default znode is `/hbase`.
+    /// Parses `hbase://HOST[:PORT][,HOST[:PORT]…]` or `hbase+zk://HOST[:PORT][,…][/ZNODE]`. An
+    /// address in brackets (`[::1]:16020`) may contain colons. The default ports are 16020 and
+    /// 2181, the default znode is `/hbase`.
     ///
     /// ```
     /// use rowhouse_client::Target;
@@ -40,7 +39,7 @@ impl Target {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for another scheme, no address, an empty host or a port that is none.
+    /// `InvalidRequest` for another scheme, no address, an empty host or an invalid port.
     pub fn parse(url: &str) -> Result<Self> {
         if let Some(rest) = url.strip_prefix("hbase://") {
             let servers = parse_addresses(url, rest.strip_suffix('/').unwrap_or(rest), RPC_PORT)?;
@@ -87,7 +86,7 @@ fn parse_address(url: &str, address: &str, default_port: u16) -> Result<(String,
     Ok((host.to_owned(), port))
 }
 
-/// As [`Target::parse`] reads it.
+/// Formats the target in the form that [`Target::parse`] accepts.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, servers, znode) = match self {

@@ -1,7 +1,8 @@
-//! What calls cost the server, in CPU time: `cargo bench -p rowhouse-server --bench calls`.
+//! Measures the server's CPU time per call: `cargo bench -p rowhouse-server --bench calls`.
 //!
-//! One client asks and waits, over the loopback. Its own thread's time is not counted. Five rounds, each on a
-//! server of its own; the median counts, with the least beside it.
+//! One client sends calls one after the other over loopback. The client thread's own time is not
+//! counted. Each of five rounds uses a new server; the result is the median, printed with the
+//! minimum.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
@@ -29,7 +30,8 @@ fn main() {
     }
 }
 
-/// Times of a get, a put and a scan of 100 rows, each row of a cell with a value of 100 bytes.
+/// Returns the times of a get, a put and a scan of 100 rows; each row has one cell with a value of
+/// 100 bytes.
 fn round() -> [f64; 3] {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
@@ -49,7 +51,7 @@ fn round() -> [f64; 3] {
     [get, put, scan]
 }
 
-/// Rows in an order of no use to caches.
+/// Returns row keys in an order that defeats caches.
 fn row(number: usize) -> String {
     format!("r{:06}", number * 7919 % ROWS)
 }
@@ -61,7 +63,7 @@ fn scan(client: &mut Client, region: &RegionInfo, number: usize) {
     support::scan(client, &ScanCall { limit: Some(100), ..call }).unwrap();
 }
 
-/// Microseconds of CPU of the process, but for this thread, for each call.
+/// Returns the CPU microseconds per call of the process, without this thread.
 fn measure(calls: usize, mut call: impl FnMut(usize)) -> f64 {
     let others = || cpu_micros("/proc/self/stat") - cpu_micros("/proc/thread-self/stat");
     let before = others();
@@ -69,7 +71,8 @@ fn measure(calls: usize, mut call: impl FnMut(usize)) -> f64 {
     (others() - before) / calls as f64
 }
 
-/// User and system time, which are the 14th and 15th field, in hundredths of a second.
+/// Returns the user and system time, the 14th and 15th fields, in microseconds; the kernel counts
+/// in hundredths of a second.
 fn cpu_micros(stat: &str) -> f64 {
     let text = std::fs::read_to_string(stat).unwrap();
     let behind_name = text.rsplit(") ").next().unwrap();

@@ -1,4 +1,5 @@
-//! Backups that clients ask for: one at a time, on a thread of its own, and only into one directory.
+//! Backups that clients request: one at a time, on a dedicated thread, and only into one configured
+//! directory.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use rowhouse_format::convert::backup::{BackupCall, BackupStatus};
 use rowhouse_model::{Error, ErrorKind, Result};
 use rowhouse_store::{CopyReport, Progress, Store};
 
-/// Where backups go, and the last that was asked for.
+/// The directory for backups and the most recent backup job.
 #[derive(Default)]
 pub(crate) struct Backups {
     dir: Option<PathBuf>,
@@ -18,7 +19,7 @@ pub(crate) struct Backups {
 struct Job {
     call: BackupCall,
     status: BackupStatus,
-    /// How it failed.
+    /// The error it failed with.
     failed: Option<(ErrorKind, String)>,
 }
 
@@ -29,21 +30,21 @@ impl Job {
 }
 
 impl Backups {
-    /// Backups go into `dir`, or nowhere.
+    /// Creates the backup service; backups are written into `dir`, or refused if it is `None`.
     pub(crate) fn new(dir: Option<PathBuf>) -> Self {
         Self { dir, last: Mutex::default() }
     }
 
-    /// Whether one is being made.
+    /// Returns whether a backup is under way.
     pub(crate) fn is_running(&self) -> bool {
         self.last.lock().as_ref().is_some_and(Job::is_running)
     }
 
-    /// Begins a backup. The same call again begins none.
+    /// Starts a backup. Repeating the last call starts no second one.
     ///
     /// # Errors
-    /// `Unsupported` where the server was given no directory; `InvalidRequest` for a path that is not right in it; `InUse`
-    /// while another is being made.
+    /// `Unsupported` if the server was given no backup directory; `InvalidRequest` if the path is
+    /// not directly inside that directory; `InUse` while another backup is under way.
     pub(crate) fn begin(self: &Arc<Self>, store: &Store, call: BackupCall) -> Result<()> {
         let path = self.path_of(&call.into)?;
         let mut last = self.last.lock();
@@ -64,10 +65,10 @@ impl Backups {
         Ok(())
     }
 
-    /// How far a backup has come.
+    /// Returns the progress of a backup.
     ///
     /// # Errors
-    /// What it failed with; `InvalidRequest` for one that is not known.
+    /// The error that the backup failed with; `InvalidRequest` for an unknown backup.
     pub(crate) fn status(&self, call: &BackupCall) -> Result<BackupStatus> {
         let last = self.last.lock();
         let Some(job) = last.as_ref().filter(|job| job.call == *call) else {
@@ -98,7 +99,7 @@ impl Backups {
         }
     }
 
-    /// The path of a backup: a name in the directory, or its whole path.
+    /// Returns the path of a backup, given as a name inside the backup directory or as a full path.
     fn path_of(&self, into: &str) -> Result<PathBuf> {
         let Some(dir) = &self.dir else {
             return Err(Error::unsupported(

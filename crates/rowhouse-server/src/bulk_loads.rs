@@ -1,7 +1,9 @@
-//! Bulk loads: the directory that each client is given, which files it may name, and what was loaded already.
+//! Bulk loads: the staging directory of each client, the files it may name, and the loads that are
+//! already done.
 //!
-//! A client that has waited too long for an answer asks again. The files may be in the table by then, and gone from
-//! where it says: what was loaded is remembered until the client says that it is done.
+//! A client that times out repeats its call. By then the files may already be in the table and no
+//! longer at the path that the client names, so finished loads are remembered until the client
+//! cleans up.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -19,9 +21,9 @@ pub(crate) type FamilyPaths = Vec<(Bytes, String)>;
 
 /// The bulk loads of all clients.
 pub(crate) struct BulkLoads {
-    /// The data directory, without links in its path.
+    /// The data directory, with symbolic links resolved.
     data: PathBuf,
-    /// Makes names that no other run of the server has given.
+    /// Makes directory names unique across runs of the server.
     start_code: u64,
     loads: Mutex<Loads>,
 }
@@ -29,12 +31,12 @@ pub(crate) struct BulkLoads {
 #[derive(Default)]
 struct Loads {
     last_number: u64,
-    /// By number; the numbers by the directories that clients have been given.
+    /// Bulk loads by number, and the numbers by the directories handed to clients.
     by_number: BTreeMap<u64, Arc<BulkLoad>>,
     numbers: HashMap<String, u64>,
 }
 
-/// What one client loads.
+/// The bulk load of one client.
 #[derive(Default)]
 pub(crate) struct BulkLoad {
     token: String,
@@ -42,8 +44,8 @@ pub(crate) struct BulkLoad {
 }
 
 impl BulkLoad {
-    /// Has `load` be done once for these files: who asks while it is done waits for it, who asks later is told that it
-    /// was done. Whether it was.
+    /// Runs `load` once for these files and returns whether they are loaded. A call during the load
+    /// waits for it; a call after a successful load returns `true` without running `load` again.
     pub(crate) fn once(
         &self,
         files: &FamilyPaths,
@@ -59,7 +61,7 @@ impl BulkLoad {
 }
 
 impl BulkLoads {
-    /// Those of a server that begins: what another run has left in the directory for them is removed.
+    /// Starts with an empty staging directory: anything that an earlier run left there is removed.
     pub(crate) fn begin(data: &Path, start_code: u64) -> Result<Self> {
         let find = || {
             let data = data.canonicalize()?;
@@ -75,8 +77,8 @@ impl BulkLoads {
         Ok(Self { data, start_code, loads: Mutex::default() })
     }
 
-    /// A directory for a client to load into `table`: its token. When too many have not said that they are done, the
-    /// oldest is forgotten.
+    /// Creates a directory for a client that loads into `table` and returns its path, which is the
+    /// token. With more than [`BULK_LOADS_MAX`] unfinished loads the oldest is forgotten.
     pub(crate) fn prepare(&self, table: &TableName) -> Result<String> {
         let mut loads = self.loads.lock();
         let number = loads.last_number + 1;
@@ -98,10 +100,11 @@ impl BulkLoads {
         Ok(token)
     }
 
-    /// What the client with this token has loaded; nothing when it was given by another run of the server.
+    /// Returns the bulk load of a token. The load is empty if another run of the server issued the
+    /// token.
     ///
     /// # Errors
-    /// `InvalidRequest` for a token that no server on this directory gives.
+    /// `InvalidRequest` for a token that no server on this data directory issues.
     pub(crate) fn find(&self, token: &str) -> Result<Arc<BulkLoad>> {
         self.check_token(token)?;
         let loads = self.loads.lock();
@@ -110,7 +113,7 @@ impl BulkLoads {
         Ok(load.cloned().unwrap_or_default())
     }
 
-    /// Forgets a client that is done, and removes its directory. One that is not known is done already.
+    /// Forgets a finished bulk load and removes its directory. An unknown token counts as finished.
     ///
     /// # Errors
     /// As [`BulkLoads::find`].
@@ -122,10 +125,11 @@ impl BulkLoads {
         remove_dir(token)
     }
 
-    /// The file that a client names, if this process may take it: a file of this machine, and none of the store's own.
+    /// Returns the path of a file named by a client if the server may load it: a regular file of
+    /// this machine, outside of the store's own files.
     ///
     /// # Errors
-    /// `InvalidRequest` for any other; `Io` for one that cannot be found.
+    /// `InvalidRequest` for any other file; `Io` for one that cannot be found.
     pub(crate) fn local_file(&self, named: &str) -> Result<PathBuf> {
         let path = local_path(named)?;
         let io =
@@ -134,7 +138,7 @@ impl BulkLoads {
             return Err(Error::invalid(format!("a path names no file: {named}")));
         };
         let path = dir.canonicalize().map_err(io)?.join(name);
-        // A link would let the file behind it be taken from under another name.
+        // Refuse symbolic links: a link would load its target under another name.
         if !path.symlink_metadata().map_err(io)?.is_file() {
             return Err(Error::invalid(format!("Path does not reference a file: {named}")));
         }
@@ -164,7 +168,7 @@ impl BulkLoads {
     }
 }
 
-/// The absolute path that a client means: without a scheme, or with `file:`.
+/// Returns the absolute path that a client names, either without a scheme or with `file:`.
 fn local_path(named: &str) -> Result<PathBuf> {
     let scheme = named.split_once(':').map(|(scheme, _)| scheme);
     let scheme = scheme.filter(|scheme| !scheme.contains('/'));
@@ -172,7 +176,7 @@ fn local_path(named: &str) -> Result<PathBuf> {
         None => named,
         Some("file") => {
             let rest = &named["file:".len()..];
-            // `file:///a` has an empty host, `file:/a` none.
+            // `file:///a` has an empty host, `file:/a` has no host.
             rest.strip_prefix("//").unwrap_or(rest)
         }
         Some(_) => {
@@ -196,7 +200,7 @@ fn remove_dir(dir: &str) -> Result<()> {
     }
 }
 
-/// In the data directory; emptied when a server begins.
+/// The staging directory in the data directory; emptied when a server starts.
 const STAGING_DIR: &str = "staging";
 
 #[cfg(test)]
@@ -272,7 +276,7 @@ mod tests {
         let token = loads.prepare(&TableName::parse("t").unwrap()).unwrap();
         let files = vec![(Bytes::from_static(b"cf"), "/out".to_owned())];
         let load = loads.find(&token).unwrap();
-        // A load that fails or does not fit is tried again, one that is done is not.
+        // A load that fails or does not fit is retried; a finished one is not.
         assert!(load.once(&files, || Err(Error::invalid("no"))).is_err());
         assert!(!load.once(&files, || Ok(false)).unwrap());
         assert!(load.once(&files, || Ok(true)).unwrap());

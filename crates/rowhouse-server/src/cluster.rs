@@ -1,5 +1,5 @@
-//! The cluster as clients see it: a master, region servers, and which region is where. It is one
-//! process, but nothing here takes it that there is only one region server.
+//! The cluster that clients see: a master, region servers, and the location of each region. It is
+//! one process, but this module does not assume a single region server.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::requests::Requests;
 use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;
 
-/// Everything that is served.
+/// The whole served cluster.
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) id: String,
@@ -27,7 +27,7 @@ pub(crate) struct Cluster {
     pub(crate) backups: Arc<Backups>,
     region_servers: Vec<Arc<RegionServer>>,
     namespace_region: RegionInfo,
-    /// The system tables as they were at a version of the store's catalog.
+    /// The system tables, built for this version of the store's catalog.
     system: Mutex<Option<(u64, SystemTables)>>,
     pub(crate) maintenance: Maintenance,
 }
@@ -38,7 +38,7 @@ struct SystemTables {
     namespace: Arc<MetaTable>,
 }
 
-/// One region server: its name, and what it keeps for its clients.
+/// One region server: its name and the state it keeps for clients.
 pub(crate) struct RegionServer {
     pub(crate) name: ServerName,
     pub(crate) scanners: Scanners,
@@ -47,17 +47,17 @@ pub(crate) struct RegionServer {
     pub(crate) calls: Calls,
 }
 
-/// A region that a request named.
-pub(crate) enum Served {
-    /// One of the store's.
+/// A region named by a request.
+pub(crate) enum ServedRegion {
+    /// A region of the store.
     Stored(Arc<Region>),
-    /// One of `hbase:meta` or `hbase:namespace`, made from the manifest.
+    /// A region of `hbase:meta` or `hbase:namespace`, generated from the manifest.
     System(TableName, Arc<MetaTable>),
 }
 
 impl Cluster {
-    /// `slow` is how long a call and how many bytes an answer may take before it is logged as slow
-    /// or large.
+    /// Creates a cluster. `slow` holds the thresholds of the slow log: a call's duration and an
+    /// answer's size in bytes.
     pub(crate) fn new(
         store: Store,
         names: Vec<ServerName>,
@@ -88,8 +88,8 @@ impl Cluster {
         &self.region_servers
     }
 
-    /// The region server that has a region: the system's are on the first, the others are spread
-    /// by their names.
+    /// Returns the region server of a region. System regions are on the first server; the others
+    /// are distributed by a hash of their names.
     pub(crate) fn place(&self, region: &RegionInfo) -> &Arc<RegionServer> {
         if region.table.is_system() || self.region_servers.len() == 1 {
             return &self.region_servers[0];
@@ -100,16 +100,16 @@ impl Cluster {
         &self.region_servers[sum % self.region_servers.len()]
     }
 
-    /// Where `hbase:meta` is.
+    /// Returns the region server of `hbase:meta`.
     pub(crate) fn meta_server(&self) -> &Arc<RegionServer> {
         self.place(&RegionInfo::meta())
     }
 
-    /// The region that a request to `server` names.
+    /// Returns the region that a request to `server` names.
     ///
     /// # Errors
-    /// `NotServingRegion` when it is not there.
-    pub(crate) fn region(&self, server: &RegionServer, name: &RegionRef) -> Result<Served> {
+    /// `NotServingRegion` if `server` does not serve it.
+    pub(crate) fn region(&self, server: &RegionServer, name: &RegionRef) -> Result<ServedRegion> {
         let found = match name {
             RegionRef::Full(full) => self.store.find_region(full),
             RegionRef::Encoded(_) => name
@@ -120,37 +120,41 @@ impl Cluster {
         if let Some(region) = found {
             let here =
                 self.region_servers.len() == 1 || self.place(region.info()).name == server.name;
-            return if here { Ok(Served::Stored(region)) } else { Err(not_online(name, server)) };
+            return if here {
+                Ok(ServedRegion::Stored(region))
+            } else {
+                Err(not_online(name, server))
+            };
         }
         let encoded = name.encoded_name()?;
         if encoded == META_ENCODED_NAME {
-            return Ok(Served::System(TableName::meta(), self.system()?.meta));
+            return Ok(ServedRegion::System(TableName::meta(), self.system()?.meta));
         }
         if encoded == self.namespace_region.name().encoded {
             let name = self.namespace_region.table.clone();
-            return Ok(Served::System(name, self.system()?.namespace));
+            return Ok(ServedRegion::System(name, self.system()?.namespace));
         }
         Err(not_online(name, server))
     }
 
-    /// What is known of the region that a request names.
+    /// Returns the description of the region that a request names.
     pub(crate) fn region_info(
         &self,
         server: &RegionServer,
         name: &RegionRef,
     ) -> Result<RegionInfo> {
         match self.region(server, name)? {
-            Served::Stored(region) => Ok(region.info().clone()),
-            Served::System(table, _) if table == TableName::meta() => Ok(RegionInfo::meta()),
-            Served::System(..) => Ok(self.namespace_region.clone()),
+            ServedRegion::Stored(region) => Ok(region.info().clone()),
+            ServedRegion::System(table, _) if table == TableName::meta() => Ok(RegionInfo::meta()),
+            ServedRegion::System(..) => Ok(self.namespace_region.clone()),
         }
     }
 
-    /// The regions of a server, the system's among them.
+    /// Returns the regions of a server, including system regions.
     pub(crate) fn regions_of(&self, server: &RegionServer) -> Vec<RegionInfo> {
         let system = [RegionInfo::meta(), self.namespace_region.clone()];
         let tables = self.store.tables();
-        // Those of a disabled table are online nowhere.
+        // Regions of a disabled table are online nowhere.
         let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let stored = enabled.flat_map(|table| table.regions());
         let all = system.into_iter().chain(stored.map(|region| region.info().clone()));

@@ -1,4 +1,4 @@
-//! One client's connection: bytes in, calls answered, bytes out.
+//! One client connection: reads requests, answers calls, writes responses.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::limits::{
 };
 use crate::server::Context;
 
-/// Serves a connection until either side ends it.
+/// Serves a connection until either side closes it.
 pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context) {
     let mut connection = Connection::new(stream, peer, context);
     match connection.run().await {
@@ -35,7 +35,7 @@ struct Connection {
     protocol: ServerConnection,
     input: BytesMut,
     output: BytesMut,
-    /// Answers of long calls come back through here.
+    /// Answers of long calls arrive on this channel.
     answers: mpsc::Receiver<BytesMut>,
     answer: mpsc::Sender<BytesMut>,
     long_calls: usize,
@@ -43,10 +43,10 @@ struct Connection {
     caller: Arc<Caller>,
 }
 
-/// What goes on after bytes were looked at.
+/// The next step of a connection after it has processed its input.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
-    /// There may be more calls among the bytes: once the answers so far are written.
+    /// Write the answers, then process more input: it may contain further complete calls.
     Write,
     Read,
     Close,
@@ -91,20 +91,22 @@ impl Connection {
                     break;
                 }
             }
-            // Where an answer came there is room for another long call: its request may be here already.
-            next = self.take_events();
+            // An answer frees a slot for another long call, whose request may already be in the
+            // input.
+            next = self.process_input();
             self.write().await?;
             while next == Next::Write {
                 tokio::task::yield_now().await;
-                next = self.take_events();
+                next = self.process_input();
                 self.write().await?;
             }
         }
         self.finish().await
     }
 
-    /// Answers what has come in whole, until there is enough to write or others are to have their turn.
-    fn take_events(&mut self) -> Next {
+    /// Answers all complete requests in the input. Stops early when enough output has collected or
+    /// this connection has run for [`SHORT_CALL_WAIT`], so that other connections get a turn.
+    fn process_input(&mut self) -> Next {
         let began = Instant::now();
         while self.long_calls < LONG_CALLS_MAX {
             if self.output.len() > ANSWERS_BYTES_MAX || began.elapsed() > SHORT_CALL_WAIT {
@@ -148,7 +150,7 @@ impl Connection {
         self.long_calls += 1;
         let (workers, answer) = (Arc::clone(&self.context.workers), self.answer.clone());
         tokio::spawn(async move {
-            // The semaphore is never closed.
+            // `acquire_owned` cannot fail: the semaphore is never closed.
             let permit = workers.acquire_owned().await;
             let answered = tokio::task::spawn_blocking(move || {
                 let mut out = BytesMut::new();
@@ -156,8 +158,8 @@ impl Connection {
                 drop(permit);
                 out
             });
-            let out = answered.await.unwrap_or_else(|panic| broken_off(call_id, &panic));
-            // The connection may have ended meanwhile.
+            let out = answered.await.unwrap_or_else(|panic| encode_panic(call_id, &panic));
+            // Sending fails only if the connection has ended.
             let _ = answer.send(out).await;
         });
     }
@@ -178,7 +180,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Waits for the calls that are still running, then says goodbye.
+    /// Waits for the calls still running, writes their answers and closes the stream.
     async fn finish(&mut self) -> std::io::Result<()> {
         while self.long_calls > 0 {
             let Some(answer) = self.answers.recv().await else { break };
@@ -196,8 +198,9 @@ impl Connection {
     }
 }
 
-/// The answer to a call that panicked: its client would wait for another one in vain.
-fn broken_off(call_id: u32, panic: &JoinError) -> BytesMut {
+/// Encodes the answer to a call that panicked. Without an answer the client would wait until its
+/// timeout.
+fn encode_panic(call_id: u32, panic: &JoinError) -> BytesMut {
     tracing::error!(%panic, "a call broke off");
     let error = Error::new(ErrorKind::OutcomeUnknown, "the call broke off inside the server");
     let mut out = BytesMut::new();

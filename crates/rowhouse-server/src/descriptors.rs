@@ -1,9 +1,9 @@
-//! How many files and sockets the process may have open.
+//! The process's limit on open files and sockets.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets the process have `wanted` files and sockets open, as far as the system lets it. Says so when
-/// that is fewer: connections beyond them will not be accepted.
+/// Raises the limit on open files and sockets to `wanted`, or as far as the system permits. Logs a
+/// warning if the limit stays lower: connections beyond it are not accepted.
 pub(crate) fn raise(wanted: u64) {
     let limit = getrlimit(Resource::Nofile);
     let have = limit.current.unwrap_or(u64::MAX);

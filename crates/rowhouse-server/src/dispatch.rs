@@ -1,5 +1,5 @@
-//! From a request to whoever answers it. The match over methods has no wildcard: it is the list of
-//! what is supported.
+//! Routes each request to its handler. The match over methods has no wildcard, so it lists every
+//! supported method.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,57 +19,58 @@ use crate::limits::{
 };
 use crate::server::Context;
 
-/// Who asks, as far as answers depend on it.
+/// The properties of a client that answers depend on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
-    /// How cell blocks are written; without one, cells stand in the messages.
+    /// The encoding of cell blocks; without one, cells are written inside the messages.
     pub(crate) codec: Option<CellCodec>,
-    /// The release of HBase that it announces, as (major, minor).
+    /// The HBase release that the client announces, as (major, minor).
     pub(crate) release: Option<(u32, u32)>,
     pub(crate) caller: Arc<Caller>,
 }
 
 impl Client {
-    /// Whether the client announces this release of HBase or a later one. One that announces none counts as older.
+    /// Returns whether the client announces this HBase release or a newer one. A client that
+    /// announces none counts as older.
     pub(crate) fn is_at_least(&self, major: u32, minor: u32) -> bool {
         self.release.is_some_and(|release| release >= (major, minor))
     }
 }
 
-/// Whose connection it is.
+/// The remote end of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Caller {
     /// `host:port`.
     pub(crate) address: String,
-    /// As the client says; nobody checks it.
+    /// The user name that the client claims, unverified.
     pub(crate) user: String,
 }
 
-/// A call and everything that answering it needs.
+/// A call with everything that answering it needs.
 pub(crate) struct CallContext {
     pub(crate) context: Context,
     pub(crate) request: Request,
     pub(crate) client: Client,
-    /// When the call came in.
+    /// When the call arrived.
     pub(crate) arrived: Instant,
-    /// When somebody began with it.
+    /// When its processing started.
     begun: Instant,
 }
 
-/// What came of routing a call.
+/// The result of routing a call.
 pub(crate) enum Done {
     /// The answer is written.
     Answered,
-    /// It may take long or has to wait, and nothing was done yet.
+    /// The call may take long or block; no work is done yet.
     Long(Work),
-    /// It takes long after all; this is what is left to do.
+    /// The call has taken long; the closure does the remaining work.
     Begun(Work),
 }
 
-/// What is done for a call on a thread of its own.
+/// The part of a call that runs on a worker thread.
 pub(crate) type Work = Box<dyn FnOnce(&CallContext, &mut BytesMut) -> Result<()> + Send>;
 
-/// A call that may take long, to be run on a thread of its own.
+/// A call that may take long, to run on a worker thread.
 pub(crate) struct LongCall {
     call_context: CallContext,
     work: Work,
@@ -77,14 +78,14 @@ pub(crate) struct LongCall {
 }
 
 impl LongCall {
-    /// Writes the answer; none when the client has given up before the call could begin. As on HBase,
-    /// it is not told.
+    /// Runs the call and writes its answer. If the client's timeout has passed before the call
+    /// starts, the call is dropped without an answer, as on HBase.
     pub(crate) fn run(self, out: &mut BytesMut) {
         let Self { mut call_context, work, is_begun } = self;
         if !is_begun {
             call_context.begun = Instant::now();
         }
-        if !is_begun && call_context.is_late() {
+        if !is_begun && call_context.is_expired() {
             let (method, timeout) = (call_context.request.method, call_context.request.timeout_ms);
             tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
             return;
@@ -96,7 +97,7 @@ impl LongCall {
     }
 }
 
-/// Answers a call, or gives back what is left to do when it may take long.
+/// Answers a call, or returns the remaining work if it may take long.
 pub(crate) fn answer(
     context: &Context,
     client: Client,
@@ -128,46 +129,49 @@ pub(crate) fn answer(
 }
 
 impl CallContext {
-    /// How long the client waits for the answer, as it says.
-    fn patience(&self) -> Option<Duration> {
+    /// Returns the client's timeout for the answer, if it sent one.
+    fn client_timeout(&self) -> Option<Duration> {
         let millis = u64::from(self.request.timeout_ms?);
         Some(Duration::from_millis(millis).max(CLIENT_WAIT_MIN))
     }
 
-    /// Whether the client has given up.
-    fn is_late(&self) -> bool {
-        self.patience().is_some_and(|patience| self.arrived.elapsed() > patience)
+    /// Returns whether the client's timeout has passed.
+    fn is_expired(&self) -> bool {
+        self.client_timeout().is_some_and(|client_timeout| self.arrived.elapsed() > client_timeout)
     }
 
-    /// How long the call waited, and how long it has been worked at.
+    /// Returns how long the call waited and how long it has been processed.
     pub(crate) fn times(&self) -> (Duration, Duration) {
         (self.begun - self.arrived, self.begun.elapsed())
     }
 
-    /// When a scan that begins to read now has to say that it is alive: with half of the client's patience gone.
-    pub(crate) fn scan_until(&self) -> Instant {
-        let half = self.patience().map_or(SCAN_ANSWER_WAIT, |patience| patience / 2);
+    /// Returns the deadline of a scan that starts reading now: after half of the client's timeout
+    /// it answers with a heartbeat.
+    pub(crate) fn heartbeat_deadline(&self) -> Instant {
+        let half =
+            self.client_timeout().map_or(SCAN_ANSWER_WAIT, |client_timeout| client_timeout / 2);
         let until = self.arrived + half.min(SCAN_ANSWER_WAIT);
-        // Or scans that wait for long would never come to read anything.
+        // The minimum lets scans that waited long for a thread still read rows.
         until.max(Instant::now() + SCAN_ANSWER_WAIT_MIN)
     }
 
-    /// When the call has taken too long for where it arrived.
+    /// Returns when the call has run too long on the connection's task and moves to a worker
+    /// thread.
     pub(crate) fn pause(&self) -> Instant {
         self.arrived + SHORT_CALL_WAIT
     }
 
-    /// Whether the request is small enough for what it asks to be tried at once.
+    /// Returns whether the request is small enough to be tried on the connection's task.
     pub(crate) fn is_small(&self) -> bool {
         self.request.message.len() + self.request.cells.len() <= SHORT_CALL_BYTES
     }
 
-    /// The request's message.
+    /// Decodes the request's message.
     pub(crate) fn message<M: Message + Default>(&self) -> Result<M> {
         self.request.message()
     }
 
-    /// Where the answer's cells go.
+    /// Returns where the answer's cells are written.
     pub(crate) fn cells_in(&self) -> CellsIn {
         if self.client.codec.is_some() { CellsIn::Block } else { CellsIn::Message }
     }
@@ -177,7 +181,7 @@ impl CallContext {
         self.reply_with(out, message, [])
     }
 
-    /// Writes the answer and, if the connection has a codec, cells behind it.
+    /// Writes the answer, followed by its cells if the connection has a codec.
     pub(crate) fn reply_with<'a>(
         &self,
         out: &mut BytesMut,
@@ -214,7 +218,7 @@ impl CallContext {
         rpc::encode_exception(out, self.request.call_id, &Exception::from(error));
     }
 
-    /// The error of a method that is never done, for this reason.
+    /// Returns the error of a method that is never supported, with the reason.
     fn refused<T>(&self, why: &str) -> Result<T> {
         let method = self.request.method;
         let name = format!("{}.{}", method.service().name(), method.name());
@@ -222,7 +226,7 @@ impl CallContext {
     }
 }
 
-/// Answers with what `handle` makes of the message.
+/// Answers with the result of `handle`, on the connection's task.
 fn short<M: Call>(
     call_context: &CallContext,
     out: &mut BytesMut,
@@ -233,7 +237,7 @@ fn short<M: Call>(
     Ok(Done::Answered)
 }
 
-/// As [`short`], on a thread of its own.
+/// As [`short`], on a worker thread.
 fn long<M: Call + 'static>(
     handle: impl FnOnce(&Context, M) -> Result<M::Answer> + Send + 'static,
 ) -> Result<Done> {
@@ -246,18 +250,18 @@ fn empty(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
     Ok(Done::Answered)
 }
 
-/// Refuses what HBase refuses when a feature is not configured, in its words.
+/// Returns HBase's error for a feature that is not configured, with HBase's text.
 fn not_configured<T>(what: &str) -> Result<T> {
     Err(Error::unsupported(format!("java.lang.UnsupportedOperationException: {what}")))
 }
 
-/// HBase's refusal of what concerns the permissions of users.
+/// HBase's refusal of calls about user permissions.
 const NO_ACCESS_CONTROL: &str =
     "org.apache.hadoop.hbase.security.access.AccessController is not loaded";
 
 fn route(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
     match call_context.request.method {
-        // The data.
+        // Data.
         Method::Get => get::get(call_context, out),
         Method::Mutate => mutate::mutate(call_context, out),
         Method::Scan => scan::scan(call_context, out),
@@ -267,7 +271,7 @@ fn route(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
         Method::BulkLoadHFile => long(bulk_load::load),
         Method::CleanupBulkLoad => long(bulk_load::clean_up),
 
-        // Finding the cluster.
+        // Cluster discovery.
         Method::GetClusterId => short(call_context, out, registry::cluster_id),
         Method::GetActiveMaster => short(call_context, out, registry::active_master),
         Method::GetMasters => short(call_context, out, registry::masters),
@@ -314,7 +318,7 @@ fn route(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
         Method::ClearDeadServers => short(call_context, out, master::servers::clear_dead),
         Method::GetMasterLogEntries => slow_log::balancer_entries(call_context, out),
         Method::AbortProcedure => short(call_context, out, master::procedure::abort),
-        // Procedures are done when they are begun, and nothing holds a lock between calls.
+        // Procedures finish before their calls return, and no lock outlives a call.
         Method::GetProcedures | Method::GetLocks => empty(call_context, out),
         Method::SetQuota => not_configured("quota support disabled"),
         Method::GetQuotaStates | Method::GetSpaceQuotaRegionSizes => empty(call_context, out),
@@ -395,7 +399,7 @@ fn route(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
         Method::ListNamespaces => short(call_context, out, master::namespace::names),
         Method::ListNamespaceDescriptors => short(call_context, out, master::namespace::list),
 
-        // A region server's regions.
+        // The regions of a region server.
         Method::GetRegionInfo => long(admin::region_info),
         Method::GetOnlineRegion => short(call_context, out, admin::online_regions),
         Method::GetServerInfo => short(call_context, out, admin::server_info),
@@ -416,7 +420,7 @@ fn route(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
         }
         Method::ClearSlowLogsResponses => short(call_context, out, slow_log::clear),
         Method::GetServerLogEntries => slow_log::entries(call_context, out),
-        // Of caches that outlive the process, and of quotas of space: there are none.
+        // There are no caches that outlive the process and no space quotas.
         Method::GetCachedFilesList | Method::GetSpaceQuotaSnapshots => empty(call_context, out),
 
         // Repairs.

@@ -1,44 +1,44 @@
-//! Filters over rows of the catalog, which lie in memory as a whole.
+//! Filters on rows of the catalog, which are complete in memory.
 
 use rowhouse_model::{
     Cell, CellRef, FilterRun, FilterVerdict, KeptValue, KeyBuf, Result, Row, RowBuilder,
 };
 
-/// What is passed over in a row.
-enum Pass {
+/// The cells of a row to skip, after a filter's verdict.
+enum Skip {
     Nothing,
     Column,
     Family,
-    /// What is before a place.
+    /// All cells before this position.
     UpTo(KeyBuf),
 }
 
-/// What a filter lets through of a row; `None` for nothing.
+/// Applies a filter to a row and returns the remaining row, or `None` if nothing remains.
 ///
 /// # Errors
 /// As [`FilterRun::check`].
 pub(crate) fn filter_row(filter: &mut FilterRun, row: &Row) -> Result<Option<Row>> {
-    let passed = judge_row(filter, row);
+    let passed = apply_to_row(filter, row);
     filter.check()?;
     filter.reset();
     Ok(passed.filter(|row| !row.is_empty()))
 }
 
-fn judge_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
+fn apply_to_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
     if filter.filters_row_key(row.key()) {
         return None;
     }
     let mut cells = RowBuilder::default();
     let mut last: Option<CellRef<'_>> = None;
-    let mut pass = Pass::Nothing;
+    let mut pass = Skip::Nothing;
     for cell in row.cells() {
         let here = cell.view();
         let skipped = match (&pass, last) {
-            (Pass::Column, Some(last)) => {
+            (Skip::Column, Some(last)) => {
                 (last.key.family, last.key.qualifier) == (here.key.family, here.key.qualifier)
             }
-            (Pass::Family, Some(last)) => last.key.family == here.key.family,
-            (Pass::UpTo(place), _) => here.key < place.as_key(),
+            (Skip::Family, Some(last)) => last.key.family == here.key.family,
+            (Skip::UpTo(place), _) => here.key < place.as_key(),
             _ => false,
         };
         if skipped {
@@ -49,10 +49,10 @@ fn judge_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
         }
         let verdict = filter.judge(&here);
         pass = match verdict {
-            FilterVerdict::Include | FilterVerdict::Skip => Pass::Nothing,
-            FilterVerdict::IncludeAndNextColumn | FilterVerdict::NextColumn => Pass::Column,
-            FilterVerdict::IncludeAndNextRow | FilterVerdict::NextRow => Pass::Family,
-            FilterVerdict::SeekToHint => filter.hint(&here).map_or(Pass::Nothing, Pass::UpTo),
+            FilterVerdict::Include | FilterVerdict::Skip => Skip::Nothing,
+            FilterVerdict::IncludeAndNextColumn | FilterVerdict::NextColumn => Skip::Column,
+            FilterVerdict::IncludeAndNextRow | FilterVerdict::NextRow => Skip::Family,
+            FilterVerdict::SeekToHint => filter.hint(&here).map_or(Skip::Nothing, Skip::UpTo),
         };
         let passes = matches!(
             verdict,

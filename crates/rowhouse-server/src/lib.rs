@@ -1,5 +1,5 @@
-//! The doors through which unmodified HBase clients come to a rowhouse store: HBase's RPC on one
-//! port, and on another the few ZooKeeper nodes by which clients find it.
+//! The network front end of a rowhouse store for unmodified HBase clients: HBase's RPC on one port,
+//! and on another the few ZooKeeper nodes that clients read to find the cluster.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), rowhouse_model::Error> {

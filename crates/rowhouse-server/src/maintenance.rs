@@ -1,21 +1,21 @@
-//! What administrators set for as long as the server runs.
+//! Administrative settings that last until the server stops.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use rowhouse_model::ServerName;
 
-/// The state of a master that HBase keeps in memory too.
+/// The state of a master that HBase, too, keeps only in memory.
 pub(crate) struct Maintenance {
-    /// Looks for regions that splits and merges left behind.
+    /// The chore that looks for regions left over from splits and merges.
     pub(crate) catalog_janitor: Switch,
-    /// Removes files that nobody needs any more.
+    /// The chore that removes unreferenced files.
     pub(crate) cleaner: Switch,
-    /// Servers that regions are not to be moved to.
+    /// Servers that must not receive regions.
     decommissioned: Mutex<Vec<ServerName>>,
 }
 
-/// Something that is on or off.
+/// A switch that is on or off.
 pub(crate) struct Switch(AtomicBool);
 
 impl Default for Maintenance {
@@ -30,7 +30,7 @@ impl Switch {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Turns it on or off; returns whether it was on.
+    /// Sets the switch and returns its previous state.
     pub(crate) fn set(&self, on: bool) -> bool {
         self.0.swap(on, Ordering::Relaxed)
     }
@@ -41,7 +41,7 @@ impl Maintenance {
         self.decommissioned.lock().clone()
     }
 
-    /// Marks a server as one that regions are not to be moved to, or takes the mark away.
+    /// Marks a server as decommissioned, so that it must not receive regions, or removes the mark.
     pub(crate) fn set_decommissioned(&self, server: ServerName, decommissioned: bool) {
         let mut servers = self.decommissioned.lock();
         servers.retain(|have| *have != server);

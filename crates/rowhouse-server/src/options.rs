@@ -1,25 +1,25 @@
-//! What a server is started with.
+//! The options of a server.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use rowhouse_store::Settings;
 
-/// How a server is started. Addresses are `HOST:PORT`; port 0 takes a free one.
+/// The options of a server. Addresses are `HOST:PORT`; port 0 takes a free one.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The data directory.
     pub data: PathBuf,
-    /// Where HBase's RPC is served. Default `127.0.0.1:16020`.
+    /// The address of HBase's RPC port. Default `127.0.0.1:16020`.
     pub listen: String,
-    /// Where ZooKeeper clients are answered. Default `127.0.0.1:2181`.
+    /// The address of the ZooKeeper port. Default `127.0.0.1:2181`.
     pub zookeeper: String,
-    /// The address that clients are told, when it is not the one listened on: behind NAT, in a
+    /// The address announced to clients, if it differs from the listening address: with NAT, in a
     /// container, or when listening on every interface.
     pub advertise: Option<String>,
-    /// Where clients may have backups be written; `None` refuses them.
+    /// The directory that backups requested by clients are written into; `None` refuses them.
     pub backups: Option<PathBuf>,
-    /// Whether clients may stop the server: HBase's `Admin.shutdown`, `stopMaster` and
+    /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and
     /// `stopRegionServer`. Default `false`.
     pub allow_shutdown: bool,
     /// Calls that take longer are kept in the slow log; HBase's `hbase.ipc.warn.response.time`.
@@ -36,7 +36,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults, for a data directory.
+    /// Returns the default options for a data directory.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self {
             data: data.into(),

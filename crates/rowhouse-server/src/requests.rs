@@ -1,24 +1,24 @@
-//! How many calls a server has answered, and how many in a second.
+//! Counts the calls of a server and their rate per second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The calls of a server.
+/// The call counters of a server.
 pub(crate) struct Requests {
     total: AtomicU64,
     rate: Mutex<Rate>,
 }
 
-/// Calls per second as last counted.
+/// Calls per second as last measured.
 struct Rate {
     since: Instant,
     total: u64,
     per_second: u64,
 }
 
-/// A rate over less time than this says little: HBase's servers report every three seconds.
+/// The shortest interval that a rate is measured over: HBase's servers report every three seconds.
 const RATE_WINDOW: Duration = Duration::from_secs(3);
 
 impl Requests {
@@ -35,7 +35,8 @@ impl Requests {
         self.total.load(Ordering::Relaxed)
     }
 
-    /// Calls per second since this was asked last, or as it was then if that is not long ago.
+    /// Returns the calls per second since the previous measurement, or the previous rate if
+    /// [`RATE_WINDOW`] has not passed.
     pub(crate) fn per_second(&self, now: Instant) -> u64 {
         let mut rate = self.rate.lock();
         let passed = now.saturating_duration_since(rate.since);

@@ -1,4 +1,4 @@
-//! Open scanners: by number, each on a lease that its calls renew.
+//! Open scanners by number, each with a lease that its calls renew.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,34 +19,36 @@ pub(crate) struct Scanners {
     first_id: u64,
     next_id: AtomicU64,
     open: Mutex<HashMap<u64, Entry>>,
-    /// Those closed last without an error, each with the number its next call would have carried.
+    /// The scanners closed last without an error, each with the sequence number that its next call
+    /// would have had.
     closed: Mutex<VecDeque<(u64, u64)>>,
 }
 
 struct Entry {
     scanner: Arc<Mutex<Scanner>>,
     is_short: bool,
-    /// When a call for it began or ended last.
+    /// When a call for it last started or ended.
     used: Instant,
 }
 
-/// A scanner that a call works with. It may go on to another thread.
+/// A scanner locked by a call. The guard can move to another thread.
 pub(crate) type HeldScanner = ArcMutexGuard<RawMutex, Scanner>;
 
-/// A scan of one region, somewhere on its way.
+/// A scan of one region and its position.
 pub(crate) struct Scanner {
     rows: Rows,
-    /// The row of which a part was given last, if more of it may follow.
+    /// The row whose last returned result was partial, if more of it may follow.
     pub(crate) partial_row: Option<Bytes>,
-    /// What was read, and is to be given first.
+    /// A row that was read already and is returned first.
     ahead: Option<ScannedRow>,
-    /// The number that the next call must carry.
+    /// The sequence number that the next call must have.
     pub(crate) next_call: u64,
-    /// Bytes of cells the client wants in one answer; `None` leaves it to the server.
+    /// Maximum bytes of cells that the client accepts in one answer; `None` leaves it to the
+    /// server.
     pub(crate) bytes_max: Option<u64>,
-    /// Whether the client wants to know how far a scan without results has come.
+    /// Whether the client wants the position of a scan that has returned no results.
     pub(crate) wants_cursor: bool,
-    /// Whether the results are batches of cells, many of a row.
+    /// Whether results are batches of cells, so that a row can have several results.
     pub(crate) has_batch: bool,
     is_short: bool,
 }
@@ -65,22 +67,23 @@ impl Scanner {
         }
     }
 
-    /// Whether no filter judges what a scan reads, and the client wants little in one answer; of a batch of cells
-    /// no part is to be given just because a moment is over.
+    /// Returns whether a scan has neither filter nor batch and asks for few bytes in one answer. A
+    /// batch is excluded because a pause could cut it short.
     pub(crate) fn is_short_of(scan: &OpenScan) -> bool {
         scan.scan.filter.is_none()
             && scan.scan.batch.is_none()
             && scan.result_bytes_max.is_some_and(|bytes| bytes <= SHORT_SCAN_BYTES)
     }
 
-    /// Checks that the region still takes reads: its table may be disabled by now.
+    /// Checks that the region still accepts reads: its table may be disabled by now.
     ///
     /// # Errors
     /// `NotServingRegion`.
     pub(crate) fn check_serving(&self) -> Result<()> {
         match &self.rows {
-            // What was split or merged meanwhile is read to its end as it was.
-            Rows::Stored(region, _) => region.check_scanned(),
+            // A scanner of a region that was split or merged meanwhile reads the old region to its
+            // end.
+            Rows::Stored(region, _) => region.check_scannable(),
             Rows::System(_) => Ok(()),
         }
     }
@@ -98,12 +101,12 @@ impl Scanner {
         }
     }
 
-    /// Has a row, or part of one, be given by the next call.
-    pub(crate) fn put_back(&mut self, row: ScannedRow) {
+    /// Returns a row, or part of one, to the scanner; the next call reads it first.
+    pub(crate) fn unread(&mut self, row: ScannedRow) {
         self.ahead = Some(row);
     }
 
-    /// Whether there may be more rows.
+    /// Returns whether there may be more rows.
     pub(crate) fn may_have_more(&mut self) -> Result<bool> {
         if self.ahead.is_some() {
             return Ok(true);
@@ -114,7 +117,7 @@ impl Scanner {
         }
     }
 
-    /// How far it has come.
+    /// Returns the scanner's progress.
     pub(crate) fn progress(&self) -> ScanProgress {
         match &self.rows {
             Rows::Stored(_, scanner) => scanner.progress(),
@@ -130,7 +133,7 @@ impl Scanner {
         }
     }
 
-    /// Whether a filter has said that nothing more comes, here or in another region.
+    /// Returns whether a filter has ended the scan, in this region and in all others.
     pub(crate) fn is_filter_done(&mut self) -> bool {
         match &mut self.rows {
             Rows::Stored(_, scanner) => scanner.is_filter_done(),
@@ -139,7 +142,7 @@ impl Scanner {
     }
 }
 
-/// Where a scanner's rows come from.
+/// The source of a scanner's rows.
 pub(crate) enum Rows {
     /// A region of the store.
     Stored(Arc<Region>, Box<RegionScanner>),
@@ -147,7 +150,7 @@ pub(crate) enum Rows {
     System(Box<SystemRows>),
 }
 
-/// The rows of a system table, read a few at a time.
+/// The rows of a system table, read in small batches.
 pub(crate) struct SystemRows {
     table: Arc<MetaTable>,
     scan: OpenScan,
@@ -188,7 +191,7 @@ impl SystemRows {
 
     fn next_unfiltered(&mut self) -> Option<Row> {
         if self.rows.len() == 0 {
-            // A lookup wants one row of many: little at first.
+            // A lookup needs only one row, so batches start small and grow.
             let len = self.taken.clamp(1, Self::BATCH_LEN_MAX);
             let rows: Vec<Row> = self.table.scan(&self.scan).skip(self.taken).take(len).collect();
             self.taken += rows.len();
@@ -208,8 +211,8 @@ impl SystemRows {
 }
 
 impl Scanners {
-    /// No scanners yet. Their numbers begin with the server's start code, so that a scanner from
-    /// before a restart is not taken for one of now.
+    /// Creates an empty set. Scanner numbers start with the server's start code, so that a scanner
+    /// from before a restart is never mistaken for a current one.
     pub(crate) fn new(start_code: u64) -> Self {
         let first_id = (start_code << 22) + 1;
         Self {
@@ -230,7 +233,7 @@ impl Scanners {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Whether there is or was a scanner with this number since the server was started.
+    /// Returns whether a scanner with this number was opened since the server started.
     pub(crate) fn was_given(&self, id: u64) -> bool {
         (self.first_id..self.next_id.load(Ordering::Relaxed)).contains(&id)
     }
@@ -240,7 +243,7 @@ impl Scanners {
     /// # Errors
     /// `RegionTooBusy` when too many are open; `Io` and `Corruption`.
     pub(crate) fn keep(&self, id: u64, mut scanner: Scanner) -> Result<()> {
-        // Flushes that begin from now on know of it.
+        // From here on flushes know of the scanner and keep the cells it may see.
         scanner.follow_flushes()?;
         let mut open = self.open.lock();
         if open.len() >= SCANNERS_MAX {
@@ -255,22 +258,22 @@ impl Scanners {
         Ok(())
     }
 
-    /// Whether what the scanner `id` reads is read fast, row by row.
+    /// Returns whether the scan of scanner `id` is short, as defined by [`Scanner::is_short_of`].
     pub(crate) fn is_short(&self, id: u64) -> bool {
         self.open.lock().get(&id).is_none_or(|entry| entry.is_short)
     }
 
-    /// Has the lease of the scanner `id` begin now.
+    /// Renews the lease of scanner `id`.
     pub(crate) fn renew(&self, id: u64) {
         if let Some(entry) = self.open.lock().get_mut(&id) {
             entry.used = Instant::now();
         }
     }
 
-    /// The scanner `id`, its lease renewed.
+    /// Returns the scanner `id` and renews its lease.
     ///
     /// # Errors
-    /// `UnknownScanner` when it is closed, expired, or from before a restart.
+    /// `UnknownScanner` if it is closed, expired, or from before a restart.
     pub(crate) fn find(&self, id: u64) -> Result<Arc<Mutex<Scanner>>> {
         let mut open = self.open.lock();
         let entry = open.get_mut(&id).ok_or_else(|| {
@@ -283,13 +286,14 @@ impl Scanners {
         Ok(Arc::clone(&entry.scanner))
     }
 
-    /// Closes the scanner `id` after an error; fine if it is gone. Later calls for it are refused.
+    /// Closes scanner `id` after an error; an unknown one is ignored. Later calls for it are
+    /// refused.
     pub(crate) fn close(&self, id: u64) {
         self.open.lock().remove(&id);
     }
 
-    /// Closes the scanner `id`, whose scan has ended or whose client wants no more. `next_call` is the number that
-    /// its next call would have carried.
+    /// Closes scanner `id` after its scan has ended or its client has closed it. `next_call` is the
+    /// sequence number that its next call would have had.
     pub(crate) fn end(&self, id: u64, next_call: u64) {
         self.open.lock().remove(&id);
         let mut closed = self.closed.lock();
@@ -299,15 +303,15 @@ impl Scanners {
         closed.push_back((id, next_call));
     }
 
-    /// The number that the next call of the scanner `id` would have carried, if it was closed without an error
-    /// and is not forgotten yet.
+    /// Returns the sequence number that the next call of scanner `id` would have had, if it was
+    /// closed without an error and is still remembered.
     pub(crate) fn ended(&self, id: u64) -> Option<u64> {
         let closed = self.closed.lock();
         closed.iter().rev().find(|(ended, _)| *ended == id).map(|&(_, next_call)| next_call)
     }
 
-    /// Has those that wait for their next call let go of memory that was flushed. Gives the bytes that they
-    /// keep all the same, counted for each.
+    /// Makes the scanners that wait for their next call release flushed memstores. Returns the
+    /// bytes that they keep nevertheless, summed per scanner.
     pub(crate) fn follow_flushes(&self) -> u64 {
         let open: Vec<_> =
             self.open.lock().values().map(|entry| Arc::clone(&entry.scanner)).collect();
@@ -316,14 +320,14 @@ impl Scanners {
             match scanner.try_lock().map(|mut scanner| scanner.follow_flushes()) {
                 Some(Ok(bytes)) => kept += bytes,
                 Some(Err(error)) => tracing::warn!(%error, "a scanner that waits cannot go on"),
-                // It is in use, and does so on its way.
+                // It is in use and follows flushes as it reads.
                 None => {}
             }
         }
         kept
     }
 
-    /// Closes scanners whose clients have gone silent.
+    /// Closes scanners whose lease has expired.
     pub(crate) fn expire(&self, now: Instant) {
         let mut open = self.open.lock();
         let before = open.len();
@@ -378,7 +382,8 @@ mod tests {
         scanners.keep(id, scanner).unwrap();
         put_all("new");
         table.flush().unwrap();
-        // A flush that had not known of the scanner would have dropped what that reads.
+        // A flush that did not know of the scanner would have dropped the cells that the scanner
+        // reads.
         assert_eq!(scanners.follow_flushes(), 0);
         let scanner = scanners.find(id).unwrap();
         for row in ["a", "b", "c"] {

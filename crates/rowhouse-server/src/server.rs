@@ -1,4 +1,4 @@
-//! Starting and stopping: the store, the two ports, the tasks behind them.
+//! Starts and stops the server: the store, the two ports and their tasks.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,40 +32,40 @@ pub struct Server {
     tasks: JoinSet<()>,
 }
 
-/// Between two looks at whether a backup has ended.
+/// Interval between two checks whether a backup has ended.
 const BACKUP_LOOK: Duration = Duration::from_millis(20);
 
-/// What every connection needs.
+/// The state shared by all connections.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) cluster: Arc<Cluster>,
-    /// The region server that listens where the connection came in.
+    /// The region server that listens on the connection's port.
     pub(crate) server: Arc<RegionServer>,
-    /// Turns true when the server stops.
+    /// Becomes `true` when the server stops.
     pub(crate) stop: watch::Receiver<bool>,
-    /// Permits of threads for long calls.
+    /// Permits for worker threads.
     pub(crate) workers: Arc<Semaphore>,
-    /// Bytes of a call.
+    /// Maximum bytes of a call.
     pub(crate) frame_len_max: usize,
-    /// What clients load.
+    /// The bulk loads of clients.
     pub(crate) bulk_loads: Arc<BulkLoads>,
-    /// What ZooKeeper clients find.
+    /// The nodes that ZooKeeper clients read.
     pub(crate) nodes: Arc<zookeeper::Nodes>,
-    /// How clients stop the server.
+    /// Lets clients stop the server.
     pub(crate) stop_request: Arc<StopRequest>,
 }
 
-/// What a client does that stops the server, if it may.
+/// A client's request to stop the server, honored only if permitted.
 pub(crate) struct StopRequest {
     allowed: bool,
     asked: Notify,
 }
 
 impl StopRequest {
-    /// Has whoever runs the server stop it.
+    /// Signals [`Server::stop_requested`].
     ///
     /// # Errors
-    /// `Unsupported` unless the server was started so that clients may.
+    /// `Unsupported` unless the server was started with permission for clients to stop it.
     pub(crate) fn ask(&self, method: &'static str, reason: &str) -> Result<()> {
         if !self.allowed {
             return Err(Error::unsupported(format!(
@@ -79,13 +79,13 @@ impl StopRequest {
 }
 
 impl Server {
-    /// Opens the store, binds the ports and begins to serve.
+    /// Opens the store, binds the ports and starts serving.
     ///
     /// # Errors
-    /// `InUse` when another process holds the data directory or a port, naming it; `InvalidRequest`
-    /// for an address that is none; what [`Store::open`] says.
+    /// `InUse` with the directory or address if another process holds the data directory or a port;
+    /// `InvalidRequest` for an invalid address; the errors of [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
-        // The ports first: a server that cannot have them leaves no store behind.
+        // Bind the ports first: a server that cannot bind them then creates no store.
         let advertise = options.advertise.as_deref().map(advertised).transpose()?;
         let rpc = bind(&options.listen, "--listen").await?;
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
@@ -140,7 +140,7 @@ impl Server {
             stop_request,
             stop: stopping,
             workers: Arc::new(Semaphore::new(WORKERS_MAX)),
-            // The largest mutation, with what surrounds it.
+            // Fits the largest mutation and its surrounding message.
             frame_len_max: FRAME_LEN_MAX
                 .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),
         };
@@ -152,7 +152,7 @@ impl Server {
         Ok(server)
     }
 
-    /// The address that clients are told.
+    /// Returns the address announced to clients.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -180,24 +180,24 @@ impl Server {
         self.web
     }
 
-    /// Where ZooKeeper clients are answered.
+    /// Returns the address of the ZooKeeper port.
     pub fn zookeeper(&self) -> SocketAddr {
         self.zookeeper
     }
 
-    /// Returns once a client has asked for the server to be stopped, which [`Options::allow_shutdown`]
-    /// lets it. Whoever runs the server then calls [`Server::stop`].
+    /// Returns once a client has asked to stop the server, which [`Options::allow_shutdown`]
+    /// permits. The caller then calls [`Server::stop`].
     pub async fn stop_requested(&self) {
         self.stop_request.asked.notified().await;
     }
 
-    /// Stops: new calls are refused, calls under way are finished, the log is synced.
+    /// Stops the server: refuses new calls, finishes calls under way, syncs the log.
     pub async fn stop(mut self) -> Result<()> {
         tracing::info!("stopping");
-        // Nobody is left to hear it when every task has ended already.
+        // Sending fails only if every task has already ended.
         let _ = self.stop.send(true);
-        // At once, so that calls that wait for memory or for files wait no more. Writes under way are
-        // finished, and their answers sent.
+        // Close the store immediately, so that calls waiting for memory or files stop waiting.
+        // Writes under way finish and their answers are sent.
         let store = self.cluster.store.clone();
         let closed = tokio::task::spawn_blocking(move || store.close());
         let all = async { while self.tasks.join_next().await.is_some() {} };
@@ -206,7 +206,8 @@ impl Server {
             self.tasks.abort_all();
         }
         let closed = closed.await.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
-        // One that is being written takes away what there is of it; one that is being read back may go on.
+        // A backup being written removes its partial output; one being verified by reading it back
+        // may continue.
         let ended = async {
             while self.cluster.backups.is_running() {
                 tokio::time::sleep(BACKUP_LOOK).await;
@@ -219,7 +220,8 @@ impl Server {
     }
 }
 
-/// Files and sockets for both ports, the store's files, its log, and what a process has anyway.
+/// Returns the descriptors needed for both ports, the store's files, its log and the process
+/// itself.
 fn descriptors_wanted(open_files_max: usize) -> u64 {
     (2 * CONNECTIONS_MAX + open_files_max + 128) as u64
 }
@@ -238,12 +240,12 @@ where
                     tracing::warn!(%peer, max = connections_max, "too many connections, closed");
                 }
                 Ok((stream, peer)) => {
-                    // Small answers must not wait for one another.
+                    // Send small answers immediately: disable Nagle's algorithm.
                     let _ = stream.set_nodelay(true);
                     connections.spawn(serve(stream, peer, context.clone()));
                 }
                 Err(error) => {
-                    // File descriptors may have run out: give some time to come back.
+                    // File descriptors may have run out; wait before the next attempt.
                     tracing::warn!(%error, "cannot accept");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
@@ -283,7 +285,7 @@ async fn expire_scanners(mut context: Context) {
     }
 }
 
-/// Has waiting scanners let go of memory that was flushed. They may read from the disk for that.
+/// Makes waiting scanners release flushed memstores, which may read from disk.
 async fn free_scanned_memory(cluster: &Arc<Cluster>) {
     let cluster = Arc::clone(cluster);
     let follow = move || -> u64 {
@@ -296,7 +298,7 @@ async fn free_scanned_memory(cluster: &Arc<Cluster>) {
     }
 }
 
-/// Reads the address that clients are told.
+/// Parses the address announced to clients.
 fn advertised(address: &str) -> Result<(String, u16)> {
     let (host, port) = parse(address, "--advertise")?;
     if port == 0 {
@@ -323,8 +325,8 @@ async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
     })
 }
 
-/// As [`TcpListener::bind`], with room for a burst of clients: the standard library's 128 waiting
-/// connections make the next one wait a second, and longer each time.
+/// As [`TcpListener::bind`], with a backlog for a burst of clients. When the standard library's
+/// backlog of 128 is full, the next connection waits one second, and longer with each retry.
 async fn listen(address: &str) -> std::io::Result<TcpListener> {
     let mut failed = None;
     for address in tokio::net::lookup_host(address).await? {
@@ -332,7 +334,7 @@ async fn listen(address: &str) -> std::io::Result<TcpListener> {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
         };
-        // On Windows the option means something else.
+        // `SO_REUSEADDR` has a different meaning on Windows.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
         match socket.bind(address).and_then(|()| socket.listen(CONNECTIONS_WAITING_MAX)) {
@@ -347,7 +349,7 @@ fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
     listener.local_addr().map_err(|source| Error::io("cannot tell the port", source))
 }
 
-/// A start code that differs from that of the server's last run.
+/// Returns a start code that differs from that of the server's last run.
 fn start_code() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! Calls that took long and answers that were large, the newest of them, as HBase's slow log.
+//! The most recent slow calls and large answers, as in HBase's slow log.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use rowhouse_format::proto::slow_log_response_request::{FilterByOperator, LogTyp
 
 use crate::limits::SLOW_LOG_ENTRIES_MAX;
 
-/// The newest slow and large calls of a server.
+/// The most recent slow and large calls of a server.
 pub(crate) struct SlowLog {
     slow: Duration,
     large_bytes: u64,
@@ -19,12 +19,13 @@ pub(crate) struct SlowLog {
 }
 
 impl SlowLog {
-    /// Calls that take longer than `slow` are slow, answers of more than `large_bytes` are large.
+    /// Creates an empty log. Calls longer than `slow` are slow; answers of more than `large_bytes`
+    /// are large.
     pub(crate) fn new(slow: Duration, large_bytes: u64) -> Self {
         Self { slow, large_bytes, entries: Mutex::default() }
     }
 
-    /// As what a call that took so long, with an answer of so many bytes, is logged.
+    /// Returns the log that a call of this duration and answer size belongs to, if any.
     pub(crate) fn kind_of(&self, took: Duration, bytes: usize) -> Option<Type> {
         match (took > self.slow, bytes as u64 > self.large_bytes) {
             (true, true) => Some(Type::All),
@@ -34,7 +35,7 @@ impl SlowLog {
         }
     }
 
-    /// Adds a call; the oldest goes when there are too many.
+    /// Adds a call; beyond [`SLOW_LOG_ENTRIES_MAX`] the oldest is removed.
     pub(crate) fn add(&self, entry: proto::SlowLogPayload) {
         let mut entries = self.entries.lock();
         if entries.len() == SLOW_LOG_ENTRIES_MAX {
@@ -43,12 +44,12 @@ impl SlowLog {
         entries.push_back(entry);
     }
 
-    /// Forgets all calls.
+    /// Removes all calls.
     pub(crate) fn clear(&self) {
         self.entries.lock().clear();
     }
 
-    /// The calls that a request selects, newest first.
+    /// Returns the calls that a request selects, newest first.
     pub(crate) fn select(
         &self,
         request: &proto::SlowLogResponseRequest,
@@ -65,7 +66,8 @@ impl SlowLog {
     }
 }
 
-/// Whether an entry passes the filters of a request: all of them, or one of them.
+/// Returns whether an entry matches the filters of a request: all of them or any, as the request
+/// says.
 fn is_selected(request: &proto::SlowLogResponseRequest, entry: &proto::SlowLogPayload) -> bool {
     let given = |filter: &Option<String>| filter.clone().filter(|text| !text.is_empty());
     let client = entry.client_address.rsplit_once(':').map_or("", |(host, _)| host);
@@ -84,7 +86,8 @@ fn is_selected(request: &proto::SlowLogResponseRequest, entry: &proto::SlowLogPa
     }
 }
 
-/// When something that took so long began, in milliseconds.
+/// Returns the start time of an operation that took `took` and ends now, in milliseconds since the
+/// Unix epoch.
 pub(crate) fn began_millis(took: Duration) -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.saturating_sub(took).as_millis()).unwrap_or(i64::MAX)

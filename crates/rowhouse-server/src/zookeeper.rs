@@ -1,4 +1,4 @@
-//! The ZooKeeper port: answers clients that look for the cluster there.
+//! The ZooKeeper port, for clients that look up the cluster there.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use tokio::net::TcpStream;
 use crate::cluster::Cluster;
 use crate::server::Context;
 
-/// The node that the others lie under; every stock client looks there.
+/// The parent node, the default of every stock client.
 const PARENT: &str = "/hbase";
 
-/// What clients find. All but the states of tables stays the same while the server runs: a restarted
-/// server is another one.
+/// The nodes that clients read. Only table states change while the server runs; a restarted server
+/// counts as a new one.
 pub(crate) struct Nodes {
     cluster: Arc<Cluster>,
     started: Timestamp,
-    /// The nodes, and the version of the store's catalog that they show.
+    /// The nodes and the version of the store's catalog that they reflect.
     shown: Mutex<(Option<u64>, Znodes)>,
 }
 
@@ -35,7 +35,7 @@ impl Nodes {
         Ok(Self { cluster, started: at, shown: Mutex::new((None, nodes)) })
     }
 
-    /// Calls `read` with the nodes as they are now.
+    /// Calls `read` with the current nodes.
     fn read<T>(&self, read: impl FnOnce(&Znodes) -> T) -> Result<T> {
         let mut shown = self.shown.lock();
         let (version, nodes) = &mut *shown;
@@ -69,7 +69,7 @@ fn described<'a>(cluster: &'a Cluster, servers: &'a [ServerName]) -> zk::Cluster
     }
 }
 
-/// Serves a connection until either side ends it.
+/// Serves a connection until either side closes it.
 pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context) {
     static SESSIONS: AtomicI64 = AtomicI64::new(1);
     let started = context.cluster.master.start_code as i64;
@@ -100,7 +100,7 @@ async fn run(mut stream: TcpStream, context: &Context, mut session: Session) -> 
             break;
         }
         let status = context.nodes.read(|nodes| {
-            // Watches fire when their client is heard of, with its next ping at the latest.
+            // Watches fire when their client sends something, at the latest its next ping.
             session.notify(nodes, &mut output);
             session.feed(&mut input, nodes, &mut output)
         })??;
@@ -110,7 +110,7 @@ async fn run(mut stream: TcpStream, context: &Context, mut session: Session) -> 
             break;
         }
     }
-    // The client may be gone already.
+    // The client may already be gone.
     let _ = stream.shutdown().await;
     Ok(())
 }

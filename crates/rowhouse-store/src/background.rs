@@ -124,7 +124,7 @@ pub(crate) fn flush(engine: &Arc<Engine>) {
 
 /// Runs log work until its queue is closed. A background sync runs some time after the first write
 /// that it covers.
-pub(crate) fn look_after_log(engine: &Arc<Engine>) {
+pub(crate) fn maintain_log(engine: &Arc<Engine>) {
     let mut sync_at = None;
     loop {
         match engine.log_work.pop_until(sync_at) {
@@ -148,11 +148,11 @@ pub(crate) fn do_work(engine: &Arc<Engine>, work: &Work) {
         Work::Flush { region, family } => engine
             .find_family(*region, family)
             .map_or(Ok(()), |family| flush::flush_full_memstore(engine, &family))
-            .and_then(|()| engine.forget_flushed()),
+            .and_then(|()| engine.release_flushed_segments()),
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),
-        Work::RelieveLog => engine.relieve_log(),
-        Work::RelieveMemory => engine.relieve_memory(),
+        Work::RelieveLog => engine.shrink_log(),
+        Work::RelieveMemory => engine.shrink_memory(),
         Work::ExpireSnapshots => engine.delete_expired_snapshots(),
     });
     match done {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare, escape};
 
 use crate::cells::Cells;
-use crate::directory::{self, Look};
+use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
 use crate::key_formatter::KeyFormatter;
 use crate::manifest::{self, ManifestState, NamedFile, SnapshotEntry};
@@ -75,7 +75,7 @@ impl<'a> Progress<'a> {
 /// A directory that holds no store, is in use, or is of another version. Defects of the data are
 /// not errors but part of the report.
 pub fn check(dir: impl AsRef<Path>, progress: impl FnMut(Progress<'_>)) -> Result<CheckReport> {
-    let look = Look::at(dir.as_ref())?;
+    let look = ReadOnlyDirectory::at(dir.as_ref())?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(dir));
     let mut report = check_disk(&disk, directory::boot_id(), progress)?;
     report.problems.splice(..0, look.wrong);

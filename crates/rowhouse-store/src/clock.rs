@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rowhouse_model::Timestamp;
 
-use crate::write::row_lock::After;
+use crate::write::row_lock::TimestampFloor;
 
 /// A wall clock. The store takes it as a parameter so that a test can set it.
 pub trait Clock: Send + Sync + 'static {
@@ -77,20 +77,20 @@ impl TimestampSource {
 
     /// Returns the timestamp of a put. The put is a version of its own unless that would take it
     /// more than [`AHEAD_MILLIS_MAX`] ahead of the clock.
-    pub(crate) fn issue_put(&self, after: After) -> Timestamp {
+    pub(crate) fn issue_put(&self, after: TimestampFloor) -> Timestamp {
         let issued = self.issue();
         if issued >= after.distinct { issued } else { self.issue_ahead(issued, after) }
     }
 
     /// Returns the timestamp of a delete, which covers all earlier writes.
-    pub(crate) fn issue_delete(&self, after: After) -> Timestamp {
+    pub(crate) fn issue_delete(&self, after: TimestampFloor) -> Timestamp {
         let at = self.issue().max(after.covering);
         self.note_ahead(at);
         at
     }
 
     #[cold]
-    fn issue_ahead(&self, issued: Timestamp, after: After) -> Timestamp {
+    fn issue_ahead(&self, issued: Timestamp, after: TimestampFloor) -> Timestamp {
         let is_far =
             || after.least.as_millis().saturating_sub(self.now_millis()) > AHEAD_MILLIS_MAX;
         // The clock may have been set back, or may stand still.
@@ -193,15 +193,19 @@ mod tests {
     }
 
     /// Returns the bounds for a row that was put at `written` and deleted at `deleted`.
-    fn after(written: i64, deleted: Option<i64>) -> After {
+    fn after(written: i64, deleted: Option<i64>) -> TimestampFloor {
         let least = deleted.map_or(written, |deleted| written.max(deleted + 1));
-        After { least: millis(least), distinct: millis(written + 1), covering: millis(written) }
+        TimestampFloor {
+            least: millis(least),
+            distinct: millis(written + 1),
+            covering: millis(written),
+        }
     }
 
     #[test]
     fn puts_are_versions_of_their_own_up_to_a_bound_ahead_of_the_clock() {
         let source = TimestampSource::new(Arc::new(StandsStill));
-        assert_eq!(source.issue_put(After::NOTHING).as_millis(), 1000);
+        assert_eq!(source.issue_put(TimestampFloor::NOTHING).as_millis(), 1000);
         let mut at = 1000;
         for step in 1..=AHEAD_MILLIS_MAX {
             at = source.issue_put(after(at, None)).as_millis();
@@ -209,10 +213,14 @@ mod tests {
         }
         assert_eq!(source.issue_put(after(at, None)).as_millis(), at, "at the bound");
         assert_eq!(source.issue_delete(after(at, None)).as_millis(), at, "and it covers them");
-        assert_eq!(source.issue_put(After::NOTHING).as_millis(), 1000, "other rows are not ahead");
+        assert_eq!(
+            source.issue_put(TimestampFloor::NOTHING).as_millis(),
+            1000,
+            "other rows are not ahead"
+        );
         assert_eq!(source.issue_last().as_millis(), at + 1);
         source.catch_up();
-        assert_eq!(source.issue_put(After::NOTHING).as_millis(), at);
+        assert_eq!(source.issue_put(TimestampFloor::NOTHING).as_millis(), at);
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn parse_format(text: &str, dir: &Path) -> Result<u32> {
 }
 
 /// A data directory opened for reading only: it may be on a read-only mount.
-pub(crate) struct Look {
+pub(crate) struct ReadOnlyDirectory {
     /// The lock, if there is a file to lock.
     _lock: Option<File>,
     /// Defects of the files read here. The rest of the store can still be read.
@@ -226,7 +226,7 @@ pub(crate) struct Look {
     pub(crate) unlocked: Option<String>,
 }
 
-impl Look {
+impl ReadOnlyDirectory {
     /// Opens an existing directory for reading.
     ///
     /// # Errors
@@ -435,7 +435,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let old = "written-by 2\nreadable-by 2\nfeatures\n";
         fs::write(dir.path().join(FORMAT), old).unwrap();
-        assert!(Look::at(dir.path()).unwrap().wrong.is_empty());
+        assert!(ReadOnlyDirectory::at(dir.path()).unwrap().wrong.is_empty());
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT)).unwrap(), old);
         drop(Directory::hold(dir.path()).unwrap());
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT)).unwrap(), format_text());
@@ -445,21 +445,21 @@ mod tests {
     fn a_missing_format_is_told_by_a_look_and_written_anew_by_an_open() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(manifest::PATH), "").unwrap();
-        let look = Look::at(dir.path()).unwrap();
+        let look = ReadOnlyDirectory::at(dir.path()).unwrap();
         assert!(look.wrong[0].message().contains("FORMAT is missing"), "{:?}", look.wrong);
         drop(look);
         drop(Directory::hold_existing(dir.path()).unwrap());
-        assert!(Look::at(dir.path()).unwrap().wrong.is_empty());
+        assert!(ReadOnlyDirectory::at(dir.path()).unwrap().wrong.is_empty());
     }
 
     #[test]
     fn a_directory_that_is_held_is_not_looked_at() {
         let dir = tempfile::tempdir().unwrap();
         let held = Directory::hold(dir.path()).unwrap();
-        let error = Look::at(dir.path()).map(|_| ()).unwrap_err();
+        let error = ReadOnlyDirectory::at(dir.path()).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InUse);
         drop(held);
-        let look = Look::at(dir.path()).unwrap();
+        let look = ReadOnlyDirectory::at(dir.path()).unwrap();
         assert_eq!(Directory::hold(dir.path()).map(|_| ()).unwrap_err().kind(), ErrorKind::InUse);
         drop(look);
     }

@@ -18,7 +18,7 @@ use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
 use crate::settings::Settings;
 use crate::space::Space;
-use crate::split::Due;
+use crate::split::SplitQueue;
 use crate::store_file::{Files, SnapshotFiles};
 use crate::tasks::Tasks;
 use crate::wal::{self, Wal};
@@ -56,7 +56,7 @@ pub(crate) struct Engine {
     pub(crate) compactions: Compactions,
     pub(crate) tasks: Tasks,
     /// Regions that may have to be split.
-    pub(crate) splits: Due,
+    pub(crate) splits: SplitQueue,
     /// Set when reads and writes are refused.
     pub(crate) closing: AtomicBool,
     /// Set when flushes and compactions are refused.
@@ -139,7 +139,7 @@ impl Engine {
     }
 
     /// Deletes the log segments whose contents are all in files.
-    pub(crate) fn forget_flushed(&self) -> Result<()> {
+    pub(crate) fn release_flushed_segments(&self) -> Result<()> {
         let keep_from = {
             // Exclude commits that are in the log but not yet in a memstore.
             let _latch = self.freeze_latch.write();
@@ -148,7 +148,7 @@ impl Engine {
             oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)
         };
         let wal = self.wal();
-        if let Some(forgettable) = wal.forgettable_below(keep_from) {
+        if let Some(forgettable) = wal.releasable_below(keep_from) {
             // The remaining log must record where it begins.
             wal.sync()?;
             // Record the new start in the manifest before deleting: a power failure can restore
@@ -173,11 +173,11 @@ impl Engine {
     pub(crate) fn roll_log(&self) -> Result<()> {
         self.wal().roll_now()?;
         self.log_work.push(Work::TidyLog);
-        self.forget_flushed()
+        self.release_flushed_segments()
     }
 
     /// Flushes the families that keep the oldest log segment alive.
-    pub(crate) fn relieve_log(self: &Arc<Self>) -> Result<()> {
+    pub(crate) fn shrink_log(self: &Arc<Self>) -> Result<()> {
         let Some(up_to) = self.wal().pressure(self.settings.wal_bytes_max) else { return Ok(()) };
         let families: Vec<_> = self.families.read().values().cloned().collect();
         for family in families {
@@ -185,12 +185,12 @@ impl Engine {
                 flush::flush(self, &family)?;
             }
         }
-        self.forget_flushed()
+        self.release_flushed_segments()
     }
 
     /// Flushes the largest memstores until memory is below three quarters of the limit: many small
     /// memstores can fill it together.
-    pub(crate) fn relieve_memory(self: &Arc<Self>) -> Result<()> {
+    pub(crate) fn shrink_memory(self: &Arc<Self>) -> Result<()> {
         let families: Vec<_> = self.families.read().values().cloned().collect();
         while self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
             // A family that already has too many files gets another only for twice the memory.
@@ -202,7 +202,7 @@ impl Engine {
                 _ => break,
             }
         }
-        if self.log.get().is_some() { self.forget_flushed() } else { Ok(()) }
+        if self.log.get().is_some() { self.release_flushed_segments() } else { Ok(()) }
     }
 }
 

@@ -12,11 +12,11 @@ use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRa
 use crate::background::Work;
 use crate::block_cache::Caching;
 use crate::compact::{
-    CompactionKind, Drops, FileFacts, Policy, Running, Situation, read_amplification,
+    CompactionKind, Drops, FileSummary, Policy, PolicyInput, Running, read_amplification,
 };
 use crate::engine::Engine;
 use crate::memstore::Memstore;
-use crate::newest::Newest;
+use crate::newest::Current;
 use crate::oversized_rows::{OversizedRowLog, RowLimit};
 use crate::read::Retention;
 use crate::read::unexpired_from;
@@ -28,7 +28,7 @@ pub(crate) struct FamilyStore {
     /// The rows of the region.
     range: RowRange,
     name: Bytes,
-    declared: Newest<Declared>,
+    declared: Current<Declared>,
     oversized_rows: OversizedRowLog,
     super_version: ArcSwap<SuperVersion>,
     /// Serializes changes of the super version.
@@ -113,7 +113,7 @@ impl FamilyStore {
             region_id,
             range,
             name: descriptor.name().clone(),
-            declared: Newest::new(Declared::new(descriptor, policy, row_limit)),
+            declared: Current::new(Declared::new(descriptor, policy, row_limit)),
             oversized_rows: OversizedRowLog::default(),
             super_version: ArcSwap::from_pointee(super_version),
             changing: Mutex::default(),
@@ -221,7 +221,7 @@ impl FamilyStore {
     }
 
     /// Freezes the active memstore and starts an empty one. The caller must exclude writers.
-    pub(crate) fn set_aside_active(&self) {
+    pub(crate) fn freeze_active(&self) {
         self.change(|super_version| {
             super_version.frozen.push(std::mem::take(&mut super_version.active))
         });
@@ -251,11 +251,11 @@ impl FamilyStore {
     /// Returns the input of the compaction policy.
     pub(crate) fn situation<'a>(
         &self,
-        files: &'a [FileFacts<'a>],
+        files: &'a [FileSummary<'a>],
         busy: usize,
         now_millis: i64,
         asked: Option<CompactionKind>,
-    ) -> Situation<'a> {
+    ) -> PolicyInput<'a> {
         let family = self.descriptor();
         // A file does not record whether it holds versions that MIN_VERSIONS keeps past their TTL.
         let expires = family.versions_min() == 0;
@@ -264,7 +264,7 @@ impl FamilyStore {
             markers: family.keep_deleted_cells() == KeepDeletedCells::False,
             behind: family.versions_max() == 1 && family.versions_min() == 0,
         };
-        Situation { files, busy, now_millis, unexpired_from, drops, asked }
+        PolicyInput { files, busy, now_millis, unexpired_from, drops, asked }
     }
 
     /// Whether there are so many files that flushes of full memstores are postponed.
@@ -294,7 +294,7 @@ impl FamilyStore {
     }
 
     /// Whether to postpone a flush, for at most `wait` in all, until files are compacted.
-    pub(crate) fn puts_off_flush(&self, wait: Duration) -> bool {
+    pub(crate) fn postpones_flush(&self, wait: Duration) -> bool {
         let mut since = self.blocked_since.lock();
         if !self.is_blocked() {
             *since = None;
@@ -346,7 +346,7 @@ impl FamilyStore {
 
     /// Requests a flush of this family if its memstore is full, or of the largest memstores if
     /// memory is short. Called after cells were added.
-    pub(crate) fn took(&self, engine: &Engine, memstore: &Memstore) {
+    pub(crate) fn after_insert(&self, engine: &Engine, memstore: &Memstore) {
         if memstore.bytes() >= engine.settings.memstore_flush_bytes {
             self.request_flush(engine);
         } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
@@ -368,11 +368,11 @@ impl FamilyStore {
 
     /// Stops running compactions and prevents new ones because the region is about to be dropped;
     /// `false` allows them again.
-    pub(crate) fn set_leaving(&self, leaving: bool) {
+    pub(crate) fn set_closing(&self, leaving: bool) {
         self.leaving.store(leaving, Ordering::Release);
     }
 
-    pub(crate) fn is_leaving(&self) -> bool {
+    pub(crate) fn is_closing(&self) -> bool {
         self.leaving.load(Ordering::Acquire) || self.is_dropped()
     }
 
@@ -397,7 +397,7 @@ impl FamilyStore {
 
     /// Releases its files, which the replacing regions reference. Later readers get
     /// `NotServingRegion` and find the replacements.
-    pub(crate) fn give_up_files(&self) {
+    pub(crate) fn release_files(&self) {
         self.change(|super_version| {
             super_version.readable_from = u64::MAX;
             for file in super_version.files.drain(..) {

@@ -9,7 +9,7 @@ use crate::compact::{CompactionFilter, CompactionKind};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
-use crate::memstore::{Flushed, Memstore, MemstoreCursor};
+use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
 use crate::read::{Merge, Retention, Source};
 use crate::store_file::{NewFile, StoreFile};
 use crate::tasks::Tasks;
@@ -43,7 +43,7 @@ pub(crate) fn flush_all_locked(engine: &Arc<Engine>, families: &[Arc<FamilyStore
     let frozen_at = {
         let _latch = engine.freeze_latch.write();
         let filled = families.iter().filter(|family| !family.active().is_empty());
-        filled.for_each(|family| family.set_aside_active());
+        filled.for_each(|family| family.freeze_active());
         engine.mvcc.reserved()
     };
     families.iter().try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
@@ -64,7 +64,7 @@ fn flush_frozen(engine: &Arc<Engine>, family: &FamilyStore, frozen_at: Option<u6
 
 /// Flushes a full memstore, unless there are so many files that some must be compacted first.
 pub(crate) fn flush_full_memstore(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
-    if family.puts_off_flush(engine.settings.compaction.blocking_wait) {
+    if family.postpones_flush(engine.settings.compaction.blocking_wait) {
         family.flush_begins();
         engine.compactions.request(family, None);
         return Ok(());
@@ -79,7 +79,7 @@ fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
     if family.active().is_empty() {
         return None;
     }
-    family.set_aside_active();
+    family.freeze_active();
     Some(engine.mvcc.reserved())
 }
 
@@ -116,7 +116,7 @@ fn write_frozen(
         files_len = super_version.files.len();
     });
     let Written { readable_from, now_millis, retention, .. } = written;
-    let flushed = Arc::new(Flushed { file, readable_from, now_millis, retention });
+    let flushed = Arc::new(FlushResult { file, readable_from, now_millis, retention });
     memstores.iter().for_each(|memstore| memstore.set_flushed(Arc::clone(&flushed)));
     engine.memory.free(bytes);
     tracing::debug!(
@@ -158,7 +158,8 @@ fn write_file(
     let mut keep = CompactionFilter::of_family(CompactionKind::Minor, family, i64::MIN, now_millis);
     // Readers that continue in the file must not lose cells. Cells newer than the oldest such
     // reader are written unfiltered, as if they were in the next memstore: they hide nothing here.
-    let judged_to = memstores.iter().filter_map(|memstore| memstore.lowest_reader()).min();
+    let judged_to =
+        memstores.iter().filter_map(|memstore| memstore.oldest_registered_sequence()).min();
     let judged_to = judged_to.unwrap_or(u64::MAX);
     let mut file: Option<NewFile<'_>> = None;
     let (mut cells, mut dropped) = (0u64, false);

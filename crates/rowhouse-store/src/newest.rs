@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 /// Holds the current value of something that changes rarely, such as a table's declaration. `get`
 /// takes no lock and counts no references; replaced values stay allocated until the holder is
 /// dropped.
-pub(crate) struct Newest<T> {
+pub(crate) struct Current<T> {
     first: Link<T>,
     replacing: Mutex<()>,
 }
@@ -17,7 +17,7 @@ struct Link<T> {
     next: OnceLock<Box<Link<T>>>,
 }
 
-impl<T> Newest<T> {
+impl<T> Current<T> {
     pub(crate) fn new(value: T) -> Self {
         Self { first: Link::new(value), replacing: Mutex::default() }
     }
@@ -50,7 +50,7 @@ impl<T> Link<T> {
     }
 }
 
-impl<T> Drop for Newest<T> {
+impl<T> Drop for Current<T> {
     /// Drops the links in a loop: recursion over a long chain would overflow the stack.
     fn drop(&mut self) {
         let mut next = self.first.next.take();
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn readers_get_the_newest_value_and_keep_what_they_got() {
-        let newest = Newest::new(String::from("a"));
+        let newest = Current::new(String::from("a"));
         let first = newest.get();
         newest.replace(String::from("b"));
         newest.replace(String::from("c"));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn however_many_values_there_were_they_go() {
-        let newest = Newest::new(0);
+        let newest = Current::new(0);
         let mut link = &newest.first;
         for value in 1..200_000 {
             link = link.next.get_or_init(|| Box::new(Link::new(value)));

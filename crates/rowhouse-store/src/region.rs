@@ -12,11 +12,11 @@ use rowhouse_model::{
 };
 
 use crate::block_cache::Evicted;
-use crate::compact::{self, CompactionKind, Hurry};
+use crate::compact::{self, CompactionKind, Pacing};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::newest::Newest;
+use crate::newest::Current;
 use crate::read::{
     Opening, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row, read_row_as_of,
     read_row_at_once,
@@ -30,11 +30,11 @@ pub struct Region {
     id: u64,
     info: RegionInfo,
     name: RegionName,
-    declared: Newest<Declared>,
+    declared: Current<Declared>,
     engine: Arc<Engine>,
     serving: AtomicBool,
     /// Serializes the operations that replace this region by others or alter its table.
-    pub(crate) moving: Mutex<()>,
+    pub(crate) topology_lock: Mutex<()>,
     /// The regions that replaced this one, by start key: together they hold all of its rows.
     moved: OnceLock<Vec<Arc<Region>>>,
     /// The regions that this one replaced.
@@ -105,10 +105,10 @@ impl Region {
             id,
             info,
             name,
-            declared: Newest::new(Declared::new(families, table)),
+            declared: Current::new(Declared::new(families, table)),
             engine,
             serving: AtomicBool::new(serving),
-            moving: Mutex::default(),
+            topology_lock: Mutex::default(),
             moved: OnceLock::new(),
             came_of: Vec::new(),
             reads: Arc::default(),
@@ -133,18 +133,18 @@ impl Region {
 
     /// Returns the region's name for messages, with its bounds decoded into key fields if the table
     /// declares a row-key template.
-    pub(crate) fn shown(&self) -> String {
-        format!("{}{}", self.name, self.shown_range())
+    pub(crate) fn display_name(&self) -> String {
+        format!("{}{}", self.name, self.display_range())
     }
 
     /// Returns the text that follows the name in messages: the bounds decoded into key fields.
-    fn shown_range(&self) -> String {
+    fn display_range(&self) -> String {
         let family = self.families().first();
         family.map(|family| family.row_limit().keys.range(&self.info.range)).unwrap_or_default()
     }
 
     /// Returns `row` for messages, with its key fields if the table declares a row-key template.
-    pub(crate) fn shown_row(&self, row: &[u8]) -> String {
+    pub(crate) fn display_row(&self, row: &[u8]) -> String {
         let family = self.families().first();
         family.map_or_else(|| escape(row), |family| family.row_limit().keys.row(row))
     }
@@ -373,7 +373,7 @@ impl Region {
         let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
         let mut families = self.families().iter().filter(wanted);
         families.try_for_each(|family| flush::flush(&self.engine, family))?;
-        self.engine.forget_flushed()
+        self.engine.release_flushed_segments()
     }
 
     /// Compacts each family and waits until that is done. `Minor` runs the one compaction that is
@@ -386,7 +386,7 @@ impl Region {
         self.check_serving()?;
         self.families().iter().try_for_each(|family| {
             let _compacting = family.compacting.write();
-            let done = compact::compact(&self.engine, family, Some(kind), Hurry::Waited);
+            let done = compact::compact(&self.engine, family, Some(kind), Pacing::Waited);
             // Files that were added meanwhile have not been considered.
             self.engine.compactions.request(family, None);
             done
@@ -491,10 +491,10 @@ impl Region {
                 format!(
                     "Requested row out of range for region {}: row='{}', startKey='{}', endKey='{}'{}",
                     self.name,
-                    self.shown_row(row),
+                    self.display_row(row),
                     escape(&self.info.range.start),
                     escape(&self.info.range.stop),
-                    self.shown_range()
+                    self.display_range()
                 ),
             ));
         }
@@ -515,7 +515,7 @@ impl Region {
 
     /// Checks that the region can be read at the current read point, or at `point`.
     fn check_readable(&self, point: Option<&ReadPoint>) -> Result<()> {
-        if point.is_some() { self.check_scanned() } else { self.check_serving() }
+        if point.is_some() { self.check_scannable() } else { self.check_serving() }
     }
 
     /// Checks that an open scanner may continue to read the region, which it may even after other
@@ -523,9 +523,11 @@ impl Region {
     ///
     /// # Errors
     /// As [`Region::check_serving`].
-    pub fn check_scanned(&self) -> Result<()> {
+    pub fn check_scannable(&self) -> Result<()> {
         match self.check_serving() {
-            Err(error) if error.kind() == ErrorKind::NotServingRegion && self.wait_served() => {
+            Err(error)
+                if error.kind() == ErrorKind::NotServingRegion && self.wait_for_replacement() =>
+            {
                 self.engine.check_open()
             }
             said => said,
@@ -533,7 +535,7 @@ impl Region {
     }
 
     /// Whether a split or merge has replaced this region by others.
-    pub(crate) fn is_moved(&self) -> bool {
+    pub(crate) fn is_replaced(&self) -> bool {
         self.moved.get().is_some()
     }
 
@@ -543,17 +545,17 @@ impl Region {
     }
 
     /// Records the regions that replace this one.
-    pub(crate) fn set_moved(&self, others: &[Arc<Self>]) {
+    pub(crate) fn set_replaced(&self, others: &[Arc<Self>]) {
         let set = self.moved.set(others.to_vec());
         assert!(set.is_ok(), "a region is replaced once");
     }
 
     /// Waits until no operation replaces the region or alters its table. Returns whether its rows
     /// are then served, by this region or by its replacements.
-    pub(crate) fn wait_served(&self) -> bool {
+    pub(crate) fn wait_for_replacement(&self) -> bool {
         // Read both under the lock: once it is free the next operation may begin.
-        let _moving = self.moving.lock();
-        self.is_moved() || self.is_serving()
+        let _moving = self.topology_lock.lock();
+        self.is_replaced() || self.is_serving()
     }
 
     pub(crate) fn is_serving(&self) -> bool {
@@ -589,7 +591,10 @@ impl Region {
     /// `InvalidRequest` while its table is declared READONLY.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.declared.get().read_only {
-            return Err(Error::invalid(format!("region is read only: region={}", self.shown())));
+            return Err(Error::invalid(format!(
+                "region is read only: region={}",
+                self.display_name()
+            )));
         }
         Ok(())
     }

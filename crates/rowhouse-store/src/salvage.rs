@@ -12,7 +12,7 @@ use rowhouse_model::{
 };
 
 use crate::check::{Progress, files_on, misplaced, placed};
-use crate::directory::{self, Look};
+use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile};
 use crate::open::log_known;
@@ -66,7 +66,7 @@ pub fn salvage(
 ) -> Result<SalvageReport> {
     let (from, into) = (from.as_ref(), into.as_ref());
     check_free(into)?;
-    let look = Look::at(from)?;
+    let look = ReadOnlyDirectory::at(from)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(from));
     let mut report = salvage_disk(&disk, directory::boot_id(), || Store::open(into), progress)?;
     report.unlocked = look.unlocked;
@@ -80,7 +80,7 @@ pub(crate) fn salvage_disk(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<SalvageReport> {
     let mut report = SalvageReport::default();
-    let mut state = manifest::read_what_is_left(&**disk, boot_id, &mut report.lost);
+    let mut state = manifest::read_readable(&**disk, boot_id, &mut report.lost);
     // Files that an undamaged manifest does not name belong to no table.
     if !report.lost.is_empty() {
         adopt::adopt_tables(&**disk, &mut state, &mut report.lost)?;
@@ -121,7 +121,7 @@ fn check_free(into: &Path) -> Result<()> {
 fn logged_files(disk: &dyn Disk, known: &Known, state: &ManifestState) -> Result<HashSet<u64>> {
     let mut logged = HashSet::new();
     // The later pass, which reads the log's contents, reports its damage.
-    wal::read_what_is_left(disk, known, &mut Vec::new(), |Commit { sequence, groups, .. }| {
+    wal::read_readable(disk, known, &mut Vec::new(), |Commit { sequence, groups, .. }| {
         let file = |(region_id, family, _): &(u64, Bytes, Vec<Cell>)| {
             let file = state.files_of(*region_id, family)?.file_with(sequence)?;
             Some(file.file_id)
@@ -199,7 +199,7 @@ impl Salvage {
     ) -> Result<()> {
         let files = files_on(disk);
         let mut named: Vec<NamedFile> = state.files().collect();
-        named.sort_by_key(|named| (named.meta.counts_from(), named.meta.file_id));
+        named.sort_by_key(|named| (named.meta.log_order(), named.meta.file_id));
         progress(Progress::new("the log", 0, 0));
         let logged = logged_files(&**disk, known, state)?;
         let is_logged = |named: &&NamedFile| logged.contains(&named.meta.file_id);
@@ -220,10 +220,10 @@ impl Salvage {
         }
         let mut waiting = named.iter().peekable();
         let mut lost = Vec::new();
-        let read = wal::read_what_is_left(&**disk, known, &mut lost, |commit| {
+        let read = wal::read_readable(&**disk, known, &mut lost, |commit| {
             // A cell written while files were loaded is newer than the logged cells of a compacted
             // file, though its sequence number is below that of the load.
-            let is_older = |named: &&NamedFile| named.meta.counts_from() < commit.sequence;
+            let is_older = |named: &&NamedFile| named.meta.log_order() < commit.sequence;
             while let Some(named) = waiting.next_if(is_older) {
                 begin_file(named);
                 self.read_file(&files, state, named)?;

@@ -7,7 +7,7 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use crate::disk::Disk;
 
 /// The maximum bytes written before the file system is queried again.
-const UNSEEN_BYTES_MAX: u64 = 16 << 20;
+const UNCHECKED_BYTES_MAX: u64 = 16 << 20;
 
 /// The eventual effect of a write on disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Space {
             ));
         }
         if need == Need::Room {
-            let unseen = ((available - reserve) / 2).min(UNSEEN_BYTES_MAX);
+            let unseen = ((available - reserve) / 2).min(UNCHECKED_BYTES_MAX);
             self.unseen_bytes.store(unseen, Ordering::Relaxed);
         }
         Ok(())

@@ -10,7 +10,7 @@ use rowhouse_model::{
 use rowhouse_schema::ColumnSchema;
 
 use crate::check::{CheckReport, Progress, check_log};
-use crate::directory::{self, Look};
+use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::RealDisk;
 use crate::hfile::{HFile, HFileCells};
 use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
@@ -126,7 +126,7 @@ pub fn stats(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<StoreStats> {
     let dir = dir.as_ref();
-    let _look = Look::at(dir)?;
+    let _look = ReadOnlyDirectory::at(dir)?;
     let (disk, boot_id) = (RealDisk::read_only(dir), directory::boot_id());
     let state = manifest::read(&disk, boot_id)?
         .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?

@@ -141,7 +141,8 @@ impl Table {
             let region = self.region_of(row);
             match act(region) {
                 Err(error)
-                    if error.kind() == ErrorKind::NotServingRegion && region.wait_served() => {}
+                    if error.kind() == ErrorKind::NotServingRegion
+                        && region.wait_for_replacement() => {}
                 done => return done,
             }
         }
@@ -288,7 +289,7 @@ impl Table {
 
     fn batch_once(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
         if let [region] = &self.regions[..]
-            && !region.is_moved()
+            && !region.is_replaced()
         {
             return region.batch(mutations);
         }
@@ -427,7 +428,8 @@ impl TableScanner {
             match region.open_scan(&scan, point.as_deref()) {
                 Ok(scanner) => break (scanner, range),
                 Err(error)
-                    if error.kind() == ErrorKind::NotServingRegion && region.wait_served() => {}
+                    if error.kind() == ErrorKind::NotServingRegion
+                        && region.wait_for_replacement() => {}
                 Err(error) => return Err(error),
             }
         };

@@ -1,4 +1,5 @@
-//! What merging buckets costs: the same rows read in the same order, with and without 16 buckets.
+//! Measures the cost of merging buckets: the same rows in the same order, with and without 16
+//! buckets.
 //!
 //! `cargo bench -p rowhouse --bench buckets`
 
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rowhouse::{Database, Mutation, Predicate, Result, RowRange, Scan, Table, TableSpec};
 
-/// As many as fit a memstore, so that each table is one file: files are not what is merged here.
+/// All rows fit in one memstore, so each table has one file and the merge of files is not measured.
 const USERS: u32 = 15_000;
 const ROWS_A_USER: u32 = 10;
 const ROUNDS: usize = 15;
@@ -47,10 +48,10 @@ async fn main() -> Result<()> {
     database.close().await
 }
 
-/// What a turn took.
+/// The time of one pass.
 struct Took {
     wall: Duration,
-    /// Of all threads, so that what one reads ahead for another counts.
+    /// CPU time of all threads, including those that read ahead.
     cpu: Duration,
 }
 
@@ -68,8 +69,8 @@ fn median(turns: &[Took], of: impl Fn(&Took) -> Duration) -> Duration {
     all[all.len() / 2]
 }
 
-/// What the threads of this process have used so far, as Linux counts it; nothing on other systems. Threads that have ended are not counted:
-/// those that read ahead live longer than a turn.
+/// Returns the CPU time used by the threads of this process on Linux, and zero on other systems.
+/// Threads that have ended are not counted; the threads that read ahead live longer than one pass.
 fn cpu_time() -> Duration {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Duration::ZERO };
     let used = |thread: std::fs::DirEntry| -> Option<u64> {
@@ -95,7 +96,7 @@ async fn load(database: &Database, name: &str, key: &str) -> Result<Table> {
     Ok(table)
 }
 
-/// Reads bytes, without the template.
+/// Reads raw rows, without the template.
 async fn scan(table: &Table) -> Result<()> {
     let mut rows = table.scan(Scan::new(RowRange::all())).await?;
     let mut count = 0;

@@ -1,4 +1,5 @@
-//! How is a blog kept, whose posts are read newest first? The key is declared; nobody computes one.
+//! How do you store a blog whose posts are read newest first? The key is declared; the program
+//! never builds key bytes.
 
 use rowhouse::{Result, TableSpec};
 

@@ -1,4 +1,5 @@
-//! How long is a number in a key, and in which order does it come? As bytes, as text, and as a hash.
+//! How long is a number in a key, and in which order does it sort? As bytes, as text, and as a
+//! hash.
 
 use rowhouse::{KeySchema, Result};
 
@@ -28,7 +29,8 @@ pub(crate) fn main() -> Result<()> {
     hashes()
 }
 
-/// MD5 is sixteen bytes. Made a Java string, it is longer, by how much depends on the charset, and it is no longer the hash.
+/// An MD5 hash has sixteen bytes. Converted to a Java string it becomes longer, by an amount that
+/// depends on the charset, and is no longer the hash.
 fn hashes() -> Result<()> {
     let schema = KeySchema::parse("[id decimal md5 16]")?;
     let digest = schema.encode(&[("id", ID.into())])?;
@@ -36,14 +38,15 @@ fn hashes() -> Result<()> {
     println!("{:16} {} bytes, {} in hexadecimal", schema.to_string(), digest.len(), as_hex.len());
     assert_eq!((digest.len(), as_hex.len()), (16, 32));
 
-    // new String(digest) where the default charset is UTF-8, as since Java 18.
+    // `new String(digest)` with UTF-8 as the default charset, as since Java 18.
     let utf8 = String::from_utf8_lossy(&digest);
-    // The same where it is windows-1252.
+    // The same with windows-1252.
     let windows: String = digest.iter().map(|byte| windows_1252(*byte)).collect();
     println!("new String(md5): {} bytes by UTF-8, {} by windows-1252", utf8.len(), windows.len());
     assert_eq!((utf8.len(), windows.len()), (34, 26));
 
-    // Bytes that are no UTF-8 all become the same character, so another hash has the same key, and none can be read back.
+    // All invalid UTF-8 sequences become the same character, so different hashes get the same key,
+    // and no hash can be recovered.
     let mut other = digest.to_vec();
     other[0] ^= 1;
     assert_ne!(other, digest);
@@ -52,7 +55,8 @@ fn hashes() -> Result<()> {
     Ok(())
 }
 
-/// A byte as windows-1252 reads it; of 80 to 9F, where it differs from Unicode, those of the hash above.
+/// Decodes a windows-1252 byte. In 80 to 9F, where it differs from Unicode, only the bytes of the
+/// hash above are mapped.
 fn windows_1252(byte: u8) -> char {
     match byte {
         0x9B => '›',

@@ -1,5 +1,5 @@
-//! How are the pages of a domain and all its sub-domains found, and no others? Hosts are stored with their parts in
-//! reverse, and asked for at the dots.
+//! How do you find the pages of a domain and all its subdomains, and no others? Hosts are stored
+//! with their labels reversed and compared label by label.
 
 use rowhouse::{Result, RowRange, Scan, TableSpec};
 
@@ -32,14 +32,14 @@ pub(crate) async fn main() -> Result<()> {
     }
     assert_eq!(names, ["example.com", "mail.example.com", "www.example.com", "a.www.example.com"]);
 
-    // A scan of the plain prefix stops at no dot: it finds example-two.com as well.
+    // A scan of the plain prefix ignores label boundaries: it also returns example-two.com.
     let prefix = Scan::new(RowRange::prefix(b"com.example"));
     let rows = hosts.scan(prefix).await?.collect().await?;
     println!("the prefix com.example finds {} hosts:", rows.len());
     rows.iter().for_each(|row| println!("  {}", rowhouse::escape(row.key())));
     assert_eq!(rows.len(), 5);
 
-    // Of names as they are written, a sub-domain begins with anything: every row is looked at.
+    // With names in their usual order, a subdomain can start with any label: every row is scanned.
     let plain = TableSpec::new("plain").family("d").key("[host text]");
     let plain = database.create_table(plain).await?;
     let plan = plain.query("host ends with '.example.com'").explain()?;

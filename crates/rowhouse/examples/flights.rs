@@ -1,5 +1,6 @@
-//! Which key for which question? Real flights of three days (or of the file `FLIGHTS_CSV`, which `compat/flights.sh`
-//! gets) under four keys: what each reads and gives, its bytes, and how much of an hour goes to one region.
+//! Which key suits which query? Real flights of three days (or of the file `FLIGHTS_CSV`,
+//! downloaded by `compat/flights.sh`) under four keys: the rows that each reads and returns, its
+//! bytes, and the share of an hour's writes that go to one region.
 
 #[path = "flights/csv.rs"]
 pub(crate) mod csv;
@@ -11,7 +12,7 @@ mod spread;
 use flight::Flight;
 use rowhouse::{KeySchema, Result, Scan, Table, TableSpec};
 
-/// Each ends in what makes it unique: a carrier has one flight of a number at a time.
+/// Each ends in fields that make it unique: a carrier has only one flight of a number at a time.
 const KEYS: [(&str, &str); 4] = [
     ("by_time", "[at seconds 4][carrier text 2][number u16]"),
     ("by_flight", "[carrier text 2][number u16][at seconds 4]"),
@@ -42,7 +43,7 @@ pub(crate) async fn main() -> Result<()> {
     Ok(())
 }
 
-/// What each question costs under each key, and what each key costs by itself, as lines of a table.
+/// Returns the cost of each query under each key, and of each key itself, as lines of a table.
 pub(crate) async fn costs(flights: &[Flight]) -> Result<Vec<String>> {
     let dir = tempfile::tempdir().expect("the temporary directory can be written");
     let database = rowhouse::open(dir.path().to_string_lossy()).await?;

@@ -1,5 +1,5 @@
-//! How do two tables stay in step: whom a user follows, and who the user's fans are? Written by hand, one table
-//! after the other, they do not, and nobody notices; in a transaction they do.
+//! How do you keep two tables consistent: the users that a user follows, and the user's fans? Two
+//! separate writes silently become inconsistent; a transaction keeps them consistent.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ pub(crate) async fn main() -> Result<()> {
 
     let by_hand = Lists::create(&database, "by_hand").await?;
     by_hand.follow_by_hand("alice", "bob").await?;
-    // Two devices of carol's at one moment: one follows dave, the other takes it back. Each does its two writes.
+    // Two of carol's devices write concurrently: one follows dave, the other unfollows. Each makes
+    // two writes.
     by_hand.follows.put(by_hand.follow_put("carol", "dave")?).await?;
     by_hand.follows.delete(Delete::new(by_hand.follow_key("carol", "dave")?)?).await?;
     by_hand.fans.delete(Delete::new(by_hand.fan_key("carol", "dave")?)?).await?;
@@ -47,7 +48,7 @@ pub(crate) async fn main() -> Result<()> {
     database.close().await
 }
 
-/// Whom a user follows, and who follows a user: each is one range of rows.
+/// The users that a user follows, and a user's fans: each is one range of rows.
 #[derive(Clone)]
 struct Lists {
     follows: Table,
@@ -65,7 +66,8 @@ impl Lists {
         Ok(Self { follows, fans: database.create_table(fans).await? })
     }
 
-    /// Follows where it does not yet, else no more: in both tables or in none, whoever else does so.
+    /// Follows, or unfollows if already following: in both tables or in none, even with concurrent
+    /// calls.
     async fn toggle(&self, database: &Database, user: &str, other: &str) -> Result<bool> {
         let (follow, fan) = (self.follow_put(user, other)?, self.fan_put(user, other)?);
         let lists = self.clone();
@@ -89,7 +91,7 @@ impl Lists {
         self.fans.put(self.fan_put(user, other)?).await
     }
 
-    /// What one table says and the other does not.
+    /// Returns the entries that are in one table but not in the other.
     async fn out_of_step(&self) -> Result<Vec<String>> {
         let follows = pairs(&self.follows, "followed").await?;
         let fans = pairs(&self.fans, "fan").await?;
@@ -119,7 +121,7 @@ impl Lists {
     }
 }
 
-/// The two fields of each key.
+/// Returns the two fields of each key.
 async fn pairs(table: &Table, second: &str) -> Result<BTreeSet<(String, String)>> {
     let mut pairs = BTreeSet::new();
     for user in USERS {

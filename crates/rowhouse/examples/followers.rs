@@ -1,5 +1,6 @@
-//! Who follows X, and does A follow B? Kept wide, a row for each user and a column for each follower; and tall,
-//! a row for each pair, under two hashes of four bytes.
+//! Find the followers of X, and check whether A follows B. A wide table has one row per user and
+//! one column per follower; a tall table has one row per pair, with a key of two hashes of four
+//! bytes each, in hexadecimal.
 
 use rowhouse::{Get, Put, Result, Table, TableSpec};
 
@@ -17,7 +18,7 @@ pub(crate) async fn main() -> Result<()> {
     let tall = database.create_table(tall).await?;
     for (follower, followed) in FOLLOWS {
         wide.row(&[("followed", followed.into())]).set("f", follower, "").put().await?;
-        // A hash cannot be read back, so the names are columns.
+        // A hash cannot be reversed, so the names are stored as columns.
         let put = Put::new(pair(&tall, follower, followed)?)?;
         tall.put(put.add("f", "follower", follower)?.add("f", "followed", followed)?).await?;
     }
@@ -30,7 +31,7 @@ pub(crate) async fn main() -> Result<()> {
     print!("tall: who follows bob is one range of rows\n{}", query.explain()?);
     let mut of_tall = Vec::new();
     for row in query.rows().await?.collect().await? {
-        // Another name may have the same hash; the column tells.
+        // Another name may have the same hash; the column shows the name.
         if row.text("f", "followed").as_deref() == Some("bob") {
             of_tall.extend(row.bytes("f", "follower").map(|name| name.to_vec()));
         }
@@ -56,7 +57,7 @@ fn wide_key(wide: &Table, followed: &str) -> Result<rowhouse::Bytes> {
     wide.key(&[("followed", followed.into())])
 }
 
-/// The key of a pair: sixteen bytes, however long the names are.
+/// Returns the key of a pair: sixteen bytes for names of any length.
 fn pair(tall: &Table, follower: &str, followed: &str) -> Result<rowhouse::Bytes> {
     tall.key(&[("followed", followed.into()), ("follower", follower.into())])
 }

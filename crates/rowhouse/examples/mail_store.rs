@@ -1,5 +1,5 @@
-//! How are mails kept, so that one key answers for a user, for a day, and for a mail? And how is the second
-//! page read?
+//! How do you store mails so that one key serves queries for a user, a day, and a single mail? And
+//! how do you read the second page?
 
 use rowhouse::{Mutation, Result, Table, TableSpec};
 
@@ -27,7 +27,7 @@ pub(crate) async fn main() -> Result<()> {
         outcome?;
     }
 
-    // One key, three questions, each one range.
+    // One key serves three queries, each with a single range.
     for (question, rows) in [
         ("user = 'user0001'", 120),
         ("user = 'user0001' and date = 2022-12-02", 40),
@@ -43,7 +43,8 @@ pub(crate) async fn main() -> Result<()> {
     database.close().await
 }
 
-/// Fifty mails at a time: by a token, which finds the place at once, and by an offset, which reads all before it.
+/// Reads fifty mails per page: with a token, which resumes at the position directly, and with an
+/// offset, which reads all rows before it.
 async fn pages(mail: &Table) -> Result<()> {
     let inbox = || mail.query("user = 'user0001'");
     let first = inbox().page(50).await?;

@@ -1,9 +1,9 @@
-//! When is a key unique? Mentions of a user, under three keys: the first two lose some, without an error, for a
-//! put under a key that is there is a new version of that row.
+//! When is a key unique? Mentions of a user under three keys: the first two silently lose some,
+//! because a put with an existing key writes a new version of that row.
 
 use rowhouse::{Result, TableSpec};
 
-/// Who mentioned bob, when, and in which post. Two of them by one author, two in one millisecond.
+/// Mentions of bob: author, time and post. Two are by the same author, two in the same millisecond.
 const MENTIONS: [(&str, &str, u64); 4] = [
     ("alice", "2022-12-24T18:00:00.000Z", 71),
     ("alice", "2022-12-24T18:05:00.000Z", 72),
@@ -40,7 +40,7 @@ pub(crate) async fn main() -> Result<()> {
         for row in &rows {
             println!("  {row}: {}", row.text("d", "text").unwrap_or_default());
         }
-        // What the template alone gives reason to think about: K8 says that such keys are not unique.
+        // Rule K8 derives from the template alone that such keys are not unique.
         schema.check().iter().for_each(|finding| println!("  {finding}"));
 
         let mut posts: Vec<u64> =

@@ -1,5 +1,5 @@
-//! How is a log of what users do spread over regions, when their numbers count up? With the number in reverse: its
-//! last digit, which differs most, comes first.
+//! How do you spread a log of user operations over regions if user numbers are sequential? With the
+//! digits reversed: the last digit, which varies most, comes first.
 
 use rowhouse::{Mutation, Result, RowRange, Scan, TableSpec};
 
@@ -11,12 +11,12 @@ pub(crate) async fn main() -> Result<()> {
         ("as_they_are", "[user digits 8][at millis desc]", [400, 0, 0, 0]),
         ("in_reverse", "[user digits 8 reverse][at millis desc]", [120, 80, 120, 80]),
     ] {
-        // Four regions from the beginning, where the template says that keys will be spread evenly.
+        // Four regions from the start if the template shows that keys are evenly distributed.
         let spec = TableSpec::new(name).family("d").key(template).regions(4);
         let log = database.create_table(spec).await?;
         let mut puts: Vec<Mutation> = Vec::new();
         for nth in 0..400_u32 {
-            // The newest users, as they registered one after the other.
+            // The newest users, numbered in the order of registration.
             let key = [
                 ("user", (10_000_300 + nth % 40).into()),
                 ("at", (1_671_840_000_000_i64 + i64::from(nth) * 60_000).into()),
@@ -52,7 +52,7 @@ pub(crate) async fn main() -> Result<()> {
         }
         assert_eq!(newest_first, ["search", "login", "logout"]);
     }
-    // The price: users that follow one another do not stand side by side.
+    // The drawback: consecutive user numbers are not adjacent.
     let between = database.table("in_reverse").await?;
     let plan = between.query("user between 10000300 and 10000309").explain()?;
     print!("users 10000300 to 10000309:\n{plan}");

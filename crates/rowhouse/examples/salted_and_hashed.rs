@@ -1,5 +1,5 @@
-//! foo0001, foo0002, … all begin alike, so one region gets all writes. What do a salt, a bucket and a hash in front
-//! do about it, and what does each cost whoever reads?
+//! foo0001, foo0002, … share a prefix, so one region gets all writes. How do a salt, a bucket and a
+//! hash at the start of the key help, and how much does each cost the reader?
 
 use rowhouse::{Bytes, Result, RowRange, Scan, Table, TableSpec};
 
@@ -38,16 +38,18 @@ pub(crate) async fn main() -> Result<()> {
         assert_eq!((ids.len(), ids.is_sorted()), (5, name != "hashed"));
         costs.push((regions, get, read));
     }
-    // A salt makes a get four gets; a bucket knows where to look; behind a hash there is no order to scan in.
+    // With a salt a get needs four gets; a bucket determines the one to read; a hash leaves no
+    // order to scan in.
     assert_eq!(costs, [(1, 1, 5), (4, 4, 5), (4, 1, 5), (4, 1, ROWS)]);
     database.close().await
 }
 
-/// Of the four regions that the template would make, those that got rows.
+/// Returns how many of the template's four regions received rows.
 async fn regions_written(table: &Table) -> Result<usize> {
     let splits = match table.key_schema()?.splits(4) {
         Ok(splits) => splits,
-        // Where the ids of a plain key will lie is known to whoever makes them, not to the template.
+        // Only the application knows the distribution of a plain key's ids; the template cannot
+        // derive splits.
         Err(_) => vec!["b".into(), "c".into(), "d".into()],
     };
     let mut written = 0;

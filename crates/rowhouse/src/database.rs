@@ -1,4 +1,4 @@
-//! A database, open.
+//! An open database.
 
 mod snapshots;
 
@@ -23,46 +23,46 @@ use crate::transaction::Transaction;
 ///
 /// | `url` | opens |
 /// |---|---|
-/// | a path, or `file:PATH` | the store in that directory, which is made if it is not there |
+/// | a path, or `file:PATH` | the store in that directory, which is created if it does not exist |
 /// | `hbase://HOST:PORT,…` | the cluster of these servers (region servers or masters) |
-/// | `hbase+zk://HOST:PORT,…/ZNODE` | the cluster that this ZooKeeper ensemble knows |
+/// | `hbase+zk://HOST:PORT,…/ZNODE` | the cluster registered with this ZooKeeper ensemble |
 ///
 /// # Errors
-/// `InvalidRequest` for what is none of these; `InUse` when another process has the directory,
-/// naming it; `Corruption`; `Unsupported` for a directory of a newer version; `Connection` and
-/// `Timeout` for a cluster that does not answer.
+/// `InvalidRequest` for any other URL; `InUse`, naming the holder, if another process has the
+/// directory open; `Corruption`; `Unsupported` for a directory written by a newer version;
+/// `Connection` and `Timeout` for a cluster that does not answer.
 pub async fn open(url: impl AsRef<str>) -> Result<Database> {
     let backend = Backend::open(Location::parse(url.as_ref())?).await?;
     Ok(Database { backend: Arc::new(backend) })
 }
 
-/// Whether [`open`] can make anything of a URL. Nothing is opened or looked at.
+/// Checks the syntax of a URL for [`open`], without opening or reading anything.
 ///
 /// # Errors
-/// `InvalidRequest` for what is none of those.
+/// `InvalidRequest` if the URL has none of the forms listed there.
 pub fn check_url(url: &str) -> Result<()> {
     Location::parse(url).map(|_| ())
 }
 
-/// A database, open: tables and namespaces. Cloning it gives another handle on the same one.
+/// An open database with its tables and namespaces. A clone is another handle of the same database.
 #[derive(Clone)]
 pub struct Database {
     backend: Arc<Backend>,
 }
 
 impl Database {
-    /// Makes a table.
+    /// Creates a table.
     ///
     /// # Errors
-    /// `TableExists`, `NamespaceNotFound`, and what is wrong with the spec.
+    /// `TableExists`, `NamespaceNotFound`, and the errors of [`TableSpec::check`].
     pub async fn create_table(&self, spec: TableSpec) -> Result<Table> {
         let (descriptor, splits) = spec.into_parts()?;
         self.backend.create_table(descriptor.clone(), splits).await?;
         Ok(Table::new(Arc::clone(&self.backend), &descriptor))
     }
 
-    /// Makes a table `to` that is declared as `from` is, without its rows: with the bounds of its regions if
-    /// `keep_splits`, otherwise as one region.
+    /// Creates a table `to` with the declaration of table `from` and without its rows. With
+    /// `keep_splits` it gets the region boundaries of `from`, otherwise a single region.
     ///
     /// # Errors
     /// `TableNotFound`; `TableExists`; `NamespaceNotFound`.
@@ -84,7 +84,7 @@ impl Database {
         Ok(Table::new(Arc::clone(&self.backend), &declared))
     }
 
-    /// The table `name`: `table`, or `namespace:table`.
+    /// Returns the table `name`, written as `table` or `namespace:table`.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -93,18 +93,20 @@ impl Database {
         Ok(Table::new(Arc::clone(&self.backend), &descriptor))
     }
 
-    /// Declares another template for the key of a table, or the first one. No row is changed: it says how
-    /// keys are read and made from now on. Handles that were got before keep the template they had.
+    /// Declares or replaces the key template of a table. No row changes: the template determines
+    /// how keys are decoded and encoded from now on. Existing [`Table`] handles keep their
+    /// template.
     ///
-    /// Rows are looked at first: up to 500 from the beginning of the table, and 4 from the beginning of each
-    /// region (of up to 256 of them) and from each first byte. What is written meanwhile, or later through a
-    /// handle that was got before, is not looked at.
+    /// First a sample of the rows is checked: up to 500 from the start of the table, and 4 from the
+    /// start of each region (of at most 256 regions) and from each possible first byte. Rows
+    /// written meanwhile, or later through an older handle, are not checked.
     ///
-    /// Beside other alterations it stands as [`Database::alter_table`] does.
+    /// Concurrent alterations are resolved as in [`Database::alter_table`].
     ///
     /// # Errors
-    /// `InvalidRequest` for a template that is none, and where a row does not fit it: how many of how many,
-    /// and the first; the table then keeps what it has. `TableNotFound`, `TableNotEnabled`.
+    /// `InvalidRequest` for an invalid template, and if a sampled row does not fit it: the message
+    /// contains the counts and the first such key, and the table stays unchanged. `TableNotFound`,
+    /// `TableNotEnabled`.
     pub async fn alter_key(&self, name: &str, template: &str) -> Result<Fit> {
         let schema = KeySchema::parse(template)?;
         let fit = Fit::of(&self.table(name).await?, &schema).await?;
@@ -117,11 +119,11 @@ impl Database {
         Ok(fit)
     }
 
-    /// As [`Database::alter_key`], without a look at the rows. Those whose keys do not fit are read by their
-    /// bytes; they never fail a query.
+    /// As [`Database::alter_key`], without checking any rows. Rows whose keys do not fit are
+    /// returned with their raw keys; they never fail a query.
     ///
     /// # Errors
-    /// `InvalidRequest` for a template that is none; `TableNotFound`.
+    /// `InvalidRequest` for an invalid template; `TableNotFound`.
     pub async fn alter_key_unchecked(&self, name: &str, template: &str) -> Result<()> {
         self.set_key(name, &KeySchema::parse(template)?).await
     }
@@ -130,19 +132,19 @@ impl Database {
         self.set_attribute(name, KEY_ATTRIBUTE, schema.to_stored()).await
     }
 
-    /// Declares other columns of a table, or the first ones. No cell is changed or looked at: those that do not
-    /// fit are read by their bytes. Handles that were got before keep the columns they had. Beside other
-    /// alterations it stands as [`Database::alter_key`] does.
+    /// Declares or replaces the columns of a table. No cell is changed or checked: cells that do
+    /// not fit are read as bytes. Existing [`Table`] handles keep their columns. Concurrent
+    /// alterations are resolved as in [`Database::alter_key`].
     ///
     /// # Errors
-    /// `InvalidRequest` for what is no declaration, for columns in families that the table does not have, and for
-    /// the name of a field of the key; `TableNotFound`.
+    /// `InvalidRequest` for an invalid declaration, for columns in families that the table does not
+    /// have, and for a column with the name of a key field; `TableNotFound`.
     pub async fn alter_columns(&self, name: &str, text: &str) -> Result<()> {
         let columns = ColumnSchema::parse(text)?;
         self.set_attribute(name, COLUMNS_ATTRIBUTE, columns.to_stored()).await
     }
 
-    /// Declares a table anew with this attribute, if key and columns then agree.
+    /// Sets an attribute of a table if key and columns are then consistent.
     async fn set_attribute(
         &self,
         name: &str,
@@ -155,14 +157,14 @@ impl Database {
         .await
     }
 
-    /// Declares a table anew: families come, go and change, and so do attributes and configuration. `change`
-    /// makes the new declaration from the present one, and must have no other effects: it is asked again when
-    /// somebody else altered the table meanwhile. Readers and writers go on; a family that is not declared any
-    /// more goes with its cells.
+    /// Alters a table: adds, removes and changes families, attributes and configuration. `change`
+    /// returns the new declaration for the current one. It must have no side effects: it is called
+    /// again if the table was altered concurrently. Reads and writes continue; removing a family
+    /// deletes its cells.
     ///
-    /// Alterations at one time all come to stand, one after the other. Only on an Apache HBase may the last of
-    /// them undo another, unless both change a single family each: HBase has no call that would say what was
-    /// meant to be altered.
+    /// Concurrent alterations are applied one after the other, and none is lost. Apache HBase is an
+    /// exception: there the last of them may overwrite another, unless each changes a single
+    /// family, because HBase's call for larger changes replaces the whole declaration.
     ///
     /// ```
     /// # use rowhouse::{Database, FamilyDescriptor, Result};
@@ -173,9 +175,10 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; what `change` refuses; what the store or cluster cannot keep; `InvalidRequest` where
-    /// declared columns would be in a family that the table does not have; `Conflict` when others altered the
-    /// table each of 100 times.
+    /// `TableNotFound`; the errors of `change`; the errors of the store or cluster for a
+    /// declaration that it does not support; `InvalidRequest` if declared columns would be in a
+    /// family that the table does not have; `Conflict` after 100 attempts that all met concurrent
+    /// alterations.
     pub async fn alter_table(
         &self,
         name: &str,
@@ -192,8 +195,8 @@ impl Database {
         self.backend.change_table(&TableName::parse(name)?, change).await
     }
 
-    /// Drops all cells of a disabled table, and has it take reads and writes again: with the bounds of its
-    /// regions if `keep_splits`, otherwise as one region.
+    /// Deletes all cells of a disabled table and enables it. With `keep_splits` it keeps its region
+    /// boundaries, otherwise it gets a single region.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
@@ -201,26 +204,29 @@ impl Database {
         self.backend.truncate_table(&TableName::parse(name)?, keep_splits).await
     }
 
-    /// Splits a region of a table in two at row `at`, the first of the second, or in the middle of what the
-    /// region holds. Who reads and writes the table goes on meanwhile. [`Table::regions`] gives regions.
+    /// Splits a region of a table in two at row `at`, which becomes the first row of the second
+    /// region, or in the middle of the region's data. Reads and writes continue meanwhile. See
+    /// [`Table::regions`] for the regions.
     ///
     /// # Errors
-    /// `UnknownRegion` for one that is not there any more; `TableNotEnabled`; `InvalidRequest` for a row that
-    /// is not behind the first of the region, and for a region without two rows to split between. A cluster
-    /// does not split what it has split and not yet written anew.
+    /// `UnknownRegion` if the region no longer exists; `TableNotEnabled`; `InvalidRequest` if the
+    /// row is not greater than the region's start row, and for a region without two rows to split
+    /// between. A cluster refuses to split a region that still has reference files of an earlier
+    /// split.
     pub async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
         self.backend.split_region(region, at).await
     }
 
-    /// Merges neighbouring regions of a table into one. Who reads and writes the table goes on meanwhile.
+    /// Merges adjacent regions of a table into one. Reads and writes continue meanwhile.
     ///
     /// # Errors
-    /// As [`Database::split_region`]; `InvalidRequest` for fewer than two, and for such as are no neighbours.
+    /// As [`Database::split_region`]; `InvalidRequest` for fewer than two regions, and for regions
+    /// that are not adjacent.
     pub async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
         self.backend.merge_regions(regions).await
     }
 
-    /// Has a region be served that was unassigned.
+    /// Brings an unassigned region back into service.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `Connection` of a cluster.
@@ -228,8 +234,8 @@ impl Database {
         self.backend.assign_region(region).await
     }
 
-    /// Has a region not be served until it is assigned: who reads or writes its rows is refused. A database in
-    /// this process, and a rowhouse server, serve it again when they are opened again.
+    /// Takes a region out of service until it is assigned: reads and writes of its rows are
+    /// refused. An embedded database and a rowhouse server serve it again after a restart.
     ///
     /// # Errors
     /// As [`Database::assign_region`].
@@ -237,15 +243,16 @@ impl Database {
         self.backend.unassign_region(region).await
     }
 
-    /// Has a region be served by another server of a cluster, which picks it. Where there is no other it stays.
+    /// Moves a region to another server of a cluster, chosen by the cluster. Without another server
+    /// the region stays.
     ///
     /// # Errors
-    /// As [`Database::assign_region`]; `NotServingRegion` for one that is not assigned.
+    /// As [`Database::assign_region`]; `NotServingRegion` for an unassigned region.
     pub async fn move_region(&self, region: &RegionInfo) -> Result<()> {
         self.backend.move_region(region).await
     }
 
-    /// Whether regions may be split or merged, in all tables.
+    /// Returns whether regions may be split or merged, a setting for all tables.
     ///
     /// # Errors
     /// `Unsupported` and `Connection` of a cluster.
@@ -253,8 +260,8 @@ impl Database {
         self.backend.region_switch(switch).await
     }
 
-    /// Says whether regions may be split or merged, by themselves or when somebody asks, in all tables and until it is
-    /// said otherwise; whether they might before.
+    /// Sets permanently whether regions may be split or merged, automatically or by request, in all
+    /// tables; returns the previous setting.
     ///
     /// # Errors
     /// As [`Database::region_switch`]; `Io`.
@@ -262,14 +269,15 @@ impl Database {
         self.backend.set_region_switch(switch, on).await
     }
 
-    /// Reads and writes rows of any tables as if nobody else did meanwhile. `run` reads at one moment and
-    /// sees its own writes; when it returns they are made, all as one, unless somebody else has written
-    /// meanwhile a row or range that it has read, or a row that it has written: then it is run again, at a
-    /// later moment. So it must have no other effects than those on the transaction. An error of `run` ends
-    /// it and leaves nothing.
+    /// Runs a serializable transaction over rows of any tables. `run` reads at one read point and
+    /// sees its own writes. When it returns `Ok`, its writes commit atomically. If another writer
+    /// has meanwhile changed a row or range that `run` has read, or a row that it has written,
+    /// `run` is called again with a newer read point, so it must have no side effects beyond the
+    /// transaction. If `run` returns an error, the transaction ends without effect.
     ///
-    /// It runs on a thread that may wait. Nobody waits for it before it is committed; one that reads what
-    /// others write all the time may never come to that.
+    /// `run` executes on a thread for blocking work. It holds no locks before the commit, so no
+    /// other writer waits for it; a transaction whose rows others change all the time may never
+    /// commit.
     ///
     /// ```
     /// # use rowhouse::{Database, Delete, Get, Put, Result, Table};
@@ -289,8 +297,8 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// What `run` gives; `Unsupported` on a cluster; `Conflict` when others were faster 100 times; as
-    /// [`Table::mutate`] for the commit.
+    /// The error of `run`; `Unsupported` on a cluster; `Conflict` after 100 attempts that all met
+    /// concurrent changes; for the commit as [`Table::mutate`].
     pub async fn transact<T: Send + 'static>(
         &self,
         run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
@@ -298,13 +306,14 @@ impl Database {
         self.backend.transact(run).await
     }
 
-    /// Changes rows of any tables as one: all of it is seen, and survives, or none. One outcome for each
-    /// mutation, in their order. For changes that depend on what is there: [`Database::transact`].
+    /// Applies mutations of any tables atomically: all become visible and durable, or none. Returns
+    /// one outcome per mutation, in order. For changes that depend on existing values use
+    /// [`Database::transact`].
     ///
     /// # Errors
-    /// `Unsupported` on a cluster. As [`Table::mutate`], for the first that cannot be done; then nothing is
-    /// changed. `InvalidRequest` for an increment or append of a row, or a delete of its newest version,
-    /// behind another mutation of that row.
+    /// `Unsupported` on a cluster. As [`Table::mutate`], for the first mutation that fails; then
+    /// nothing is changed. `InvalidRequest` for an increment, an append or a delete of the newest
+    /// version of a row after another mutation of that row.
     pub async fn commit(
         &self,
         mutations: impl IntoIterator<Item = (Table, Mutation)>,
@@ -313,15 +322,15 @@ impl Database {
         self.backend.commit(named.collect()).await
     }
 
-    /// The names of all tables of users, in order.
+    /// Returns the names of all user tables, in order.
     pub async fn tables(&self) -> Result<Vec<TableName>> {
         self.backend.tables().await
     }
 
-    /// Whether there is a table `name`.
+    /// Returns whether the table `name` exists.
     ///
     /// # Errors
-    /// `InvalidRequest` when it cannot be a table's name.
+    /// `InvalidRequest` for an invalid table name.
     pub async fn table_exists(&self, name: &str) -> Result<bool> {
         match self.describe(name).await {
             Ok(_) => Ok(true),
@@ -330,7 +339,7 @@ impl Database {
         }
     }
 
-    /// How the table was declared.
+    /// Returns the declaration of a table.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -338,7 +347,7 @@ impl Database {
         self.backend.describe(&TableName::parse(name)?).await
     }
 
-    /// Whether the table takes reads and writes.
+    /// Returns whether a table is enabled.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -346,23 +355,23 @@ impl Database {
         self.backend.table_state(&TableName::parse(name)?).await
     }
 
-    /// Has a table take reads and writes again.
+    /// Enables a table for reads and writes.
     ///
     /// # Errors
-    /// `TableNotFound`; `TableNotDisabled` when it does already.
+    /// `TableNotFound`; `TableNotDisabled` if it is already enabled.
     pub async fn enable_table(&self, name: &str) -> Result<()> {
         self.backend.enable_table(&TableName::parse(name)?).await
     }
 
-    /// Has a table take no more reads and writes; it can then be dropped.
+    /// Disables a table: it refuses reads and writes, and can be dropped.
     ///
     /// # Errors
-    /// `TableNotFound`; `TableNotEnabled` when it takes none already.
+    /// `TableNotFound`; `TableNotEnabled` if it is already disabled.
     pub async fn disable_table(&self, name: &str) -> Result<()> {
         self.backend.disable_table(&TableName::parse(name)?).await
     }
 
-    /// Drops a disabled table and all it holds.
+    /// Drops a disabled table with all its cells.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
@@ -370,12 +379,12 @@ impl Database {
         self.backend.drop_table(&TableName::parse(name)?).await
     }
 
-    /// All namespaces, in order.
+    /// Returns all namespaces, in order.
     pub async fn namespaces(&self) -> Result<Vec<Namespace>> {
         self.backend.namespaces().await
     }
 
-    /// Makes a namespace.
+    /// Creates a namespace.
     ///
     /// # Errors
     /// `NamespaceExists`.
@@ -383,7 +392,7 @@ impl Database {
         self.backend.create_namespace(namespace).await
     }
 
-    /// Gives a namespace another configuration, as all of `namespace` says.
+    /// Replaces the configuration of a namespace with that of `namespace`.
     ///
     /// # Errors
     /// `NamespaceNotFound`; `Unsupported` for quotas.
@@ -394,12 +403,13 @@ impl Database {
     /// Drops an empty namespace.
     ///
     /// # Errors
-    /// `NamespaceNotFound`; `NamespaceConstraint` for one that holds tables or is HBase's own.
+    /// `NamespaceNotFound`; `NamespaceConstraint` for a namespace that has tables or belongs to
+    /// HBase.
     pub async fn drop_namespace(&self, name: &str) -> Result<()> {
         self.backend.drop_namespace(name).await
     }
 
-    /// Writes what a table has in memory to files.
+    /// Flushes the memstores of a table to files.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotEnabled`.
@@ -407,7 +417,7 @@ impl Database {
         self.backend.flush(&TableName::parse(name)?).await
     }
 
-    /// The same of one family.
+    /// Flushes the memstores of one family.
     ///
     /// # Errors
     /// As [`Database::flush`]; `NoSuchColumnFamily`.
@@ -415,8 +425,9 @@ impl Database {
         self.backend.flush_family(&TableName::parse(name)?, family.as_bytes()).await
     }
 
-    /// Asks for a merge of the files of a table, or of one of its families, and does not wait for it. A minor one is the
-    /// one that is due, if one is; a major one merges all files of each region and drops what nobody can see any more.
+    /// Requests a compaction of a table, or of one of its families, without waiting for it. A minor
+    /// compaction runs only if one is due. A major compaction merges all files of each region and
+    /// drops the cells that no reader can see.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotEnabled`; `NoSuchColumnFamily`.
@@ -430,7 +441,7 @@ impl Database {
         self.backend.compact(&TableName::parse(name)?, family, kind).await
     }
 
-    /// Which merges of the files of a table run or wait, of its regions together.
+    /// Returns the compactions that are running or queued in any region of a table.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -438,8 +449,8 @@ impl Database {
         self.backend.compaction_state(&TableName::parse(name)?).await
     }
 
-    /// Servers and regions, and what they hold and have done. A database in this process is one server by the name of
-    /// `localhost`, port 0.
+    /// Returns the servers and regions with their sizes and request counts. An embedded database is
+    /// one server named `localhost`, port 0.
     ///
     /// # Errors
     /// `Connection` and `Timeout` of a cluster.
@@ -447,13 +458,13 @@ impl Database {
         self.backend.status().await
     }
 
-    /// The UUID that the database was given when it was made.
+    /// Returns the UUID that was assigned when the database was created.
     pub async fn cluster_id(&self) -> Result<String> {
         self.backend.cluster_id().await
     }
 
-    /// Ends it: writes under way are finished, the directory is free for others. Other handles,
-    /// and tables, refuse everything from then on.
+    /// Closes the database: finishes writes under way and releases the directory. All other
+    /// handles, and tables, refuse every call from then on.
     pub async fn close(self) -> Result<()> {
         self.backend.close().await
     }

@@ -1,13 +1,13 @@
-//! What a table's descriptor says of its columns.
+//! The column declarations in a table's descriptor.
 
 use rowhouse_model::{Error, Result, TableDescriptor, TableName};
 use rowhouse_schema::{ColumnSchema, KeySchema, Plan, Predicate, TimeZone};
 
-/// The columns that a table declares, if it declares some that can be read.
+/// The columns that a table declares, if any.
 #[derive(Debug)]
 pub(crate) struct DeclaredColumns {
     table: TableName,
-    /// Only what needs columns is refused when a newer version declared them.
+    /// An error if a newer version declared them; it fails only calls that need columns.
     declared: Result<Option<ColumnSchema>>,
 }
 
@@ -32,12 +32,12 @@ impl DeclaredColumns {
         }
     }
 
-    /// The plan of a query, which may ask for columns where they are declared.
+    /// Plans a query; its conditions may name declared columns.
     pub(crate) fn plan(&self, key: &KeySchema, asked: &Predicate, zone: &TimeZone) -> Result<Plan> {
         match &self.declared {
             Ok(Some(columns)) => key.plan_with_columns(columns, asked, zone),
             Ok(None) => key.plan_in(asked, zone),
-            // The name that the key has not may be a column's.
+            // A name that is not a key field may be a column's.
             Err(unread) => key.plan_in(asked, zone).map_err(|error| {
                 let message = format!(
                     "{}\n  and the columns of table {} cannot be read: {}",

@@ -1,4 +1,4 @@
-//! Whether the rows that a table has fit a template.
+//! Checks whether the existing rows of a table fit a template.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,28 +8,28 @@ use rowhouse_schema::{KeyMismatch, KeySchema};
 
 use crate::table::Table;
 
-/// Rows that are looked at from the beginning of a table.
+/// Rows checked from the start of a table.
 const HEAD_ROWS: u64 = 500;
-/// Rows that are looked at from each further place.
-const PLACE_ROWS: u64 = 4;
-/// Regions at whose beginning rows are looked at.
+/// Rows checked from each further position.
+const SAMPLE_ROWS: u64 = 4;
+/// Maximum number of regions whose first rows are checked.
 const REGIONS_MAX: usize = 256;
 
-/// How rows of a table fit a template, as far as they were looked at.
+/// The result of checking a sample of a table's rows against a template.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Fit {
-    /// Rows that were looked at.
+    /// The number of rows that were checked.
     pub rows: u64,
-    /// Those of them whose keys do not fit.
+    /// The number of them whose keys do not fit.
     pub misfits: u64,
-    /// The first key that does not fit, and why.
+    /// The first key that does not fit, with the reason.
     pub first_misfit: Option<(Bytes, KeyMismatch)>,
 }
 
 impl Fit {
-    /// Looks at the first 500 rows, and at 4 from the beginning of each region and from each first byte
-    /// that keys have: of a table of up to 500 rows at all of them.
+    /// Checks the first 500 rows, and 4 rows from the start of each region and from each possible
+    /// first byte. In a table of up to 500 rows that is every row.
     pub(crate) async fn of(table: &Table, schema: &KeySchema) -> Result<Self> {
         let mut fit = Self::default();
         let Some(mut last) = fit.look(table, schema, Bytes::new(), HEAD_ROWS).await? else {
@@ -42,14 +42,14 @@ impl Fit {
             if place <= last {
                 continue;
             }
-            // Where there is no row, there is none at a later place.
-            let Some(seen) = fit.look(table, schema, place, PLACE_ROWS).await? else { break };
+            // A position without rows after it has none at later positions either.
+            let Some(seen) = fit.look(table, schema, place, SAMPLE_ROWS).await? else { break };
             last = seen;
         }
         Ok(fit)
     }
 
-    /// Looks at rows from `start` on; the last of them.
+    /// Checks rows from `start` on and returns the last of them.
     async fn look(
         &mut self,
         table: &Table,
@@ -89,7 +89,7 @@ impl fmt::Display for Fit {
     }
 }
 
-/// Where regions begin, and every single byte, in order.
+/// Returns the start rows of regions and all single bytes, in order.
 async fn places(table: &Table) -> Result<BTreeSet<Bytes>> {
     let regions = table.regions().await?;
     let step = regions.len().div_ceil(REGIONS_MAX).max(1);

@@ -1,8 +1,8 @@
-//! Wide-column tables that know their row key.
+//! Wide-column tables with typed row keys, embedded or on an HBase cluster.
 //!
-//! [`open`] a directory, or a cluster that speaks HBase's protocol: the same [`Database`] either
-//! way. A table whose key is declared as a template takes typed rows and answers typed queries;
-//! every table takes the plain requests of HBase.
+//! [`open`] takes a directory, or the address of a cluster that speaks HBase's protocol, and
+//! returns the same [`Database`] type for both. A table that declares a template for its key
+//! accepts typed rows and answers typed queries. Every table accepts HBase's plain requests.
 //!
 //! ```
 //! use rowhouse::TableSpec;
@@ -27,7 +27,8 @@
 //! # }
 //! ```
 //!
-//! A key can be a struct, whose template is read when the program is compiled (feature `derive`, on by default):
+//! A key can also be a struct, whose template is parsed at compile time (feature `derive`, on by
+//! default):
 //!
 //! ```
 //! # #[cfg(feature = "derive")] {
@@ -52,11 +53,11 @@
 //! # }
 //! ```
 //!
-//! A table can declare its columns too: names for short qualifiers, types of values, qualifiers that are data.
-//! [`TableSpec::columns`] shows how.
+//! A table can also declare its columns: names for short qualifiers, value types, and qualifiers
+//! that contain data. See [`TableSpec::columns`].
 //!
-//! Everything is asynchronous and wants a tokio runtime. A program that wants the bare synchronous
-//! store uses `rowhouse-store` directly.
+//! All calls are asynchronous and need a tokio runtime. Programs that want only the synchronous
+//! store use `rowhouse-store` directly.
 
 mod backend;
 mod database;

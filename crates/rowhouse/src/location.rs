@@ -1,21 +1,21 @@
-//! Where a database is: what the argument of [`crate::open`] says.
+//! Parses the location of a database, the argument of [`crate::open`].
 
 use std::path::PathBuf;
 
 use rowhouse_client::Target;
 use rowhouse_model::{Error, Result};
 
-/// A database's place.
+/// The location of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
-    /// A data directory of this machine.
+    /// A data directory on this machine.
     Directory(PathBuf),
     /// A cluster.
     Cluster(Target),
 }
 
 impl Location {
-    /// Reads a path, `file:PATH`, `hbase://HOST[:PORT],…` or `hbase+zk://HOST[:PORT],…[/ZNODE]`.
+    /// Parses a path, `file:PATH`, `hbase://HOST[:PORT],…` or `hbase+zk://HOST[:PORT],…[/ZNODE]`.
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let scheme = url.split_once("://").map(|(scheme, _)| scheme);
         match scheme {
@@ -41,7 +41,7 @@ impl Location {
     }
 }
 
-/// Whether it looks like `HOST:PORT`, or several of them.
+/// Returns whether the text looks like `HOST:PORT`, or a list of these.
 fn is_address(text: &str) -> bool {
     let is_one = |text: &str| {
         text.rsplit_once(':').is_some_and(|(host, port)| {

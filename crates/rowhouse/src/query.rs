@@ -1,4 +1,4 @@
-//! Queries by the fields of the key, by declared columns, and by the fields of their qualifiers.
+//! Queries by key fields, by declared columns, and by the fields of column qualifiers.
 
 mod parts;
 mod row;
@@ -12,8 +12,7 @@ pub use rows::QueryRows;
 
 use crate::table::Table;
 
-/// A query, ready to run: made by [`Table::query`]. A mistake in it is told by [`Query::explain`]
-/// and [`Query::rows`].
+/// A query built by [`Table::query`]. [`Query::explain`] and [`Query::rows`] report mistakes in it.
 ///
 /// ```
 /// # use rowhouse::{Result, Table};
@@ -32,11 +31,11 @@ pub struct Query<'t> {
     table: &'t Table,
     asked: Result<(&'t KeySchema, Predicate)>,
     zone: TimeZone,
-    /// What is read of each row.
+    /// The columns, versions and time range to read of each row.
     scan: Scan,
     limit: Option<u64>,
     offset: u64,
-    /// The token of the page that it goes on behind.
+    /// The page token after which the query resumes.
     after: Option<String>,
     direction: Direction,
     fitting_only: bool,
@@ -57,19 +56,19 @@ impl<'t> Query<'t> {
         }
     }
 
-    /// Reads a family (and what else is named).
+    /// Adds a family to the columns to read.
     pub fn family(mut self, family: &str) -> Self {
         self.scan.columns.add_family(family.to_owned());
         self
     }
 
-    /// Reads a column (and what else is named). A row without any of the columns is not found.
+    /// Adds a column to the columns to read. Rows without any of these columns are not returned.
     pub fn column(mut self, family: &str, qualifier: &str) -> Self {
         self.add_column(family.to_owned().into(), qualifier.to_owned().into());
         self
     }
 
-    /// Adds a column to what is named; one of a family that is read as a whole is there already.
+    /// Adds a column, unless its whole family is already included.
     fn add_column(&mut self, family: Bytes, qualifier: Bytes) {
         let columns = &mut self.scan.columns;
         if columns.is_all() || !columns.has_column(&family, &qualifier) {
@@ -77,8 +76,9 @@ impl<'t> Query<'t> {
         }
     }
 
-    /// Reads a declared column by its name (and what else is named); of a name that many qualifiers have, the
-    /// whole family, of which conditions on the fields of its qualifiers leave those that fit.
+    /// Adds a declared column to the columns to read, by its name. If the column's qualifiers
+    /// contain data, this adds the whole family; conditions on the qualifiers' fields restrict it
+    /// to the matching cells.
     pub fn named(mut self, name: &str) -> Self {
         match self.table.column_schema().and_then(|columns| columns.column(name)) {
             Ok(column) => {
@@ -96,20 +96,21 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Reads these columns instead of those named before. What only conditions on columns need is read too,
-    /// and not shown; cells that conditions on the fields of qualifiers (`price.at`) ask for are shown beside them.
+    /// Replaces the columns to read. Columns needed only by conditions are read too but not
+    /// returned. Cells selected by conditions on qualifier fields (`price.at`) are returned in
+    /// addition.
     pub fn columns(mut self, columns: Columns) -> Self {
         self.scan.columns = columns;
         self
     }
 
-    /// Looks only at cells with timestamps inside `range`.
+    /// Reads only cells with timestamps inside `range`.
     pub fn time_range(mut self, range: TimeRange) -> Self {
         self.scan.time_range = range;
         self
     }
 
-    /// Reads up to `versions` versions of each column; 1 by default.
+    /// Reads up to `versions` versions of each column; the default is 1.
     pub fn versions(mut self, versions: u32) -> Self {
         self.scan.versions = versions;
         self
@@ -121,47 +122,47 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Leaves out the first rows, which are read all the same: a page far behind costs all before it.
-    /// [`Query::after`] does not.
+    /// Skips the first `rows` rows. They are still read, so a distant page costs as much as all
+    /// pages before it; [`Query::after`] avoids this.
     pub fn offset(mut self, rows: u64) -> Self {
         self.offset = rows;
         self
     }
 
-    /// Goes on behind a page, with the [`Page::next`] that came with it. The token holds where the page
-    /// ended, and nothing is kept for it anywhere: it is good as long as the table has its template, after
-    /// rows came and went, regions split and servers started again.
+    /// Resumes after a page, with its token in [`Page::next`]. The token encodes the position at
+    /// the end of the page, and no other state is kept. It stays valid while the table keeps its
+    /// template, even if rows are added and deleted, regions split or servers restart.
     pub fn after(mut self, token: &str) -> Self {
         self.after = Some(token.to_owned());
         self
     }
 
-    /// Gives the rows from the last to the first. Limits, offsets and pages count from there; a page is
-    /// gone on with in the direction it was read in.
+    /// Returns the rows in reverse order. Limits, offsets and pages count from the end. A page
+    /// token resumes only in the direction it was created in.
     pub fn reversed(mut self) -> Self {
         self.direction = Direction::Reverse;
         self.scan.reversed = true;
         self
     }
 
-    /// The zone of times in the query that name none and are of a field that names none (`tz`); UTC by default.
+    /// Sets the time zone for times in the query that name no zone, of fields that name none
+    /// (`tz`); the default is UTC.
     pub fn zone(mut self, zone: TimeZone) -> Self {
         self.zone = zone;
         self
     }
 
-    /// Leaves out rows whose keys do not fit the template. They are still counted, by
-    /// [`QueryRows::not_fitting`].
+    /// Omits rows whose keys do not fit the template. [`QueryRows::not_fitting`] still counts them.
     pub fn fitting_only(mut self) -> Self {
         self.fitting_only = true;
         self
     }
 
-    /// How the rows would be found: the plan prints itself.
+    /// Returns the plan of the query, which can be printed.
     ///
     /// # Errors
-    /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a name that is neither a field
-    /// of the key nor a column, or a value that it cannot have.
+    /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a name that is
+    /// neither a key field nor a column, and for a value that does not fit its type.
     pub fn explain(&self) -> Result<Plan> {
         let (schema, predicate) = match &self.asked {
             Ok(asked) => asked,
@@ -174,13 +175,15 @@ impl<'t> Query<'t> {
         }
     }
 
-    /// Runs it. The ranges of the plan are read one after the other, each at the moment it is reached;
-    /// where rows are spread over buckets, one range of each bucket at a time, beginning with all of them
-    /// at once, and the rows come in the order of the key without its computed fields.
+    /// Runs the query. The ranges of the plan are read one after the other, each at a read point
+    /// taken when it is reached. If rows are spread over buckets, all buckets are read
+    /// concurrently, one range of each at a time, and their rows are merged into the order of the
+    /// key without its computed fields.
     ///
-    /// Where conditions on the fields of qualifiers make a scan of their own necessary, beside one of the other
-    /// families, a database in this process reads all of the query at one moment, for an hour at most; on a cluster a row
-    /// that is changed between the scans may be given half old and half new.
+    /// Conditions on qualifier fields may require a separate scan for their family. An embedded
+    /// database then reads the whole query at one read point, which it holds for at most an hour.
+    /// On a cluster, a row changed between the scans may be returned with old cells of one family
+    /// and new cells of another.
     ///
     /// # Errors
     /// As [`Query::explain`] and [`Table::scan`].
@@ -189,7 +192,7 @@ impl<'t> Query<'t> {
         self.read(plan).await
     }
 
-    /// Reads what a plan of the query says.
+    /// Runs a plan of the query.
     async fn read(self, plan: Plan) -> Result<QueryRows> {
         let (schema, _) = self.asked?;
         let limit = self.limit.unwrap_or(u64::MAX).saturating_add(self.offset);
@@ -203,9 +206,9 @@ impl<'t> Query<'t> {
         Ok(rows)
     }
 
-    /// Reads a page of so many rows, and tells how to go on behind it. Where rows are merged from buckets,
-    /// those whose keys do not fit the template are left out: they have no place that a next page could
-    /// begin behind.
+    /// Reads a page of up to `rows` rows, with a token for the next page. If rows are merged from
+    /// buckets, rows whose keys do not fit the template are omitted: they have no position in the
+    /// order at which a next page could resume.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -221,14 +224,14 @@ impl<'t> Query<'t> {
     /// ```
     ///
     /// # Errors
-    /// As [`Query::rows`]; `InvalidRequest` for a token that was damaged, or made for another query or
-    /// template.
+    /// As [`Query::rows`]; `InvalidRequest` for a token that is damaged or belongs to another query
+    /// or template.
     pub async fn page(mut self, rows: usize) -> Result<Page> {
         let plan = self.explain()?;
         let fitting_only = self.fitting_only || plan.order().sequence() == RowSequence::Merged;
         self.fitting_only = fitting_only;
         let direction = self.direction;
-        // One more tells whether there is a next page.
+        // One additional row shows whether there is a next page.
         let wanted = (rows as u64).saturating_add(1);
         let limit = self.limit.map_or(wanted, |limit| limit.min(wanted));
         let mut reading = self.limit(limit).read(plan).await?;
@@ -245,17 +248,18 @@ impl<'t> Query<'t> {
     }
 }
 
-/// Some rows of a query, and how to go on.
+/// A page of a query's rows and the token for the next one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Page {
     /// The rows, in the order of the query.
     pub rows: Vec<QueryRow>,
-    /// What [`Query::after`] takes for the next page; nothing behind the last row.
+    /// The token for [`Query::after`]; `None` after the last row.
     pub next: Option<String>,
-    /// How many rows were met and left out, for keys that do not fit the template. The next page may
-    /// meet some of them again.
+    /// The number of rows omitted because their keys do not fit the template. The next page may
+    /// count some of them again.
     pub left_out: u64,
-    /// How many rows were met and left out, for a column asked for that is no value of its type.
+    /// The number of rows omitted because a column used in a condition holds an invalid value for
+    /// its type.
     pub unreadable: u64,
 }

@@ -1,31 +1,31 @@
-//! Writing a row whose key is given by its fields.
+//! Writes a row whose key is given by its fields.
 
 use rowhouse_model::{Durability, Error, Put, Result, Timestamp};
 use rowhouse_schema::{CellBytes, NamedValues, Value};
 
 use crate::table::Table;
 
-/// A row to be written: made by [`Table::row`], filled by [`RowPut::set`], written by
-/// [`RowPut::put`] or [`RowPut::insert`]. The first mistake, in the key or in a column, is told by the put.
+/// A row to write: created by [`Table::row`], filled by [`RowPut::set`], written by [`RowPut::put`]
+/// or [`RowPut::insert`]. The put reports the first mistake in the key or a column.
 #[must_use = "nothing is written before `put`"]
 pub struct RowPut<'t> {
     table: &'t Table,
     put: Result<Put>,
-    /// Whether a salt of the key was drawn at random.
-    is_drawn: bool,
+    /// Whether a salt in the key was generated randomly.
+    has_random_salt: bool,
 }
 
 impl<'t> RowPut<'t> {
-    pub(crate) fn new(table: &'t Table, put: Result<Put>, is_drawn: bool) -> Self {
-        Self { table, put, is_drawn }
+    pub(crate) fn new(table: &'t Table, put: Result<Put>, has_random_salt: bool) -> Self {
+        Self { table, put, has_random_salt }
     }
 
-    /// Sets a column, at the time the write is taken.
+    /// Sets a column; its timestamp is the time at which the write is accepted.
     pub fn set(self, family: &str, qualifier: &str, value: impl AsRef<[u8]>) -> Self {
         self.set_at(family, qualifier, Timestamp::LATEST, value)
     }
 
-    /// Sets a column at `timestamp`.
+    /// Sets a column with this timestamp.
     pub fn set_at(
         self,
         family: &str,
@@ -37,16 +37,18 @@ impl<'t> RowPut<'t> {
         Self { put, ..self }
     }
 
-    /// Sets a declared column by its name, at the time the write is taken.
+    /// Sets a declared column by its name; its timestamp is the time at which the write is
+    /// accepted.
     ///
-    /// That the table declares no such column, or that it cannot hold the value, is told by the put.
+    /// The put reports an undeclared column, and a value that does not fit the column.
     pub fn set_named(self, name: &str, value: impl Into<Value>) -> Self {
         let columns = self.table.column_schema();
         let cell = columns.and_then(|columns| columns.encode(name, value));
         self.set_cell(cell)
     }
 
-    /// Sets a column whose qualifier has these fields, by the name that all such columns have.
+    /// Sets a declared column whose qualifier contains data, by its name and the qualifier's
+    /// fields.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -75,7 +77,7 @@ impl<'t> RowPut<'t> {
         Self { put, ..self }
     }
 
-    /// How the write is made durable.
+    /// Sets the durability of the write.
     pub fn durability(mut self, durability: Durability) -> Self {
         if let Ok(put) = &mut self.put {
             put.durability = durability;
@@ -86,12 +88,12 @@ impl<'t> RowPut<'t> {
     /// Writes the row.
     ///
     /// # Errors
-    /// What is wrong with the key or a column; as [`Table::put`].
+    /// The first mistake in the key or a column; as [`Table::put`].
     pub async fn put(self) -> Result<()> {
         self.table.put(self.put?).await
     }
 
-    /// Writes the row if it is not there yet.
+    /// Writes the row if it does not exist.
     ///
     /// ```
     /// # use rowhouse::{ErrorKind, Result, Table};
@@ -105,12 +107,12 @@ impl<'t> RowPut<'t> {
     /// ```
     ///
     /// # Errors
-    /// `RowExists`, naming the key by its fields; `InvalidRequest` for a key with a salt that was not given:
-    /// the same values may then stand in another row; what is wrong with the key or a column; as
-    /// [`Table::insert`], which says what is checked.
+    /// `RowExists` with the fields of the key; `InvalidRequest` for a key with a generated salt,
+    /// since another row may have the same values; the first mistake in the key or a column; as
+    /// [`Table::insert`], which defines when a row exists.
     pub async fn insert(self) -> Result<()> {
         let put = self.put?;
-        if self.is_drawn {
+        if self.has_random_salt {
             return Err(Error::invalid(format!(
                 "a key with a random salt cannot be inserted, the same values may stand in another row: \
                  use bucket, or give the salt: table={}",
@@ -120,10 +122,10 @@ impl<'t> RowPut<'t> {
         self.table.insert(put).await
     }
 
-    /// The put itself, for a [`Table::batch`].
+    /// Returns the put, for a [`Table::batch`].
     ///
     /// # Errors
-    /// What is wrong with the key or a column.
+    /// The first mistake in the key or a column.
     pub fn into_put(self) -> Result<Put> {
         self.put
     }

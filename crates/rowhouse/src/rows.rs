@@ -7,14 +7,14 @@ use rowhouse_model::{Result, Row, Scan};
 
 use crate::backend::{EmbeddedRows, ReadAhead, TableReadPoint};
 
-/// The rows of a scan, in key order, read as they are asked for.
+/// The rows of a scan, in key order, read on demand.
 ///
 /// Dropping it ends the scan.
 pub struct Rows {
     source: Source,
 }
 
-/// Where they come from.
+/// The source of the rows.
 pub(crate) enum Source {
     Embedded(EmbeddedRows),
     Cluster(Scanner),
@@ -25,20 +25,20 @@ impl Rows {
         Self { source }
     }
 
-    /// The rows of a scan as they were at a moment of its table.
+    /// Opens a scan at a read point of its table.
     pub(crate) async fn at(
-        moment: &TableReadPoint,
+        read_point: &TableReadPoint,
         scan: Scan,
         ahead: &Arc<ReadAhead>,
     ) -> Result<Self> {
-        Ok(Self::new(Source::Embedded(moment.scan(scan, ahead).await?)))
+        Ok(Self::new(Source::Embedded(read_point.scan(scan, ahead).await?)))
     }
 
-    /// The next row; `None` behind the last. A caller that stops waiting and asks again later
-    /// misses no row.
+    /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that
+    /// drops the future and calls again misses no row.
     ///
     /// # Errors
-    /// Whatever the backend answers while it reads; the scan ends there.
+    /// The errors of the backend; the scan ends with the first.
     pub async fn next(&mut self) -> Result<Option<Row>> {
         match &mut self.source {
             Source::Embedded(rows) => rows.next().await,
@@ -46,7 +46,7 @@ impl Rows {
         }
     }
 
-    /// The next row, if it was read already and waits for nothing; nothing otherwise.
+    /// Returns the next row if it is already in memory; otherwise `None`.
     #[inline]
     pub(crate) fn next_ready(&mut self) -> Option<Row> {
         match &mut self.source {
@@ -55,7 +55,7 @@ impl Rows {
         }
     }
 
-    /// All rows that are left, in memory.
+    /// Reads all remaining rows into memory.
     ///
     /// # Errors
     /// As [`Rows::next`].

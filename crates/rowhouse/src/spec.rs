@@ -1,12 +1,12 @@
-//! Declaring a table.
+//! Table declarations.
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, Finding, KEY_ATTRIBUTE, KeySchema, RowKey, check_table,
 };
 
-/// A table to be made: families, the template of its key, where its regions are split. The first
-/// mistake is told by [`crate::Database::create_table`], or by [`TableSpec::check`].
+/// The declaration of a new table: families, key template and region splits.
+/// [`crate::Database::create_table`] and [`TableSpec::check`] report the first mistake.
 ///
 /// ```
 /// use rowhouse::{FamilyDescriptor, TableSpec};
@@ -24,12 +24,12 @@ use rowhouse_schema::{
 pub struct TableSpec {
     declared: Result<TableDescriptor>,
     splits: Vec<Bytes>,
-    /// How many regions the template is to make.
+    /// The number of regions to derive from the template.
     regions: Option<usize>,
 }
 
 impl TableSpec {
-    /// A table without families; `name` is `table` or `namespace:table`.
+    /// Declares a table without families; `name` is `table` or `namespace:table`.
     pub fn new(name: &str) -> Self {
         Self {
             declared: TableName::parse(name).map(TableDescriptor::new),
@@ -38,7 +38,7 @@ impl TableSpec {
         }
     }
 
-    /// Declares the key: a template, as `[blogger text]_[at millis digits desc]`.
+    /// Declares the key with a template, for example `[blogger text]_[at millis digits desc]`.
     pub fn key(self, template: &str) -> Self {
         self.and(|declared| {
             let schema = KeySchema::parse(template)?;
@@ -46,12 +46,13 @@ impl TableSpec {
         })
     }
 
-    /// Declares the key: the template of a struct.
+    /// Declares the key with the template of a struct.
     pub fn key_of<K: RowKey>(self) -> Self {
         self.and(|declared| Ok(declared.attribute(KEY_ATTRIBUTE, K::schema().to_stored())))
     }
 
-    /// Declares columns: family and qualifier, name and type, one declaration in each line or `;` between two.
+    /// Declares columns, each with family and qualifier, name and type. Declarations are separated
+    /// by newlines or `;`.
     ///
     /// ```
     /// # use rowhouse::{Database, Result, TableSpec};
@@ -83,7 +84,7 @@ impl TableSpec {
         }
     }
 
-    /// Adds a family as declared. A family can be added once.
+    /// Adds a family. Each family can be added only once.
     pub fn family_with(self, family: FamilyDescriptor) -> Self {
         self.and(|declared| {
             if declared.find_family(family.name()).is_ok() {
@@ -94,7 +95,7 @@ impl TableSpec {
         })
     }
 
-    /// Sets an attribute of the table, under HBase's name for it or one of your own.
+    /// Sets an attribute of the table, with a name of HBase's or any other name.
     pub fn attribute(self, name: &str, value: &str) -> Self {
         self.and(|declared| Ok(declared.attribute(name.to_owned(), value.to_owned())))
     }
@@ -107,14 +108,14 @@ impl TableSpec {
         })
     }
 
-    /// Has further regions begin at these rows.
+    /// Splits the table: each of these rows starts a further region.
     pub fn splits<R: Into<Bytes>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         self.splits.extend(rows.into_iter().map(Into::into));
         self
     }
 
-    /// Has the table begin with so many regions, which get as many keys each, by the template of its key:
-    /// one that begins with a bucket, a hash or something else that is spread evenly.
+    /// Creates the table with `count` regions that receive equal shares of the keys. The key
+    /// template must begin with a bucket, a hash or another evenly distributed field.
     ///
     /// ```
     /// use rowhouse::TableSpec;
@@ -129,8 +130,8 @@ impl TableSpec {
         self
     }
 
-    /// What is to be thought about before a table with a template is made, by its declaration alone. A table without
-    /// a template has no findings. Creating the table does not ask.
+    /// Returns design advice for the table, based only on its declaration. A table without a
+    /// template gets none. Creating the table does not require this check.
     ///
     /// ```
     /// use rowhouse::{Rule, TableSpec};
@@ -143,12 +144,12 @@ impl TableSpec {
             (Ok(Some(schema)), Ok(declared)) => {
                 schema.check().into_iter().chain(check_table(declared, &[])).collect()
             }
-            // A mistake is told when the table is made.
+            // Creating the table reports the mistake.
             _ => Vec::new(),
         }
     }
 
-    /// The template of the key, if one is declared.
+    /// Returns the template of the key, if one is declared.
     fn key_schema(&self) -> Result<Option<KeySchema>> {
         match &self.declared {
             Ok(declared) => KeySchema::of_table(declared),
@@ -156,18 +157,18 @@ impl TableSpec {
         }
     }
 
-    /// What is wrong with it wherever it is made. What a store cannot keep it says itself: clusters
-    /// differ in what they can.
+    /// Checks the declaration against the rules of every backend. Limits of a particular store or
+    /// cluster are checked only when the table is created.
     ///
     /// # Errors
-    /// The first mistake in a name, the template or the columns; columns in families that are not declared, or
-    /// with the name of a field; splits that are empty or not distinct; regions that the template cannot tell
-    /// apart.
+    /// The first mistake in a name, the template or the columns; columns in undeclared families, or
+    /// with the name of a key field; splits that are empty or not distinct; a number of regions
+    /// that the template cannot distinguish.
     pub fn check(&self) -> Result<()> {
         self.all_splits().map(|_| ())
     }
 
-    /// Where regions begin, in order.
+    /// Returns the start rows of all regions but the first, in order.
     fn all_splits(&self) -> Result<Vec<Bytes>> {
         match &self.declared {
             Ok(declared) => check_columns(declared)?,
@@ -205,7 +206,7 @@ impl TableSpec {
     }
 }
 
-/// Whether the columns that a table declares can stand beside its families and key.
+/// Checks that the declared columns are consistent with the table's families and key.
 pub(crate) fn check_columns(table: &TableDescriptor) -> Result<()> {
     let Some(columns) = ColumnSchema::of_table(table)? else { return Ok(()) };
     columns.check_families(table)?;

@@ -1,4 +1,4 @@
-//! A table, by its name.
+//! A handle of a table.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -16,10 +16,11 @@ use crate::query::Query;
 use crate::row_put::RowPut;
 use crate::rows::Rows;
 
-/// A table of a database. Cloning it gives another handle on the same one.
+/// A table of a database. A clone is another handle of the same table.
 ///
-/// It stands for the name: of a table that has been dropped and made again it reads the new one.
-/// The template of the key and the columns are those that the table had when the handle was got.
+/// The handle refers to the table by name: if the table is dropped and created again, the handle
+/// reads the new one. It keeps the key template and the columns that the table had when the handle
+/// was created.
 #[derive(Clone)]
 pub struct Table {
     inner: Arc<Inner>,
@@ -32,11 +33,11 @@ struct Inner {
     columns: Arc<DeclaredColumns>,
 }
 
-/// What the table's descriptor says of its key.
+/// The key declaration in a table's descriptor.
 enum Key {
     Undeclared,
     Declared(KeySchema),
-    /// There is a template, and this version cannot read it: only what needs it is refused.
+    /// A template that this version cannot parse; only calls that need it fail.
     Unreadable(ErrorKind, String),
 }
 
@@ -52,16 +53,16 @@ impl Table {
         Self { inner: Arc::new(Inner { backend, name, key, columns }) }
     }
 
-    /// Its name.
+    /// Returns the name of the table.
     pub fn name(&self) -> &TableName {
         &self.inner.name
     }
 
-    /// The template of its key.
+    /// Returns the key template of the table.
     ///
     /// # Errors
-    /// `InvalidRequest` when the table has none, saying how one is declared; `Unsupported` when it
-    /// was written by a newer version.
+    /// `InvalidRequest` if the table has none, with a hint how to declare one; `Unsupported` if a
+    /// newer version declared it.
     pub fn key_schema(&self) -> Result<&KeySchema> {
         match &self.inner.key {
             Key::Declared(schema) => Ok(schema),
@@ -77,11 +78,11 @@ impl Table {
         }
     }
 
-    /// The columns that it declares.
+    /// Returns the declared columns of the table.
     ///
     /// # Errors
-    /// `InvalidRequest` when it declares none, saying how they are declared; `Unsupported` when a newer
-    /// version did.
+    /// `InvalidRequest` if the table declares none, with a hint how to declare them; `Unsupported`
+    /// if a newer version declared them.
     pub fn column_schema(&self) -> Result<&ColumnSchema> {
         self.inner.columns.schema()
     }
@@ -90,7 +91,7 @@ impl Table {
         &self.inner.columns
     }
 
-    /// The row key of these values, by the table's template.
+    /// Encodes these values as a row key with the table's template.
     ///
     /// # Errors
     /// As [`Table::key_schema`] and [`KeySchema::encode`].
@@ -98,11 +99,11 @@ impl Table {
         self.key_schema()?.encode(values)
     }
 
-    /// A new version of the row with this key: `set` its columns, then `put` it. What is wrong with
-    /// the key is told by the put.
+    /// Starts a put of the row with this key: call [`RowPut::set`] for its columns, then
+    /// [`RowPut::put`], which also reports mistakes in the key.
     ///
-    /// A `salt` of the template for which no value is given is drawn at random: then the same values put
-    /// twice may be two rows. A `bucket` has none of this.
+    /// A `salt` field without a given value is generated randomly, so putting the same values twice
+    /// may create two rows. A `bucket` field is computed from other fields and avoids this.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
@@ -125,7 +126,7 @@ impl Table {
         RowPut::new(self, key.and_then(Put::new), drawn)
     }
 
-    /// The row key of a struct: what a [`Get`] or [`Delete`] of one row takes.
+    /// Encodes a struct as a row key, for a [`Get`] or [`Delete`].
     ///
     /// ```
     /// # #[cfg(feature = "derive")] {
@@ -146,14 +147,15 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::key_schema`] and [`RowKey::encode_key`]; `InvalidRequest` when the struct's template is not
-    /// the table's.
+    /// As [`Table::key_schema`] and [`RowKey::encode_key`]; `InvalidRequest` if the struct's
+    /// template differs from the table's.
     pub fn key_of<K: RowKey>(&self, key: &K) -> Result<Bytes> {
         self.check_row_key::<K>()?;
         key.to_key()
     }
 
-    /// As [`Table::row`], of a key that is a struct. That its template is not the table's is told by the put.
+    /// As [`Table::row`], with the key given as a struct. The put fails if the struct's template
+    /// differs from the table's.
     pub fn row_of<K: RowKey>(&self, key: &K) -> RowPut<'_> {
         let drawn = K::schema().has_salt();
         let encoded = self.check_row_key::<K>().and_then(|()| {
@@ -179,20 +181,20 @@ impl Table {
         )))
     }
 
-    /// Asks for rows by the fields of their keys, and by declared columns:
-    /// `blogger = '123' and at during 2022-12 and likes > 5`; and for a part of wide rows by the fields of
-    /// qualifiers: `price.at during 2022-12`. What is wrong with the question is told when it
-    /// is run.
+    /// Builds a query with conditions on key fields and declared columns, for example `blogger =
+    /// '123' and at during 2022-12 and likes > 5`. Conditions on qualifier fields, for example
+    /// `price.at during 2022-12`, select part of a wide row. Running the query reports mistakes in
+    /// it.
     pub fn query(&self, query: &str) -> Query<'_> {
         Query::new(self, Predicate::parse(query))
     }
 
-    /// Asks for rows by the fields of their keys, with conditions made of values.
+    /// Builds a query from a predicate whose conditions are given as values.
     pub fn query_where(&self, predicate: Predicate) -> Query<'_> {
         Query::new(self, Ok(predicate))
     }
 
-    /// Reads one row; it is empty when there is none.
+    /// Reads one row; the result is empty if the row does not exist.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`.
@@ -200,8 +202,9 @@ impl Table {
         self.inner.backend.get(self.name(), get).await
     }
 
-    /// Tells of everything that is stored of the column that `get` names whether the get shows it, and why or
-    /// why not: deleted by which marker, expired since when, surplus, overwritten.
+    /// Explains a get of one column: returns every stored cell of the column and whether the get
+    /// returns it. If not, the entry contains the reason: the delete marker that hides it, its
+    /// expiry time, too many versions, or a newer write.
     ///
     /// ```
     /// # use rowhouse::{Get, Result, Table};
@@ -215,8 +218,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::get`]; `InvalidRequest` unless the get names one column and has neither filter nor limit;
-    /// `Unsupported` on a cluster: HBase has no such call.
+    /// As [`Table::get`]; `InvalidRequest` unless the get names exactly one column and has neither
+    /// filter nor limit; `Unsupported` on a cluster, since HBase has no such call.
     pub async fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
         self.inner.backend.explain_cell(self.name(), get).await
     }
@@ -224,21 +227,21 @@ impl Table {
     /// Reads a range of rows, in key order.
     ///
     /// # Errors
-    /// As [`Table::get`]; `Unsupported` for what the backend does not do.
+    /// As [`Table::get`]; `Unsupported` for options that the backend does not support.
     pub async fn scan(&self, scan: Scan) -> Result<Rows> {
-        self.scan_beside(scan, &ReadAhead::new(1)).await
+        self.scan_with(scan, &ReadAhead::new(1)).await
     }
 
-    /// As [`Table::scan`], read ahead by the threads of `ahead`.
-    pub(crate) async fn scan_beside(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
+    /// As [`Table::scan`]; the threads of `ahead` read ahead.
+    pub(crate) async fn scan_with(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
         self.inner.backend.scan(self.name(), scan, ahead).await
     }
 
-    pub(crate) async fn moment(&self) -> Result<Option<TableReadPoint>> {
-        self.inner.backend.moment(self.name()).await
+    pub(crate) async fn read_point(&self) -> Result<Option<TableReadPoint>> {
+        self.inner.backend.read_point(self.name()).await
     }
 
-    /// Writes cells of one row, all or none.
+    /// Writes cells of one row atomically.
     ///
     /// # Errors
     /// As [`Table::mutate`].
@@ -246,19 +249,19 @@ impl Table {
         self.mutate(put.into()).await.map(|_| ())
     }
 
-    /// Writes a row that is not there yet: a row that has any cell is left as it is.
+    /// Writes a row if it does not exist. A row with any visible cell exists and stays unchanged.
     ///
-    /// In a store of this process the check and the write are one. HBase can check one column together
-    /// with a write, so on a cluster the row is looked at first, and the first column that is set (by
-    /// family and qualifier) is checked with the write: of those who insert a row at one time and set the
-    /// same first column, exactly one does. That column needs a value there that is not empty.
+    /// An embedded store checks and writes atomically. HBase can check only one column atomically
+    /// with a write, so on a cluster the row is read first, and then the put checks its first
+    /// column (by family and qualifier): of concurrent inserts of a row with the same first column
+    /// exactly one succeeds. That column must have a non-empty value.
     ///
-    /// As after every delete, what is inserted in the millisecond of the delete, or at a timestamp that it
-    /// covers, is hidden by it: then the row is still not there.
+    /// As after any delete, a cell inserted in the millisecond of a delete, or with a timestamp
+    /// that the delete covers, is hidden by the delete marker: then the row still does not exist.
     ///
     /// # Errors
-    /// `RowExists`, which names the row by the fields of its key if the table has a template;
-    /// `Unsupported` for an empty value in the first column on a cluster; as [`Table::mutate`].
+    /// `RowExists`, with the fields of the key if the table has a template; `Unsupported` on a
+    /// cluster if the first column's value is empty; as [`Table::mutate`].
     pub async fn insert(&self, put: Put) -> Result<()> {
         let row = put.row().clone();
         if self.inner.backend.insert(self.name(), put).await? {
@@ -270,8 +273,8 @@ impl Table {
         ))
     }
 
-    /// A key as messages name it: by the fields of the template, with its bytes behind them, or its bytes
-    /// alone where there is no template or the key does not fit.
+    /// Formats a key for messages: its bytes, followed by the fields of the template if the key
+    /// fits it.
     fn key_text(&self, key: &[u8]) -> String {
         let bytes = escape(key);
         match &self.inner.key {
@@ -291,15 +294,15 @@ impl Table {
         self.mutate(delete.into()).await.map(|_| ())
     }
 
-    /// Adds to counters of one row and returns them as they are then.
+    /// Adds to counters of one row and returns their new values.
     ///
     /// # Errors
-    /// As [`Table::mutate`]; `InvalidRequest` for a column that holds something else.
+    /// As [`Table::mutate`]; `InvalidRequest` for a column that does not hold a counter.
     pub async fn increment(&self, increment: Increment) -> Result<Row> {
         self.mutate(increment.into()).await.map(|outcome| outcome.row)
     }
 
-    /// Changes one row.
+    /// Applies a mutation to one row.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a mutation
@@ -308,7 +311,7 @@ impl Table {
         self.inner.backend.mutate(self.name(), mutation).await
     }
 
-    /// Adds bytes to values of one row and returns them as they are then.
+    /// Appends bytes to values of one row and returns the new values.
     ///
     /// # Errors
     /// As [`Table::mutate`].
@@ -316,8 +319,8 @@ impl Table {
         self.mutate(append.into()).await.map(|outcome| outcome.row)
     }
 
-    /// Changes one row if `condition` holds for it; `None` if it does not, and nothing is changed then.
-    /// Nobody else changes the row between the two.
+    /// Applies a mutation to one row if `condition` holds for the row; otherwise changes nothing
+    /// and returns `None`. The check and the mutation are atomic.
     ///
     /// ```
     /// # use rowhouse::{CompareOperator, Condition, Put, Result, Table};
@@ -332,7 +335,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::mutate`]; `Unsupported` on a cluster for [`Condition::NoRow`]: see [`Table::insert`].
+    /// As [`Table::mutate`]; `Unsupported` on a cluster for [`Condition::NoRow`]: see
+    /// [`Table::insert`].
     pub async fn mutate_if(
         &self,
         condition: &Condition,
@@ -341,17 +345,17 @@ impl Table {
         self.inner.backend.mutate_if(self.name(), condition.clone(), mutation).await
     }
 
-    /// Changes one row in several ways as one: all of it is seen, and survives, or none. Gives back the
-    /// new cells of the increments and appends among them, in their order.
+    /// Applies several mutations to one row atomically: all become visible and durable, or none.
+    /// Returns the new cells of the increments and appends, in their order.
     ///
     /// # Errors
-    /// As [`Table::mutate`], for the first that cannot be done; then nothing is changed.
+    /// As [`Table::mutate`], for the first mutation that fails; then nothing is changed.
     pub async fn mutate_row(&self, mutations: RowMutations) -> Result<MutationOutcome> {
         let outcome = self.inner.backend.mutate_row(self.name(), None, mutations).await?;
         Ok(outcome.unwrap_or_default())
     }
 
-    /// As [`Table::mutate_row`], if `condition` holds for the row; `None` if it does not.
+    /// As [`Table::mutate_row`], if `condition` holds for the row; otherwise returns `None`.
     ///
     /// # Errors
     /// As [`Table::mutate_row`] and [`Table::mutate_if`].
@@ -364,13 +368,13 @@ impl Table {
         self.inner.backend.mutate_row(self.name(), condition, mutations).await
     }
 
-    /// Changes rows, each by itself, and says of each how it went. Mutations of one row are done in
-    /// the order given.
+    /// Applies mutations independently and returns one result each. Mutations of the same row are
+    /// applied in the given order.
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         self.inner.backend.batch(self.name(), mutations).await
     }
 
-    /// The regions of the table, in the order of their rows.
+    /// Returns the regions of the table, ordered by start row.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -379,11 +383,11 @@ impl Table {
         Ok(regions.into_iter().map(|(region, _)| region).collect())
     }
 
-    /// The region that has a row, or would have it, and who serves it, if anybody does. A database in this process
-    /// is one server by the name of `localhost`, port 0.
+    /// Returns the region whose range contains a row, with its server if it is assigned. An
+    /// embedded database is one server named `localhost`, port 0.
     ///
     /// # Errors
-    /// `TableNotFound`; `TableNotEnabled`; `InvalidRequest` for a key that cannot be one.
+    /// `TableNotFound`; `TableNotEnabled`; `InvalidRequest` for an invalid row key.
     pub async fn locate(&self, row: &[u8]) -> Result<(RegionInfo, Option<ServerName>)> {
         check_row(row)?;
         if self.inner.backend.table_state(self.name()).await? == TableState::Disabled {
@@ -394,10 +398,10 @@ impl Table {
         found.ok_or_else(|| Error::new(ErrorKind::UnknownRegion, self.name().to_string()))
     }
 
-    /// The value of a counter; `None` where there is no such column.
+    /// Returns the value of a counter, or `None` if the column does not exist.
     ///
     /// # Errors
-    /// As [`Table::get`]; `InvalidRequest` for a column that holds something else.
+    /// As [`Table::get`]; `InvalidRequest` for a column that does not hold a counter.
     pub async fn counter(
         &self,
         row: impl Into<Bytes>,

@@ -1,4 +1,4 @@
-//! Reads and writes of rows of any tables, as one.
+//! Transactions over rows of any tables.
 
 use rowhouse_model::{
     Append, Delete, Get, Increment, Mutation, MutationOutcome, Put, Result, Row, Scan,
@@ -7,8 +7,8 @@ use rowhouse_model::{
 use crate::backend::EmbeddedTransaction;
 use crate::table::Table;
 
-/// What is read and written within one [`Database::transact`]. Nothing in it waits for anything but the
-/// disk, so nothing is asynchronous.
+/// The reads and writes of one [`Database::transact`] call. They wait for nothing but the disk, so
+/// they are not asynchronous.
 ///
 /// [`Database::transact`]: crate::Database::transact
 pub struct Transaction<'a> {
@@ -20,8 +20,8 @@ impl<'a> Transaction<'a> {
         Self { inner }
     }
 
-    /// Reads one row, as it was when the transaction began or as the transaction has left it; it is empty
-    /// when there is none.
+    /// Reads one row at the transaction's read point, with the transaction's own writes applied.
+    /// The result is empty if the row does not exist.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -29,8 +29,9 @@ impl<'a> Transaction<'a> {
         self.inner.get(table.name(), get)
     }
 
-    /// Reads a range of rows, in key order, all at once. All of the range counts as read, so narrow it: by
-    /// [`Scan::range`], and the rows that come back by [`Scan::limit`].
+    /// Reads a range of rows, in key order, into memory. The whole range counts as read for
+    /// conflict detection, so keep it narrow with [`Scan::range`], and bound the result with
+    /// [`Scan::limit`].
     ///
     /// # Errors
     /// As [`Table::scan`].
@@ -46,7 +47,7 @@ impl<'a> Transaction<'a> {
         self.mutate(table, put.into()).map(|_| ())
     }
 
-    /// Deletes cells of one row. What the transaction puts behind it is not hidden by it.
+    /// Deletes cells of one row. Cells that the transaction puts later are not hidden by it.
     ///
     /// # Errors
     /// As [`Table::delete`].
@@ -54,7 +55,7 @@ impl<'a> Transaction<'a> {
         self.mutate(table, delete.into()).map(|_| ())
     }
 
-    /// Adds to counters of one row and returns them as they are then.
+    /// Adds to counters of one row and returns their new values.
     ///
     /// # Errors
     /// As [`Table::increment`].
@@ -62,7 +63,7 @@ impl<'a> Transaction<'a> {
         self.mutate(table, increment.into()).map(|outcome| outcome.row)
     }
 
-    /// Adds bytes to values of one row and returns them as they are then.
+    /// Appends bytes to values of one row and returns the new values.
     ///
     /// # Errors
     /// As [`Table::append`].
@@ -70,7 +71,7 @@ impl<'a> Transaction<'a> {
         self.mutate(table, append.into()).map(|outcome| outcome.row)
     }
 
-    /// Changes one row.
+    /// Applies a mutation to one row.
     ///
     /// # Errors
     /// As [`Table::mutate`].

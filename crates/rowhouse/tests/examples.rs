@@ -1,8 +1,8 @@
-//! Every example runs, and what it asserts holds.
+//! Every example runs, and its assertions hold.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-/// The examples: each is a module here, and its `main` a test.
+/// Declares each example as a module with its `main` as a test.
 macro_rules! examples {
     ($($name:ident)*) => {
         #[path = "../examples"]

@@ -1,5 +1,5 @@
-//! How much of a wide row is read from its file, counted by the operating system. By itself, because it counts for
-//! the whole process.
+//! Measures how much of a wide row is read from its file, with the operating system's counters. It
+//! is a separate test binary because they count for the whole process.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
@@ -8,7 +8,7 @@ use rowhouse::{Database, Put, TableSpec};
 
 const COLUMNS: u32 = 100_000;
 
-/// How many bytes this process has read so far.
+/// Returns the number of bytes that this process has read so far.
 fn bytes_read() -> u64 {
     let counters = std::fs::read_to_string("/proc/self/io").unwrap();
     let count = counters.lines().find_map(|line| line.strip_prefix("rchar: "));
@@ -45,7 +45,7 @@ async fn of_a_hundred_thousand_columns_little_more_is_read_than_what_is_asked_fo
     fill(&database).await;
     database.close().await.unwrap();
 
-    // What was read, by a store that has nothing in memory yet, and how many cells there were.
+    // Returns the number of cells and of bytes read, by a store with empty caches.
     let read = async |asked: &str, family: &str| {
         let database = rowhouse::open(path).await.unwrap();
         let table = database.table("t").await.unwrap();
@@ -67,7 +67,7 @@ async fn of_a_hundred_thousand_columns_little_more_is_read_than_what_is_asked_fo
     println!("prices: all {all_prices}, a range {bytes}");
     assert!(bytes * 10 < all_prices, "read={bytes}, all={all_prices}");
 
-    // Three ranges, far from each other.
+    // Three ranges, far apart.
     let (cells, bytes) = read("user = 'bob' and event.at between 50001 and 50900", "g").await;
     assert_eq!(cells, 900);
     println!("events: all {all_events}, three ranges {bytes}");

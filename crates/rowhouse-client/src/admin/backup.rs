@@ -9,17 +9,18 @@ use tokio::time::sleep;
 
 use super::Admin;
 
-/// Between two questions about a backup.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+/// The interval between two polls of a backup's status.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Admin {
-    /// Has a rowhouse server write a backup of its whole store, and waits until it has been read back. `into` is a name in the
-    /// directory that the server was given for backups, or a path right in it, on the server's machine.
+    /// Makes a rowhouse server write a backup of its whole store, and waits until the server has
+    /// verified it by reading it back. `into` is a name in the server's backup directory, or a path
+    /// directly inside it, on the server's machine.
     ///
     /// # Errors
-    /// `Unsupported` by a server that was given no such directory, and by any other than rowhouse's; `InvalidRequest` for
-    /// another path, and where there is something; `InUse` while another backup is being made; `Corruption` where the store
-    /// is not whole.
+    /// `Unsupported` if the server has no backup directory or is not a rowhouse server;
+    /// `InvalidRequest` for a path outside of that directory or one that exists; `InUse` while
+    /// another backup is under way; `Corruption` if the store is damaged.
     pub async fn backup(
         &self,
         into: &str,
@@ -37,7 +38,7 @@ impl Admin {
                 return Ok(status);
             }
             progress(&status);
-            sleep(ASK_EVERY).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 }

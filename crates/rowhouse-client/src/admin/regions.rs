@@ -1,4 +1,4 @@
-//! Regions: where they are served, split, merged, and their files.
+//! Region administration: assignment, splits, merges and compactions.
 
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
@@ -8,16 +8,17 @@ use rowhouse_model::{
 };
 
 use super::Admin;
-use crate::connection::{Address, Question};
+use crate::connection::{Address, CallRequest};
 use crate::locate::Located;
 use crate::retry::Attempts;
 
 impl Admin {
-    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds.
+    /// Splits a region in two at row `at`, which becomes the first row of the second region, or in
+    /// the middle of its data.
     ///
     /// # Errors
-    /// `UnknownRegion`; `InvalidRequest` for a row that is not behind the first of the region, and for a
-    /// region that cannot be split.
+    /// `UnknownRegion`; `InvalidRequest` for a row that is not greater than the region's start row,
+    /// and for a region that cannot be split.
     pub async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let message = proto::SplitTableRegionRequest {
@@ -32,7 +33,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Has a region be served.
+    /// Brings a region into service.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`.
@@ -41,7 +42,7 @@ impl Admin {
         self.ask(proto::AssignRegionRequest { region, r#override: None }).await.map(|_| ())
     }
 
-    /// Has a region not be served until it is assigned.
+    /// Takes a region out of service until it is assigned.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`.
@@ -52,10 +53,10 @@ impl Admin {
         Ok(())
     }
 
-    /// Has a region be served by another server, which the master picks.
+    /// Moves a region to another server, chosen by the master.
     ///
     /// # Errors
-    /// `UnknownRegion`; what the master answers.
+    /// `UnknownRegion`; the master's error.
     pub async fn move_region(&self, region: &RegionInfo) -> Result<()> {
         let name = specifier(region);
         self.ask(proto::MoveRegionRequest { region: name, dest_server_name: None }).await?;
@@ -63,19 +64,19 @@ impl Admin {
         Ok(())
     }
 
-    /// Whether a switch is on.
+    /// Returns whether a switch is on.
     ///
     /// # Errors
-    /// What the master answers.
+    /// The master's error.
     pub async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
         let switch_type = switch_type(switch).into();
         Ok(self.ask(proto::IsSplitOrMergeEnabledRequest { switch_type }).await?.enabled)
     }
 
-    /// Turns a switch on or off for all tables; whether it was on.
+    /// Turns a switch on or off for all tables; returns its previous state.
     ///
     /// # Errors
-    /// What the master answers; `Protocol` where it does not say what was.
+    /// The master's error; `Protocol` if the answer lacks the previous state.
     pub async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
         let message = proto::SetSplitOrMergeEnabledRequest {
             enabled: on,
@@ -88,10 +89,10 @@ impl Admin {
         before.first().copied().ok_or_else(nothing)
     }
 
-    /// Merges neighbouring regions of a table.
+    /// Merges adjacent regions of a table.
     ///
     /// # Errors
-    /// `UnknownRegion`; `InvalidRequest` for regions that are no neighbours, or cannot be merged.
+    /// `UnknownRegion`; `InvalidRequest` for regions that are not adjacent or cannot be merged.
     pub async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let message = proto::MergeTableRegionsRequest {
@@ -108,8 +109,8 @@ impl Admin {
         Ok(())
     }
 
-    /// Asks for a merge of the files of a table, or of one of its families, and does not wait for it: of all of them with
-    /// `major`, else the one that is due.
+    /// Requests a compaction of a table, or of one of its families, without waiting for it: a major
+    /// compaction with `major`, otherwise a minor compaction if one is due.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`.
@@ -133,11 +134,13 @@ impl Admin {
         Ok(())
     }
 
-    /// Which merges of the files of a table run or wait, of its regions together. A region that nobody serves, and so
-    /// each of a disabled table, counts as one without, as it does for HBase's client.
+    /// Returns the compactions that are running or queued in any region of a table. An unassigned
+    /// region, and so every region of a disabled table, counts as having none, as in HBase's
+    /// client.
     ///
     /// # Errors
-    /// `TableNotFound`; `Connection` and `Timeout` of a server that does not answer at once.
+    /// `TableNotFound`; `Connection` and `Timeout` for a server that does not answer on the first
+    /// attempt.
     pub async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
         let mut state = CompactionState::None;
         for (region, server) in self.client.table(table).regions().await? {
@@ -148,8 +151,8 @@ impl Admin {
                 ..Default::default()
             };
             let deadline = Attempts::new(self.client.settings()).deadline();
-            let question = Question { message, cells: &[], about_meta: false, deadline };
-            match self.client.connections().call(&Address::from(&server), question).await {
+            let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+            match self.client.connections().call(&Address::from(&server), request).await {
                 Ok((answer, _)) => {
                     let of_region = region::compaction_state_from_proto(answer.compaction_state());
                     state = state.with(of_region);
@@ -162,7 +165,7 @@ impl Admin {
     }
 }
 
-/// A region, as requests to the master name it.
+/// Returns the name of a region for requests to the master.
 fn specifier(region: &RegionInfo) -> proto::RegionSpecifier {
     RegionRef::encoded(&region.name().encoded).to_proto()
 }

@@ -11,12 +11,12 @@ use super::{Admin, POLL_WAIT_MAX, POLL_WAIT_MIN};
 use crate::retry::from_now;
 
 impl Admin {
-    /// Takes a snapshot of a table, and waits until it is there. When it was taken is said by the cluster, unless
-    /// `snapshot` does.
+    /// Takes a snapshot of a table and waits until it is complete. The cluster sets the creation
+    /// time, unless `snapshot` has one.
     ///
     /// # Errors
-    /// `SnapshotExists`; `SnapshotCreation` where there is no such table; `Timeout` when it takes longer than the
-    /// cluster said it would.
+    /// `SnapshotExists`; `SnapshotCreation` if the table does not exist; `Timeout` if it takes
+    /// longer than the cluster announced.
     pub async fn take_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let snapshot = snapshot::to_proto(snapshot);
@@ -24,7 +24,7 @@ impl Admin {
         let answer = self.ask(message).await?;
         match answer.proc_id {
             Some(id) => self.wait_for(Some(id.unsigned_abs())).await,
-            // A cluster that is older than 2.6 tells of no procedure.
+            // Clusters before HBase 2.6 return no procedure.
             None => self.wait_for_snapshot(snapshot, answer.expected_timeout).await,
         }
     }
@@ -52,32 +52,32 @@ impl Admin {
         }
     }
 
-    /// Whether snapshots are removed when their time has passed.
+    /// Returns whether expired snapshots are deleted automatically.
     ///
     /// # Errors
-    /// What the master answers.
+    /// The master's error.
     pub async fn snapshot_cleanup(&self) -> Result<bool> {
         Ok(self.ask(proto::IsSnapshotCleanupEnabledRequest {}).await?.enabled)
     }
 
-    /// Says whether snapshots are removed when their time has passed; whether they were. When this returns none is being removed any
-    /// more.
+    /// Sets whether expired snapshots are deleted automatically; returns the previous setting. When
+    /// it returns, no deletion is under way any more.
     ///
     /// # Errors
-    /// What the master answers.
+    /// The master's error.
     pub async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
         let message = proto::SetSnapshotCleanupRequest { enabled: on, synchronous: Some(true) };
         Ok(self.ask(message).await?.prev_snapshot_cleanup)
     }
 
-    /// Every snapshot, by name.
+    /// Returns all snapshots, ordered by name.
     ///
     /// # Errors
     /// As [`Admin::tables`].
     pub async fn snapshots(&self) -> Result<Vec<Snapshot>> {
         let answer = self.ask(proto::GetCompletedSnapshotsRequest {}).await?;
         let snapshots = answer.snapshots.into_iter().map(|mut told| {
-            // What a listed snapshot says besides is the cluster's own affair.
+            // These fields of a listed snapshot are internal to the cluster.
             told.max_file_size = None;
             told.users_and_permissions = None;
             snapshot::from_proto(told)
@@ -87,7 +87,7 @@ impl Admin {
         Ok(snapshots)
     }
 
-    /// Deletes a snapshot; tables that were made of it stay.
+    /// Deletes a snapshot. Tables cloned from it stay.
     ///
     /// # Errors
     /// `SnapshotNotFound`.
@@ -97,21 +97,21 @@ impl Admin {
         self.ask(proto::DeleteSnapshotRequest { snapshot }).await.map(|_| ())
     }
 
-    /// Makes a table of a snapshot, and waits until it takes reads and writes.
+    /// Creates a table from a snapshot and waits until it accepts reads and writes.
     ///
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableExists`, `NamespaceNotFound`.
     pub async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        // Asked for a table that is there, a cluster would restore the table of the snapshot instead.
+        // If the table exists, a cluster would restore the snapshot's table instead.
         if self.table_exists(table).await? {
             return Err(Error::new(ErrorKind::TableExists, table.to_string()));
         }
         self.restore_or_clone(name, table).await
     }
 
-    /// Makes a disabled table what it was when the snapshot was taken of it; a table that is not there any more is
-    /// made anew. As HBase's own client does, it takes another snapshot first, which is restored if this fails, and is
-    /// deleted in the end.
+    /// Resets a disabled table to the state of a snapshot; creates the table if it no longer
+    /// exists. As HBase's own client does, it first takes another snapshot, restores that one if
+    /// the operation fails, and deletes it at the end.
     ///
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
@@ -136,7 +136,7 @@ impl Admin {
         self.take_snapshot(&before).await?;
         let restored = self.restore_or_clone(name, &table).await;
         if let Err(error) = &restored {
-            // Where that fails as well, it stays for whoever wants to know what there was.
+            // If this fails too, the failsafe snapshot is kept for manual recovery.
             self.restore_or_clone(&failsafe, &table).await.map_err(|again| {
                 let message = format!(
                     "neither restored nor put back, what there was is snapshot {failsafe}: {error}; {again}"
@@ -148,7 +148,7 @@ impl Admin {
         restored
     }
 
-    /// HBase has one call for both: what is done goes by whether the table is there.
+    /// Restores or clones a snapshot. HBase has one call for both; it restores if the table exists.
     async fn restore_or_clone(&self, name: &str, table: &TableName) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let snapshot = proto::SnapshotDescription {

@@ -1,5 +1,5 @@
-//! Connections to servers: one for each address and service, made when it is first needed and made
-//! again after it broke.
+//! Connections to servers: one per address and service, opened on first use and reopened after it
+//! broke.
 
 mod task;
 
@@ -19,23 +19,24 @@ use tokio::time::{Instant, timeout_at};
 use crate::Settings;
 use crate::retry::{Failure, from_now};
 
-/// Requests that may be under way on one connection, in KiB. A request counts as at least
-/// [`CALL_KIB_MIN`], which bounds their number too.
-const UNDER_WAY_KIB_MAX: u32 = 64 * 1024;
-/// What the smallest request counts as: no more than 1,024 calls are under way at once.
+/// Maximum size of the requests under way on one connection, in KiB. Each request counts as at
+/// least [`CALL_KIB_MIN`], which also limits their number.
+const IN_FLIGHT_KIB_MAX: u32 = 64 * 1024;
+/// The minimum that a request counts for; it limits the calls under way to 1,024.
 const CALL_KIB_MIN: u32 = 64;
-/// The most calls under way at once, which is what the queue has room for.
-const CALLS_MAX: usize = (UNDER_WAY_KIB_MAX / CALL_KIB_MIN) as usize;
-/// What every connection speaks.
+/// Maximum calls under way, and the capacity of the queue.
+const CALLS_MAX: usize = (IN_FLIGHT_KIB_MAX / CALL_KIB_MIN) as usize;
+/// The cell encoding of all connections.
 const CODEC: Option<CellCodec> = Some(CellCodec::KeyValue);
-/// What servers are told; they answer older clients in older ways, gets without cell blocks for example.
+/// The version announced to servers; they answer older clients in older forms, for example gets
+/// without cell blocks.
 const CLIENT_VERSION: &str = concat!("rowhouse-", env!("CARGO_PKG_VERSION"));
-/// The release of HBase whose clients understand what this one does.
+/// The HBase release whose protocol this client supports.
 const CLIENT_RELEASE: (u32, u32) = (2, 6);
 /// HBase's priority of calls about `hbase:meta`.
 const META_PRIORITY: u32 = 200;
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Address {
     pub(crate) host: String,
@@ -54,12 +55,12 @@ impl fmt::Display for Address {
     }
 }
 
-/// What a call is: the message, its cells, and how long the answer may take.
-pub(crate) struct Question<'a, M> {
+/// The message, cells and deadline of a call.
+pub(crate) struct CallRequest<'a, M> {
     pub(crate) message: M,
     pub(crate) cells: &'a [Cell],
-    /// Whether it is about `hbase:meta`, which servers answer before anything else.
-    pub(crate) about_meta: bool,
+    /// Whether the call is about `hbase:meta`; servers prioritize these.
+    pub(crate) is_meta_call: bool,
     pub(crate) deadline: Instant,
 }
 
@@ -67,7 +68,7 @@ pub(crate) struct Question<'a, M> {
 pub(crate) struct Connections {
     settings: Arc<Settings>,
     open: Mutex<HashMap<(Address, Service), Arc<Connection>>>,
-    /// Calls are numbered across all connections, as the Java client does.
+    /// Calls are numbered across all connections, as in the Java client.
     call_id: AtomicU32,
 }
 
@@ -76,42 +77,42 @@ impl Connections {
         Self { settings, open: Mutex::default(), call_id: AtomicU32::new(0) }
     }
 
-    /// Asks a server and waits for its answer.
+    /// Calls a server and waits for its answer.
     pub(crate) async fn call<M: Call>(
         &self,
         address: &Address,
-        question: Question<'_, M>,
+        request: CallRequest<'_, M>,
     ) -> Result<(M::Answer, CellReader), Failure> {
-        let (call_id, frame) = self.encode(&question)?;
+        let (call_id, frame) = self.encode(&request)?;
         let connection = self.to(address, M::METHOD.service());
-        let body = connection.call(call_id, frame, question.deadline).await?;
+        let body = connection.call(call_id, frame, request.deadline).await?;
         let message = body.message::<M::Answer>().map_err(Failure::unknown)?;
         Ok((message, body.cells(CODEC)))
     }
 
-    /// Tells a server something whose answer does not matter; nothing is told where no connection
-    /// is open, or where it has no room.
+    /// Sends a call whose answer does not matter. The call is dropped if no connection is open or
+    /// the connection is at its limit.
     pub(crate) fn tell<M: Call>(&self, address: &Address, message: M) {
         let key = (address.clone(), M::METHOD.service());
         let Some(connection) = lock(&self.open).get(&key).cloned() else { return };
         let deadline = from_now(self.settings.call_timeout);
-        let question = Question { message, cells: &[], about_meta: false, deadline };
-        if let Ok((call_id, frame)) = self.encode(&question) {
+        let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+        if let Ok((call_id, frame)) = self.encode(&request) {
             connection.tell(call_id, frame);
         }
     }
 
-    fn encode<M: Call>(&self, question: &Question<'_, M>) -> Result<(u32, Bytes), Failure> {
-        // Java's call ids are signed; the negative ones mean something else.
+    fn encode<M: Call>(&self, request: &CallRequest<'_, M>) -> Result<(u32, Bytes), Failure> {
+        // Java's call ids are signed, and negative ones have special meanings.
         let call_id = self.call_id.fetch_add(1, Ordering::Relaxed) & 0x7FFF_FFFF;
-        let left = question.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let left = request.deadline.saturating_duration_since(Instant::now()).as_millis();
         let head = RequestHead {
             call_id,
-            priority: if question.about_meta { META_PRIORITY } else { 0 },
+            priority: if request.is_meta_call { META_PRIORITY } else { 0 },
             timeout_ms: Some(left.clamp(1, i32::MAX as u128) as u32),
         };
         let mut frame = BytesMut::new();
-        encode_request(&mut frame, head, &question.message, CODEC, question.cells)
+        encode_request(&mut frame, head, &request.message, CODEC, request.cells)
             .map_err(Failure::before)?;
         Ok((call_id, frame.freeze()))
     }
@@ -129,30 +130,30 @@ impl Connections {
     }
 }
 
-/// A connection that is open or being made. Dropping it closes it.
+/// A connection that is open or being opened. Dropping it closes it.
 struct Connection {
     address: Address,
-    calls: mpsc::Sender<Outgoing>,
-    /// Room for calls, in KiB; closed when the connection is.
+    calls: mpsc::Sender<QueuedCall>,
+    /// Permits for requests under way, in KiB; closed with the connection.
     room: Arc<Semaphore>,
-    /// Why it ended, once it has.
+    /// The reason why it ended, once it has.
     end: Arc<OnceLock<Error>>,
 }
 
-/// A call on its way out.
-struct Outgoing {
+/// A call in the queue.
+struct QueuedCall {
     call_id: u32,
     frame: Bytes,
-    /// Who waits for the answer; nobody, where it does not matter.
+    /// The receiver of the answer; `None` if the answer does not matter.
     answer: Option<oneshot::Sender<Result<Body, Failure>>>,
-    /// Given back when the answer has come, or nobody waits for it any more.
+    /// Released when the answer arrives or its receiver is dropped.
     room: OwnedSemaphorePermit,
 }
 
 impl Connection {
     fn start(address: Address, service: Service, settings: &Arc<Settings>) -> Self {
         let (calls, queue) = mpsc::channel(CALLS_MAX);
-        let room = Arc::new(Semaphore::new(UNDER_WAY_KIB_MAX as usize));
+        let room = Arc::new(Semaphore::new(IN_FLIGHT_KIB_MAX as usize));
         let head = ConnectionHead {
             service,
             codec: CODEC,
@@ -193,12 +194,12 @@ impl Connection {
             Err(_) => return Err(Failure::before(timed_out("too many calls under way"))),
         };
         let (answer, answered) = oneshot::channel();
-        let call = Outgoing { call_id, frame, answer: Some(answer), room };
-        // There is room in the queue for every call that there is room for.
+        let call = QueuedCall { call_id, frame, answer: Some(answer), room };
+        // The queue has capacity for all calls that the permits admit.
         self.calls.try_send(call).map_err(|_| Failure::before(broken()))?;
         match timeout_at(deadline, answered).await {
             Ok(Ok(outcome)) => outcome,
-            // Its task ended with the runtime it ran on.
+            // The connection's task ended with its runtime.
             Ok(Err(_)) => Err(Failure::unknown(broken())),
             Err(_) => Err(Failure::unknown(timed_out("no answer in time"))),
         }
@@ -206,17 +207,18 @@ impl Connection {
 
     fn tell(&self, call_id: u32, frame: Bytes) {
         let Ok(room) = self.room.clone().try_acquire_many_owned(room_for(&frame)) else { return };
-        // A connection that broke has forgotten what it was to be told about, too.
-        let _ = self.calls.try_send(Outgoing { call_id, frame, answer: None, room });
+        // Sending fails only on a broken connection. The call is then dropped, since its answer
+        // does not matter.
+        let _ = self.calls.try_send(QueuedCall { call_id, frame, answer: None, room });
     }
 }
 
 fn room_for(frame: &Bytes) -> u32 {
-    u32::try_from(frame.len() / 1024).unwrap_or(u32::MAX).clamp(CALL_KIB_MIN, UNDER_WAY_KIB_MAX)
+    u32::try_from(frame.len() / 1024).unwrap_or(u32::MAX).clamp(CALL_KIB_MIN, IN_FLIGHT_KIB_MAX)
 }
 
-/// Locks a mutex; what it guards is whole between any two statements, so a panic elsewhere does
-/// not matter.
+/// Locks a mutex and ignores poisoning: the guarded data is consistent between any two statements,
+/// so a panic elsewhere does not matter.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! The task that owns a connection's socket.
 //!
-//! It reads and writes at the same time: a server that waits until its answers are taken would
-//! otherwise never take the requests that this end waits to write.
+//! It reads and writes concurrently. Otherwise a server that waits for its answers to be read, and
+//! stops reading requests meanwhile, would deadlock with this client.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -15,28 +15,28 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use super::{Address, Outgoing};
+use super::{Address, QueuedCall};
 use crate::Settings;
 use crate::retry::Failure;
 
-/// Bytes read at a time.
+/// Bytes per read.
 const READ_LEN: usize = 64 * 1024;
-/// Bytes of an answer: a row is answered with as a whole, and the server says how large its cells may be.
+/// Maximum bytes of an answer. A row is returned in one piece, and the server limits its cell
+/// sizes.
 const ANSWER_LEN_MAX: usize = i32::MAX as usize;
-/// Bytes that wait to be written before more calls are taken off the queue.
+/// Bytes pending in the output at which no more calls are taken from the queue.
 const WRITE_LEN: usize = 256 * 1024;
-/// Calls taken off the queue at a time.
+/// Maximum calls taken from the queue at a time.
 const TAKEN_MAX: usize = 64;
-/// Frames shorter than this are copied, so that a cell which is kept does not keep everything that
-/// was read with it.
+/// Shorter frames are copied, so that a retained cell does not keep the whole read buffer alive.
 const COPIED_LEN_MAX: usize = 16 * 1024;
-/// How often calls are looked for that nobody waits for any more.
+/// How often abandoned calls are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Closes the connection's room when the task ends, however it ends.
+/// Closes the connection's semaphore when the task ends for any reason.
 pub(super) struct Ended {
     pub(super) room: Arc<Semaphore>,
-    /// What is told to calls that come later.
+    /// The error for later calls.
     pub(super) why: Arc<OnceLock<Error>>,
 }
 
@@ -46,12 +46,12 @@ impl Drop for Ended {
     }
 }
 
-/// Makes the connection and serves it until it breaks or nobody needs it.
+/// Opens the connection and serves it until it breaks or is no longer needed.
 pub(super) async fn run(
     address: Address,
     head: ConnectionHead,
     settings: Arc<Settings>,
-    mut queue: mpsc::Receiver<Outgoing>,
+    mut queue: mpsc::Receiver<QueuedCall>,
     ended: Ended,
 ) {
     let service = head.service;
@@ -67,9 +67,9 @@ pub(super) async fn run(
         Err(error) => error,
     };
     tracing::debug!(%address, ?service, reason = %why, "disconnected");
-    // Before anybody can see that it has ended. It does so once.
+    // Set before the end becomes visible. It is set only once.
     let _ = ended.why.set(same(&why));
-    // What was queued never left.
+    // Queued calls were never sent.
     queue.close();
     while let Ok(call) = queue.try_recv() {
         call.answer.map(|answer| answer.send(Err(Failure::before(same(&why)))));
@@ -86,12 +86,12 @@ async fn connect(address: &Address, settings: &Settings) -> Result<TcpStream> {
         Ok(Err(error)) => return Err(failed(error.to_string()).with_source(error)),
         Err(_) => return Err(failed(format!("no answer in {:?}", settings.connect_timeout))),
     };
-    // Requests are written whole; waiting for more to send would only delay them.
+    // Requests are written in one piece; Nagle's algorithm would only delay them.
     stream.set_nodelay(true).map_err(|error| failed(error.to_string()).with_source(error))?;
     Ok(stream)
 }
 
-/// A connection that is open.
+/// The state of an open connection.
 struct Served {
     address: Address,
     silence_max: Duration,
@@ -102,7 +102,7 @@ struct Served {
     heard: Instant,
 }
 
-/// A call that was taken and not answered.
+/// A call that was sent and not yet answered.
 struct Pending {
     answer: oneshot::Sender<Result<Body, Failure>>,
     sent: Instant,
@@ -122,8 +122,8 @@ impl Served {
         }
     }
 
-    /// Serves until the connection ends, and says why it did.
-    async fn serve(&mut self, stream: TcpStream, queue: &mut mpsc::Receiver<Outgoing>) -> Error {
+    /// Serves the connection until it ends; returns the reason.
+    async fn serve(&mut self, stream: TcpStream, queue: &mut mpsc::Receiver<QueuedCall>) -> Error {
         let (mut reader, mut writer) = stream.into_split();
         let mut sweep = interval(SWEEP_INTERVAL);
         sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -159,12 +159,12 @@ impl Served {
         self.broken("no longer needed")
     }
 
-    fn take_call(&mut self, call: Outgoing) {
+    fn take_call(&mut self, call: QueuedCall) {
         let Some(answer) = call.answer else {
             self.output.extend_from_slice(&call.frame);
             return;
         };
-        // One whose caller gave up while it waited here need not be asked any more.
+        // Skip a call whose caller has given up while it was queued.
         if !answer.is_closed() {
             self.output.extend_from_slice(&call.frame);
             let pending = Pending { answer, sent: Instant::now(), _room: call.room };
@@ -187,7 +187,7 @@ impl Served {
                     Err(error) => Err(error),
                 };
             }
-            // An answer that nobody waits for any more is nobody's.
+            // An answer without a pending call is dropped.
             if let Some(call) = self.pending.remove(&response.call_id) {
                 let _ = call.answer.send(outcome.map_err(Failure::answered));
             }
@@ -195,8 +195,8 @@ impl Served {
         Ok(())
     }
 
-    /// Forgets calls that nobody waits for, and breaks a connection on which the server has said
-    /// nothing since before a call that ran out of time.
+    /// Removes abandoned calls. Breaks the connection if a call timed out and the server has sent
+    /// nothing since before that call.
     fn sweep(&mut self) -> Result<()> {
         let dead = self.pending.values().any(|call| {
             call.answer.is_closed()
@@ -209,13 +209,14 @@ impl Served {
         let silence_max = self.silence_max;
         let heard = self.heard;
         self.pending.retain(|_, call| {
-            // One that nothing was heard since is kept as a witness of the silence.
+            // An abandoned call is kept while nothing was received after it, as evidence that the
+            // server is silent.
             !call.answer.is_closed() || (call.sent >= heard && call.sent.elapsed() < silence_max)
         });
         Ok(())
     }
 
-    /// Fails all calls that are under way.
+    /// Fails all pending calls.
     fn fail(&mut self, why: &Error) {
         for (_, call) in self.pending.drain() {
             let _ = call.answer.send(Err(Failure::unknown(same(why))));

@@ -1,4 +1,4 @@
-//! Connections against a server that misbehaves on command.
+//! Connections to a server that misbehaves on demand.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn echo(request: &Request) -> Reply {
     Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
 }
 
-/// Asks for a row; what comes back is the key of the row in the answer.
+/// Sends a get of a row; returns the row key in the answer.
 async fn ask(
     connections: &Connections,
     address: &Address,
@@ -38,8 +38,8 @@ async fn ask(
         get: get::to_proto(&Get::new(row.to_owned()).unwrap()),
     };
     let deadline = Instant::now() + limit;
-    let question = Question { message, cells: &[], about_meta: false, deadline };
-    let (answer, mut cells) = connections.call(address, question).await?;
+    let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+    let (answer, mut cells) = connections.call(address, request).await?;
     let read = result::from_proto(answer.result.unwrap(), &mut cells).unwrap();
     Ok(String::from_utf8(read.row.key().to_vec()).unwrap())
 }
@@ -162,7 +162,7 @@ async fn a_server_that_is_not_there_was_not_asked() {
     assert!(failure.error.message().starts_with("cannot connect"), "{}", failure.error);
     assert!(!failure.maybe_done);
 
-    // Who asks when the connection has ended is told why, too.
+    // A call after the end of the connection gets the same reason.
     let connections = connections(LONG);
     let connection = connections.to(&nobody, Service::Client);
     while !connection.is_broken() {

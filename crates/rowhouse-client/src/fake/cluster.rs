@@ -1,4 +1,4 @@
-//! A cluster of one server with one table, `t`, whose data calls the test answers.
+//! A cluster of one server with one table, `t`; each test supplies the answers to data calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use super::{FakeServer, Handler, Reply};
 use crate::{Client, Settings, Table, Target};
 
-/// The server, and a client of it.
+/// The server and a client of it.
 pub(crate) struct FakeCluster {
     pub(crate) server: FakeServer,
     pub(crate) table: Table,
@@ -25,7 +25,7 @@ fn table() -> TableName {
     TableName::parse("t").unwrap()
 }
 
-/// A region of the table.
+/// Returns a region of the table.
 pub(crate) fn region(start: &'static str, stop: &'static str) -> RegionInfo {
     RegionInfo::new(table(), RowRange::new(start, stop), 5)
 }
@@ -35,8 +35,8 @@ pub(crate) fn cell(row: impl AsRef<[u8]>, qualifier: &str, value: impl AsRef<[u8
 }
 
 impl FakeCluster {
-    /// A cluster whose table has regions split at `splits`. Repetitions come fast: a pause is a
-    /// millisecond, a call may take 300 of them.
+    /// Starts a cluster whose table is split at `splits`. Retries are fast: the pause is one
+    /// millisecond and the call timeout 300 milliseconds.
     pub(crate) async fn start(
         splits: &[&'static str],
         state: TableState,
@@ -62,20 +62,20 @@ impl FakeCluster {
         Self { table: client.table(&table()), server }
     }
 
-    /// What it was asked by this method, and not about hbase:meta.
+    /// Returns the requests received for this method, except those about hbase:meta.
     pub(crate) fn asked(&self, method: Method) -> Vec<Request> {
         let asked = self.server.asked().into_iter();
         asked.filter(|request| request.method == method && request.priority == 0).collect()
     }
 
-    /// How often hbase:meta was asked where a region is.
+    /// Returns how often a region was looked up in hbase:meta.
     pub(crate) fn lookups(&self) -> usize {
         let asked = self.server.asked().into_iter();
         asked.filter(|request| request.method == Method::Scan && request.priority > 0).count()
     }
 }
 
-/// Answers what is asked about the cluster itself and of hbase:meta.
+/// Answers calls about the cluster and hbase:meta.
 fn catalog(
     request: &Request,
     port: u16,
@@ -104,7 +104,7 @@ fn catalog(
         Method::Scan if request.priority > 0 => {
             let scan = request.message::<proto::ScanRequest>().unwrap().scan.unwrap();
             let open = OpenScan::from_proto(scan).unwrap();
-            // `t,ROW,99999999999999`: backwards from the region that has the row.
+            // `t,ROW,99999999999999`: a reversed scan that starts at the row's region.
             let row = open.start_row.strip_prefix(b"t,").unwrap();
             let row = row.strip_suffix(b",99999999999999").unwrap();
             let found = regions.iter().rev().filter(|region| region.range.start <= row);

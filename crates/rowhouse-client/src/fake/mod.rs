@@ -1,4 +1,4 @@
-//! Servers for tests: real sockets, real frames, and answers that the test makes up.
+//! Servers for tests: real sockets and frames, with answers supplied by the test.
 
 mod cluster;
 
@@ -21,13 +21,13 @@ use crate::connection::{Address, lock};
 
 pub(crate) use cluster::{FakeCluster, cell, region};
 
-/// What a server does about a request.
+/// A server's reaction to a request.
 pub(crate) enum Reply {
     /// Writes these bytes.
     Now(BytesMut),
-    /// Writes them later; meanwhile other requests are answered.
+    /// Writes these bytes after a delay; other requests are answered meanwhile.
     Later(Duration, BytesMut),
-    /// Nothing.
+    /// Does nothing.
     Never,
     /// Closes the connection.
     Close,
@@ -62,10 +62,10 @@ impl Reply {
     }
 }
 
-/// How a server decides.
+/// Chooses the reaction to a request.
 type Handler = Arc<dyn Fn(&Request) -> Reply + Send + Sync>;
 
-/// A server on a port of its own; it ends with the test's runtime.
+/// A server on a free port; it ends with the test's runtime.
 pub(crate) struct FakeServer {
     pub(crate) address: Address,
     connections: Arc<AtomicUsize>,
@@ -96,12 +96,12 @@ impl FakeServer {
         server
     }
 
-    /// How many connections were made to it.
+    /// Returns the number of connections accepted so far.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// What it was asked so far.
+    /// Returns the requests received so far.
     pub(crate) fn asked(&self) -> Vec<Request> {
         lock(&self.asked).clone()
     }

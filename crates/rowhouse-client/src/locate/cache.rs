@@ -1,4 +1,4 @@
-//! What is known of where regions are.
+//! The cache of region locations.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -10,8 +10,8 @@ use rowhouse_model::TableName;
 use super::{Located, RegionTarget};
 use crate::connection::Address;
 
-/// Regions by table and start key. No two of a table overlap: a region that is learned takes the
-/// place of those it overlaps, which a split or merge has made obsolete.
+/// Regions by table and start key. Regions of a table never overlap: a new region replaces those
+/// that it overlaps, which a split or merge has made obsolete.
 #[derive(Debug, Default)]
 pub(super) struct RegionCache {
     tables: HashMap<TableName, BTreeMap<Bytes, Arc<Located>>>,
@@ -32,7 +32,7 @@ impl RegionCache {
     pub(super) fn insert(&mut self, located: Arc<Located>) {
         let regions = self.tables.entry(located.region.table.clone()).or_default();
         let range = &located.region.range;
-        // Those that begin inside, and the one in front, which may reach in.
+        // The regions that start inside the new one, and the preceding one if it overlaps.
         let inside =
             regions.range::<[u8], _>((Bound::Included(&range.start[..]), Bound::Unbounded));
         let inside = inside.take_while(|(start, _)| range.contains(start));
@@ -42,11 +42,11 @@ impl RegionCache {
         for start in obsolete {
             regions.remove(&start);
         }
-        // Locations outlive the answers they came in.
+        // Copy the key, so that the location does not keep its answer's buffer alive.
         regions.insert(Bytes::copy_from_slice(&range.start), located);
     }
 
-    /// Forgets this location, unless a newer one has taken its place.
+    /// Removes this location, unless a newer one has replaced it.
     pub(super) fn remove(&mut self, located: &Arc<Located>) {
         let Some(regions) = self.tables.get_mut(&located.region.table) else { return };
         let start = &located.region.range.start;

@@ -1,4 +1,4 @@
-//! What `hbase:meta` is asked, and what it says.
+//! Requests to `hbase:meta` and the decoding of its rows.
 
 use bytes::Bytes;
 use rowhouse_format::convert::names;
@@ -15,14 +15,14 @@ use super::{Located, RegionTarget};
 use crate::connection::Address;
 use crate::retry::Failure;
 
-/// The family of regions.
+/// The family of region rows.
 const REGION_FAMILY: &str = "info";
-/// The family of tables.
+/// The family of table rows.
 const TABLE_FAMILY: &str = "table";
-/// How many regions a lookup takes along, as Java's async client does.
+/// Number of regions read per lookup, as in Java's async client.
 const LOOKUP_ROWS: u32 = 10;
 
-/// A row of `hbase:meta` that is about a region.
+/// A row of `hbase:meta` that describes a region.
 #[derive(Debug)]
 pub(crate) struct MetaRegion {
     pub(crate) region: RegionInfo,
@@ -30,17 +30,17 @@ pub(crate) struct MetaRegion {
 }
 
 impl MetaRegion {
-    /// Reads a row; `None` for one that is not about a region, or about a replica only.
+    /// Parses a row; returns `None` for a row that does not describe a region, or only a replica.
     pub(crate) fn from_row(row: &Row) -> Result<Option<Self>> {
         let Some(region) = row.value(REGION_FAMILY, "regioninfo") else { return Ok(None) };
         Ok(Some(Self { region: region::from_pbuf(&region)?, server: server(row)? }))
     }
 
-    /// The region where it can be asked, if it is one of `table`'s.
+    /// Returns the region's location, if the region belongs to `table` and is served.
     pub(super) fn located(&self, table: &TableName) -> Option<Located> {
         let is_parent = self.region.split && self.region.offline;
         let server = self.server.as_ref().filter(|_| !is_parent && self.region.table == *table)?;
-        // The bytes of the answer are not kept for the sake of a few names.
+        // Copy the keys, so that they do not keep the answer's buffer alive.
         let mut region = self.region.clone();
         region.range.start = Bytes::copy_from_slice(&region.range.start);
         region.range.stop = Bytes::copy_from_slice(&region.range.stop);
@@ -48,7 +48,7 @@ impl MetaRegion {
     }
 }
 
-/// The server in a row of `hbase:meta`; none while the region is nowhere.
+/// Returns the server in a row of `hbase:meta`; `None` if the region is unassigned.
 fn server(row: &Row) -> Result<Option<ServerName>> {
     let Some(address) = row.value(REGION_FAMILY, "server").filter(|text| !text.is_empty()) else {
         return Ok(None);
@@ -61,14 +61,14 @@ fn server(row: &Row) -> Result<Option<ServerName>> {
     Ok(Some(ServerName { host, port, start_code: start_code.unwrap_or(0) }))
 }
 
-/// A scan of `hbase:meta`, backwards from where the region's row would be.
+/// Builds a reversed scan of `hbase:meta` that starts at the region's position.
 pub(super) fn lookup(meta: RegionRef, table: &TableName, place: RegionTarget<'_>) -> ScanCall {
     let start = match place {
-        // Behind every region that begins at the row, whatever its id.
+        // After every region that starts at the row, for any id.
         RegionTarget::Row(row) => meta_row(table, row, ",99999999999999"),
-        // In front of every region that begins at the row.
+        // Before every region that starts at the row.
         RegionTarget::Before(row) if !row.is_empty() => meta_row(table, row, ",00000000000000"),
-        // Behind the table's last region: no table name goes on with a zero byte.
+        // After the table's last region: no table name continues with a zero byte.
         RegionTarget::Before(_) => [table.to_string().as_bytes(), b"\0"].concat().into(),
     };
     let mut scan = Scan::all().family(REGION_FAMILY);
@@ -89,21 +89,21 @@ fn meta_row(table: &TableName, row: &[u8], id: &str) -> Bytes {
     [table.to_string().as_bytes(), b",", row, id.as_bytes()].concat().into()
 }
 
-/// The regions in the answer to a [`lookup`], nearest first.
+/// Returns the regions in the answer to a [`lookup`], nearest first.
 pub(super) fn regions(
     answer: proto::ScanResponse,
     cells: &mut CellReader,
 ) -> Result<Vec<MetaRegion>, Failure> {
     let read = || -> Result<Vec<MetaRegion>> {
         let rows = ScanAnswer::from_proto(answer, cells)?.rows;
-        // A lookup whose last row came in part loses a region that it was not after.
+        // A partial last row loses only a region that the lookup does not need.
         let whole = rows.iter().filter(|row| !row.partial);
         whole.filter_map(|row| MetaRegion::from_row(&row.row).transpose()).collect()
     };
     read().map_err(Failure::unknown)
 }
 
-/// The region that a [`lookup`] was after.
+/// Returns the region that a [`lookup`] searched for.
 pub(super) fn choose(
     found: &[MetaRegion],
     table: &TableName,
@@ -133,26 +133,27 @@ pub(super) fn choose(
     }
 }
 
-/// All regions of a table, in the rows of `hbase:meta`.
+/// Reads all regions of a table from `hbase:meta`.
 pub(crate) struct TableRegions;
 
 impl TableRegions {
-    /// The scan of `hbase:meta` that finds them.
+    /// Returns the scan of `hbase:meta` for a table's regions.
     pub(crate) fn scan(table: &TableName) -> Scan {
-        // A blank is behind the comma where names are compared field by field.
+        // Table `t ` sorts directly after table `t`, because the order of hbase:meta compares names
+        // field by field. In byte order `t ,,` would sort before `t,,`.
         let stop = [table.to_string().as_bytes(), b" ,,"].concat();
         let range = RowRange::new(meta_row(table, b"", ","), stop);
         Scan::new(range).family(REGION_FAMILY).caching(100)
     }
 
-    /// The region in a row, unless its daughters have taken its place.
+    /// Returns the region in a row, unless its daughters have replaced it.
     pub(crate) fn read(row: &Row) -> Result<Option<(RegionInfo, Option<ServerName>)>> {
         let found = MetaRegion::from_row(row)?.filter(|meta| !meta.region.split);
         Ok(found.map(|meta| (meta.region, meta.server)))
     }
 }
 
-/// What a row of `hbase:meta` says about a table: nothing, if there is no such table.
+/// Returns a table's state from its row in `hbase:meta`; `None` if there is no such table.
 pub(crate) fn table_state(row: &Row) -> Result<Option<TableState>> {
     let Some(value) = row.value(TABLE_FAMILY, "state") else { return Ok(None) };
     Ok(Some(names::state_from_proto(decode_message::<proto::TableState>(value)?)))

@@ -1,6 +1,6 @@
-//! Where things are: which region has a row, which server has the region, who is master.
+//! Locates the region of a row, the server of a region, and the active master.
 //!
-//! `registry` knows the way into the cluster, `hbase:meta` the regions, `cache` what was learned.
+//! `registry` finds the cluster, `meta` reads `hbase:meta`, and `cache` stores the results.
 
 mod cache;
 mod meta;
@@ -17,7 +17,7 @@ use rowhouse_model::{Error, ErrorKind, RegionInfo, TableName, escape};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
 
-use crate::connection::{Address, Connections, Question, lock};
+use crate::connection::{Address, CallRequest, Connections, lock};
 use crate::retry::Failure;
 use crate::{Settings, Target};
 
@@ -25,16 +25,16 @@ use cache::RegionCache;
 pub(crate) use meta::{TableRegions, table_state};
 use registry::Registry;
 
-/// Which region of a table is meant.
+/// Selects a region of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegionTarget<'a> {
-    /// The one that has this row.
+    /// The region that contains this row.
     Row(&'a [u8]),
-    /// The one that has the last row in front of this one; of all rows, where it is empty.
+    /// The region that contains the last row before this one; the last region if it is empty.
     Before(&'a [u8]),
 }
 
-/// A region and the server that has it.
+/// A region and its server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     pub(crate) region: RegionInfo,
@@ -48,7 +48,7 @@ impl Located {
         Self { name: region.name().full, region, server }
     }
 
-    /// The region, as requests name it.
+    /// Returns the region's name for requests.
     pub(crate) fn as_region_ref(&self) -> convert::region::RegionRef {
         convert::region::RegionRef::Full(self.name.clone())
     }
@@ -58,12 +58,12 @@ impl Located {
     }
 }
 
-/// Finds regions and the master, and remembers them until they are found wrong.
+/// Locates regions and the master, and caches the results until a call shows that they are wrong.
 pub(crate) struct Locator {
     connections: Arc<Connections>,
     registry: Registry,
     regions: Mutex<RegionCache>,
-    /// One lookup per table at a time: whoever comes second finds what the first one learned.
+    /// Serializes the lookups of a table: a later caller uses the result of an earlier one.
     lookups: Mutex<HashMap<TableName, Weak<AsyncMutex<()>>>>,
     meta: AsyncMutex<Option<Arc<Located>>>,
     master: AsyncMutex<Option<Address>>,
@@ -85,12 +85,12 @@ impl Locator {
         }
     }
 
-    /// The cluster's id.
+    /// Returns the cluster's id.
     pub(crate) async fn cluster_id(&self, deadline: Instant) -> Result<String, Failure> {
         self.registry.cluster_id(deadline).await
     }
 
-    /// The active master.
+    /// Returns the active master.
     pub(crate) async fn master(&self, deadline: Instant) -> Result<Address, Failure> {
         let mut master = locked(&self.master, deadline).await?;
         if let Some(master) = &*master {
@@ -102,12 +102,12 @@ impl Locator {
         Ok(found)
     }
 
-    /// Forgets the master, if it is still thought to be at `address`.
+    /// Forgets the master if its cached address is `address`.
     pub(crate) async fn forget_master(&self, address: &Address) {
         self.master.lock().await.take_if(|master| master == address);
     }
 
-    /// The region of `table` at `place`.
+    /// Returns the region of `table` at `place`.
     pub(crate) async fn locate(
         &self,
         table: &TableName,
@@ -120,7 +120,7 @@ impl Locator {
         if let Some(located) = self.cached(table, place) {
             return Ok(located);
         }
-        let lookup = self.lookup_of(table);
+        let lookup = self.lookup_lock(table);
         let _alone = locked(&lookup, deadline).await?;
         if let Some(located) = self.cached(table, place) {
             return Ok(located);
@@ -130,8 +130,8 @@ impl Locator {
         Ok(located)
     }
 
-    /// Forgets what a failed call was sent to: the region, or all regions of the server when it
-    /// could not be reached.
+    /// Removes the cached locations that a failed call disproves: the region, or all regions of a
+    /// server that could not be reached.
     pub(crate) async fn forget(&self, located: &Arc<Located>, failure: &Failure) {
         if !failure.is_misplaced() {
             return;
@@ -158,7 +158,7 @@ impl Locator {
         lock(&self.regions).find(table, place)
     }
 
-    fn lookup_of(&self, table: &TableName) -> Arc<AsyncMutex<()>> {
+    fn lookup_lock(&self, table: &TableName) -> Arc<AsyncMutex<()>> {
         let mut lookups = lock(&self.lookups);
         if let Some(lookup) = lookups.get(table).and_then(Weak::upgrade) {
             return lookup;
@@ -169,7 +169,7 @@ impl Locator {
         lookup
     }
 
-    /// The one region of `hbase:meta`.
+    /// Returns the single region of `hbase:meta`.
     async fn meta(&self, deadline: Instant) -> Result<Arc<Located>, Failure> {
         let mut meta = locked(&self.meta, deadline).await?;
         if let Some(meta) = &*meta {
@@ -182,7 +182,7 @@ impl Locator {
         Ok(found)
     }
 
-    /// Asks `hbase:meta`, and remembers what it says about the regions on the way too.
+    /// Reads `hbase:meta`, and also caches the other regions in the answer.
     async fn look_up(
         &self,
         table: &TableName,
@@ -199,7 +199,7 @@ impl Locator {
         let found = meta::regions(answer, &mut cells)?;
         let wanted = meta::choose(&found, table, place)?;
         let mut regions = lock(&self.regions);
-        // Nearest last, so that it stays if two of them overlap.
+        // Insert the nearest last, so that it remains if two regions overlap.
         for located in found.into_iter().rev().filter_map(|region| region.located(table)) {
             regions.insert(Arc::new(located));
         }
@@ -215,13 +215,13 @@ impl Locator {
         deadline: Instant,
     ) -> Result<(<rowhouse_format::proto::ScanRequest as rpc::Call>::Answer, CellReader), Failure>
     {
-        let question =
-            Question { message: scan.to_proto(), cells: &[], about_meta: true, deadline };
-        self.connections.call(&meta.server, question).await
+        let request =
+            CallRequest { message: scan.to_proto(), cells: &[], is_meta_call: true, deadline };
+        self.connections.call(&meta.server, request).await
     }
 }
 
-/// Locks what may be held over calls to servers.
+/// Locks a mutex that may be held during calls to servers.
 async fn locked<T>(
     mutex: &AsyncMutex<T>,
     deadline: Instant,

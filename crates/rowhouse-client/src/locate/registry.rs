@@ -1,4 +1,4 @@
-//! The way into a cluster: its id, its active master, and the server of `hbase:meta`.
+//! Finds a cluster: its id, its active master, and the server of `hbase:meta`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,11 +10,11 @@ use rowhouse_model::{Error, ErrorKind};
 use tokio::time::Instant;
 
 use super::zookeeper::Ensemble;
-use crate::connection::{Address, Connections, Question};
+use crate::connection::{Address, CallRequest, Connections};
 use crate::retry::Failure;
 use crate::{Settings, Target};
 
-/// Who is asked.
+/// The source of this information.
 pub(super) enum Registry {
     /// Servers of the cluster, over RPC.
     Servers(Servers),
@@ -71,7 +71,7 @@ impl Registry {
             Self::Servers(servers) => {
                 let message = proto::GetMetaRegionLocationsRequest {};
                 let locations = servers.ask(message, deadline).await?.meta_locations;
-                // Replicas of hbase:meta are not asked.
+                // Replicas of hbase:meta are not used.
                 let location =
                     locations.into_iter().find(|location| location.region_info.replica_id() == 0);
                 let location = location.map(region::location_from_proto).transpose();
@@ -88,7 +88,7 @@ fn not_ready(message: &str) -> Failure {
     Failure::before(Error::new(ErrorKind::ServerNotRunning, message))
 }
 
-/// Servers that are asked one after the other, beginning with the one that answered last.
+/// Servers that are tried one after the other, starting with the one that answered last.
 pub(super) struct Servers {
     addresses: Vec<Address>,
     connections: Arc<Connections>,
@@ -105,13 +105,13 @@ impl Servers {
         let first = self.first.load(Ordering::Relaxed);
         let mut failed: Option<Failure> = None;
         for at in (0..count).map(|step| (first + step) % count) {
-            // The time that is left is shared by those that are left.
+            // Each server gets a share of the remaining time.
             let left = deadline.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(count).unwrap_or(1);
             let deadline = if count == 1 { deadline } else { Instant::now() + share };
             let message = message.clone();
-            let question = Question { message, cells: &[], about_meta: false, deadline };
-            match self.connections.call(&self.addresses[at], question).await {
+            let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+            match self.connections.call(&self.addresses[at], request).await {
                 Ok((answer, _)) => {
                     self.first.store(at, Ordering::Relaxed);
                     return Ok(answer);

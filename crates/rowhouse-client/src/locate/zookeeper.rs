@@ -1,5 +1,5 @@
-//! The three questions that ZooKeeper answers. A session lives for one question: the answers are
-//! remembered, so the next one comes when a server has failed.
+//! The three lookups in ZooKeeper. Each uses its own session: answers are cached, so the next
+//! lookup comes only after a server has failed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,13 +15,13 @@ use crate::Settings;
 use crate::connection::Address;
 use crate::retry::{Failure, from_now};
 
-/// The session timeout that is asked for, in milliseconds; HBase's `zookeeper.session.timeout`.
+/// The requested session timeout in milliseconds; HBase's `zookeeper.session.timeout`.
 const SESSION_TIMEOUT_MS: i32 = 90_000;
-/// The number of the one question of a session, and of its end.
+/// The xids of a session's single request and of its close.
 const QUESTION_XID: i32 = 1;
 const CLOSE_XID: i32 = 2;
 
-/// A ZooKeeper ensemble, and where the cluster's znodes stand in it.
+/// A ZooKeeper ensemble and the path of the cluster's znodes.
 pub(super) struct Ensemble {
     addresses: Vec<Address>,
     znode: String,
@@ -52,7 +52,7 @@ impl Ensemble {
         self.read("meta-region-server", zk::read_meta_server, deadline).await
     }
 
-    /// What one of the cluster's znodes says; `None` if there is none of that name.
+    /// Reads one of the cluster's znodes; returns `None` if it does not exist.
     async fn read<T>(
         &self,
         name: &str,
@@ -74,7 +74,7 @@ impl Ensemble {
         let mut failed = Error::invalid("no address of ZooKeeper");
         for at in (0..count).map(|step| (first + step) % count) {
             let address = &self.addresses[at];
-            // No server may take the time of the next one.
+            // One server must not use up the time of the next.
             let limit = deadline.min(from_now(self.settings.connect_timeout));
             match timeout_at(limit, ask(address, path)).await {
                 Ok(Ok(data)) => {
@@ -93,7 +93,7 @@ impl Ensemble {
     }
 }
 
-/// Asks one server for the data of a znode; `None` if there is no such znode.
+/// Reads a znode from one server; returns `None` if it does not exist.
 async fn ask(address: &Address, path: &str) -> Result<Option<Bytes>> {
     let mut session = Session::open(address).await?;
     let mut request = BytesMut::new();
@@ -101,7 +101,7 @@ async fn ask(address: &Address, path: &str) -> Result<Option<Bytes>> {
     session.send(&request).await?;
     let data = loop {
         let reply = client::Reply::decode(session.receive().await?)?;
-        // Anything else is a notice that was not asked for.
+        // Any other frame is an unsolicited notification.
         if reply.xid == QUESTION_XID {
             break reply.data();
         }
@@ -131,14 +131,15 @@ impl Session {
         Ok(session)
     }
 
-    /// Ends the session, so that the server does not keep it until it expires.
+    /// Closes the session, so that the server does not keep it until it expires.
     async fn close(&mut self) {
-        /// How long the end may take: what was asked for is here already.
+        /// Limit on the time to close; the answer has already arrived.
         const LIMIT: std::time::Duration = std::time::Duration::from_secs(1);
         let mut request = BytesMut::new();
         client::put_close(&mut request, CLOSE_XID);
         if self.send(&request).await.is_ok() {
-            // The server answers and closes; closing first would reset what it still writes.
+            // The server answers and closes. Closing first would reset the connection while the
+            // server still writes.
             let _ = timeout(LIMIT, self.receive()).await;
         }
     }

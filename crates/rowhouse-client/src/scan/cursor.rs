@@ -1,4 +1,4 @@
-//! Where a scan is, and how it goes on.
+//! The position of a scan and its continuation.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use tokio::time::Instant;
 use super::join::Joiner;
 use super::parts::RowParts;
 use crate::Client;
-use crate::connection::Question;
+use crate::connection::CallRequest;
 use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure};
 
-/// Rows that are asked for at once, when the scan does not say: as many as fit.
+/// Rows requested per call by default: as many as fit.
 const ROWS_MAX: u32 = i32::MAX as u32;
-/// Bytes of cells in one answer; HBase's `hbase.client.scanner.max.result.size`.
+/// Maximum bytes of cells in one answer; HBase's `hbase.client.scanner.max.result.size`.
 const RESULT_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
 /// A scan between two answers.
 pub(super) struct Cursor {
     client: Client,
     table: TableName,
-    /// What is left to read: its range shrinks and its limit falls as rows come in.
+    /// The remaining scan: its range and limit shrink as rows arrive.
     scan: Scan,
     open: Option<OpenScanner>,
     joiner: Joiner,
-    /// In the joiner's place where rows come in parts.
+    /// Replaces the joiner if rows are returned in parts.
     parts: Option<RowParts>,
     finished: bool,
 }
@@ -47,12 +47,12 @@ impl Cursor {
         Self { client, table, scan, open: None, joiner, parts, finished: false }
     }
 
-    /// Whether there are no more rows.
+    /// Returns whether there are no more rows.
     pub(super) fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// The next rows, at least one of them unless the scan is finished.
+    /// Returns the next rows, at least one unless the scan is finished.
     pub(super) async fn next_rows(&mut self) -> Result<VecDeque<Row>> {
         let client = self.client.clone();
         let mut attempts = Attempts::new(client.settings());
@@ -60,15 +60,15 @@ impl Cursor {
         loop {
             let failure = match self.step(attempts.deadline()).await {
                 Ok(rows) if rows.is_empty() && !self.finished => {
-                    // A heartbeat, or a region without rows. What failed before still counts: it
-                    // might fail again at the same place.
+                    // A heartbeat, or a region without rows. Earlier failures still count: the next
+                    // call might fail at the same position again.
                     attempts.extend_deadline();
                     continue;
                 }
                 Ok(rows) => return Ok(rows),
                 Err(failure) => failure,
             };
-            // The row that was under way is read again from its beginning.
+            // The current row is read again from its start.
             self.joiner.clear();
             let given_up = async {
                 let end = attempts.end();
@@ -82,7 +82,7 @@ impl Cursor {
         }
     }
 
-    /// Asks once.
+    /// Makes one call.
     async fn step(&mut self, deadline: Instant) -> Result<VecDeque<Row>, Failure> {
         let located = match &self.open {
             Some(open) => open.located.clone(),
@@ -92,9 +92,9 @@ impl Cursor {
             }
         };
         let message = self.call(&located).to_proto();
-        let about_meta = located.is_meta();
-        let question = Question { message, cells: &[], about_meta, deadline };
-        let answer = match self.client.connections().call(&located.server, question).await {
+        let is_meta_call = located.is_meta();
+        let request = CallRequest { message, cells: &[], is_meta_call, deadline };
+        let answer = match self.client.connections().call(&located.server, request).await {
             Ok((message, mut cells)) => {
                 ScanAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
             }
@@ -104,7 +104,7 @@ impl Cursor {
             Ok(answer) => Ok(self.take(located, answer)),
             Err(failure) => {
                 self.client.locator().forget(&located, &failure).await;
-                // The server has closed it, or lost it; if not, it may close it now.
+                // The server has closed or lost the scanner; if not, it may close it now.
                 match failure.error.kind() {
                     ErrorKind::UnknownScanner | ErrorKind::ScannerReset => drop(self.open.take()),
                     _ => self.close(),
@@ -114,7 +114,7 @@ impl Cursor {
         }
     }
 
-    /// Where the next row is.
+    /// Returns the region target of the next row.
     fn place(&self) -> RegionTarget<'_> {
         match self.scan.reversed {
             true => RegionTarget::Before(&self.scan.range.stop),
@@ -133,17 +133,17 @@ impl Cursor {
                 ScanCall::open(located.as_region_ref(), scan, rows)
             }
         };
-        // A limit that the wire cannot say is kept here alone.
+        // A limit that the protocol cannot represent is enforced only here.
         call.limit = self.scan.limit.and_then(|left| u32::try_from(left).ok());
         call.limit = call.limit.filter(|&left| left <= ROWS_MAX);
         call
     }
 
-    /// Takes the rows of an answer and moves on behind them.
+    /// Takes the rows of an answer and advances past them.
     fn take(&mut self, located: Arc<Located>, answer: ScanAnswer) -> VecDeque<Row> {
         let is_empty = answer.rows.is_empty();
         let region_ended = !answer.more_results_in_region.unwrap_or(!is_empty || answer.heartbeat);
-        // A row does not go on in the next region.
+        // A row never continues in the next region.
         let row_ended = region_ended || !answer.more_results;
         let rows = match self.parts.is_some() {
             true => self.take_parts(answer.rows, row_ended),
@@ -157,7 +157,7 @@ impl Cursor {
             }
         }
         if !answer.more_results {
-            // The server closes a scanner whose limit is reached.
+            // The server closes a scanner that has reached its limit.
             self.open = None;
             self.finished = true;
         } else if self.scan.limit == Some(0) {
@@ -186,7 +186,7 @@ impl Cursor {
         rows
     }
 
-    /// Takes rows in parts. The server minds the limit.
+    /// Takes partial rows. The server enforces the limit.
     fn take_parts(&mut self, results: Vec<ScannedRow>, row_ended: bool) -> VecDeque<Row> {
         let Some(parts) = &mut self.parts else { return VecDeque::new() };
         let mut passed = parts.push(results);
@@ -202,7 +202,7 @@ impl Cursor {
         passed.parts
     }
 
-    /// What is left begins behind `row`.
+    /// Advances the remaining range past `row`.
     fn pass_row(&mut self, row: &Bytes) {
         if self.scan.reversed {
             self.scan.range.stop = row.clone();
@@ -211,7 +211,7 @@ impl Cursor {
         }
     }
 
-    /// What is left begins behind a region.
+    /// Advances the remaining range past a region.
     fn pass_region(&mut self, located: &Located) {
         let region = &located.region.range;
         if self.scan.reversed {
@@ -231,7 +231,7 @@ impl Cursor {
         }
     }
 
-    /// Tells the server that the scanner is not needed any more.
+    /// Closes the scanner on the server.
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
             let message = ScanCall::close(open.id).to_proto();

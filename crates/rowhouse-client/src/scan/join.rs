@@ -1,22 +1,22 @@
-//! Whole rows from parts.
+//! Joins partial rows.
 
 use std::collections::VecDeque;
 
 use rowhouse_format::convert::scan::ScannedRow;
 use rowhouse_model::{Cell, Row};
 
-/// Joins the parts of rows that a server gives in several results.
+/// Joins the parts of rows that a server returns in several results.
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
-    /// The cells of a row that is not known to be whole.
+    /// The cells of a row that may be incomplete.
     part: Vec<Cell>,
 }
 
 impl Joiner {
-    /// Takes results in their order, and gives the rows that are whole.
+    /// Takes results in order and returns the complete rows.
     ///
-    /// A part says that more cells of its row *may* follow: where the row ended exactly there, the
-    /// next result is of another row.
+    /// A partial result means that more cells of its row *may* follow. If the row ended exactly
+    /// there, the next result is of another row.
     pub(super) fn push(&mut self, results: Vec<ScannedRow>) -> VecDeque<Row> {
         let mut whole = VecDeque::with_capacity(results.len());
         for result in results {
@@ -39,13 +39,13 @@ impl Joiner {
         whole
     }
 
-    /// The row that was not known to be whole, now that nothing more of it can follow.
+    /// Returns the current row, because no more of it can follow.
     pub(super) fn finish(&mut self) -> Option<Row> {
         let cells = std::mem::take(&mut self.part);
         (!cells.is_empty()).then(|| Row::new(cells))
     }
 
-    /// Forgets the parts of a row: it will be read again.
+    /// Drops the current partial row, which will be read again.
     pub(super) fn clear(&mut self) {
         self.part.clear();
     }
@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// `a1 a2* b1` is three results: the second may be followed by more of its row.
+    /// Pushes results written as `a1 a2* b1`, which is three results; `*` marks a partial one.
     fn push(joiner: &mut Joiner, text: &str) -> String {
         let result = |word: &str| {
             let partial = word.ends_with('*');

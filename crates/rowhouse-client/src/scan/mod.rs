@@ -1,7 +1,7 @@
 //! Scans.
 //!
-//! `cursor` asks the servers, region after region; `join` makes whole rows of what comes in parts, and
-//! `parts` passes parts on where they are wanted.
+//! `cursor` calls the servers region by region; `join` joins partial rows, and `parts` passes them
+//! on if the caller wants parts.
 
 mod cursor;
 mod join;
@@ -16,15 +16,15 @@ use crate::Client;
 use crate::locate::TableRegions;
 use cursor::Cursor;
 
-/// The rows of a scan, in key order (or from the last to the first), read as they are asked for:
-/// up to 2 MiB of cells, or [`Scan::caching`] rows, at a time.
+/// The rows of a scan, in key order or reversed, read on demand: up to 2 MiB of cells, or
+/// [`Scan::caching`] rows, at a time.
 ///
-/// Regions that move, split or fail on the way are followed: every row comes once. Each row is
-/// whole and consistent; the table as a whole may change while it is read. A scanner that is left
-/// alone for longer than the server keeps it (a minute, as a rule) goes on where it was. Dropping
-/// it closes what is open on the server.
+/// The scanner follows regions that move, split or fail: every row is returned once. Each row is
+/// complete and consistent; the table may change during the scan. If the scanner is idle for longer
+/// than the server's lease (usually a minute), it resumes at its position. Dropping it closes the
+/// server's scanner.
 ///
-/// With [`Scan::batch`] rows come in parts, each a [`Row`] with the key of its row.
+/// With [`Scan::batch`] rows are returned in parts, each a [`Row`] with the row's key.
 pub struct Scanner {
     ready: VecDeque<Row>,
     state: State,
@@ -32,14 +32,16 @@ pub struct Scanner {
 
 enum State {
     Idle(Box<Cursor>),
-    /// Kept here, not on the stack of `next`: a caller that stops waiting loses no rows.
+    /// Kept here and not in the future of `next`, so that a caller that drops the future loses no
+    /// rows.
     Asking(JoinHandle<(Box<Cursor>, Result<VecDeque<Row>>)>),
     Done,
 }
 
 impl Scanner {
     pub(crate) fn new(client: Client, table: TableName, scan: Scan) -> Self {
-        // The order of hbase:meta is not that of bytes: only the server knows what is empty.
+        // The order of hbase:meta is not the byte order: only the server can decide whether a range
+        // is empty.
         let is_empty =
             (scan.range.is_empty() && table != TableName::meta()) || scan.limit == Some(0);
         let state = match is_empty {
@@ -49,18 +51,18 @@ impl Scanner {
         Self { ready: VecDeque::new(), state }
     }
 
-    /// The rows of `hbase:meta` that are about regions of `table`.
+    /// Opens a scan of the rows of `hbase:meta` that describe regions of `table`.
     pub(crate) fn over_regions(client: Client, table: &TableName) -> Self {
         let scan = TableRegions::scan(table);
         Self::new(client, TableName::meta(), scan)
     }
 
-    /// The next row; `None` behind the last. A caller that stops waiting and asks again later
-    /// misses no row.
+    /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that
+    /// drops the future and calls again misses no row.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; what is left when repeating did
-    /// not help. The scan ends there.
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; the error of the last retry. The
+    /// scan ends with the first error.
     pub async fn next(&mut self) -> Result<Option<Row>> {
         loop {
             if let Some(row) = self.ready.pop_front() {
@@ -99,7 +101,7 @@ impl Scanner {
         }
     }
 
-    /// All rows that are left, in memory.
+    /// Reads all remaining rows into memory.
     ///
     /// # Errors
     /// As [`Scanner::next`].

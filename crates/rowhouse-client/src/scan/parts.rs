@@ -1,4 +1,4 @@
-//! Parts of rows, as a scan with a batch gives them.
+//! Partial rows of a scan with a batch.
 
 use std::collections::VecDeque;
 
@@ -6,26 +6,26 @@ use bytes::Bytes;
 use rowhouse_format::convert::scan::ScannedRow;
 use rowhouse_model::{Cell, Row};
 
-/// Passes on the parts of rows, each cell once: a row that has to be read again from its beginning goes
-/// on behind the last cell that was given.
+/// Passes on the parts of rows, each cell once: a row that is read again from its start continues
+/// after the last returned cell.
 #[derive(Debug, Default)]
 pub(super) struct RowParts {
-    /// The last cell given of a row that is not known to be whole.
+    /// The last returned cell of a row that may be incomplete.
     given: Option<Cell>,
 }
 
-/// What came of some results.
+/// The parts to pass on after some results.
 #[derive(Debug, Default)]
 pub(super) struct Passed {
     pub(super) parts: VecDeque<Row>,
-    /// How many rows are known to have been given whole.
+    /// The number of rows that are known to be completely returned.
     pub(super) rows: u64,
-    /// The last of them.
+    /// The key of the last of them.
     pub(super) last: Option<Bytes>,
 }
 
 impl RowParts {
-    /// Takes results in their order.
+    /// Takes results in order.
     pub(super) fn push(&mut self, results: Vec<ScannedRow>) -> Passed {
         let mut passed = Passed::default();
         for ScannedRow { row, partial } in results {
@@ -35,7 +35,7 @@ impl RowParts {
             if self.given.as_ref().is_some_and(|cell| cell.row() != row.key()) {
                 self.end_row(&mut passed);
             }
-            let row = self.not_yet_given(row);
+            let row = self.skip_returned(row);
             let last = row.cells().next_back().map(|cell| cell.to_cell().detached());
             if let Some(last) = last {
                 self.given = Some(last);
@@ -48,7 +48,7 @@ impl RowParts {
         passed
     }
 
-    /// Nothing more of the row can follow.
+    /// Marks the current row as complete.
     pub(super) fn end_row(&mut self, passed: &mut Passed) {
         if let Some(cell) = self.given.take() {
             passed.rows += 1;
@@ -56,7 +56,7 @@ impl RowParts {
         }
     }
 
-    fn not_yet_given(&self, row: Row) -> Row {
+    fn skip_returned(&self, row: Row) -> Row {
         let Some(given) = &self.given else { return row };
         let is_new = |cell: &Cell| cell.key() > given.key();
         if row.cells().next().is_some_and(|cell| cell.key() > given.key()) {
@@ -72,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// `a1 a2* b1` is three results: the second may be followed by more of its row. Prints the parts,
-    /// how many rows are whole, and the last of them.
+    /// Pushes results written as `a1 a2* b1`, which is three results; `*` marks a partial one.
+    /// Returns the parts, the number of complete rows, and the last of them.
     fn push(parts: &mut RowParts, text: &str) -> String {
         let result = |word: &str| {
             let partial = word.ends_with('*');

@@ -1,4 +1,4 @@
-//! Many rows at once.
+//! Batches of rows.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -28,7 +28,7 @@ fn row_of(action: &NumberedAction) -> String {
     String::from_utf8(row.to_vec()).unwrap()
 }
 
-/// The rows of a call, region by region.
+/// Returns the rows of a call, region by region.
 fn rows(request: &Request) -> String {
     let region = |region: rowhouse_format::convert::multi::RegionActions| {
         region.actions.unwrap().iter().map(row_of).collect::<Vec<_>>().join(" ")
@@ -36,8 +36,8 @@ fn rows(request: &Request) -> String {
     call(request).regions.into_iter().map(region).collect::<Vec<_>>().join(" | ")
 }
 
-/// Answers a Multi: mutations are done, gets find their row, and `fail` has its say before. The
-/// answers of a region come in reverse, as they may.
+/// Answers a Multi: mutations succeed and gets find their row, unless `fail` returns an error. The
+/// results of a region are in reverse order, which the protocol permits.
 fn answer(
     request: &Request,
     fail: impl Fn(&str) -> Option<ErrorKind>,
@@ -77,7 +77,7 @@ fn gets(rows: &str) -> Vec<Get> {
 
 #[tokio::test]
 async fn only_what_failed_is_asked_again() {
-    // Each row that begins with x fails the first time; `bad` fails always.
+    // Each row that starts with x fails the first time; `bad` always fails.
     let failed = Mutex::new(HashSet::new());
     let handler = move |request: &Request| {
         let fail = |row: &str| match row {

@@ -1,4 +1,4 @@
-//! What the client does when a cluster misbehaves.
+//! The client's reactions to a misbehaving cluster.
 
 mod batches;
 mod rows;

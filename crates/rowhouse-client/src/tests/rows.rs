@@ -1,4 +1,4 @@
-//! One row at a time.
+//! Single-row calls.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ fn done(request: &Request) -> Reply {
     Reply::answer(request, &mutate::done(), &[])
 }
 
-/// Does the first thing the first time, then the second.
+/// Reacts with `first` to the first call and with `then` to later ones.
 fn once(
     first: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     then: impl Fn(&Request) -> Reply + Send + Sync + 'static,
@@ -136,7 +136,7 @@ fn both() -> RowMutations {
     RowMutations::new("r").unwrap().with(put).unwrap().with(grow()).unwrap()
 }
 
-/// The answer to one region of a Multi.
+/// Answers a Multi with the answer of one region.
 fn answer_region(request: &Request, answer: rowhouse_model::Result<RegionAnswer>) -> Reply {
     let answer = MultiAnswer { regions: vec![answer] };
     let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();

@@ -1,4 +1,4 @@
-//! Ranges of rows: whatever happens in whichever call, every row comes once, whole and in order.
+//! Scans return every row once, complete and in order, under any failure of any call.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,19 +15,19 @@ use crate::fake::{FakeCluster, Reply, cell, region};
 
 /// Rows 00 to 29.
 const ROWS: usize = 30;
-/// Results in one answer. Each row is two results, so answers end inside of rows.
+/// Results in one answer. Each row has two results, so answers end inside rows.
 const RESULTS: usize = 5;
 
-/// What happens to a call.
+/// The failure of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trouble {
     Refuse(ErrorKind),
-    /// The server does the work, and the answer is lost.
+    /// The server does the work, but the answer is lost.
     LoseAnswer,
     Heartbeat,
 }
 
-/// A server of rows, in whose call number `at` there is trouble.
+/// A server of rows whose call number `at` fails.
 struct Rows {
     trouble: Trouble,
     at: usize,
@@ -95,7 +95,7 @@ impl Rows {
     }
 }
 
-/// What a scanner of one region gives.
+/// Returns the results of a scanner of one region.
 fn results(call: &ScanCall) -> VecDeque<ScannedRow> {
     let ScanTarget::Open { region: name, scan } = &call.target else { unreachable!() };
     let regions = [region("", "10"), region("10", "20"), region("20", "")];
@@ -126,7 +126,7 @@ async fn check(rows: Arc<Rows>, reversed: bool) {
         move |request: &Request| rows.answer(request)
     };
     let cluster = FakeCluster::start(&["10", "20"], TableState::Enabled, handler).await;
-    // Meta's side of a reversed scan is not part of the fake: learn the regions first.
+    // The fake does not support reversed lookups in hbase:meta, so cache the regions first.
     if reversed {
         for row in ["00", "10", "20"] {
             let scan = Scan::new(rowhouse_model::RowRange::row(row.as_bytes()));

@@ -1,4 +1,4 @@
-//! Tables, namespaces, the cluster.
+//! Tables, namespaces and the cluster.
 
 use rowhouse_model::{
     ErrorKind, FamilyDescriptor, Namespace, Put, TableDescriptor, TableName, TableState,

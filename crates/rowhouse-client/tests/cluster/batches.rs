@@ -1,4 +1,4 @@
-//! Many rows at once.
+//! Batches of rows.
 
 use rowhouse_model::{Delete, ErrorKind, Get, Increment, Mutation, Put, Scan, Timestamp};
 

@@ -1,8 +1,9 @@
-//! Everything against a real cluster, Apache HBase or rowhouse, whose address is in
+//! Tests against a real cluster, Apache HBase or rowhouse, whose address is in
 //! `ROWHOUSE_TEST_CLUSTER` (`hbase://HOST:PORT` or `hbase+zk://HOST:PORT/hbase`). Without it these
-//! tests say so and pass.
+//! tests print that they are skipped, and pass.
 //!
-//! Each test makes its own tables and drops them; names end in a random part, so runs do not meet.
+//! Each test creates its own tables and drops them; names have a random suffix, so runs do not
+//! conflict.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
@@ -20,7 +21,7 @@ use rowhouse_client::{Client, Settings, Table, Target};
 use rowhouse_model::{Bytes, FamilyDescriptor, Result, Scan, TableDescriptor, TableName};
 use uuid::Uuid;
 
-/// Runs `test` with a client of the cluster, if there is one.
+/// Runs `test` with a client of the cluster, if one is configured.
 fn on_cluster<F: Future<Output = ()>>(test: impl FnOnce(Client) -> F) {
     if std::env::var("ROWHOUSE_TEST_CLUSTER").is_err() {
         eprintln!("skipped: ROWHOUSE_TEST_CLUSTER is not set");
@@ -31,7 +32,7 @@ fn on_cluster<F: Future<Output = ()>>(test: impl FnOnce(Client) -> F) {
     runtime.block_on(async { test(connect().await).await });
 }
 
-/// A client of its own.
+/// Creates a new client.
 async fn connect() -> Client {
     connect_with(Settings::default()).await.unwrap()
 }
@@ -45,7 +46,7 @@ fn unique(name: &str) -> String {
     format!("{name}_{}", &Uuid::new_v4().simple().to_string()[..12])
 }
 
-/// A table with the family `cf` that keeps three versions, split at `splits`.
+/// Creates a table with the family `cf` that keeps three versions, split at `splits`.
 async fn create(client: &Client, name: &str, splits: &[&[u8]]) -> Table {
     let name = TableName::parse(&unique(name)).unwrap();
     let family = FamilyDescriptor::new("cf").unwrap().versions(3);
@@ -55,7 +56,7 @@ async fn create(client: &Client, name: &str, splits: &[&[u8]]) -> Table {
     client.table(&name)
 }
 
-/// Whether scans are reversed, as far as the server goes: it may refuse that they are.
+/// Returns the scan directions that the server supports: it may refuse reversed scans.
 async fn directions(table: &Table) -> &'static [bool] {
     let back = Scan { reversed: true, ..Scan::all().limit(1) };
     match table.scan(back).next().await {

@@ -1,4 +1,4 @@
-//! Regions that are not where they were.
+//! Regions that have moved.
 
 use rowhouse_model::{
     FamilyDescriptor, Get, Increment, Mutation, Put, Row, Scan, TableDescriptor, TableName,
@@ -15,7 +15,7 @@ fn what_was_learned_of_a_table_is_learned_anew() {
         for outcome in table.batch((0..100).map(put).collect()).await {
             outcome.unwrap();
         }
-        // A scan that is half-way while its regions close and open again.
+        // A scan that is halfway while its regions close and reopen.
         let mut rows = table.scan(Scan::all().caching(10));
         let mut seen = Vec::new();
         for _ in 0..15 {
@@ -46,8 +46,8 @@ fn what_was_learned_of_a_table_is_learned_anew() {
     });
 }
 
-/// A table that Apache HBase splits again and again while it is written and read. A server that
-/// does not split on its own is only written and read.
+/// Writes and reads a table that Apache HBase splits repeatedly meanwhile. A server without
+/// automatic splits is only written and read.
 #[test]
 fn regions_that_split_are_followed() {
     on_cluster(|client| async move {

@@ -1,4 +1,4 @@
-//! What is refused, and with which error: `compat/FACTS.md`, "Refusals".
+//! Refused calls and their errors: `compat/FACTS.md`, "Refusals".
 
 use std::time::{Duration, Instant};
 

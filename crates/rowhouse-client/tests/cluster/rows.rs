@@ -1,4 +1,4 @@
-//! One row at a time.
+//! Single-row calls.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use rowhouse_model::{
 
 use crate::{connect_with, create, drop_table, on_cluster};
 
-/// A row with a comma, a zero and a byte that is no text.
+/// A row key with a comma, a zero byte and a byte that is not text.
 const ROW: &[u8] = b"r,\0\xff";
 
 fn at(millis: i64) -> Timestamp {
@@ -212,7 +212,7 @@ fn large_values_pass_both_ways() {
     });
 }
 
-/// Calls are given up far too early, so that many are done and repeated all the same.
+/// The call timeout is far too short, so many calls are executed and yet retried.
 #[test]
 fn an_increment_that_is_repeated_counts_once() {
     on_cluster(|client| async move {
@@ -223,7 +223,7 @@ fn an_increment_that_is_repeated_counts_once() {
             retries_max: 1000,
             ..Settings::default()
         };
-        // Connecting and learning locations may take longer than one call.
+        // Connecting and looking up locations may take longer than one call.
         let hasty = loop {
             if let Ok(client) = connect_with(hasty.clone()).await {
                 break client.table(table.name());

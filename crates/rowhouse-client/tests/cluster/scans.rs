@@ -117,7 +117,7 @@ fn a_caller_that_stops_waiting_misses_nothing() {
             }
         }
         assert_eq!(keys(&seen), expected(0..1000));
-        // Scans that are dropped half-way leave nothing open that would disturb the next ones.
+        // Scans dropped halfway leave nothing open that would affect later ones.
         for _ in 0..50 {
             let mut rows = table.scan(Scan::all().caching(3));
             rows.next().await.unwrap();

@@ -1,4 +1,4 @@
-//! What clients ask of a region server about its regions.
+//! Region server calls about regions.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use rowhouse_model::{CompactionState, Result, TableName};
 use rowhouse_store::CompactionKind;
 
 use super::master::status::region_loads;
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::server::Context;
 
 pub(crate) fn region_info(
@@ -20,8 +20,8 @@ pub(crate) fn region_info(
     let info = context.cluster.region_info(&context.server, &name)?;
     let asked = request.compaction_state.unwrap_or(false);
     let (state, stored) = match context.cluster.region(&context.server, &name)? {
-        Served::Stored(region) => (region.compaction_state(), Some(region)),
-        Served::System(..) => (CompactionState::None, None),
+        ServedRegion::Stored(region) => (region.compaction_state(), Some(region)),
+        ServedRegion::System(..) => (CompactionState::None, None),
     };
     let wants_row = request.best_split_row.unwrap_or(false);
     let best_split_row = match stored.as_ref().filter(|_| wants_row) {
@@ -72,7 +72,7 @@ pub(crate) fn flush_region(
     context: &Context,
     request: proto::FlushRegionRequest,
 ) -> Result<proto::FlushRegionResponse> {
-    if let Served::Stored(region) = find(context, request.region)? {
+    if let ServedRegion::Stored(region) = find(context, request.region)? {
         match &request.family {
             Some(family) => region.flush_family(family)?,
             None => region.flush()?,
@@ -86,13 +86,13 @@ pub(crate) fn flush_region(
     })
 }
 
-/// Asks for a merge and does not wait for it, as Apache's server: a client that wants to know asks
-/// for the state.
+/// Requests a compaction and returns without waiting for it, as HBase does: clients poll the
+/// compaction state.
 pub(crate) fn compact_region(
     context: &Context,
     request: proto::CompactRegionRequest,
 ) -> Result<proto::CompactRegionResponse> {
-    if let Served::Stored(region) = find(context, request.region)? {
+    if let ServedRegion::Stored(region) = find(context, request.region)? {
         let kind = match request.major {
             Some(true) => CompactionKind::Major,
             _ => CompactionKind::Minor,
@@ -102,19 +102,19 @@ pub(crate) fn compact_region(
     Ok(proto::CompactRegionResponse {})
 }
 
-/// The files of a region, as paths in the data directory.
+/// Returns the files of a region, as paths in the data directory.
 pub(crate) fn store_files(
     context: &Context,
     request: proto::GetStoreFileRequest,
 ) -> Result<proto::GetStoreFileResponse> {
     let store_file = match find(context, request.region)? {
-        Served::Stored(region) => region.file_paths(&request.family)?,
-        Served::System(..) => Vec::new(),
+        ServedRegion::Stored(region) => region.file_paths(&request.family)?,
+        ServedRegion::System(..) => Vec::new(),
     };
     Ok(proto::GetStoreFileResponse { store_file })
 }
 
-/// Has nothing to do: files are opened when they are first read.
+/// Does nothing: files are opened on their first read.
 pub(crate) fn warm_up_region(
     _: &Context,
     request: proto::WarmupRegionRequest,
@@ -123,6 +123,6 @@ pub(crate) fn warm_up_region(
     Ok(proto::WarmupRegionResponse {})
 }
 
-fn find(context: &Context, name: proto::RegionSpecifier) -> Result<Served> {
+fn find(context: &Context, name: proto::RegionSpecifier) -> Result<ServedRegion> {
     context.cluster.region(&context.server, &RegionRef::from_proto(name))
 }

@@ -1,5 +1,6 @@
-//! HFiles that a client has put on this machine, loaded into a region: what HBase's `BulkLoadHFilesTool` asks. The files stay
-//! where they are, as with HBase on a local file system, whether they are to be copied or not: only on HDFS it moves them.
+//! Loads HFiles that a client has written on this machine into a region, for HBase's
+//! `BulkLoadHFilesTool`. The files stay at their path even if the client does not ask for a copy.
+//! HBase does the same on a local file system and moves files only on HDFS.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use rowhouse_model::{Bytes, Error, Result};
 use rowhouse_store::{Region, Store};
 
 use crate::bulk_loads::FamilyPaths;
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::server::Context;
 
 pub(crate) fn prepare(
@@ -37,11 +38,11 @@ pub(crate) fn load(
     context: &Context,
     request: proto::BulkLoadHFileRequest,
 ) -> Result<proto::BulkLoadHFileResponse> {
-    // What this cluster has handed on to another one comes back.
+    // A load that this cluster passed on to another cluster has come back.
     if request.cluster_ids.contains(&context.cluster.id) {
         return Ok(proto::BulkLoadHFileResponse { loaded: true });
     }
-    // HBase then takes the sequence numbers that are in the files for its own.
+    // With this flag off HBase keeps the sequence numbers stored in the files.
     if request.assign_seq_num == Some(false) {
         return Err(Error::unsupported(
             "loading HFiles with their own sequence numbers is not supported",
@@ -61,7 +62,8 @@ pub(crate) fn load(
     Ok(proto::BulkLoadHFileResponse { loaded })
 }
 
-/// Whether the files' rows are all the region's, and so were loaded.
+/// Loads the files and returns `true`, or returns `false` if any of their rows is outside of the
+/// region.
 fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> Result<bool> {
     let found = files
         .iter()
@@ -78,7 +80,7 @@ fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> R
 
 fn stored(context: &Context, region: proto::RegionSpecifier) -> Result<Arc<Region>> {
     match context.cluster.region(&context.server, &RegionRef::from_proto(region))? {
-        Served::Stored(region) => Ok(region),
-        Served::System(table, _) => Err(Store::refuse_write(&table)),
+        ServedRegion::Stored(region) => Ok(region),
+        ServedRegion::System(table, _) => Err(Store::refuse_write(&table)),
     }
 }

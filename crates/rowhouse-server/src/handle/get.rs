@@ -1,4 +1,4 @@
-//! Reading one row.
+//! Reads one row.
 
 use bytes::BytesMut;
 use rowhouse_format::convert::region::RegionRef;
@@ -7,7 +7,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{FilterRun, Get, Result, Row};
 use rowhouse_store::NonBlocking;
 
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::{CallContext, Done};
 use crate::filtered::filter_row;
 
@@ -28,7 +28,7 @@ pub(crate) fn get(call_context: &CallContext, out: &mut BytesMut) -> Result<Done
     })))
 }
 
-fn asked(call_context: &CallContext) -> Result<(Served, Get)> {
+fn asked(call_context: &CallContext) -> Result<(ServedRegion, Get)> {
     let request = call_context.message::<proto::GetRequest>()?;
     let name = RegionRef::from_proto(request.region);
     let get = convert::get::from_proto(request.get)?;
@@ -41,7 +41,7 @@ fn reply(call_context: &CallContext, get: &Get, row: &Row, out: &mut BytesMut) -
         let result = Some(result::existence(!row.is_empty()));
         return call_context.reply(out, &proto::GetResponse { result });
     }
-    // Clients before HBase 1.3 look for the cells of a get in the message alone.
+    // Clients before HBase 1.3 read the cells of a get only from the message.
     if !call_context.client.is_at_least(1, 3) {
         let result = Some(result::to_proto(row, CellsIn::Message));
         return call_context.reply(out, &proto::GetResponse { result });
@@ -51,10 +51,10 @@ fn reply(call_context: &CallContext, get: &Get, row: &Row, out: &mut BytesMut) -
 }
 
 /// Reads a row of a region.
-pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
+pub(super) fn read(region: &ServedRegion, get: &Get) -> Result<Row> {
     match region {
-        Served::Stored(region) => region.get(get),
-        Served::System(_, table) => {
+        ServedRegion::Stored(region) => region.get(get),
+        ServedRegion::System(_, table) => {
             let row = table.get(get);
             let Some(filter) = get.filter.as_deref() else { return Ok(row) };
             let filtered = filter_row(&mut FilterRun::new(filter, false)?, &row)?;
@@ -63,11 +63,11 @@ pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
     }
 }
 
-/// The same, if it is done in a moment.
-pub(super) fn read_non_blocking(region: &Served, get: &Get) -> Result<NonBlocking<Row>> {
+/// As [`read`], but returns `WouldBlock` instead of waiting or reading much.
+pub(super) fn read_non_blocking(region: &ServedRegion, get: &Get) -> Result<NonBlocking<Row>> {
     match region {
-        Served::Stored(region) => region.non_blocking().get(get),
-        Served::System(..) if get.filter.is_some() => Ok(NonBlocking::WouldBlock),
-        Served::System(..) => read(region, get).map(NonBlocking::Done),
+        ServedRegion::Stored(region) => region.non_blocking().get(get),
+        ServedRegion::System(..) if get.filter.is_some() => Ok(NonBlocking::WouldBlock),
+        ServedRegion::System(..) => read(region, get).map(NonBlocking::Done),
     }
 }

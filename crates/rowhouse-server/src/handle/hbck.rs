@@ -1,5 +1,5 @@
-//! Repairs, as HBCK2 asks for them. `hbase:meta` is made from the manifest and cannot differ from what
-//! is served, so most of them find nothing to repair.
+//! Repairs requested by HBCK2. `hbase:meta` is generated from the manifest and cannot differ from
+//! the served regions, so most repairs find nothing to do.
 
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
@@ -9,7 +9,7 @@ use rowhouse_store::Region;
 use super::master::{procedure, region};
 use crate::server::Context;
 
-/// HBase's -1: no procedure was begun.
+/// HBase's -1: no procedure was started.
 const NO_PROCEDURE: u64 = u64::MAX;
 
 pub(crate) fn run_chore(
@@ -19,7 +19,7 @@ pub(crate) fn run_chore(
     Ok(proto::RunHbckChoreResponse { ran: true })
 }
 
-/// Takes regions into service that are not. Regions that are not known are passed over.
+/// Brings unassigned regions into service. Unknown regions are skipped.
 pub(crate) fn assign(
     context: &Context,
     request: proto::AssignsRequest,
@@ -34,7 +34,7 @@ pub(crate) fn assign(
     Ok(proto::AssignsResponse { pid })
 }
 
-/// Takes regions out of service. Regions that are not known are passed over.
+/// Takes regions out of service. Unknown regions are skipped.
 pub(crate) fn unassign(
     context: &Context,
     request: proto::UnassignsRequest,
@@ -63,7 +63,7 @@ fn for_each(
     Ok(pids)
 }
 
-/// Bypasses no procedure: none is under way.
+/// Bypasses no procedure: none is ever under way.
 pub(crate) fn bypass(
     _: &Context,
     request: proto::BypassProcedureRequest,
@@ -71,8 +71,8 @@ pub(crate) fn bypass(
     Ok(proto::BypassProcedureResponse { bypassed: vec![false; request.proc_id.len()] })
 }
 
-/// Repairs nothing: a server that has crashed is this process, whose log was read when it was started
-/// again.
+/// Repairs nothing: the only server that can crash is this process, which replayed its log when it
+/// restarted.
 pub(crate) fn server_crashed(
     _: &Context,
     request: proto::ScheduleServerCrashProcedureRequest,

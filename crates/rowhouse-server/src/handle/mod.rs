@@ -1,4 +1,4 @@
-//! One file for each thing that clients ask for.
+//! Handlers of calls, one module per group of methods.
 
 pub(crate) mod admin;
 pub(crate) mod bulk_load;
@@ -15,12 +15,12 @@ pub(crate) mod slow_log;
 
 use rowhouse_model::Row;
 
-/// Bytes of cells, as answers are bounded by.
+/// Returns the bytes of a row's cells, the unit of the limits on answers.
 fn bytes_of(row: &Row) -> u64 {
     row.cells().map(|cell| cell.as_bytes().len() as u64).sum()
 }
 
-/// Whether what would wait or may take long is done, or left to do.
+/// Whether an operation that would block or take long is performed or returned undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitMode {
     NonBlocking,

@@ -1,4 +1,4 @@
-//! Many actions in one call. An action that fails leaves the others.
+//! Executes many actions in one call. Actions fail independently.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use rowhouse_model::{
 use rowhouse_store::{NonBlocking, Region, Store};
 
 use super::{WaitMode, bytes_of, endpoint, get};
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::{CallContext, Done, Work};
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
 use crate::server::Context;
@@ -43,21 +43,21 @@ pub(crate) fn multi(call_context: &CallContext, out: &mut BytesMut) -> Result<Do
     Ok(if is_begun { Done::Begun(rest) } else { Done::Long(rest) })
 }
 
-/// How far a call has come.
+/// The progress of a call.
 struct Progress {
     context: Context,
     asked: VecDeque<RegionActions>,
-    /// What is left of the region whose turn it is.
-    current: Option<Todo>,
+    /// The remaining work in the current region.
+    current: Option<RegionWork>,
     answers: Vec<Result<RegionAnswer>>,
-    bounds: Bounds,
+    bounds: Limits,
 }
 
-/// What is left to do of a region.
+/// The remaining work in a region.
 #[expect(clippy::large_enum_variant, reason = "a call has one at a time, on its stack")]
-enum Todo {
+enum RegionWork {
     AsOne { region: Arc<Region>, conditions: Vec<RowCondition>, mutations: Vec<Mutation> },
-    Each(Each),
+    IndependentActions(IndependentActions),
 }
 
 impl Progress {
@@ -71,7 +71,7 @@ impl Progress {
             asked: call.regions.into(),
             current: None,
             answers: Vec::new(),
-            bounds: Bounds {
+            bounds: Limits {
                 bytes: 0,
                 max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX),
                 pause: call_context.pause(),
@@ -79,13 +79,14 @@ impl Progress {
         })
     }
 
-    /// Whether anything was done.
+    /// Returns whether any work was done.
     fn is_begun(&self) -> bool {
-        let is_some = |todo: &Todo| matches!(todo, Todo::Each(each) if !each.answers.is_empty());
+        let is_some = |todo: &RegionWork| matches!(todo, RegionWork::IndependentActions(each) if !each.answers.is_empty());
         !self.answers.is_empty() || self.current.as_ref().is_some_and(is_some)
     }
 
-    /// Does what is left; `false` when what comes next has to wait, or may take long.
+    /// Continues the work. In non-blocking mode returns `false` before an operation that would
+    /// block or take long.
     fn resume(&mut self, wait_mode: WaitMode) -> bool {
         loop {
             let mut todo = match self.current.take() {
@@ -100,10 +101,12 @@ impl Progress {
                 },
             };
             let done = match &mut todo {
-                Todo::AsOne { region, conditions, mutations } => {
+                RegionWork::AsOne { region, conditions, mutations } => {
                     all_or_nothing(region, conditions, mutations, wait_mode)
                 }
-                Todo::Each(each) => Ok(each.resume(&self.context, &mut self.bounds, wait_mode)),
+                RegionWork::IndependentActions(each) => {
+                    Ok(each.resume(&self.context, &mut self.bounds, wait_mode))
+                }
             };
             match done {
                 Ok(NonBlocking::Done(answer)) => self.answers.push(Ok(answer)),
@@ -122,31 +125,31 @@ impl Progress {
     }
 }
 
-fn begin(context: &Context, asked: RegionActions) -> Result<Todo> {
+fn begin(context: &Context, asked: RegionActions) -> Result<RegionWork> {
     let region = context.cluster.region(&context.server, &asked.region)?;
-    if let Served::Stored(region) = &region {
+    if let ServedRegion::Stored(region) = &region {
         region.check_serving()?;
     }
     let actions = asked.actions?;
     if !asked.atomic && asked.condition.is_none() {
-        return Ok(Todo::Each(Each::new(region, actions)));
+        return Ok(RegionWork::IndependentActions(IndependentActions::new(region, actions)));
     }
     let mutations: Vec<Mutation> = actions.into_iter().map(mutation_of).collect::<Result<_>>()?;
     let conditions = Vec::from_iter(asked.condition);
-    // Mutations without a condition may be of several rows, as on HBase.
+    // Mutations without a condition may affect several rows, as on HBase.
     for asked in &conditions {
         mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
     }
     let region = match region {
-        Served::Stored(region) => region,
-        Served::System(table, _) => return Err(Store::refuse_write(&table)),
+        ServedRegion::Stored(region) => region,
+        ServedRegion::System(table, _) => return Err(Store::refuse_write(&table)),
     };
-    // HBase does not look at the condition of nothing.
+    // HBase ignores the condition of an empty list of mutations.
     let conditions = if mutations.is_empty() { Vec::new() } else { conditions };
-    Ok(Todo::AsOne { region, conditions, mutations })
+    Ok(RegionWork::AsOne { region, conditions, mutations })
 }
 
-/// The mutation of several that are done as one. What is wrong with one of them is wrong with all.
+/// Returns the mutation of an atomic action. An error in one of the actions fails all of them.
 fn mutation_of(numbered: NumberedAction) -> Result<Mutation> {
     match numbered.action? {
         Action::Mutate(mutation, nonce) => Ok(mutation.with_nonce(nonce)),
@@ -161,7 +164,7 @@ fn mutation_of(numbered: NumberedAction) -> Result<Mutation> {
     }
 }
 
-/// Does all mutations as one, if the conditions hold.
+/// Applies all mutations atomically if the conditions hold.
 fn all_or_nothing(
     region: &Region,
     conditions: &[RowCondition],
@@ -182,17 +185,17 @@ fn all_or_nothing(
     }))
 }
 
-/// What bounds a call.
-struct Bounds {
-    /// Bytes of cells that were answered.
+/// The limits of a call.
+struct Limits {
+    /// Bytes of cells in the answers so far.
     bytes: u64,
-    /// How many may be; none for a client that does not ask again for the rest.
+    /// Maximum of `bytes`; `None` for a client that does not retry the refused actions.
     max: Option<u64>,
-    /// When it has taken too long for where it arrived.
+    /// When the call has run too long on the connection's task.
     pause: Instant,
 }
 
-impl Bounds {
+impl Limits {
     fn check(&self) -> Result<()> {
         match self.max {
             Some(max) if self.bytes > max => Err(Error::new(
@@ -207,18 +210,18 @@ impl Bounds {
     }
 }
 
-/// The actions of a region of which each is by itself.
-struct Each {
-    region: Served,
+/// The independent actions of a region.
+struct IndependentActions {
+    region: ServedRegion,
     actions: VecDeque<NumberedAction>,
-    /// What had to wait.
+    /// The operation that would have blocked.
     step: Option<RegionOperation>,
     answers: Vec<NumberedAnswer>,
 }
 
-/// What is done of them at a time.
+/// One operation on a region.
 enum RegionOperation {
-    /// Neighbouring mutations go to the region together; each has the client's number for it.
+    /// A run of consecutive mutations, applied as one batch, with the client's index of each.
     Mutate(Vec<u32>, Vec<Mutation>),
     Get(u32, Get),
     Service(u32, proto::CoprocessorServiceCall),
@@ -234,8 +237,8 @@ impl RegionOperation {
     }
 }
 
-impl Each {
-    fn new(region: Served, actions: Vec<NumberedAction>) -> Self {
+impl IndependentActions {
+    fn new(region: ServedRegion, actions: Vec<NumberedAction>) -> Self {
         let answers = Vec::with_capacity(actions.len());
         Self { region, actions: actions.into(), step: None, answers }
     }
@@ -243,7 +246,7 @@ impl Each {
     fn resume(
         &mut self,
         context: &Context,
-        bounds: &mut Bounds,
+        bounds: &mut Limits,
         wait_mode: WaitMode,
     ) -> NonBlocking<RegionAnswer> {
         while let Some(step) = self.step.take().or_else(|| self.next_step()) {
@@ -289,11 +292,11 @@ impl Each {
         Some(RegionOperation::Mutate(indexes, mutations))
     }
 
-    /// Takes a step, or gives it back when it has to wait.
+    /// Executes a step, or returns it if it would block.
     fn take_step(
         &mut self,
         context: &Context,
-        bounds: &Bounds,
+        bounds: &Limits,
         wait_mode: WaitMode,
         step: RegionOperation,
     ) -> Option<RegionOperation> {
@@ -327,7 +330,7 @@ impl Each {
                 });
                 (index, answer)
             }
-            // It may read a whole region.
+            // The endpoint may read a whole region.
             RegionOperation::Service(..) if wait_mode == WaitMode::NonBlocking => {
                 return Some(step);
             }
@@ -347,8 +350,8 @@ impl Each {
         wait_mode: WaitMode,
     ) -> Option<RegionOperation> {
         let outcomes: Vec<Result<MutationOutcome>> = match (&self.region, wait_mode) {
-            (Served::Stored(region), WaitMode::Blocking) => region.batch(&mutations),
-            (Served::Stored(region), WaitMode::NonBlocking) => {
+            (ServedRegion::Stored(region), WaitMode::Blocking) => region.batch(&mutations),
+            (ServedRegion::Stored(region), WaitMode::NonBlocking) => {
                 match region.non_blocking().batch(&mutations) {
                     NonBlocking::Done(outcomes) => outcomes,
                     NonBlocking::WouldBlock => {
@@ -356,7 +359,7 @@ impl Each {
                     }
                 }
             }
-            (Served::System(table, _), _) => {
+            (ServedRegion::System(table, _), _) => {
                 mutations.iter().map(|_| Err(Store::refuse_write(table))).collect()
             }
         };

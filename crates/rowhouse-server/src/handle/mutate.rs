@@ -1,4 +1,4 @@
-//! Changing one row.
+//! Mutates one row.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{MutationOutcome, Result};
 use rowhouse_store::{NonBlocking, Region, Store};
 
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::{CallContext, Done};
 
 pub(crate) fn mutate(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
@@ -35,8 +35,8 @@ fn asked(call_context: &CallContext) -> Result<(Arc<Region>, MutateCall)> {
     call.mutation = call.mutation.with_nonce(call.nonce);
     let context = &call_context.context;
     match context.cluster.region(&context.server, &call.region)? {
-        Served::Stored(region) => Ok((region, call)),
-        Served::System(table, _) => Err(Store::refuse_write(&table)),
+        ServedRegion::Stored(region) => Ok((region, call)),
+        ServedRegion::System(table, _) => Err(Store::refuse_write(&table)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How clients find the cluster over RPC.
+//! Cluster discovery over RPC.
 
 use rowhouse_format::convert::{names, region};
 use rowhouse_format::proto;

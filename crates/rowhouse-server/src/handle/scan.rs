@@ -1,4 +1,4 @@
-//! Scanners: opened, gone on with, closed.
+//! Opens, continues and closes scanners.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use rowhouse_model::{Error, ErrorKind, Result, Row};
 use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned};
 
 use super::{WaitMode, bytes_of};
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::{CallContext, Done};
 use crate::limits::{
     CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
@@ -73,25 +73,25 @@ fn reply(call_context: &CallContext, answer: &ScanAnswer, out: &mut BytesMut) ->
     call_context.reply_with(out, &message, answer.cells())
 }
 
-/// Answers a call for a scanner that was closed at its end. Nothing is said of more results, as in HBase: clients
-/// then go on in the next region.
+/// Answers a call for a scanner that was closed at its end. The answer does not say whether there
+/// are more results, as in HBase: the client then continues in the next region.
 fn reply_ended(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
     call_context.reply(out, &proto::ScanResponse::default())
 }
 
-/// Whether the call wants few rows, and those come one like the other. A scan usually names its limit as the
-/// number of rows it wants, or all there are.
+/// Returns whether the call asks for few rows that are cheap to read one by one. A scan usually
+/// sends its limit as the number of rows, or asks for all rows.
 fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
     let comes_fast = match &call.target {
         ScanTarget::Open { scan, .. } => Scanner::is_short_of(scan),
         ScanTarget::Scanner(id) => call_context.context.server.scanners.is_short(*id),
     };
     let rows = call.limit.map_or(call.rows, |limit| limit.min(call.rows));
-    // Who cannot join the parts of a row gets whole ones, however long.
+    // A client that cannot join partial rows gets whole rows of any length.
     comes_fast && call.client_handles_partials && rows <= SHORT_SCAN_ROWS
 }
 
-/// What a call begins with.
+/// The state of the scanner at the start of a call.
 enum ScannerState {
     Answered(ScanAnswer),
     /// The scanner was closed at its end.
@@ -121,19 +121,19 @@ fn open(
 ) -> Result<Reading> {
     let context = &call_context.context;
     let (rows, read_point) = match context.cluster.region(&context.server, region)? {
-        Served::Stored(region) => {
+        ServedRegion::Stored(region) => {
             let scanner = region.scan_as_of(&scan.scan, scan.read_point)?;
             let read_point = scanner.read_point();
             (Rows::Stored(region, Box::new(scanner)), read_point)
         }
-        Served::System(_, table) => {
+        ServedRegion::System(_, table) => {
             (Rows::System(Box::new(SystemRows::new(table, scan.clone())?)), 0)
         }
     };
     let id = context.server.scanners.next_id();
     let scanner = Scanner::new(rows, scan);
     let mut reading = Reading::new(call_context, call, id, ScannerHandle::New(Box::new(scanner)));
-    // Only clients that know heartbeats read on after an answer without rows.
+    // Only clients that support heartbeats continue after an answer without rows.
     let reads_on = call.client_handles_heartbeats && !call.close;
     let bytes_max = scan.result_bytes_max.filter(|_| reads_on);
     reading.prefetch = bytes_max.map(Prefetch::new);
@@ -163,7 +163,8 @@ fn resume(
         Ok(scanner) => scanner,
         Err(unknown) => {
             let Some(next_call) = scanners.ended(id) else { return Err(unknown) };
-            // HBase takes the call for a repetition unless it has the number after the next one.
+            // HBase treats the call as a repetition unless it has the sequence number after the
+            // next one.
             return match call.next_call_seq.filter(|&number| number != next_call + 1) {
                 Some(number) => Err(out_of_order(id, next_call + 1, number)),
                 None => Ok(NonBlocking::Done(ScannerState::Ended)),
@@ -177,7 +178,8 @@ fn resume(
     let mut scanner = match (held, wait_mode) {
         (Some(scanner), _) => scanner,
         (None, WaitMode::NonBlocking) => return Ok(NonBlocking::WouldBlock),
-        // Another call is at it, which may be waiting for a thread in its turn. HBase does not wait for it.
+        // Another call uses the scanner and may itself be waiting for a thread. HBase does not wait
+        // for it.
         (None, WaitMode::Blocking) => {
             return Err(Error::new(
                 ErrorKind::OutOfOrderScanner,
@@ -191,7 +193,7 @@ fn resume(
         }
         scanner.next_call += 1;
     }
-    // A renewal is a call like any other, but for its rows.
+    // A renewal is a normal call that returns no rows.
     if call.renew {
         let scanner = Some(id);
         return answered(ScanAnswer { scanner, more_results: true, ..ScanAnswer::default() });
@@ -204,13 +206,13 @@ fn resume(
     Ok(NonBlocking::Done(ScannerState::Reading(Box::new(reading))))
 }
 
-/// Closes a scanner for its client. HBase's clients also close scanners that the server has closed at the end
-/// of a region.
+/// Closes a scanner for its client. HBase's clients also close scanners that the server has already
+/// closed at the end of a region.
 fn close(call_context: &CallContext, id: u64) -> Result<()> {
     let scanners = &call_context.context.server.scanners;
     match scanners.find(id) {
         Ok(scanner) => {
-            // A call that is under way goes on, and its scanner is gone afterwards.
+            // A call under way continues, and drops the scanner when it ends.
             let next_call = scanner.try_lock().map(|scanner| scanner.next_call);
             match next_call {
                 Some(next_call) => scanners.end(id, next_call),
@@ -245,25 +247,25 @@ impl ScannerHandle {
     }
 }
 
-/// An answer that is being read together: as many rows as the call and the limits on an answer allow.
+/// An answer under construction: as many rows as the call and the answer limits permit.
 struct Reading {
     id: u64,
     scanner: ScannerHandle,
     answer: ScanAnswer,
     limit: RowLimit,
-    /// How far the scanner had come before.
+    /// The scanner's progress before the call.
     before: ScanProgress,
-    /// Bytes of cells in the answer, and how many there may be.
+    /// Bytes of cells in the answer, and their maximum.
     bytes: u64,
     bytes_max: u64,
-    /// How much the answer may hold by the client's count, and how much it holds; for the answer to an open.
+    /// Size of the answer by the client's count, and its maximum; set for the answer to an open.
     prefetch: Option<Prefetch>,
-    /// When to tell the client that the scan is alive, if it understands that.
+    /// When to send a heartbeat, if the client supports heartbeats.
     until: Option<Instant>,
     at_end: bool,
-    /// The last row was left since a moment was over: what comes of it belongs to it. Of the results of an answer
-    /// clients expect only the last to be part of a row.
-    is_left: bool,
+    /// The pause interrupted reading inside the last row: the parts read next are joined to it.
+    /// Clients expect only the last result of an answer to be a partial row.
+    is_interrupted: bool,
 }
 
 impl Reading {
@@ -280,19 +282,19 @@ impl Reading {
             id,
             before: from.progress(),
             scanner,
-            // asynchbase looks for the number in every answer.
+            // asynchbase expects the scanner's number in every answer.
             answer: ScanAnswer { scanner: Some(id), more_results: true, ..ScanAnswer::default() },
             limit,
             bytes: 0,
             bytes_max,
             prefetch: None,
-            until: call.client_handles_heartbeats.then(|| call_context.scan_until()),
+            until: call.client_handles_heartbeats.then(|| call_context.heartbeat_deadline()),
             at_end: false,
-            is_left: false,
+            is_interrupted: false,
         }
     }
 
-    /// Reads on until the answer is whole, or `pause` is over: `false` then.
+    /// Reads until the answer is complete, or until `pause`; returns `false` in the latter case.
     fn continue_reading(
         &mut self,
         call_context: &CallContext,
@@ -300,7 +302,7 @@ impl Reading {
         pause: Option<Instant>,
     ) -> Result<bool> {
         self.read_rows(call, pause).map_err(|error| {
-            // After an error the scanner's place is not known.
+            // The scanner's position is unknown after an error.
             call_context.context.server.scanners.close(self.id);
             reset(call_context, error)
         })
@@ -308,8 +310,8 @@ impl Reading {
 
     fn read_rows(&mut self, call: &ScanCall, pause: Option<Instant>) -> Result<bool> {
         let until = self.until.into_iter().chain(pause).min();
-        while self.is_left || !self.is_full(call) {
-            // A client that cannot join the parts of a row gets whole rows.
+        while self.is_interrupted || !self.is_full(call) {
+            // A client that cannot join partial rows gets whole rows.
             let row_bytes = match (call.client_handles_partials, &self.prefetch) {
                 (true, None) => self.bytes_max.saturating_sub(self.bytes),
                 (true, Some(prefetch)) => prefetch.bytes_max / 4,
@@ -318,21 +320,21 @@ impl Reading {
             match self.scanner.get().next(&ScanLimits { bytes: row_bytes, until })? {
                 Scanned::Row { row, is_partial } => {
                     if self.prefetch.as_mut().is_some_and(|prefetch| !prefetch.admits(&row)) {
-                        self.scanner.get().put_back(ScannedRow { row, partial: is_partial });
+                        self.scanner.get().unread(ScannedRow { row, partial: is_partial });
                         self.answer.heartbeat = self.answer.rows.is_empty();
                         break;
                     }
-                    if self.limit.ends_before(&row) {
+                    if self.limit.reaches_limit_before(&row) {
                         self.answer.more_results = false;
                         break;
                     }
-                    let is_last_left = self.ends_left(&row);
+                    let is_last_left = self.completes_interrupted(&row);
                     let scanned = ScannedRow { row, partial: is_partial };
                     if is_last_left && self.is_full(call) {
-                        self.scanner.get().put_back(scanned);
+                        self.scanner.get().unread(scanned);
                         break;
                     }
-                    let is_last = self.limit.ends_behind(&scanned.row, is_partial);
+                    let is_last = self.limit.reaches_limit_after(&scanned.row, is_partial);
                     self.take(scanned);
                     if is_last {
                         self.answer.more_results = false;
@@ -344,10 +346,10 @@ impl Reading {
                         && pause.is_some_and(is_over)
                         && !self.until.is_some_and(is_over)
                     {
-                        self.is_left = true;
+                        self.is_interrupted = true;
                         return Ok(false);
                     }
-                    // Of the results of an answer only the last may be a part, except with a batch.
+                    // Except with a batch, only the last result of an answer may be a partial row.
                     if is_partial && !self.scanner.get().has_batch {
                         break;
                     }
@@ -370,22 +372,25 @@ impl Reading {
         Ok(true)
     }
 
-    /// Whether a row was left that `row` is no more of: then there was no more.
-    fn ends_left(&mut self, row: &Row) -> bool {
-        let Some(last) = self.answer.rows.last_mut().filter(|_| self.is_left) else { return false };
+    /// Returns whether a row was interrupted and `row` is a different one: then the interrupted row
+    /// is complete.
+    fn completes_interrupted(&mut self, row: &Row) -> bool {
+        let Some(last) = self.answer.rows.last_mut().filter(|_| self.is_interrupted) else {
+            return false;
+        };
         let is_other = last.row.key() != row.key();
         if is_other {
             last.partial = false;
-            self.is_left = false;
+            self.is_interrupted = false;
         }
         is_other
     }
 
-    /// Adds a row to the answer, or what there is more of one that was left.
+    /// Adds a row to the answer, or joins the next part to an interrupted row.
     fn take(&mut self, scanned: ScannedRow) {
         self.bytes += bytes_of(&scanned.row);
-        let is_left = std::mem::take(&mut self.is_left);
-        let Some(last) = self.answer.rows.last_mut().filter(|_| is_left) else {
+        let is_interrupted = std::mem::take(&mut self.is_interrupted);
+        let Some(last) = self.answer.rows.last_mut().filter(|_| is_interrupted) else {
             return self.answer.rows.push(scanned);
         };
         let cells = last.row.cells().chain(scanned.row.cells());
@@ -399,13 +404,13 @@ impl Reading {
             || self.prefetch.as_ref().is_some_and(Prefetch::is_full)
     }
 
-    /// The answer; the scanner is kept if there is more.
+    /// Returns the answer and keeps the scanner if there may be more rows.
     fn end(self, call_context: &CallContext, call: &ScanCall) -> Result<ScanAnswer> {
         let Self { id, scanner: mut held, mut answer, limit, before, mut at_end, .. } = self;
         let scanners = &call_context.context.server.scanners;
         let scanner = held.get();
-        // Told that the region is at its end, the client need not close the scanner. Behind the limit
-        // it will not ask again.
+        // A client that knows that the region is at its end need not close the scanner. After its
+        // limit the client sends no more calls.
         if call.rows > 0 && !at_end && answer.more_results && !call.close {
             at_end = match scanner.may_have_more() {
                 Ok(more) => !more,
@@ -419,7 +424,7 @@ impl Reading {
             last.partial = false;
         }
         if answer.rows.is_empty() && scanner.is_filter_done() {
-            // In the regions behind this one neither.
+            // A filter that ended the scan ends it in all later regions too.
             answer.more_results = false;
         }
         if call.track_metrics {
@@ -431,7 +436,7 @@ impl Reading {
         let next_call = scanner.next_call;
         match held {
             ScannerHandle::New(scanner) if stays_open => scanners.keep(id, *scanner)?,
-            // Its lease is the client's time, not ours.
+            // The lease starts after the call: time spent in the server does not count.
             ScannerHandle::Open(_) if stays_open => scanners.renew(id),
             ScannerHandle::New(_) | ScannerHandle::Open(_) => scanners.end(id, next_call),
         }
@@ -439,12 +444,13 @@ impl Reading {
     }
 }
 
-/// The error that makes a client open another scanner where one that may succeed later was closed.
+/// Returns the error that makes a client open a new scanner, if the scanner was closed by an error
+/// that a retry may avoid.
 fn reset(call_context: &CallContext, error: Error) -> Error {
     if !matches!(error.kind(), ErrorKind::Io | ErrorKind::RegionTooBusy | ErrorKind::Timeout) {
         return error;
     }
-    // Clients before HBase 1.4 lack the exception.
+    // Clients before HBase 1.4 do not know the exception.
     let kind = match call_context.client.is_at_least(1, 4) {
         true => ErrorKind::ScannerReset,
         false => ErrorKind::UnknownScanner,
@@ -452,7 +458,8 @@ fn reset(call_context: &CallContext, error: Error) -> Error {
     Error::new(kind, format!("Scanner is closed on the server-side: {error}")).with_source(error)
 }
 
-/// What a client is told that asks what its scan cost; under HBase's names, and times in milliseconds.
+/// Returns the metrics of a scan under HBase's names, with times in milliseconds, for a client that
+/// requests them.
 fn metrics(
     call_context: &CallContext,
     before: ScanProgress,
@@ -470,13 +477,15 @@ fn metrics(
     all.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// Keeps the answer to an open below the bound that the client sets on an answer, as the client counts.
+/// Keeps the answer to an open smaller than the client's limit for one answer, as counted by the
+/// client.
 ///
-/// HBase's `AsyncTableResultScanner` suspends a scan when two such bounds are in its cache and resumes it
-/// when one is left, on the thread that takes rows. At the end of a region that thread opens the next
-/// scanner. If the answer arrives before the thread has registered what to do with it, the thread
-/// handles the answer itself, inside `resumePrefetch`: a second suspension there is forgotten, and the
-/// scan stalls for good. An answer that is smaller than one bound never causes it.
+/// HBase's `AsyncTableResultScanner` suspends a scan when its cache holds twice this limit and
+/// resumes it when the cache is down to the limit, on the thread that takes rows. At the end of a
+/// region that thread opens the next scanner. If the answer arrives before the thread has
+/// registered its callback, the thread handles the answer itself, inside `resumePrefetch`: a second
+/// suspension there is lost, and the scan stalls forever. An answer smaller than the limit never
+/// causes it.
 struct Prefetch {
     bytes: u64,
     bytes_max: u64,
@@ -488,14 +497,14 @@ impl Prefetch {
         Self { bytes: 0, bytes_max, is_full: false }
     }
 
-    /// Adds a row, or a part of one, if the answer stays below the bound.
+    /// Counts a row, or part of one, if the answer stays below the limit; returns whether it does.
     fn admits(&mut self, row: &Row) -> bool {
         let bytes = self.bytes + bytes_of(row) + row.len() as u64 * CLIENT_CELL_OVERHEAD_BYTES;
         let is_admitted = bytes < self.bytes_max;
         if is_admitted {
             self.bytes = bytes;
         }
-        // From the middle on, the next row rarely fits, and reading it would be in vain.
+        // In the second half the next row rarely fits, and reading it would be wasted.
         self.is_full = bytes >= self.bytes_max / 2;
         is_admitted
     }
@@ -505,7 +514,7 @@ impl Prefetch {
     }
 }
 
-/// The rows that a scan may still give, of which several results may be parts.
+/// The remaining row limit of a scan; several results can be parts of one row.
 struct RowLimit {
     left: Option<u32>,
     /// The row of the last result, if more of it may follow.
@@ -513,16 +522,17 @@ struct RowLimit {
 }
 
 impl RowLimit {
-    /// Whether the limit is reached by a row that turns out to have ended, since this one is another.
-    fn ends_before(&mut self, row: &Row) -> bool {
+    /// Returns whether the limit was reached by the previous, partially returned row: `row`
+    /// differs, so that row is complete.
+    fn reaches_limit_before(&mut self, row: &Row) -> bool {
         match self.partial_row.take_if(|partial| partial != row.key()) {
             Some(_) => self.count(),
             None => false,
         }
     }
 
-    /// Whether the limit is reached by this row.
-    fn ends_behind(&mut self, row: &Row, is_partial: bool) -> bool {
+    /// Returns whether this row reaches the limit.
+    fn reaches_limit_after(&mut self, row: &Row, is_partial: bool) -> bool {
         if is_partial {
             self.partial_row = Some(Bytes::copy_from_slice(row.key()));
             return false;

@@ -1,14 +1,14 @@
-//! What administrators ask of a region server as a whole.
+//! Region server calls that concern the whole server.
 
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_model::{Error, Result};
 
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::server::Context;
 
-/// Turns merges of files on or off until the server is started again; answers with what was before.
+/// Turns compactions on or off until the server restarts; returns the previous state.
 pub(crate) fn switch_compactions(
     context: &Context,
     request: proto::CompactionSwitchRequest,
@@ -32,8 +32,8 @@ pub(crate) fn clear_compaction_queues(
     Ok(proto::ClearCompactionQueuesResponse {})
 }
 
-/// Drops the blocks of regions from the block cache; answers with how many, and the regions that are
-/// not here.
+/// Evicts the blocks of regions from the block cache; returns how many, and the regions that are
+/// not on this server.
 pub(crate) fn clear_block_cache(
     context: &Context,
     request: proto::ClearRegionBlockCacheRequest,
@@ -42,12 +42,12 @@ pub(crate) fn clear_block_cache(
     for region in request.region {
         let name = RegionRef::from_proto(region.clone());
         match context.cluster.region(&context.server, &name) {
-            Ok(Served::Stored(found)) => {
+            Ok(ServedRegion::Stored(found)) => {
                 let evicted = found.clear_block_cache();
                 blocks += evicted.blocks;
                 bytes += evicted.bytes;
             }
-            Ok(Served::System(..)) => {}
+            Ok(ServedRegion::System(..)) => {}
             Err(error) => exception.push(proto::RegionExceptionMessage {
                 region,
                 exception: Exception::from(&error).to_pair(),
@@ -65,7 +65,7 @@ pub(crate) fn clear_block_cache(
     Ok(proto::ClearRegionBlockCacheResponse { stats })
 }
 
-/// Begins a new segment of the log.
+/// Starts a new log segment.
 pub(crate) fn roll_log(
     context: &Context,
     _: proto::RollWalWriterRequest,
@@ -74,7 +74,7 @@ pub(crate) fn roll_log(
     Ok(proto::RollWalWriterResponse { region_to_flush: Vec::new() })
 }
 
-/// Master and region server are one process: it stops.
+/// Stops the process, which is both master and region server.
 pub(crate) fn stop(
     context: &Context,
     request: proto::StopServerRequest,
@@ -83,7 +83,7 @@ pub(crate) fn stop(
     Ok(proto::StopServerResponse {})
 }
 
-/// Reads the configuration again: there is no file of it, so nothing can have changed.
+/// Does nothing: there is no configuration file to reload.
 pub(crate) fn update_configuration(
     _: &Context,
     _: proto::UpdateConfigurationRequest,

@@ -1,4 +1,4 @@
-//! The logs of slow and large calls: kept, and asked for.
+//! Records slow and large calls and returns them to clients.
 
 use bytes::{Bytes, BytesMut};
 use prost::Message;
@@ -12,10 +12,10 @@ use crate::limits::SLOW_LOG_PARAM_BYTES_MAX;
 use crate::server::Context;
 use crate::slow_log::began_millis;
 
-/// Where HBase's messages are in Java.
+/// The Java package of HBase's messages.
 const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
 
-/// Keeps a call in the logs that was answered with so many bytes, if it took long or was large.
+/// Logs a call if it was slow or its answer, of `bytes` bytes, was large.
 pub(crate) fn note(call_context: &CallContext, bytes: usize) {
     let (waited, took) = call_context.times();
     let log = &call_context.context.server.slow_log;
@@ -53,7 +53,7 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize) {
     });
 }
 
-/// The method, and for calls about data the Java class of the request.
+/// Returns the method's name and, for data calls, the Java class of the request.
 fn call_details(method: Method) -> String {
     let name = method.name();
     match (method.service(), method) {
@@ -65,7 +65,7 @@ fn call_details(method: Method) -> String {
     }
 }
 
-/// What a call was about.
+/// The description of a call in the log.
 #[derive(Default)]
 struct Described {
     region_name: String,
@@ -141,7 +141,7 @@ fn shown(region: proto::RegionSpecifier) -> String {
     RegionRef::from_proto(region).to_string()
 }
 
-/// The calls of the slow or the large log, asked for as clients before 2.5 do.
+/// Returns the entries of the slow or the large log, in the form of clients before HBase 2.5.
 pub(crate) fn responses(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
     let request = call_context.message::<proto::SlowLogResponseRequest>()?;
     let slow_log_payloads = call_context.context.server.slow_log.select(&request);
@@ -149,7 +149,7 @@ pub(crate) fn responses(call_context: &CallContext, out: &mut BytesMut) -> Resul
     Ok(Done::Answered)
 }
 
-/// The same, as newer clients ask.
+/// As [`responses`], in the form of newer clients.
 pub(crate) fn entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
     let request = call_context.message::<proto::LogRequest>()?;
     if !request.log_class_name.contains("SlowLogResponseRequest") {
@@ -176,7 +176,7 @@ pub(crate) fn clear(
     Ok(proto::ClearSlowLogResponses { is_cleaned: true })
 }
 
-/// The decisions of the balancer, of which there are none.
+/// Returns the balancer's decisions, of which there are none.
 pub(crate) fn balancer_entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
     let request = call_context.message::<proto::LogRequest>()?;
     let known = ["BalancerDecisions", "BalancerRejections"];

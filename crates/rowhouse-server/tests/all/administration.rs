@@ -1,4 +1,4 @@
-//! What administrators ask of the master and of a region server, as Apache's `Admin` asks.
+//! Administrative calls to the master and a region server, as made by HBase's `Admin`.
 
 use std::time::Duration;
 

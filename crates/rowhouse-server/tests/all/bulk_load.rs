@@ -1,4 +1,4 @@
-//! HFiles that clients load, as Apache's `BulkLoadHFilesTool` asks for it.
+//! Bulk loads of HFiles, as requested by HBase's `BulkLoadHFilesTool`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use rowhouse_model::RegionInfo;
 use rowhouse_store::{ExportedCells, Store, files_to_load};
 use tempfile::TempDir;
 
-/// HFiles of a table `t` with a row for each letter, one file for each of its regions.
+/// Writes HFiles of a table `t` with the given rows, one file per region.
 fn hfiles(splits: &[&[u8]], rows: &[&'static str]) -> (TempDir, Vec<PathBuf>) {
     let server = TestServer::start();
     let regions = server.create_table("t", &["cf"], splits);
@@ -71,7 +71,8 @@ fn a_call_made_again_finds_its_files_loaded() {
     let request = request(&region, &token, &files[0]);
     assert!(load(&mut client, &request).unwrap());
     assert_eq!(value(&mut client, &region, "b").unwrap(), "loaded");
-    // The file stays; its owner may do with it what he likes before the client, which has not heard, asks again.
+    // The file stays at its path. Its owner may delete it before a client that missed the answer
+    // repeats the call.
     std::fs::remove_file(&files[0]).unwrap();
     assert!(load(&mut client, &request).unwrap());
     let clean_up = proto::CleanupBulkLoadRequest { bulk_token: token.clone(), region: None };
@@ -134,7 +135,7 @@ fn what_was_loaded_is_there_after_a_crash() {
             let _ = load(&mut client, &request(region, &token, file)).unwrap();
         }
     }
-    // The server ends without a word: what it said was loaded is there.
+    // The server ends without a clean stop: the acknowledged loads must survive.
     let data = server.abandon();
     let server = TestServer::start_in(data);
     let mut client = server.client();

@@ -1,4 +1,4 @@
-//! Clients that speak a little differently from the stock one.
+//! Clients that use the protocol differently from the stock client.
 
 use crate::support::{Client, TestServer, head, region_ref};
 use bytes::BytesMut;
@@ -13,7 +13,7 @@ fn table(server: &TestServer, name: &str) -> RegionInfo {
     server.create_table(name, &["cf", "d"], &[]).remove(0)
 }
 
-/// Reads and writes in every way that gives cells back.
+/// Reads and writes through every call that returns cells.
 fn check(client: &mut Client, region: &RegionInfo) {
     crate::support::put_two(client, region, "a", "1").unwrap();
     let rows = [("b", "2"), ("c", "3")].map(|(row, value)| (row.to_owned(), value.to_owned()));

@@ -1,4 +1,4 @@
-//! `compact` and `major_compact`, as Apache's shell asks for them.
+//! `compact` and `major_compact`, as called by HBase's shell.
 
 use crate::support::{Client, TestServer, region_ref};
 use rowhouse_format::proto;
@@ -22,7 +22,7 @@ fn request(
     }
 }
 
-/// Waits until no merge runs or waits, as a script does.
+/// Polls, as a script does, until no compaction is running or queued.
 fn wait(client: &mut Client, region: &RegionInfo) {
     loop {
         let request = proto::GetRegionInfoRequest {

@@ -1,4 +1,4 @@
-//! Many clients at once: counters add up, rows are whole, nothing acknowledged is lost.
+//! Many concurrent clients: counters add up, rows are atomic, no acknowledged write is lost.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use rowhouse_model::{RegionInfo, Row, RowRange, Scan};
 
 const CLIENTS: usize = 4;
 
-/// Every row of a region, `rows` at a time.
+/// Scans all rows of a region, `rows` per call.
 fn scan_all(client: &mut Client, region: &RegionInfo, scan: Scan, rows: u32) -> Vec<Row> {
     let mut answer = crate::support::open(client, region, OpenScan::new(scan), rows).unwrap();
     let scanner = answer.scanner.unwrap();
@@ -32,7 +32,7 @@ fn counters_add_up() {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let row = |number: usize| format!("counter-{number}");
-    // Of each counter, what its clients were told it became.
+    // The results that clients got from their increments, per counter.
     let told = thread::scope(|scope| {
         let clients = (0..CLIENTS).map(|_| {
             scope.spawn(|| {
@@ -56,7 +56,7 @@ fn counters_add_up() {
         let counter = crate::support::get(&mut client, &region, &row(number)).unwrap();
         let sum = CLIENTS as i64 * ROUNDS * (ROUNDS + 1) / 2;
         assert_eq!(crate::support::counter(&counter), Some(sum));
-        // Every increment gave a number of its own: none worked on what another had already used.
+        // Every increment returned a different value: no two read the same one.
         let mut seen: Vec<i64> = told.iter().flat_map(|told| told[number].clone()).collect();
         seen.sort_unstable();
         assert!(seen.windows(2).all(|pair| pair[0] < pair[1]));
@@ -97,7 +97,7 @@ fn no_scan_sees_half_a_row() {
                 }
             })
         });
-        // The readers must stop also when a writer failed.
+        // Stop the readers even if a writer failed.
         let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
         done.store(true, Ordering::Relaxed);
         written.into_iter().for_each(|writer| writer.unwrap());
@@ -106,7 +106,7 @@ fn no_scan_sees_half_a_row() {
     assert_eq!(scan_all(&mut server.client(), &region, Scan::all(), 100).len(), ROWS);
 }
 
-/// Both families hold the same, unless the row is not there.
+/// Checks that both families hold the same value, or neither has one.
 fn check_whole(row: &Row) {
     assert_eq!(row.value("cf", "q"), row.value("d", "q"), "half a row: {row:?}");
 }
@@ -124,7 +124,7 @@ fn what_was_acknowledged_is_seen_from_then_on() {
                 for number in 0..ROWS {
                     let row = format!("{writer}-{number:03}");
                     crate::support::put(&mut client, region, &row, &row).unwrap();
-                    // Another connection sees it at once, and everything before it.
+                    // Another connection sees it immediately, with everything written before.
                     let read = crate::support::get(&mut other, region, &row).unwrap();
                     assert_eq!(read.value("cf", "q").unwrap(), row);
                     if number % 50 == 49 {
@@ -168,7 +168,7 @@ fn a_scanner_that_is_read_slowly_sees_one_moment() {
             if answer.more_results_in_region == Some(false) {
                 break;
             }
-            // Between any two rows of the scan, all of the table is written again.
+            // Between any two rows of the scan the whole table is rewritten.
             let rows = (0..ROWS).map(|row_number| (row(row_number), format!("{round}")));
             crate::support::put_many(&mut writer, &region, rows);
             answer = crate::support::next(&mut reader, scanner, number, 1).unwrap();
@@ -186,8 +186,8 @@ fn answers_find_their_calls_on_a_crowded_connection() {
     let mut client = server.client();
     let rows = (0..300).map(|row| (format!("{row:03}"), format!("value of {row}")));
     crate::support::put_many(&mut client, &region, rows);
-    // Long scans, which are done on threads of their own, and short ones between them; more than
-    // the server does at once.
+    // Long scans, which run on worker threads, alternate with short ones; there are more than the
+    // server runs at once.
     let mut asked = BTreeMap::new();
     for start in 0..150 {
         let range = RowRange::new(format!("{start:03}"), "");

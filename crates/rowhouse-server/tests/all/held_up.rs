@@ -1,4 +1,4 @@
-//! Calls that take long or wait do not hold up others: the server is on one thread here.
+//! Calls that take long or wait do not delay other calls, even with a single runtime thread.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ fn puts_that_wait_for_merges_do_not_hold_up_a_get() {
         assert_eq!(row.value("cf", "q").unwrap(), "v");
     }
     assert!(!waiting.iter_mut().any(Client::has_answer), "a put should wait");
-    // They wait no more then.
+    // Stopping the server ends their wait.
     server.stop();
 }
 
@@ -154,12 +154,21 @@ fn a_scan_says_that_it_is_alive_before_half_of_its_clients_patience_is_over() {
     let mut scan = Scan::all();
     scan.filter = Some(Box::new(Filter::parse("ValueFilter(=, 'regexstring:^w+$')").unwrap()));
     client.timeout_ms = Some(60);
-    let answer =
-        crate::support::open(&mut client, &region, OpenScan::new(scan.clone()), 10).unwrap();
+    let open = ScanCall::open(region_ref(&region), OpenScan::new(scan.clone()), 10);
+    // On a busy machine a call can start after its client's timeout, and gets no answer.
+    for _ in 0..60 {
+        client.send(&open.to_proto(), &[]);
+        std::thread::sleep(Duration::from_millis(500));
+        if client.has_answer() {
+            break;
+        }
+    }
+    let (_, body) = client.receive_body();
+    let mut cells = body.cells(Some(CellCodec::KeyValue));
+    let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
     assert!(answer.heartbeat && answer.rows.is_empty());
-    // Who waits longer need not be told.
-    client.timeout_ms = None;
-    let answer = crate::support::open(&mut client, &region, OpenScan::new(scan), 10).unwrap();
+    // A client with a longer timeout needs no heartbeat.
+    let answer = crate::support::open(&mut server.client(), &region, OpenScan::new(scan), 10).unwrap();
     assert!(!answer.heartbeat);
 }
 
@@ -180,13 +189,13 @@ fn a_client_that_does_not_read_its_answers_is_not_answered_more_and_more() {
     crate::support::get(&mut client, &region, "small").unwrap();
     let reads = reads_of(&server, &region);
     assert!(reads < CALLS as u64 / 2, "{reads} were answered into memory");
-    // It gets them all when it does read.
+    // It receives all of them once it reads.
     for _ in 0..CALLS {
         greedy.receive_body();
     }
 }
 
-/// How many reads of a region the server counts.
+/// Returns the number of reads that the server has counted for a region.
 fn reads_of(server: &TestServer, region: &RegionInfo) -> u64 {
     let message = proto::GetRegionLoadRequest {
         table_name: Some(crate::support::table_name(&region.table.to_string())),
@@ -237,7 +246,7 @@ fn gets_that_one_answer_has_no_room_for_are_refused_to_who_asks_again_for_them()
     for one in refused {
         assert_eq!(one.answer.as_ref().unwrap_err().kind(), ErrorKind::AnswerTooLarge);
     }
-    // Clients of long ago, and others that do not say what they are, get all of it.
+    // Very old clients, and clients that announce no release, get the complete answer.
     assert!(ask(None).iter().all(|one| one.answer.is_ok()));
 }
 
@@ -279,8 +288,8 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
     }
     assert_eq!(read, "a".repeat(10));
     assert_eq!(again.read_point, first.read_point);
-    // What a flush has dropped, since no scanner is open that sees it, is not there any more: as it is now then, in
-    // HBase too.
+    // A flush drops cells that no open scanner sees. An old read point then returns the current
+    // cells, as in HBase.
     crate::support::scan(&mut client, &ScanCall::close(first.scanner.unwrap())).unwrap();
     server.flush_table("t");
     let mut first_value = |read_point| {
@@ -289,11 +298,11 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
         values(&part).remove(0)
     };
     assert_eq!(first_value(first.read_point.unwrap()), 'b');
-    // A number that was never given is none to wait for.
+    // A read point that was never assigned is not waited for.
     assert_eq!(first_value(u64::MAX), 'b');
 }
 
-/// A server on one thread, and a region whose writers wait so long.
+/// Starts a server on one runtime thread with a region that makes its writers wait for `busy_wait`.
 fn server_that_holds_writers(busy_wait: Duration) -> (TestServer, RegionInfo) {
     let server = TestServer::start_on_one_thread(|options| {
         let settings = &mut options.settings;
@@ -310,7 +319,7 @@ fn server_that_holds_writers(busy_wait: Duration) -> (TestServer, RegionInfo) {
     (server, full)
 }
 
-/// Occupies all threads for long calls until the writers are refused.
+/// Occupies all worker threads until the waiting writers are refused.
 fn occupy_workers(server: &TestServer, full: &RegionInfo) -> Vec<Client> {
     let mut all: Vec<Client> = (0..2).map(|_| server.client()).collect();
     for (nth, client) in all.iter_mut().enumerate() {
@@ -351,13 +360,13 @@ fn calls_that_all_want_one_scanner_end_also_when_the_one_that_has_it_waits_behin
     let scan = Scan { time_range: early, ..Scan::all() };
     let id = crate::support::open(&mut client, &other, whole(scan), 0).unwrap().scanner.unwrap();
     let _waiting = occupy_workers(&server, &full);
-    // They wait for a thread, and then for the scanner.
+    // These calls wait for a thread, then for the scanner.
     let mut many: Vec<Client> = (0..2).map(|_| server.client()).collect();
     for client in &mut many {
         (0..32).for_each(|_| _ = client.send(&ScanCall::next(id, 0, 1000).to_proto(), &[]));
     }
     std::thread::sleep(Duration::from_millis(200));
-    // It has the scanner at once, and waits for a thread behind them.
+    // This call locks the scanner first and queues for a thread after them.
     let taken = crate::support::next(&mut client, id, 0, 10).unwrap();
     assert_eq!(taken.more_results_in_region, Some(false));
     for client in &mut many {
@@ -374,14 +383,15 @@ fn a_multi_of_which_nothing_was_done_is_not_begun_when_its_client_has_given_up()
     let mut client = server.client();
     crate::support::put_wide_row(&mut client, &other, "wide", 20_000);
     let mut waiting = occupy_workers(&server, &full);
-    // A get that goes elsewhere, and an increment behind it.
+    // A get that moves to a worker thread, followed by an increment.
     let increment = Increment::new("c").unwrap().add("cf", "q", 1).unwrap();
     let get = Action::Get(Get::new("wide").unwrap());
     let (message, cells) = multi(&other, [get, Action::Mutate(increment.into(), None)]);
     let mut impatient = server.client();
     impatient.timeout_ms = Some(300);
     impatient.send(&message, &cells);
-    // A thread is free when one of those is answered; the multi has its turn before this.
+    // A thread becomes free when one of the waiting puts is answered; the multi runs before the
+    // call below.
     waiting.iter_mut().for_each(|client| _ = client.receive());
     let wide = Get::new("wide").unwrap().filter(Filter::parse("KeyOnlyFilter()").unwrap());
     client.call(&get_message(&other, &wide)).unwrap();

@@ -1,4 +1,5 @@
-//! What HBase decides by the release that a client announces, and calls that only older clients make.
+//! Behavior that HBase chooses by the release a client announces, and calls that only older clients
+//! make.
 
 use crate::support::{Client, TestServer, region_ref, table_name};
 use rowhouse_format::convert::{CellsIn, get};

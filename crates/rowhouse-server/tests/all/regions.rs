@@ -1,4 +1,4 @@
-//! Regions switched, moved, and taken out of service and into it, as Apache's `Admin` asks.
+//! Region switches, moves, assigns and unassigns, as called by HBase's `Admin`.
 
 use crate::support::{TestServer, region_ref};
 use rowhouse_format::convert::region;
@@ -55,7 +55,7 @@ fn a_region_out_of_service_is_not_served_until_it_is_assigned() {
         let refused = crate::support::get(&mut client, &regions[0], "a").unwrap_err();
         assert_eq!(refused.class, "org.apache.hadoop.hbase.NotServingRegionException");
     }
-    // Its neighbour is, and it is neither split nor moved.
+    // The neighbour is in service; the unassigned region can be neither split nor moved.
     crate::support::put(&mut client, &regions[1], "z", "1").unwrap();
     let moved = proto::MoveRegionRequest { region: name(0), dest_server_name: None };
     assert!(master.call(&moved).is_err());
@@ -69,7 +69,7 @@ fn a_region_out_of_service_is_not_served_until_it_is_assigned() {
     let row = crate::support::get(&mut client, &regions[0], "a").unwrap();
     assert_eq!(row.value("cf", "q").unwrap(), "1");
     master.call(&moved).unwrap();
-    // A restart takes all into service.
+    // A restart brings all regions into service.
     master.call(&unassign).unwrap();
     let server = TestServer::start_in(server.stop());
     let row = crate::support::get(&mut server.client(), &regions[0], "a").unwrap();

@@ -1,4 +1,4 @@
-//! What a server answers to changes that are one, and to conditions: as Apache HBase puts it into its messages.
+//! Answers to atomic and conditional mutations, in the message form of Apache HBase.
 
 use crate::support::{Client, TestServer, region_ref};
 use expect_test::{Expect, expect};
@@ -153,7 +153,8 @@ fn a_repetition_is_answered_with_what_the_first_gave() {
     let mut scene = Scene::new();
     let nonce = Some(Nonce { group: 3, number: 4 });
     let grow = |scene: &Scene| scene.actions(None, vec![append("x", nonce), append("y", nonce)]);
-    // Each of the two starts from what was there, so the second stays; a repetition reads it.
+    // Both appends start from the value before the call, so the second one's result remains; a
+    // repetition reads it.
     let first = grow(&scene);
     scene.check(
         vec![first],

@@ -1,4 +1,5 @@
-//! Stopping, and starting again: what was acknowledged is kept, and who cannot start says why.
+//! Stop and restart: acknowledged writes survive, and a server that cannot start reports the
+//! reason.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
@@ -15,7 +16,7 @@ use rowhouse_server::Server;
 
 const NOT_RUNNING: &str = "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException";
 
-/// Who the server says it is.
+/// Returns the server's announced name and cluster id.
 fn identity(server: &TestServer) -> (ServerName, String) {
     let mut registry = server.connect(Service::ClientMeta);
     let master = registry.call(&proto::GetActiveMasterRequest::default()).unwrap();
@@ -23,7 +24,7 @@ fn identity(server: &TestServer) -> (ServerName, String) {
     (server_from_proto(master.server_name.unwrap()).unwrap(), cluster.cluster_id.unwrap())
 }
 
-/// Puts rows, several in flight, until the server is gone; gives those that were acknowledged.
+/// Puts rows, several in flight, until the server is gone; returns the acknowledged rows.
 fn put_until_stopped(
     mut client: Client,
     region: &RegionInfo,
@@ -49,7 +50,7 @@ fn put_until_stopped(
                 Err(exception) => assert_eq!(exception.class, NOT_RUNNING),
             }
         }
-        // Nobody listens once enough came.
+        // The receiver is gone once it has counted enough.
         let _ = acknowledged.send(());
     }
     unreachable!("batches do not end");
@@ -82,7 +83,7 @@ fn what_was_acknowledged_while_the_server_stopped_is_there_after_a_restart() {
     }
 }
 
-/// A server whose table has two megabytes.
+/// Starts a server with two megabytes of data in its table.
 fn full_server() -> (TestServer, RegionInfo) {
     let server = TestServer::start();
     let region = server.create_table("t", &["cf"], &[]).remove(0);
@@ -104,7 +105,7 @@ fn a_scan_under_way_is_answered_whole() {
     let (server, region) = full_server();
     let mut client = server.client();
     client.send(&whole_table(&region), &[]);
-    // More than fits into the sockets' buffers: the server is still writing.
+    // The answer does not fit into the socket buffers, so the server is still writing.
     client.wait_for_answer();
     let stopping = thread::spawn(move || server.stop());
     let (_, body) = client.receive_body();
@@ -185,7 +186,7 @@ fn a_port_in_use_is_named_with_its_flag() {
         let said = error.message();
         assert!(said.contains(&address) && said.contains(flag), "{said}");
     }
-    // The directory was not left held.
+    // The failed start released the directory.
     TestServer::start_in(dir);
 }
 
@@ -199,7 +200,7 @@ fn a_data_directory_in_use_is_named_with_its_holder() {
         assert!(said.contains(part), "{said}");
     }
     assert!(said.contains(server.address()), "{said}");
-    // The one that holds it was not disturbed.
+    // The server holding the directory still works.
     server.create_table("t", &["cf"], &[]);
 }
 

@@ -1,4 +1,5 @@
-//! The ZooKeeper port: clients find the server through it, and rubbish disturbs nobody.
+//! The ZooKeeper port: clients find the server through it, and malformed input affects no other
+//! client.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -12,7 +13,7 @@ use rowhouse_format::zk::{
 };
 use rowhouse_model::TableState;
 
-/// A session.
+/// A ZooKeeper session.
 struct Session {
     stream: TcpStream,
     input: BytesMut,
@@ -20,7 +21,7 @@ struct Session {
 }
 
 impl Session {
-    /// A connection on which nothing was said yet.
+    /// Opens a TCP connection and sends nothing.
     fn silent(server: &TestServer) -> Self {
         let stream = TcpStream::connect(server.zookeeper()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -40,7 +41,7 @@ impl Session {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// The next frame; `None` once the server has closed the connection.
+    /// Returns the next frame, or `None` once the server has closed the connection.
     fn receive(&mut self) -> Option<Bytes> {
         loop {
             if let Some(frame) = client::frames().next(&mut self.input).unwrap() {
@@ -66,7 +67,7 @@ impl Session {
         reply.data().unwrap()
     }
 
-    /// Sends an operation by its number; gives ZooKeeper's number for what is wrong, or 0.
+    /// Sends an operation by its number; returns ZooKeeper's error code, or 0.
     fn operate(&mut self, operation: i32, record: &[u8]) -> i32 {
         self.xid += 1;
         let mut bytes = BytesMut::new();
@@ -81,14 +82,14 @@ impl Session {
         answer.get_i32()
     }
 
-    /// The client that behaves still finds what it looks for.
+    /// Checks that the correct client still finds the server.
     fn check(&mut self, server: &TestServer) {
         let master = read_master(&self.data("/hbase/master").unwrap()).unwrap();
         assert_eq!(format!("{}:{}", master.host, master.port), server.address());
     }
 }
 
-/// A path as operations have it, and no watch.
+/// Encodes a path followed by a watch flag of 0.
 fn path(text: &str) -> Vec<u8> {
     let len = (text.len() as u32).to_be_bytes();
     [&len[..], text.as_bytes(), &[0]].concat()
@@ -107,7 +108,7 @@ fn clients_find_the_server_and_its_cluster() {
     assert_eq!(session.data("/hbase/nope"), None);
     assert_eq!(session.data(&format!("/hbase/rs/{master}")).unwrap(), "");
 
-    // After a restart it is another server of the same cluster.
+    // After a restart it is a different server of the same cluster.
     let server = TestServer::start_in(server.stop());
     let mut session = Session::connect(&server);
     session.check(&server);
@@ -153,7 +154,7 @@ fn a_session_from_before_a_restart_goes_on() {
     let mut session = Session::silent(&server);
     let mut connect = BytesMut::new();
     client::put_connect(&mut connect, 10_000);
-    // The session's id stands behind protocol, zxid and timeout.
+    // The session id follows protocol, zxid and timeout.
     connect[4 + 16..4 + 24].copy_from_slice(&0x1234_i64.to_be_bytes());
     session.send(&connect);
     let mut answer = session.receive().unwrap();

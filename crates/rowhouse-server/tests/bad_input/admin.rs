@@ -1,4 +1,4 @@
-//! What is asked of the master.
+//! Bad calls to the master.
 
 use bytes::Bytes;
 use expect_test::{Expect, expect};
@@ -11,7 +11,7 @@ use crate::scene::{Scene, frame, header};
 use crate::support::table_name;
 
 impl Scene {
-    /// Asks the master on a new connection.
+    /// Calls the master on a new connection.
     fn check_master<M: Call>(&mut self, message: &M, expected: &Expect) {
         assert_eq!(M::METHOD.service(), Service::Master);
         let call = frame(&header(M::METHOD.name()), &message.encode_to_vec(), b"");
@@ -76,7 +76,7 @@ fn tables_that_cannot_be_are_not_made() {
     let mut family = create(&descriptor("new"), &[]);
     family.table_schema.column_families[0].name = "c:f".into();
     scene.check_master(&family, &expect![[r#"call 7, do not retry: DoNotRetryIOException: illegal family name: must not hold : / \ or control characters, name=c:f"#]]);
-    // Nothing of all this is left behind, and splits need not be in order.
+    // None of these calls left a table, and splits need not be sorted.
     scene.check_master(&create(&descriptor("new"), &[b"c", b"b"]), &expect!["call 7: answered"]);
     assert_eq!(scene.server.regions("new").len(), 3);
 }

@@ -1,4 +1,4 @@
-//! How calls are written.
+//! Malformed calls.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use expect_test::expect;
@@ -20,7 +20,7 @@ fn frames_of_impossible_lengths_are_refused_unread() {
     scene.check_refusal(&with_len(i32::MAX), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 2147483647 received from CLIENT is greater than max allowed 269484032"]);
     scene.check_refusal(&with_len(-1), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 4294967295 received from CLIENT is greater than max allowed 269484032"]);
     scene.check_refusal(&with_len(i32::MIN), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 2147483648 received from CLIENT is greater than max allowed 269484032"]);
-    // Not even enough of it to know which call it is.
+    // Too short to contain the call's number.
     scene.check_calls(b"\x7f\xff\xff\xff\x20", &expect!["closed"]);
     scene.check_refusal(b"\0\0\0\0", &expect!["closed"]);
 }
@@ -79,16 +79,17 @@ fn cell_blocks_that_lie_are_refused() {
         frame(&header, message, cells)
     };
 
-    // The block is shorter than announced, ends in a cell, or has fewer cells than the put says.
+    // The block is shorter than announced, ends inside a cell, or has fewer cells than the put
+    // announces.
     scene.check_calls(&call(&one, whole.len() + 1, &whole), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: cell block longer than its frame: len=30, available=29"]);
     scene.check_calls(&call(&one, u32::MAX as usize, &whole), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: cell block longer than its frame: len=4294967295, available=29"]);
     scene.check_calls(&call(&one, whole.len() - 1, &whole[..whole.len() - 1]), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: cell longer than its block: len=25, left=24"]);
     scene.check_calls(&call(&two, whole.len(), &whole), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: Cell count of 2 but at index 1 no cell returned"]);
     scene.check_calls(&call(&many, whole.len(), &whole), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: Cell count of 2147483647 but at index 1 no cell returned"]);
-    // It holds no cells at all.
+    // It contains no complete cell.
     scene.check_calls(&call(&one, 4, b"\0\0\0\0"), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: malformed cell: shorter than its lengths, len=0"]);
     scene.check_calls(&call(&one, 8, b"\0\0\0\x04\xff\xff\xff\xff"), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: malformed cell: shorter than its lengths, len=4"]);
-    // Its cell is of another row than the put, and in another region.
+    // Its cell is of another row than the put, in another region.
     let mut other = CellBlock::new(CellCodec::KeyValue);
     other.push(&cell("z"));
     let other = other.as_bytes();
@@ -96,7 +97,7 @@ fn cell_blocks_that_lie_are_refused() {
     scene.check_calls(&call(&one, whole.len(), &whole), &expect!["call 7: answered"]);
 }
 
-/// A put of row `a` as a Mutate message, changed.
+/// Returns a put of row `a` as a Mutate message, modified by `change`.
 fn put_of(scene: &Scene, change: impl FnOnce(&mut proto::MutationProto)) -> Bytes {
     let put = Put::new("a").unwrap().add("cf", "q", "v").unwrap();
     let region = region_ref(&scene.regions[0]);

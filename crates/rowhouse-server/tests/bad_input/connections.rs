@@ -1,4 +1,4 @@
-//! How connections begin.
+//! Malformed connection setups.
 
 use bytes::{BufMut, BytesMut};
 use expect_test::expect;
@@ -9,7 +9,7 @@ use rowhouse_format::rpc::Service;
 use crate::scene::Scene;
 use crate::support::{self, Client};
 
-/// Preamble and connection header.
+/// Returns the preamble and the connection header.
 fn opening(header: &proto::ConnectionHeader) -> BytesMut {
     let mut bytes = BytesMut::from("HBas\0\x50");
     bytes.put_u32(header.encoded_len() as u32);
@@ -87,7 +87,7 @@ fn a_thousand_connections_come_and_go() {
     support::head(Service::Client).encode_opening(&mut opening);
     for number in 0..1000 {
         let mut client = Client::silent(scene.server.address());
-        // Some say nothing, some leave in the middle, some with a connection made.
+        // Some send nothing, some close halfway through, some complete the opening.
         let len = opening.len() * (number % 3) / 2;
         client.send_bytes(&opening[..len]);
     }

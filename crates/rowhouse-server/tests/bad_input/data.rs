@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Bad data calls.
 
 use expect_test::{Expect, expect};
 use rowhouse_format::convert::CellsIn;
@@ -13,7 +13,7 @@ use crate::scene::{Scene, frame, header};
 use crate::support::{self, region_ref};
 
 impl Scene {
-    /// Asks on a new connection.
+    /// Sends a call on a new connection.
     fn check_message<M: Call>(&mut self, message: &M, expected: &Expect) {
         let name = M::METHOD.name();
         self.check_calls(&frame(&header(name), &message.encode_to_vec(), b""), expected);
@@ -92,7 +92,7 @@ fn rows_outside_of_the_region_are_refused() {
     let (low, high) = (region_ref(&scene.regions[0]), region_ref(&scene.regions[1]));
     scene.check_message(&get(&low, b"m", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,,ID.HASH.: row='m', startKey='', endKey='m'"]);
     scene.check_message(&put(&high, "a", "cf"), &expect!["call 7, retry: regionserver.WrongRegionException: Requested row out of range for region t,m,ID.HASH.: row='a', startKey='m', endKey=''"]);
-    // The region of another table takes any row: which table is meant, its name says.
+    // The region of another table accepts any row: its name determines the table.
     let before = scene.row(&other[0], "a");
     scene.check_message(&put(&low, "a", "cf"), &expect!["call 7: answered"]);
     assert_eq!(scene.row(&other[0], "a"), before);

@@ -1,5 +1,5 @@
-//! What no well-behaved client sends: each gets an exception that a client understands or a closed
-//! connection, and the other clients notice nothing.
+//! Input that no correct client sends: each is answered with an exception that clients understand
+//! or with a closed connection, and other clients are not affected.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! Every method there is, asked with an empty message.
+//! Calls every method with an empty message.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A server, a table, a client that behaves, and one that does not.
+//! A server, a table, a correct client and an incorrect one.
 
 use std::sync::LazyLock;
 
@@ -30,14 +30,15 @@ impl Scene {
         scene
     }
 
-    /// Sends `bytes` on a new connection: what comes back until the server closes it, in text.
+    /// Sends `bytes` on a new connection and checks the responses, as text, until the server closes
+    /// it.
     pub(crate) fn check(&mut self, bytes: &[u8], expected: &Expect) {
         let mut client = Client::silent(self.server.address());
         client.send_bytes(bytes);
         self.check_said(client, expected);
     }
 
-    /// As [`Scene::check`], but it is the client that has nothing more to say.
+    /// As [`Scene::check`], but the client closes its sending side.
     pub(crate) fn check_leaving(&mut self, bytes: &[u8], expected: &Expect) {
         let mut client = Client::silent(self.server.address());
         client.send_bytes(bytes);
@@ -45,17 +46,17 @@ impl Scene {
         self.check_said(client, expected);
     }
 
-    /// Sends calls to the service that has the data, and leaves.
+    /// Sends calls to the client service and closes the sending side.
     pub(crate) fn check_calls(&mut self, calls: &[u8], expected: &Expect) {
         self.check_service(Service::Client, calls, expected);
     }
 
-    /// Sends calls to a service, and leaves.
+    /// Sends calls to a service and closes the sending side.
     pub(crate) fn check_service(&mut self, service: Service, calls: &[u8], expected: &Expect) {
         self.check_leaving(&with_opening(service, calls), expected);
     }
 
-    /// Sends calls to the service that has the data: the server closes the connection.
+    /// Sends calls to the client service; the server must close the connection.
     pub(crate) fn check_refusal(&mut self, calls: &[u8], expected: &Expect) {
         self.check(&with_opening(Service::Client, calls), expected);
     }
@@ -72,7 +73,7 @@ impl Scene {
         self.check_bystander();
     }
 
-    /// The client that behaves reads what it wrote, on the connection that it had before.
+    /// Checks that the correct client reads its own write, on its original connection.
     fn check_bystander(&mut self) {
         self.puts += 1;
         let (client, region) = (&mut self.bystander, &self.regions[0]);
@@ -83,7 +84,7 @@ impl Scene {
     }
 }
 
-/// A response in text, without what is another one each time, and without HBase's package.
+/// Formats a response without run-specific parts and without HBase's package.
 fn said(response: Response) -> String {
     let call = match response.call_id {
         FATAL_CALL_ID => "fatal".to_owned(),
@@ -120,7 +121,7 @@ fn mask(message: &str) -> String {
     })
 }
 
-/// A request's frame, of whatever parts.
+/// Builds a request frame from the given parts.
 pub(crate) fn frame(header: &proto::RequestHeader, message: &[u8], cells: &[u8]) -> Bytes {
     let mut body = BytesMut::new();
     header.encode_length_delimited(&mut body).unwrap();
@@ -133,7 +134,7 @@ pub(crate) fn frame(header: &proto::RequestHeader, message: &[u8], cells: &[u8])
     bytes.freeze()
 }
 
-/// The header of call 7.
+/// Returns the header of call 7.
 pub(crate) fn header(method: &str) -> proto::RequestHeader {
     proto::RequestHeader {
         call_id: Some(7),

@@ -1,26 +1,26 @@
-//! Where our answers are knowingly not Apache's: one table.
+//! The table of known differences between this server's answers and HBase's.
 
-/// An answer, or a part of one, that differs from Apache's.
+/// An answer, or part of one, that differs from HBase's.
 pub(crate) struct Difference {
-    /// The method that is answered.
+    /// The method of the answered call.
     pub(crate) method: &'static str,
-    /// What of the answer differs.
+    /// The differing part.
     pub(crate) what: What,
-    /// Why it does.
+    /// The reason.
     pub(crate) why: &'static str,
 }
 
-/// What of an answer differs.
+/// The differing part of an answer.
 pub(crate) enum What {
-    /// Apache says the first text where we say the second.
+    /// HBase's text and the text that replaces it in this server's answer.
     Part(&'static str, &'static str),
-    /// We answer this, whatever Apache does.
+    /// The complete answer of this server, independent of HBase's.
     Whole(&'static str),
 }
 
 use What::{Part, Whole};
 
-/// Every difference. One that no recorded call shows any more fails the test: it is to be removed.
+/// All known differences. One that no recorded call shows fails the test and must be removed.
 pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference {
         method: "getChildren",
@@ -103,7 +103,8 @@ const NO_SUCH_FAMILY_IN_GET: Difference = Difference {
     why: "the families' names are what the reader of the message looks for",
 };
 
-/// Whether our answer is Apache's but for known differences, which are noted in `seen`.
+/// Returns whether this server's answer equals HBase's except for known differences, which are
+/// marked in `seen`.
 pub(crate) fn is_known(method: &str, apache: &str, ours: &str, seen: &mut [bool]) -> bool {
     let mut apache = apache.to_owned();
     for (number, difference) in DIFFERENCES.iter().enumerate() {

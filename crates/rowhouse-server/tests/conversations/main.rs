@@ -1,5 +1,5 @@
-//! What the stock client asked of Apache HBase is asked of our server, byte for byte but for names
-//! and numbers that a server gives; the answers are held against Apache's.
+//! Replays requests recorded between the stock client and Apache HBase against this server, byte
+//! for byte except for server-assigned names and numbers, and compares the answers with HBase's.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -38,7 +38,7 @@ fn recorded_clients_get_the_answers_that_apache_gave() {
     }
 }
 
-/// Both answers, line by line: what only Apache says, what only we say, and what both say.
+/// Prints both answers as a line diff.
 fn print(exchange: &Exchange) {
     println!("{}, call {}: {}", exchange.scenario, exchange.call, exchange.method);
     let apache: Vec<&str> = exchange.apache.lines().collect();
@@ -54,7 +54,7 @@ fn print(exchange: &Exchange) {
     }
 }
 
-/// Where the longest common subsequence of two texts stands in each.
+/// Returns the positions of the longest common subsequence in both texts.
 fn common(a: &[&str], b: &[&str]) -> Vec<(usize, usize)> {
     let mut len = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {

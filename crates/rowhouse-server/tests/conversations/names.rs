@@ -1,4 +1,4 @@
-//! What two clusters call the same things, and texts in which they are called the same.
+//! Maps names between two clusters and replaces them with placeholders in text.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,13 +7,13 @@ use bytes::Bytes;
 use regex::Regex;
 use rowhouse_model::{RegionInfo, ServerName, TableName, escape};
 
-/// A region by what it holds: its table and first row.
+/// A region identified by its table and start row.
 pub(crate) type Place = (String, Bytes);
 
 /// The names of one cluster.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// Its servers and its id, as written, and what they are called in texts.
+    /// Patterns of server names and the cluster id, with their placeholders.
     known: Vec<(Regex, &'static str)>,
     regions: BTreeMap<Place, Bytes>,
 }
@@ -25,7 +25,7 @@ impl Names {
         self.add(&regex::escape(&format!("{host}:{port}")), "<address>");
     }
 
-    /// Apache's master and region server, which are told apart by port and start code.
+    /// Adds HBase's master and region server, which differ in port and start code.
     pub(crate) fn add_servers_on(&mut self, host: &str) {
         self.add(&format!(r"{host},\d+,\d{{13}}"), "<server>");
         self.add(&format!(r"{host}:\d+"), "<address>");
@@ -40,7 +40,7 @@ impl Names {
     }
 
     pub(crate) fn add_region(&mut self, region: &RegionInfo) {
-        // The one region of hbase:meta has the same name everywhere.
+        // The single region of hbase:meta has the same name on every cluster.
         if region.table == TableName::meta() {
             return;
         }
@@ -48,24 +48,24 @@ impl Names {
         self.regions.insert(place, region.name().full);
     }
 
-    /// The name of the region at a place.
+    /// Returns the name of a region.
     pub(crate) fn region_at(&self, place: &Place) -> Option<&Bytes> {
         self.regions.get(place)
     }
 
-    /// Which region has this name.
+    /// Returns the region with this name.
     pub(crate) fn place_of(&self, name: &Bytes) -> Option<&Place> {
         self.regions.iter().find(|(_, has)| *has == name).map(|(place, _)| place)
     }
 
-    /// A printed answer with this cluster's names, numbers and times replaced.
+    /// Replaces this cluster's names, numbers and times in a printed answer.
     pub(crate) fn mask(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (name, called) in &self.known {
             text = name.replace_all(&text, *called).into_owned();
         }
         for ((table, start), name) in &self.regions {
-            // The tail, `id.md5.`, is in no need of escapes.
+            // The tail, `id.md5.`, needs no escaping.
             let name = escape(name);
             let tail = &name[name.len().saturating_sub("1795220131100..".len() + 32)..];
             let encoded = &tail[14..46];
@@ -77,8 +77,8 @@ impl Names {
     }
 }
 
-/// Numbers that a server gives.
+/// Numbers assigned by a server.
 static NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(scanner_id|proc_id|mvcc_read_point): \d+").unwrap());
-/// Milliseconds since 1970, between 2001 and 2033: no client of the recordings chose one.
+/// Milliseconds since 1970, between 2001 and 2033: no client of the recordings sends such a number.
 static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b1\d{12}\b").unwrap());

@@ -11,39 +11,39 @@ use rowhouse_format::rpc::{
     Body, FrameDecoder, Method, PREAMBLE_LEN, Response, Service, decode_message,
 };
 
-/// What a client and Apache HBase said to each other, over several connections.
+/// The recorded exchange of a client with Apache HBase, over several connections.
 pub(crate) struct Scenario {
     pub(crate) name: String,
-    /// How each connection began.
+    /// The opening of each connection.
     pub(crate) connections: Vec<Opening>,
-    /// The calls of all connections, in the order in which the client made them.
+    /// The calls of all connections, in the client's order.
     pub(crate) calls: Vec<Call>,
-    /// What was said to ZooKeeper, before everything else: requests and answers.
+    /// The requests to ZooKeeper, which precede everything else, and their answers.
     pub(crate) zookeeper: Vec<(Bytes, Bytes)>,
 }
 
-/// The beginning of a connection.
+/// The opening of a connection.
 pub(crate) enum Opening {
-    /// The registry's preamble, and the message of its answer.
+    /// The registry's preamble; holds the message of its answer.
     Registry(Body),
-    /// Preamble and connection header, as sent; calls follow.
+    /// The preamble and connection header, as sent; calls follow.
     Calls(Bytes),
 }
 
 /// A request and its answer.
 pub(crate) struct Call {
-    /// Which of the scenario's connections it was made on.
+    /// The index of the connection in the scenario.
     pub(crate) connection: usize,
     pub(crate) id: u32,
     pub(crate) method: Method,
-    /// The header, as sent, its length in front.
+    /// The header with its length prefix, as sent.
     pub(crate) header: Bytes,
     pub(crate) message: Bytes,
     pub(crate) cells: Bytes,
     pub(crate) answer: Result<Body, Exception>,
 }
 
-/// The recorded scenarios' folders.
+/// Returns the folders of the recorded scenarios.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rowhouse-format/tests/conversations");
     let entries = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
@@ -54,8 +54,8 @@ pub(crate) fn folders() -> Vec<PathBuf> {
 }
 
 impl Scenario {
-    /// Reads the RPC of a scenario. The client numbers its calls over all connections, and waits
-    /// for one before it makes the next: so their order is that of their numbers.
+    /// Reads a scenario. The client numbers its calls across all connections and waits for each
+    /// answer before the next call, so the numbers give the order.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut files: Vec<_> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -85,7 +85,7 @@ fn frames(mut bytes: BytesMut) -> Vec<Bytes> {
     frames
 }
 
-/// What the client and what the server sent.
+/// Returns the bytes sent by the client and by the server.
 fn directions(file: &Path) -> [BytesMut; 2] {
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.starts_with("# rowhouse conversation 1\n"), "{}", file.display());
@@ -149,7 +149,7 @@ fn read_call(
     }
 }
 
-/// Where the length-delimited message at `at` begins and ends.
+/// Returns the start and end of the length-delimited message at `at`.
 fn delimited(bytes: &Bytes, at: usize) -> (usize, usize) {
     let mut rest = &bytes[at..];
     let len = prost::decode_length_delimiter(&mut rest).unwrap();

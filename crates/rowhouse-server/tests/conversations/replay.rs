@@ -1,4 +1,4 @@
-//! A recorded client's requests, made to our server.
+//! Sends the requests of a recorded client to this server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::recorded::{Call, Opening, Scenario};
 use crate::support::{Client, TestServer};
 use crate::{show, zookeeper};
 
-/// What both servers answered to one request, in text.
+/// The answers of both servers to one request, as text.
 pub(crate) struct Exchange {
     pub(crate) scenario: String,
     pub(crate) call: u32,
@@ -80,20 +80,20 @@ pub(crate) fn replay(scenario: &Scenario) -> Vec<Exchange> {
     exchanges
 }
 
-/// The names and numbers of the two clusters.
+/// The names and numbers of both clusters.
 pub(crate) struct Replay {
     pub(crate) apache: Names,
     pub(crate) ours: Names,
-    /// Apache's numbers and ours.
+    /// HBase's numbers and the corresponding ones of this server.
     scanners: BTreeMap<u64, u64>,
     procedures: BTreeMap<u64, u64>,
-    /// Apache's scanners that stayed open, where ours were refused or at their end.
+    /// HBase's scanners that stayed open while this server's were refused or at their end.
     ended: BTreeSet<u64>,
 }
 
 impl Replay {
-    /// The request's message for our server; `None` for one that its client would not make, since
-    /// it follows from what Apache answered and we did not.
+    /// Translates a request's message for this server; returns `None` for a request that depends on
+    /// an answer of HBase's that this server did not give.
     fn translate(&self, call: &Call) -> Option<Bytes> {
         let bytes = call.message.clone();
         Some(match call.method {
@@ -154,7 +154,7 @@ impl Replay {
         region.value = self.ours.region_at(place).expect("a region we did not tell of").clone();
     }
 
-    /// Takes names and numbers from the two answers.
+    /// Records the names and numbers in the two answers.
     fn learn(&mut self, call: &Call, ours: &Result<Body, Exception>) {
         for (names, answer) in [(&mut self.apache, &call.answer), (&mut self.ours, ours)] {
             let Ok(body) = answer else { continue };
@@ -170,7 +170,7 @@ impl Replay {
             | Method::CreateNamespace
             | Method::ModifyNamespace
             | Method::DeleteNamespace => {
-                // The messages of all these answers hold one number, under the same tag.
+                // All these answers carry one number under the same tag.
                 let procedure = |answer: &Result<Body, Exception>| {
                     answer.as_ref().ok()?.message::<proto::CreateTableResponse>().unwrap().proc_id
                 };
@@ -213,7 +213,7 @@ impl Replay {
     }
 }
 
-/// The request's frame with another message in it.
+/// Builds the request's frame with a different message.
 fn frame(call: &Call, message: &Bytes) -> BytesMut {
     let mut bytes = BytesMut::new();
     let len = call.header.len()
@@ -234,7 +234,8 @@ fn apaches_names() -> Names {
     names
 }
 
-/// Our server is master and region server in one; Apache's are two, with one name here.
+/// This server is master and region server in one. HBase has two servers, which get the same
+/// placeholder.
 fn our_names(server: &TestServer) -> Names {
     let mut names = Names::default();
     let mut registry = server.connect(Service::ClientMeta);

@@ -1,4 +1,4 @@
-//! Answers in text, one fact a line.
+//! Formats answers as text, one fact per line.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::{Body, Call, CellReader, Method, decode_message};
 use rowhouse_model::{KeyValue, Result, Row, escape};
 
-/// An answer: its message without what is absent, its cells behind it.
+/// Formats an answer: its message without absent fields, then its cells.
 pub(crate) fn answer(method: Method, answer: &std::result::Result<Body, Exception>) -> String {
     match answer {
         Err(exception) => exception_text(exception),
@@ -27,7 +27,8 @@ fn exception_text(exception: &Exception) -> String {
     format!("{class}\n  message: {message}\n  do_not_retry: {do_not_retry}\n")
 }
 
-/// Apache answers the actions of a Multi in no order that matters; here they are in the client's.
+/// Formats a Multi answer. The order of HBase's results has no meaning; they are sorted into the
+/// client's order.
 fn multi(body: &Body) -> String {
     let message: proto::MultiResponse = body.message().unwrap();
     let mut text = format!("processed: {:?}\n", message.processed);
@@ -88,7 +89,7 @@ fn cell(cell: KeyValue<'_>) -> String {
     format!("  {row} {family}:{qualifier} {} {kind:?} = {value}\n", key.timestamp)
 }
 
-/// The regions that an answer tells of.
+/// Returns the regions that an answer describes.
 pub(crate) fn regions(method: Method, body: &Body) -> Vec<rowhouse_model::RegionInfo> {
     if method == Method::GetOnlineRegion {
         let message: proto::GetOnlineRegionResponse = body.message().unwrap();
@@ -103,7 +104,7 @@ pub(crate) fn regions(method: Method, body: &Body) -> Vec<rowhouse_model::Region
     infos.map(|cell| region::from_pbuf(&cell.value_bytes()).unwrap()).collect()
 }
 
-/// One arm for each method that was recorded.
+/// One arm per recorded method.
 macro_rules! message_by_method {
     ($method:expr, $body:expr, $($name:ident $request:ident),* $(,)?) => {
         match $method {
@@ -141,7 +142,8 @@ fn message(method: Method, body: &Body) -> String {
     tidy(&text)
 }
 
-/// How a procedure went. Why one failed is an exception; its Java stack is left out.
+/// Formats the result of a procedure. A failure is an exception, shown without its Java stack
+/// trace.
 fn procedure(body: &Body) -> String {
     let mut message: proto::GetProcedureResultResponse = body.message().unwrap();
     let failed = message.exception.take().map(Exception::from_foreign);
@@ -151,7 +153,7 @@ fn procedure(body: &Body) -> String {
     format!("{message:#?}\n{}", failed.unwrap_or_default())
 }
 
-/// Attributes are a map: their order says nothing.
+/// Sorts attributes, which are an unordered map.
 fn descriptors(body: &Body) -> String {
     let mut message: proto::GetTableDescriptorsResponse = body.message().unwrap();
     for table in &mut message.table_schema {
@@ -163,7 +165,7 @@ fn descriptors(body: &Body) -> String {
     format!("{message:#?}\n")
 }
 
-/// A server keeps its regions in no order.
+/// Sorts a server's regions, which have no order.
 fn online_regions(body: &Body) -> String {
     let mut message: proto::GetOnlineRegionResponse = body.message().unwrap();
     message
@@ -172,7 +174,8 @@ fn online_regions(body: &Body) -> String {
     format!("{message:#?}\n")
 }
 
-/// Who the cluster is and where its regions are. How busy it is cannot be compared.
+/// Formats the servers and regions of the cluster. Load figures are not comparable and are left
+/// out.
 fn cluster_status(message: Bytes) -> String {
     let message: proto::GetClusterStatusResponse = decode_message(message).unwrap();
     let mut status = message.cluster_status;
@@ -181,7 +184,7 @@ fn cluster_status(message: Bytes) -> String {
     let mut regions = Vec::new();
     for server in &mut status.live_servers {
         let load = std::mem::take(&mut server.server_load);
-        // By table and first row: the id behind them belongs to one cluster.
+        // Identify regions by table and start row: the id that follows them is cluster-specific.
         let names = load.region_loads.iter().map(|load| escape(&load.region_specifier.value));
         let places = names.filter_map(|name| Some(name.rsplit_once(',')?.0.to_owned()));
         regions.extend(places.map(|place| format!("region {place}\n")));
@@ -190,7 +193,7 @@ fn cluster_status(message: Bytes) -> String {
     format!("{status:#?}\n{}", regions.concat())
 }
 
-/// Drops what is absent, and puts on one line what is one thing.
+/// Drops absent fields and puts small values on one line.
 fn tidy(text: &str) -> String {
     static RULES: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
         [

@@ -1,4 +1,4 @@
-//! The ZooKeeper side of a recorded client.
+//! The ZooKeeper exchange of a recorded client.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use crate::recorded::Scenario;
 use crate::replay::{Exchange, Replay};
 use crate::support::TestServer;
 
-/// Makes the recorded requests to our server's ZooKeeper port.
+/// Sends the recorded requests to this server's ZooKeeper port.
 pub(crate) fn replay(
     scenario: &Scenario,
     server: &TestServer,
@@ -40,7 +40,7 @@ pub(crate) fn replay(
         });
     }
     if !scenario.zookeeper.is_empty() {
-        // The last was closeSession.
+        // The last request was closeSession.
         assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the session's connection stays open");
     }
     exchanges
@@ -54,7 +54,7 @@ fn receive(stream: &mut TcpStream) -> Bytes {
     frame.freeze()
 }
 
-/// What a request asks, and of which node.
+/// Returns the operation of a request and its path.
 fn operation(request: &Bytes) -> (&'static str, &str) {
     let path = || std::str::from_utf8(&request[12..request.len() - 1]).unwrap();
     match i32::from_be_bytes(request[4..8].try_into().unwrap()) {
@@ -65,7 +65,7 @@ fn operation(request: &Bytes) -> (&'static str, &str) {
     }
 }
 
-/// An answer in text, without session, zxid and Stat: they are a server's own.
+/// Formats an answer without session id, zxid and Stat, which are server-specific.
 fn show(method: &str, path: &str, answer: &Bytes) -> String {
     if method == "connect" {
         let timeout = client::read_connected(answer.clone()).unwrap();
@@ -87,7 +87,7 @@ fn show(method: &str, path: &str, answer: &Bytes) -> String {
     }
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Debug)]
 #[allow(dead_code, reason = "it is printed")]
 enum Node {
@@ -98,7 +98,7 @@ enum Node {
 
 fn node(path: &str, answer: &Bytes) -> Node {
     let mut data = Reply::decode(answer.clone()).unwrap().data().unwrap().unwrap();
-    // A byte, the length of an id, the id of who wrote it.
+    // A byte, the length of an id, the id of the writer.
     assert_eq!(data.get_u8(), 0xff);
     let id_len = data.get_u32() as usize;
     data.advance(id_len);

@@ -1,4 +1,4 @@
-//! Scans of hbase:meta, by which clients find the region of a row.
+//! Scans of hbase:meta, which clients use to locate the region of a row.
 
 use bytes::Bytes;
 use rowhouse_format::convert::region;
@@ -10,7 +10,8 @@ use crate::support::{self, Client, TestServer};
 
 const SPLITS: [&[u8]; 5] = [b"\0", b",", b"a,b", b"\xff", b"\xff\xff\0"];
 
-/// How the stock client locates a row: backwards from where its region would begin at the latest.
+/// Locates a row as the stock client does: a reversed scan from the latest possible start of its
+/// region.
 fn locate(client: &mut Client, table: &str, row: &[u8]) -> RegionInfo {
     let start = [table.as_bytes(), b",", row, b",99999999999999"].concat();
     let open = OpenScan {
@@ -30,7 +31,7 @@ fn reversed() -> OpenScan {
     OpenScan::new(scan)
 }
 
-/// Scans hbase:meta, `rows` at a time.
+/// Scans hbase:meta, `rows` per call.
 fn scan(client: &mut Client, open: OpenScan, rows: u32) -> Vec<Row> {
     let limit = (rows == 1).then_some(1);
     let call = ScanCall { limit, ..ScanCall::open(RegionRef::encoded("1588230740"), open, rows) };
@@ -58,7 +59,7 @@ fn has_region(row: &Row) -> bool {
 #[test]
 fn every_row_is_located_in_its_region() {
     let server = TestServer::start();
-    // Neighbours whose names begin alike, and one in a namespace of its own.
+    // Tables whose names share a prefix, and an unrelated one.
     let tables = ["t", "t1", "t-1", "t_", "s"]
         .map(|name| (name, server.create_table(name, &["cf"], &SPLITS)));
     let mut client = server.client();

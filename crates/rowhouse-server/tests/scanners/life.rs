@@ -1,4 +1,4 @@
-//! From open to close.
+//! The life of a scanner, from open to close.
 
 use rowhouse_format::convert::scan::ScanCall;
 use rowhouse_format::exception::Exception;
@@ -91,11 +91,11 @@ fn a_closed_scanner_is_gone() {
 #[test]
 fn a_scanner_that_the_server_closed_may_be_closed_again() {
     let mut rows = Rows::new(2);
-    // Clients from before 1.3 close what the server has closed at the region's end.
+    // Clients before 1.3 close scanners that the server has closed at the end of a region.
     let at_end = rows.open(10).scanner.unwrap();
     rows.scan(&ScanCall::close(at_end));
     rows.scan(&ScanCall::close(at_end));
-    // One that never was is another matter.
+    // A number that was never assigned is refused.
     assert_eq!(rows.refused(&ScanCall::close(at_end + 1000)).class, UNKNOWN_SCANNER);
     assert_eq!(rows.refused(&ScanCall::close(1)).class, UNKNOWN_SCANNER);
 }
@@ -109,7 +109,7 @@ fn a_call_out_of_order_is_refused_and_leaves_the_scanner_where_it_is() {
         let error = rows.refused(&ScanCall::next(scanner, wrong, 2));
         assert_eq!((&*error.class, error.do_not_retry), (OUT_OF_ORDER, true));
     }
-    // As with Apache: it is the client that closes it, or goes on where it was.
+    // As in HBase, the client closes the scanner or continues from its old position.
     assert_eq!(keys(&rows.next(scanner, 1, 2)), expected(4..6));
 }
 

@@ -1,4 +1,4 @@
-//! Scanners as clients use them: opened, gone on with in order, renewed, closed.
+//! Scanners as used by clients: opened, continued in order, renewed, closed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ use rowhouse_format::convert::scan::{OpenScan, ScanAnswer};
 use rowhouse_model::{RegionInfo, Scan};
 use support::{Client, TestServer};
 
-/// A server with a table of one region, whose rows are named `r000`, `r001` and so on.
+/// A server with a table of one region, whose rows are `r000`, `r001` and so on.
 struct Rows {
     server: TestServer,
     region: RegionInfo,
@@ -31,7 +31,7 @@ impl Rows {
         Self { server, region, client }
     }
 
-    /// Rows that all have this value.
+    /// Creates rows that all have this value.
     fn of_values(count: usize, value: &str) -> Self {
         let mut rows = Self::new(0);
         for number in 0..count {
@@ -40,7 +40,7 @@ impl Rows {
         rows
     }
 
-    /// Opens a scanner of all rows and takes the first `rows`.
+    /// Opens a scanner over all rows and takes the first `rows`.
     fn open(&mut self, rows: u32) -> ScanAnswer {
         support::open(&mut self.client, &self.region, all(), rows).unwrap()
     }
@@ -58,7 +58,7 @@ fn all() -> OpenScan {
     OpenScan::new(Scan::all())
 }
 
-/// The rows' names.
+/// Returns the keys of the answer's rows.
 fn keys(answer: &ScanAnswer) -> Vec<String> {
     support::rows_of(answer).into_iter().map(|(key, _)| key).collect()
 }

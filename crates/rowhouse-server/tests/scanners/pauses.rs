@@ -1,4 +1,5 @@
-//! What a scan gives when it pauses, on the thread where the call arrived or within a row.
+//! Results of a scan that pauses, between rows or within one, when its call moves to a worker
+//! thread.
 
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
 use rowhouse_model::{Delete, Put, Scan, Timestamp};
@@ -9,7 +10,7 @@ fn stock(scan: Scan) -> OpenScan {
     OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(scan) }
 }
 
-/// Of the results of an answer only the last is part of a row: stock clients join no others.
+/// Checks that only the last result of an answer is a partial row: stock clients join no others.
 fn check_parts(answer: &ScanAnswer) {
     let shown = answer.rows.iter().map(|one| (one.row.len(), one.partial));
     let shown: Vec<_> = shown.collect();
@@ -46,7 +47,7 @@ fn a_scan_of_one_row_that_closes_its_scanner_has_the_row() {
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
     put_wide_row(&mut client, &region, "wide", 30_000);
-    // As clients before 2.0 do a small scan, and gohbase with CloseScanner.
+    // A small scan as clients before 2.0 send it, and gohbase with CloseScanner.
     let call =
         ScanCall { close: true, ..ScanCall::open(region_ref(&region), stock(Scan::all()), 1) };
     let answer = support::scan(&mut client, &call).unwrap();
@@ -131,7 +132,7 @@ fn nothing_is_lost_or_doubled_however_a_scan_pauses() {
     }
 }
 
-/// The rows that a scan gives, and how many cells each has, with whatever parts come joined.
+/// Reads all rows of a scan with their number of cells, joining partial results.
 fn read_all(client: &mut Client, open: &ScanCall) -> Vec<(String, usize)> {
     let mut rows: Vec<(String, usize)> = Vec::new();
     let mut ends_in_part = false;

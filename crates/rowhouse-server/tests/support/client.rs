@@ -1,4 +1,4 @@
-//! One connection: frames out, frames in.
+//! A blocking client with one connection.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -17,20 +17,20 @@ use rowhouse_model::Cell;
 /// How long a client waits for bytes before its test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection that asks and waits.
+/// A connection for synchronous calls.
 pub(crate) struct Client {
     stream: TcpStream,
     input: BytesMut,
     last_call: u32,
     codec: Option<CellCodec>,
-    /// How long it says that it waits.
+    /// The timeout sent with each call.
     pub(crate) timeout_ms: Option<u32>,
 }
 
-/// The message of an answer and the cells behind it.
+/// The message of an answer and the cells that follow it.
 pub(crate) type Answer<M> = (<M as Call>::Answer, CellReader);
 
-/// How a stock client opens a connection to a service.
+/// Returns the connection header of a stock client.
 pub(crate) fn head(service: Service) -> ConnectionHead {
     ConnectionHead {
         service,
@@ -42,7 +42,7 @@ pub(crate) fn head(service: Service) -> ConnectionHead {
 }
 
 impl Client {
-    /// A connection on which nothing was said yet.
+    /// Opens a TCP connection and sends nothing.
     pub(crate) fn silent(address: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -51,12 +51,12 @@ impl Client {
         Self { stream, input: BytesMut::new(), last_call: 0, codec: None, timeout_ms: None }
     }
 
-    /// A connection to a service.
+    /// Opens a connection to a service.
     pub(crate) fn connect(address: &str, service: Service) -> Self {
         Self::connect_as(address, &head(service))
     }
 
-    /// A connection that is opened in a way of its own.
+    /// Opens a connection with this connection header.
     pub(crate) fn connect_as(address: &str, head: &ConnectionHead) -> Self {
         let mut client = Self::silent(address);
         let mut opening = BytesMut::new();
@@ -66,12 +66,12 @@ impl Client {
         client
     }
 
-    /// Asks and waits for the answer's message.
+    /// Calls a method and returns the answer's message.
     pub(crate) fn call<M: Call>(&mut self, message: &M) -> Result<M::Answer, Exception> {
         self.call_with(message, &[]).map(|(answer, _)| answer)
     }
 
-    /// Asks, with cells, and waits for the answer.
+    /// Calls a method with cells and returns the answer.
     pub(crate) fn call_with<M: Call>(
         &mut self,
         message: &M,
@@ -84,7 +84,7 @@ impl Client {
         Ok((body.message::<M::Answer>().unwrap(), body.cells(self.codec)))
     }
 
-    /// Asks a method whose messages belong to several.
+    /// Calls a method whose message type is shared by several methods.
     pub(crate) fn raw<M: Message, A: Message + Default>(
         &mut self,
         method: &str,
@@ -106,7 +106,7 @@ impl Client {
         Ok(response.outcome?.message::<A>().unwrap())
     }
 
-    /// Asks; gives the number of the call.
+    /// Sends a request; returns the number of the call.
     pub(crate) fn send<M: Call>(&mut self, message: &M, cells: &[Cell]) -> u32 {
         let mut bytes = BytesMut::new();
         let call_id = self.write(&mut bytes, message, cells);
@@ -114,7 +114,7 @@ impl Client {
         call_id
     }
 
-    /// Writes a request behind what is in `out`; gives the number of the call.
+    /// Appends a request to `out`; returns the number of the call.
     pub(crate) fn write<M: Call>(
         &mut self,
         out: &mut BytesMut,
@@ -128,22 +128,23 @@ impl Client {
         call_id
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// As [`Client::send_bytes`], to a server that may have gone: whether it took them.
+    /// As [`Client::send_bytes`], to a server that may be gone; returns whether the bytes were
+    /// sent.
     pub(crate) fn try_send_bytes(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).is_ok()
     }
 
-    /// Says that nothing more will be sent; answers are still read.
+    /// Closes the sending side; answers can still be read.
     pub(crate) fn finish_sending(&self) {
         self.stream.shutdown(Shutdown::Write).unwrap();
     }
 
-    /// The next answer; `None` once the server has closed the connection.
+    /// Returns the next answer, or `None` once the server has closed the connection.
     pub(crate) fn receive(&mut self) -> Option<Response> {
         loop {
             if let Some(frame) = FrameDecoder::default().next(&mut self.input).unwrap() {
@@ -153,7 +154,7 @@ impl Client {
             match self.stream.read(&mut chunk) {
                 Ok(0) => break,
                 Ok(len) => self.input.extend_from_slice(&chunk[..len]),
-                // The server closed with requests unread; answers may be lost on the way.
+                // The server closed with unread requests; answers may be lost in transit.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
                 Err(error) => panic!("no answer within {PATIENCE:?}: {error}"),
             }
@@ -162,13 +163,13 @@ impl Client {
         None
     }
 
-    /// Waits until the next answer has begun to come in.
+    /// Waits for the first byte of the next answer.
     pub(crate) fn wait_for_answer(&mut self) {
         let mut byte = [0];
         assert_eq!(self.stream.peek(&mut byte).unwrap(), 1, "the server closed the connection");
     }
 
-    /// Whether an answer has begun to come in.
+    /// Returns whether the first byte of an answer has arrived.
     pub(crate) fn has_answer(&mut self) -> bool {
         self.stream.set_nonblocking(true).unwrap();
         let peeked = self.stream.peek(&mut [0]);
@@ -176,7 +177,7 @@ impl Client {
         matches!(peeked, Ok(1))
     }
 
-    /// The next answer, which must be there and no exception.
+    /// Returns the next answer, which must not be an exception.
     pub(crate) fn receive_body(&mut self) -> (u32, Body) {
         let response = self.receive().expect("the server closed the connection");
         (response.call_id, response.outcome.unwrap())

@@ -1,4 +1,4 @@
-//! A server in a directory that goes away, and a small blocking client of it.
+//! A server on a temporary directory, and a small blocking client.
 
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -33,22 +33,23 @@ pub(crate) struct TestServer {
 }
 
 impl TestServer {
-    /// A server in a new directory.
+    /// Starts a server in a new directory.
     pub(crate) fn start() -> Self {
         Self::start_in(tempfile::tempdir().unwrap())
     }
 
-    /// A server in `dir`.
+    /// Starts a server in `dir`.
     pub(crate) fn start_in(dir: TempDir) -> Self {
         Self::start_on(runtime(), dir, |_| {})
     }
 
-    /// A server on one thread, with settings of its own: what holds that thread up holds up all.
+    /// Starts a server with modified options on one runtime thread: blocking that thread blocks all
+    /// calls.
     pub(crate) fn start_on_one_thread(set: impl FnOnce(&mut Options)) -> Self {
         Self::start_on(runtime_of(1), tempfile::tempdir().unwrap(), set)
     }
 
-    /// A server with settings of its own.
+    /// Starts a server with modified options.
     pub(crate) fn start_with(set: impl FnOnce(&mut Options)) -> Self {
         Self::start_on(runtime(), tempfile::tempdir().unwrap(), set)
     }
@@ -60,32 +61,32 @@ impl TestServer {
         Self { runtime, address: server.address().to_owned(), server: Some(server), dir }
     }
 
-    /// Stops the server; gives its directory back.
+    /// Stops the server; returns its directory.
     pub(crate) fn stop(mut self) -> TempDir {
         let server = self.server.take().unwrap();
         self.runtime.block_on(server.stop()).unwrap();
         self.dir
     }
 
-    /// Ends the server without stopping it; gives its directory back.
+    /// Ends the server without stopping it; returns its directory.
     pub(crate) fn abandon(self) -> TempDir {
         drop(self.server);
-        // Waits for what still runs on threads of its own.
+        // Waits for its remaining worker threads.
         drop(self.runtime);
         self.dir
     }
 
-    /// Returns once a client has asked for the server to be stopped.
+    /// Returns once a client has asked to stop the server.
     pub(crate) fn wait_for_stop_request(&self) {
         self.runtime.block_on(self.server.as_ref().unwrap().stop_requested());
     }
 
-    /// `host:port` of the RPC.
+    /// Returns `host:port` of the RPC port.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// `host:port` of the ZooKeeper responder.
+    /// Returns `host:port` of the ZooKeeper port.
     pub(crate) fn zookeeper(&self) -> std::net::SocketAddr {
         self.server.as_ref().unwrap().zookeeper()
     }
@@ -95,22 +96,22 @@ impl TestServer {
         self.server.as_ref().unwrap().web().unwrap()
     }
 
-    /// The data directory.
+    /// Returns the data directory.
     pub(crate) fn data(&self) -> &Path {
         self.dir.path()
     }
 
-    /// A connection to the service that has the data.
+    /// Connects to the client service.
     pub(crate) fn client(&self) -> Client {
         self.connect(Service::Client)
     }
 
-    /// A connection to a service.
+    /// Connects to a service.
     pub(crate) fn connect(&self, service: Service) -> Client {
         Client::connect(&self.address, service)
     }
 
-    /// Makes a table; gives its regions, in order.
+    /// Creates a table; returns its regions, in order.
     pub(crate) fn create_table(
         &self,
         name: &str,
@@ -131,14 +132,14 @@ impl TestServer {
         self.regions(name)
     }
 
-    /// Has a table take no more calls.
+    /// Disables a table.
     pub(crate) fn disable_table(&self, name: &str) {
         let table_name = table_name(name);
         let message = proto::DisableTableRequest { table_name, ..Default::default() };
         self.connect(Service::Master).call(&message).unwrap();
     }
 
-    /// Writes what a table has in memory to files.
+    /// Flushes a table's memstores.
     pub(crate) fn flush_table(&self, name: &str) {
         let message =
             proto::FlushTableRequest { table_name: table_name(name), ..Default::default() };
@@ -152,7 +153,7 @@ impl TestServer {
         self.connect(Service::Master).call(&message).unwrap();
     }
 
-    /// The regions of a table, in order.
+    /// Returns the regions of a table, in order.
     pub(crate) fn regions(&self, name: &str) -> Vec<RegionInfo> {
         let mut admin = self.connect(Service::Admin);
         let regions = admin.call(&proto::GetOnlineRegionRequest::default()).unwrap().region_info;
@@ -164,7 +165,7 @@ impl TestServer {
     }
 }
 
-/// A runtime for a server.
+/// Creates a runtime for a server.
 pub(crate) fn runtime() -> Runtime {
     runtime_of(2)
 }
@@ -174,7 +175,7 @@ fn runtime_of(threads: usize) -> Runtime {
     runtime.worker_threads(threads).enable_all().build().unwrap()
 }
 
-/// Free ports on the loopback.
+/// Returns options with free loopback ports.
 pub(crate) fn options(data: &Path) -> Options {
     let mut options = Options::new(data);
     options.listen = "127.0.0.1:0".into();
@@ -182,7 +183,7 @@ pub(crate) fn options(data: &Path) -> Options {
     options
 }
 
-/// Why a server does not start with `options`.
+/// Returns the error of a server that fails to start with `options`.
 pub(crate) fn start_error(options: Options) -> Error {
     match runtime().block_on(Server::start(options)) {
         Ok(_) => panic!("the server started"),
@@ -190,12 +191,12 @@ pub(crate) fn start_error(options: Options) -> Error {
     }
 }
 
-/// How requests name a region.
+/// Returns the name of a region as used in requests.
 pub(crate) fn region_ref(region: &RegionInfo) -> RegionRef {
     RegionRef::Full(region.name().full)
 }
 
-/// A table's name as it travels.
+/// Encodes a table's name.
 pub(crate) fn table_name(name: &str) -> proto::TableName {
     names::table_to_proto(&TableName::parse(name).unwrap())
 }

@@ -1,4 +1,4 @@
-//! Reads and writes of tables, as a client asks for them.
+//! Reads and writes of tables by a client.
 
 use rowhouse_format::convert::multi::{
     Action, MultiAnswer, MultiCall, NumberedAction, RegionActions,
@@ -12,10 +12,10 @@ use rowhouse_model::{Get, Increment, Mutation, Put, RegionInfo, Row, escape};
 
 use super::{Client, region_ref};
 
-/// A row in text: its key and its values.
+/// A row as text: its key and its values.
 pub(crate) type Scanned = (String, Vec<String>);
 
-/// Changes a row of a region.
+/// Mutates a row of a region.
 pub(crate) fn mutate(
     client: &mut Client,
     region: &RegionInfo,
@@ -51,7 +51,7 @@ pub(crate) fn put_many(
     assert!(answers.all(|numbered| numbered.answer.is_ok()), "{answer:?}");
 }
 
-/// A put of `cf:q` as it is asked for.
+/// Builds a Mutate message that puts `cf:q`.
 pub(crate) fn put_message(region: &RegionInfo, row: &str, value: &str) -> proto::MutateRequest {
     let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value).unwrap();
     let call = MutateCall {
@@ -74,7 +74,7 @@ pub(crate) fn put(
     mutate(client, region, put).map(|_| ())
 }
 
-/// Puts a row of so many columns.
+/// Puts a row with this number of columns.
 pub(crate) fn put_wide_row(client: &mut Client, region: &RegionInfo, row: &str, columns: usize) {
     for first in (0..columns).step_by(5_000) {
         let mut put = Put::new(row.to_owned()).unwrap();
@@ -96,7 +96,7 @@ pub(crate) fn put_two(
     mutate(client, region, put.add("d", "q", value).unwrap()).map(|_| ())
 }
 
-/// Adds to the counter `cf:q`; gives what it is now.
+/// Adds to the counter `cf:q`; returns its new value.
 pub(crate) fn increment(
     client: &mut Client,
     region: &RegionInfo,
@@ -107,7 +107,7 @@ pub(crate) fn increment(
     Ok(counter(&mutate(client, region, increment)?).unwrap())
 }
 
-/// The counter `cf:q` of a row.
+/// Returns the counter `cf:q` of a row.
 pub(crate) fn counter(row: &Row) -> Option<i64> {
     let value = row.value("cf", "q")?;
     Some(i64::from_be_bytes(value[..].try_into().unwrap()))
@@ -137,7 +137,7 @@ pub(crate) fn open(
     self::scan(client, &ScanCall::open(region_ref(region), scan, rows))
 }
 
-/// Takes up to `rows` more rows of a scanner.
+/// Takes up to `rows` more rows from a scanner.
 pub(crate) fn next(
     client: &mut Client,
     scanner: u64,
@@ -147,7 +147,7 @@ pub(crate) fn next(
     scan(client, &ScanCall::next(scanner, next_call_seq, rows))
 }
 
-/// The rows of an answer, in text.
+/// Returns the rows of an answer as text.
 pub(crate) fn rows_of(answer: &ScanAnswer) -> Vec<Scanned> {
     let text = |row: &Row| {
         let values = row.cells().map(|cell| escape(cell.value()));

@@ -9,7 +9,7 @@ use rowhouse_model::{Error, Result};
 use super::target::Target;
 use super::{CopyReport, whole};
 use crate::check::{Progress, check, check_disk};
-use crate::directory::{self, Look};
+use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest;
 use crate::store_file;
@@ -28,7 +28,7 @@ pub fn copy_store(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<CopyReport> {
     let (from, into) = (from.as_ref(), into.as_ref());
-    let held = Look::at(from)?;
+    let held = ReadOnlyDirectory::at(from)?;
     let target = Target::create(into)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(from));
     let mut total = 0;

@@ -17,11 +17,11 @@ use std::ops::Range;
 use rowhouse_model::CompactionState;
 
 use super::Policy;
-use super::overlap::{files_over_one_row, read_amplification};
+use super::overlap::{max_overlap, read_amplification};
 
 /// The properties of a file known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct FileFacts<'a> {
+pub(crate) struct FileSummary<'a> {
     pub(crate) id: u64,
     /// Bytes.
     pub(crate) len: u64,
@@ -71,9 +71,9 @@ impl From<CompactionKind> for CompactionState {
 
 /// The input of the compaction policy.
 #[derive(Clone, Debug)]
-pub(crate) struct Situation<'a> {
+pub(crate) struct PolicyInput<'a> {
     /// Oldest first.
-    pub(crate) files: &'a [FileFacts<'a>],
+    pub(crate) files: &'a [FileSummary<'a>],
     /// How many of the files are being compacted, or are older than one that is: these cannot be
     /// chosen.
     pub(crate) busy: usize,
@@ -122,7 +122,7 @@ const EXPIRED_FILE_SHARE: u64 = 8;
 const TTL_PARTS: i64 = 2;
 
 /// Chooses the next compaction.
-pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
+pub(crate) fn choose(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
     let (files, busy) = (situation.files, situation.busy);
     if !policy.enabled {
         return Choice::Nothing;
@@ -157,7 +157,7 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
     }
 }
 
-fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
+fn choose_unasked(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
     let (files, busy) = (situation.files, situation.busy);
     let enough = busy == 0 && files.len() >= policy.files_min.saturating_add(SURPLUS_FILES_MORE);
     let cells: u64 = files.iter().map(|file| file.cells).sum();
@@ -166,7 +166,7 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
         return Choice::Merge(0..files.len(), CompactionKind::Major);
     }
     let bytes: u64 = files.iter().map(|file| file.len).sum();
-    let is_half_expired = |file: &FileFacts<'_>| {
+    let is_half_expired = |file: &FileSummary<'_>| {
         file.len.saturating_mul(EXPIRED_FILE_SHARE) >= bytes
             && expired_share(file, situation) >= EXPIRED_SHARE
     };
@@ -175,7 +175,7 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
     }
     let crowded = files.len() >= policy.files_blocking.saturating_mul(4);
     let apart_max =
-        (files_over_one_row(files) < policy.files_max).then(|| time_apart_max(situation)).flatten();
+        (max_overlap(files) < policy.files_max).then(|| time_apart_max(situation)).flatten();
     let gain = |run: Range<usize>, bytes: u64| {
         let run_files = &files[run];
         // Small files cost more than compacting them, whatever their rows and times.
@@ -183,10 +183,9 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
             return Some(run_files.len());
         }
         let together = apart_max.is_none_or(|max| time_apart(run_files, situation) <= max);
-        let files_over_one_row = files_over_one_row(run_files);
+        let max_overlap = max_overlap(run_files);
         // Files that hardly overlap with the others are not included just for their number.
-        let worth =
-            files_over_one_row >= policy.files_min && run_files.len() <= 2 * files_over_one_row;
+        let worth = max_overlap >= policy.files_min && run_files.len() <= 2 * max_overlap;
         (together && worth).then_some(run_files.len())
     };
     choose_run(files, busy, policy, gain)
@@ -194,24 +193,24 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
 
 /// Returns the run after the first `busy` files with the highest gain, if that is enough.
 fn choose_run(
-    files: &[FileFacts<'_>],
+    files: &[FileSummary<'_>],
     busy: usize,
     policy: &Policy,
     gain: impl Fn(Range<usize>, u64) -> Option<usize>,
 ) -> Choice {
-    let run = explore(files, busy, policy, gain);
+    let run = best_run(files, busy, policy, gain);
     if run.len() < policy.files_min { Choice::Nothing } else { merge(files, run) }
 }
 
 /// Returns a compaction of `run`; major if no other file remains that could hold cells covered by
 /// its markers.
-fn merge(files: &[FileFacts<'_>], run: Range<usize>) -> Choice {
+fn merge(files: &[FileSummary<'_>], run: Range<usize>) -> Choice {
     let all = run.len() == files.len();
     Choice::Merge(run, if all { CompactionKind::Major } else { CompactionKind::Minor })
 }
 
 /// Whether the oldest file is old enough for a compaction of all files.
-fn is_major_due(situation: &Situation<'_>, policy: &Policy) -> bool {
+fn is_major_due(situation: &PolicyInput<'_>, policy: &Policy) -> bool {
     let files = situation.files;
     let oldest = files.iter().map(|file| file.created_millis).min().unwrap_or(0);
     if policy.major_period_millis <= 0 || oldest <= 0 || files.len() >= policy.files_max {
@@ -225,13 +224,13 @@ fn is_major_due(situation: &Situation<'_>, policy: &Policy) -> bool {
     }
     // If every file is complete for its rows, another compaction changes nothing, unless cells have
     // expired since.
-    let is_whole = |file: &FileFacts<'_>| {
+    let is_whole = |file: &FileSummary<'_>| {
         file.timestamp_min >= situation.unexpired_from
             && (file.major || file.surplus == Some(Surplus::default()))
     };
     match files {
         [file] => !file.major || file.timestamp_min < situation.unexpired_from,
-        _ => files_over_one_row(files) > 1 || !files.iter().all(is_whole),
+        _ => max_overlap(files) > 1 || !files.iter().all(is_whole),
     }
 }
 
@@ -251,7 +250,7 @@ fn jittered_period(policy: &Policy, seed: u64) -> i64 {
 
 /// Estimates the number of a file's cells that a major compaction would drop. The output of a major
 /// compaction has none.
-fn surplus_of(file: &FileFacts<'_>, drops: Drops) -> u64 {
+fn surplus_of(file: &FileSummary<'_>, drops: Drops) -> u64 {
     let Some(surplus) = file.surplus.filter(|_| !file.major) else { return 0 };
     // A marker is dropped together with a cell it covers.
     let markers = if drops.markers { surplus.markers.saturating_mul(2) } else { 0 };
@@ -262,14 +261,14 @@ fn surplus_of(file: &FileFacts<'_>, drops: Drops) -> u64 {
 /// Returns the first timestamp of a file that was not expired when the file was written.
 /// Compactions drop older cells, and a file with markers over older cells reports 0 as its lowest
 /// timestamp.
-fn unexpired_at_creation(file: &FileFacts<'_>, situation: &Situation<'_>) -> i64 {
+fn unexpired_at_creation(file: &FileSummary<'_>, situation: &PolicyInput<'_>) -> i64 {
     let age = situation.now_millis.saturating_sub(file.created_millis).max(0);
     file.timestamp_min.max(situation.unexpired_from.saturating_sub(age))
 }
 
 /// Estimates the share of a file that has expired since it was written, assuming evenly spread
 /// timestamps.
-fn expired_share(file: &FileFacts<'_>, situation: &Situation<'_>) -> f64 {
+fn expired_share(file: &FileSummary<'_>, situation: &PolicyInput<'_>) -> f64 {
     let from = unexpired_at_creation(file, situation);
     if situation.unexpired_from <= from {
         return 0.0;
@@ -280,12 +279,12 @@ fn expired_share(file: &FileFacts<'_>, situation: &Situation<'_>) -> f64 {
 
 /// Returns the maximum span of a run's timestamps, in milliseconds; `None` in a family without a
 /// TTL.
-fn time_apart_max(situation: &Situation<'_>) -> Option<i64> {
+fn time_apart_max(situation: &PolicyInput<'_>) -> Option<i64> {
     let expires = situation.unexpired_from != i64::MIN;
     expires.then(|| situation.now_millis.saturating_sub(situation.unexpired_from) / TTL_PARTS)
 }
 
-fn time_apart(run: &[FileFacts<'_>], situation: &Situation<'_>) -> i64 {
+fn time_apart(run: &[FileSummary<'_>], situation: &PolicyInput<'_>) -> i64 {
     let first = run.iter().map(|file| unexpired_at_creation(file, situation)).min().unwrap_or(0);
     let last = run.iter().map(|file| file.timestamp_max).max().unwrap_or(0);
     last.saturating_sub(first)
@@ -293,8 +292,8 @@ fn time_apart(run: &[FileFacts<'_>], situation: &Situation<'_>) -> i64 {
 
 /// Returns the run of neighbours after the first `busy` files with the highest gain; empty if none
 /// qualifies.
-fn explore(
-    files: &[FileFacts<'_>],
+fn best_run(
+    files: &[FileSummary<'_>],
     busy: usize,
     policy: &Policy,
     gain: impl Fn(Range<usize>, u64) -> Option<usize>,

@@ -80,7 +80,7 @@ pub(crate) enum RowKinds {
     /// The same kind for all rows.
     All(CompactionKind),
     /// Major, except for rows that other files may hold.
-    MajorBut(OtherFiles),
+    MajorExcept(OtherFiles),
 }
 
 impl RowKinds {
@@ -171,7 +171,7 @@ impl CompactionFilter {
         self.row.extend_from_slice(row);
         self.kind = match &mut self.kinds {
             RowKinds::All(kind) => *kind,
-            RowKinds::MajorBut(other_files) => match other_files.may_hold(row) {
+            RowKinds::MajorExcept(other_files) => match other_files.may_hold(row) {
                 true => CompactionKind::Minor,
                 false => CompactionKind::Major,
             },

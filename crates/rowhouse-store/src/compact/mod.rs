@@ -13,14 +13,14 @@ mod running;
 mod schedule;
 
 pub use choose::CompactionKind;
-pub(crate) use choose::{Choice, Drops, FileFacts, Situation, Surplus, choose};
+pub(crate) use choose::{Choice, Drops, FileSummary, PolicyInput, Surplus, choose};
 #[cfg(test)]
 pub(crate) use compaction_filter::is_plain;
 pub(crate) use compaction_filter::{CompactionFilter, RowKinds};
 pub(crate) use other_files::OtherFiles;
 pub(crate) use overlap::read_amplification;
 pub(crate) use policy::Policy;
-pub(crate) use run::{Hurry, compact, rewrite_wider};
+pub(crate) use run::{Pacing, compact, rewrite_wider};
 pub(crate) use running::Running;
 #[cfg(test)]
 pub(crate) use schedule::work_by_hand;

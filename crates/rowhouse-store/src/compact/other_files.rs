@@ -3,7 +3,7 @@
 
 use rowhouse_model::Bytes;
 
-use super::FileFacts;
+use super::FileSummary;
 
 /// Sorted, disjoint ranges of rows, each from a first to a last row.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct OtherFiles {
 
 impl OtherFiles {
     /// Collects the row ranges of `files`.
-    pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a FileFacts<'a>>) -> Self {
+    pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a FileSummary<'a>>) -> Self {
         let mut files: Vec<_> = files.into_iter().collect();
         files.sort_by_key(|file| file.first_row);
         let mut ranges: Vec<(Bytes, Bytes)> = Vec::new();
@@ -49,10 +49,10 @@ mod tests {
     fn other_files(ranges: &[(&'static str, &'static str)]) -> OtherFiles {
         let files: Vec<_> = ranges
             .iter()
-            .map(|(first_row, last_row)| FileFacts {
+            .map(|(first_row, last_row)| FileSummary {
                 first_row: first_row.as_bytes(),
                 last_row: last_row.as_bytes(),
-                ..FileFacts::default()
+                ..FileSummary::default()
             })
             .collect();
         OtherFiles::of(&files)

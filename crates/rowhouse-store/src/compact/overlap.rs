@@ -1,6 +1,6 @@
 //! Read amplification: the number of files whose row ranges a read has to consult.
 
-use super::FileFacts;
+use super::FileSummary;
 
 /// Number of files without a common row that cost as much as one file that every read consults:
 /// each has an index and a Bloom filter in memory, and a full scan opens each.
@@ -8,7 +8,7 @@ const DISJOINT_FILES: usize = 8;
 
 /// Returns the maximum number of files whose ranges contain one row, which a read of that row
 /// consults.
-pub(crate) fn files_over_one_row(files: &[FileFacts<'_>]) -> usize {
+pub(crate) fn max_overlap(files: &[FileSummary<'_>]) -> usize {
     let mut first: Vec<&[u8]> = files.iter().map(|file| file.first_row).collect();
     let mut last: Vec<&[u8]> = files.iter().map(|file| file.last_row).collect();
     first.sort_unstable();
@@ -26,22 +26,22 @@ pub(crate) fn files_over_one_row(files: &[FileFacts<'_>]) -> usize {
 }
 
 /// Returns the read amplification of the files: their cost in files that every read consults.
-pub(crate) fn read_amplification(files: &[FileFacts<'_>]) -> usize {
-    files_over_one_row(files).max(files.len().div_ceil(DISJOINT_FILES))
+pub(crate) fn read_amplification(files: &[FileSummary<'_>]) -> usize {
+    max_overlap(files).max(files.len().div_ceil(DISJOINT_FILES))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn files(text: &str) -> Vec<FileFacts<'_>> {
+    fn files(text: &str) -> Vec<FileSummary<'_>> {
         text.split_whitespace()
             .map(|rows| {
                 let (first_row, last_row) = rows.split_once('-').unwrap_or((rows, rows));
-                FileFacts {
+                FileSummary {
                     first_row: first_row.as_bytes(),
                     last_row: last_row.as_bytes(),
-                    ..FileFacts::default()
+                    ..FileSummary::default()
                 }
             })
             .collect()
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn depth_is_the_most_files_over_one_row() {
-        let depth_of = |text| files_over_one_row(&files(text));
+        let depth_of = |text| max_overlap(&files(text));
         assert_eq!(depth_of(""), 0);
         assert_eq!(depth_of("a-z"), 1);
         assert_eq!(depth_of("a-c d-f g-i"), 1);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rowhouse_model::{Error, ErrorKind, Key, Result};
 
 use super::compaction_filter::CompactionFilter;
-use super::{Choice, CompactionKind, FileFacts, OtherFiles, RowKinds, choose};
+use super::{Choice, CompactionKind, FileSummary, OtherFiles, RowKinds, choose};
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -21,7 +21,7 @@ const BYTES_BETWEEN_CHECKS: u64 = 256 << 10;
 
 /// Whether a caller waits for the compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hurry {
+pub(crate) enum Pacing {
     /// No caller waits: runs at the configured pace.
     Paced,
     /// The caller waits: runs as fast as possible.
@@ -39,13 +39,13 @@ pub(crate) fn compact(
     engine: &Arc<Engine>,
     family: &FamilyStore,
     asked: Option<CompactionKind>,
-    hurry: Hurry,
+    hurry: Pacing,
 ) -> Result<()> {
     loop {
         check(engine, family)?;
         let choosing = family.merges.choosing();
         let files = family.super_version().files.clone();
-        let facts: Vec<FileFacts<'_>> =
+        let facts: Vec<FileSummary<'_>> =
             files.iter().map(|file| file.facts(family.range())).collect();
         let now_millis = engine.timestamps.now_millis();
         let busy = choosing.busy(&files);
@@ -70,7 +70,7 @@ pub(crate) fn compact(
         let kinds = match (kind, asked) {
             (CompactionKind::Minor, None) => {
                 let others = facts[..run.start].iter().chain(&facts[run.end..]);
-                RowKinds::MajorBut(OtherFiles::of(others))
+                RowKinds::MajorExcept(OtherFiles::of(others))
             }
             _ => RowKinds::All(kind),
         };
@@ -95,13 +95,13 @@ pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Resul
     let run = &files[first..=last];
     let all = run.len() == files.len();
     let kind = if all { CompactionKind::Major } else { CompactionKind::Minor };
-    merge(engine, family, kind.into(), run, engine.timestamps.now_millis(), Hurry::Waited)
+    merge(engine, family, kind.into(), run, engine.timestamps.now_millis(), Pacing::Waited)
 }
 
 /// Returns an error if a compaction would be useless.
 fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
     engine.check_working()?;
-    if family.is_leaving() {
+    if family.is_closing() {
         return Err(Error::new(ErrorKind::NotServingRegion, "the region is being dropped"));
     }
     Ok(())
@@ -114,7 +114,7 @@ pub(super) fn merge(
     kinds: RowKinds,
     files: &[Arc<StoreFile>],
     now_millis: i64,
-    hurry: Hurry,
+    hurry: Pacing,
 ) -> Result<()> {
     engine.manifest.check_writable()?;
     let bytes = files.iter().map(|file| file.len()).sum::<u64>();
@@ -169,7 +169,7 @@ fn merge_files(
     kinds: RowKinds,
     files: &[Arc<StoreFile>],
     now_millis: i64,
-    hurry: Hurry,
+    hurry: Pacing,
 ) -> Result<Option<FileMeta>> {
     let range = family.range();
     let start = Key::row_start(&range.start);
@@ -219,14 +219,14 @@ fn merge_files(
 struct Progress<'a> {
     engine: &'a Engine,
     family: &'a FamilyStore,
-    hurry: Hurry,
+    hurry: Pacing,
     cells: u64,
     read_bytes: u64,
     written_bytes: u64,
 }
 
 impl<'a> Progress<'a> {
-    fn new(engine: &'a Engine, family: &'a FamilyStore, hurry: Hurry) -> Self {
+    fn new(engine: &'a Engine, family: &'a FamilyStore, hurry: Pacing) -> Self {
         Self { engine, family, hurry, cells: 0, read_bytes: 0, written_bytes: 0 }
     }
 
@@ -244,13 +244,13 @@ impl<'a> Progress<'a> {
         (self.cells, self.read_bytes) = (0, 0);
         let check = || check(self.engine, self.family);
         match self.hurry {
-            Hurry::Paced => {
+            Pacing::Paced => {
                 if !self.engine.compactions.is_enabled() {
                     return Err(Error::new(ErrorKind::Unsupported, "compactions are switched off"));
                 }
                 self.engine.compactions.pace().wait_for(self.engine, written, check)
             }
-            Hurry::Waited => check(),
+            Pacing::Waited => check(),
         }
     }
 }

@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use rowhouse_model::Bytes;
 
 use super::pace::Pace;
-use super::{Choice, CompactionKind, FileFacts, Hurry, choose, compact};
+use super::{Choice, CompactionKind, FileSummary, Pacing, choose, compact};
 use crate::background::{Work, guard};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -271,7 +271,7 @@ fn bytes_to_merge(
     asked: Option<CompactionKind>,
 ) -> Option<u64> {
     let super_version = family.super_version();
-    let facts: Vec<FileFacts<'_>> =
+    let facts: Vec<FileSummary<'_>> =
         super_version.files.iter().map(|file| file.facts(family.range())).collect();
     let busy = family.merges.busy(&super_version.files);
     let situation = family.situation(&facts, busy, engine.timestamps.now_millis(), asked);
@@ -298,7 +298,7 @@ pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
     drop(state);
     let _compacting = job.family.compacting.write();
     // The test requests it again if it fails.
-    let done = compact(engine, &job.family, job.asked, Hurry::Waited);
+    let done = compact(engine, &job.family, job.asked, Pacing::Waited);
     done.is_ok()
 }
 
@@ -321,7 +321,7 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
                 engine.compactions.request(&job.family, job.asked);
                 return Ok(());
             };
-            compact(engine, &job.family, job.asked, Hurry::Paced)
+            compact(engine, &job.family, job.asked, Pacing::Paced)
         });
         if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
             // Its flush may have been postponed.
@@ -330,7 +330,7 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
         // A compaction that was stopped because it is no longer wanted has not failed.
         let wanted = engine.check_working().is_ok()
             && engine.compactions.is_enabled()
-            && !job.family.is_leaving();
+            && !job.family.is_closing();
         engine.compactions.done(job, done.err().filter(|_| wanted).map(|error| error.to_string()));
     }
 }

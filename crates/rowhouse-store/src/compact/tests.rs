@@ -11,7 +11,7 @@ use rowhouse_model::{
 };
 
 use super::compaction_filter::CompactionFilter;
-use super::{CompactionKind, Hurry};
+use super::{CompactionKind, Pacing};
 use crate::disk::simulated::SimulatedDisk;
 use crate::read::{Rules, Verdict, Visible};
 use crate::{CompactionSettings, Settings, Store, Table, TableScanner};
@@ -368,7 +368,7 @@ impl Run {
                     false => (CompactionKind::Minor, region.engine()),
                 };
                 let now = engine.timestamps.now_millis();
-                super::run::merge(engine, family, kind.into(), run, now, Hurry::Waited).unwrap();
+                super::run::merge(engine, family, kind.into(), run, now, Pacing::Waited).unwrap();
                 let left = left_by(kind, &self.files[places.clone()].concat(), now);
                 self.files.splice(places, [left]);
                 self.files.retain(|file| !file.is_empty());

@@ -324,7 +324,7 @@ impl FileMeta {
 
     /// Returns the sequence number that orders the file among the log's commits: its own if it was
     /// bulk-loaded, otherwise that of its last logged cell.
-    pub(crate) fn counts_from(&self) -> u64 {
+    pub(crate) fn log_order(&self) -> u64 {
         if self.loaded { self.sequence_max } else { self.logged_up_to() }
     }
 

@@ -91,7 +91,7 @@ impl Manifest {
     }
 
     /// Clears the note of the oldest log segment, because empty segments are about to be removed.
-    pub(crate) fn unname_log_segment(&self) {
+    pub(crate) fn clear_log_segment(&self) {
         let mut state = self.state.write();
         Arc::make_mut(&mut state).log_segment = None;
     }

@@ -14,7 +14,7 @@ pub(crate) use edit::{
     TableAltered, TableCreated, TableDropped, TableStateChanged, TableTruncated, encode_table,
 };
 pub(crate) use log::{Manifest, write};
-pub(crate) use read::{COPY_PATH, PATH, read, read_what_is_left};
+pub(crate) use read::{COPY_PATH, PATH, read, read_readable};
 pub(crate) use snapshot::{
     SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
 };

@@ -111,7 +111,7 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
             EditRead::Nothing(what) => break Some(what),
         }
     };
-    settle_end(&header, &bytes, at, wrong, boot_id)?;
+    classify_end(&header, &bytes, at, wrong, boot_id)?;
     if whole.state.cluster_id.is_empty() {
         return Err(header.damaged(at, "it does not say what store it is of"));
     }
@@ -126,7 +126,7 @@ struct Left {
 
 /// Reads the manifest if one of its copies is undamaged, otherwise the readable part of the copy
 /// that lost less. Adds an error to `lost` for everything that is lost.
-pub(crate) fn read_what_is_left(
+pub(crate) fn read_readable(
     disk: &dyn Disk,
     boot_id: [u8; 16],
     lost: &mut Vec<Error>,
@@ -193,7 +193,7 @@ fn load(disk: &dyn Disk, path: &str) -> Result<Option<Bytes>> {
 }
 
 /// Decides whether the end of the file is an edit that was never acknowledged, or damage.
-fn settle_end(
+fn classify_end(
     header: &FileHeader,
     whole: &[u8],
     at: usize,
@@ -248,7 +248,7 @@ mod tests {
         disk.create(PATH).unwrap().write_all_at(&bytes, 0).unwrap();
         assert_eq!(read(&disk, boot_id).unwrap_err().kind(), ErrorKind::Unsupported);
         let mut lost = Vec::new();
-        let left = read_what_is_left(&disk, boot_id, &mut lost);
+        let left = read_readable(&disk, boot_id, &mut lost);
         assert_eq!(left.next_id(), 9);
         let kinds: Vec<ErrorKind> = lost.iter().map(Error::kind).collect();
         assert_eq!(kinds, [ErrorKind::Unsupported; 2]);

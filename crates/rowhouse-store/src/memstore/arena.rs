@@ -23,11 +23,11 @@ pub(super) struct Arena {
     /// The chunk from which pieces are cut; null before the first one.
     current: AtomicPtr<Chunk>,
     /// The chunk added last, shared or not; locked while one is added.
-    newest: Mutex<CurrentChunk>,
+    newest: Mutex<NewestChunk>,
     bytes: AtomicU64,
 }
 
-struct CurrentChunk(*mut Chunk);
+struct NewestChunk(*mut Chunk);
 
 /// The header of a chunk; its pieces follow.
 #[repr(C)]
@@ -64,7 +64,7 @@ impl Default for Arena {
     }
 }
 
-impl Default for CurrentChunk {
+impl Default for NewestChunk {
     fn default() -> Self {
         Self(ptr::null_mut())
     }
@@ -112,7 +112,7 @@ impl Arena {
     /// Allocates a chunk of `chunk_len` bytes and returns it with its first piece.
     fn add_chunk(
         &self,
-        newest: &mut CurrentChunk,
+        newest: &mut NewestChunk,
         chunk_len: usize,
         len: usize,
     ) -> (Piece, NonNull<Chunk>) {

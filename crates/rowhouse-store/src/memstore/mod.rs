@@ -34,7 +34,7 @@ use rowhouse_model::CellRef;
 
 pub(crate) use cursor::MemstoreCursor;
 use readers::Readers;
-pub(crate) use readers::{Flushed, Reading};
+pub(crate) use readers::{FlushResult, ReaderRegistration};
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
 

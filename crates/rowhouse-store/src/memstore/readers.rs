@@ -10,7 +10,7 @@ use crate::read::Retention;
 use crate::store_file::StoreFile;
 
 /// The result of flushing one or several memstores together.
-pub(crate) struct Flushed {
+pub(crate) struct FlushResult {
     /// `None` if no cell was worth keeping.
     pub(crate) file: Option<Arc<StoreFile>>,
     /// The lowest sequence at which no dropped cell is visible.
@@ -26,17 +26,17 @@ pub(crate) struct Flushed {
 pub(super) struct Readers {
     /// Number of readers at each sequence.
     sequences: Mutex<BTreeMap<u64, usize>>,
-    flushed: OnceLock<Arc<Flushed>>,
+    flushed: OnceLock<Arc<FlushResult>>,
 }
 
 /// The registration of a long read of a memstore at a sequence. While it exists, a flush that
 /// begins drops nothing that is visible there.
-pub(crate) struct Reading {
+pub(crate) struct ReaderRegistration {
     memstore: Arc<Memstore>,
     sequence: u64,
 }
 
-impl Reading {
+impl ReaderRegistration {
     pub(crate) fn new(memstore: Arc<Memstore>, sequence: u64) -> Self {
         *memstore.readers.sequences.lock().entry(sequence).or_default() += 1;
         Self { memstore, sequence }
@@ -44,7 +44,7 @@ impl Reading {
 
     /// Returns the result of the flush if it is readable at this sequence. A flush that began
     /// before the registration may have dropped too much.
-    pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
+    pub(crate) fn flushed(&self) -> Option<&Arc<FlushResult>> {
         self.memstore.flushed().filter(|flushed| flushed.readable_from <= self.sequence)
     }
 
@@ -54,7 +54,7 @@ impl Reading {
     }
 }
 
-impl Drop for Reading {
+impl Drop for ReaderRegistration {
     fn drop(&mut self) {
         let mut sequences = self.memstore.readers.sequences.lock();
         if let Some(count) = sequences.get_mut(&self.sequence) {
@@ -68,17 +68,17 @@ impl Drop for Reading {
 
 impl Memstore {
     /// Returns the lowest sequence of a registered reader.
-    pub(crate) fn lowest_reader(&self) -> Option<u64> {
+    pub(crate) fn oldest_registered_sequence(&self) -> Option<u64> {
         self.readers.sequences.lock().first_key_value().map(|(&sequence, _)| sequence)
     }
 
     /// Returns the result of its flush; `None` before that.
-    pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
+    pub(crate) fn flushed(&self) -> Option<&Arc<FlushResult>> {
         self.readers.flushed.get()
     }
 
     /// Records the result of its flush, once.
-    pub(crate) fn set_flushed(&self, flushed: Arc<Flushed>) {
+    pub(crate) fn set_flushed(&self, flushed: Arc<FlushResult>) {
         let _ = self.readers.flushed.set(flushed);
     }
 }

@@ -82,12 +82,12 @@ fn any_cell() -> impl Strategy<Value = Cell> {
 #[derive(Clone, Copy, Debug)]
 enum Way {
     OneByOne,
-    NonBlockingRegion,
+    Sorted,
 }
 
 /// Sorted or nearly sorted cells, and the way they are inserted.
 fn any_run() -> impl Strategy<Value = (Way, Vec<Cell>)> {
-    let way = prop::sample::select(vec![Way::OneByOne, Way::NonBlockingRegion]);
+    let way = prop::sample::select(vec![Way::OneByOne, Way::Sorted]);
     let cells = prop::collection::vec(any_cell(), 0..if cfg!(miri) { 12 } else { 40 });
     (way, cells, any::<bool>()).prop_map(|(way, mut cells, sorted)| {
         if sorted {
@@ -126,7 +126,7 @@ proptest! {
             let each = run.iter().map(|cell| (&cell.as_bytes()[..], cell.sequence()));
             added += match way {
                 Way::OneByOne => each.map(|(cell, sequence)| memstore.insert(cell, sequence)).sum(),
-                Way::NonBlockingRegion => memstore.insert_sorted(each),
+                Way::Sorted => memstore.insert_sorted(each),
             };
         }
         let cells: Vec<&Cell> = runs.iter().flat_map(|(_, run)| run).collect();
@@ -144,7 +144,7 @@ proptest! {
         prop_assert_eq!(memstore.first_sequence(), sequences().min());
         prop_assert_eq!(memstore.last_sequence(), sequences().max().unwrap_or(0));
         // One cursor that moves forward, and a new one for each seek.
-        let mut moving = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
+        let mut topology_lock = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
         let mut last: Option<Cell> = None;
         for wanted in &seeks {
             let behind = map.keys().find(|Sorted(cell)| cell.key() >= wanted.key());
@@ -152,12 +152,12 @@ proptest! {
             let fresh = fresh.cell().map(|cell| (cell.to_cell(), cell.sequence));
             let expected = behind.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
             prop_assert_eq!(&fresh, &expected);
-            moving.seek(&wanted.key());
+            topology_lock.seek(&wanted.key());
             let from = last.take().filter(|last| last.key() > wanted.key());
             let wanted = from.unwrap_or_else(|| wanted.clone());
             let behind = map.keys().find(|Sorted(cell)| cell.key() >= wanted.key());
             let expected = behind.map(|Sorted(cell)| (cell.clone(), cell.sequence()));
-            prop_assert_eq!(moving.cell().map(|cell| (cell.to_cell(), cell.sequence)), expected);
+            prop_assert_eq!(topology_lock.cell().map(|cell| (cell.to_cell(), cell.sequence)), expected);
             last = Some(wanted);
         }
     }

@@ -12,7 +12,7 @@ use rowhouse_model::{Namespace, Result, TableName, TableState};
 
 use super::aside;
 use super::replay::recover;
-use super::settle::{prepare, settle_files};
+use super::settle::{prepare, reconcile_files};
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
@@ -27,7 +27,7 @@ use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
-use crate::split::Due;
+use crate::split::SplitQueue;
 use crate::store::Store;
 use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
@@ -132,8 +132,8 @@ impl Builder {
         let now = self.clock.now_millis();
         let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
         let state = manifest.state();
-        manifest.unname_log_segment();
-        settle_files(&*disk, &manifest, &state, now)?;
+        manifest.clear_log_segment();
+        reconcile_files(&*disk, &manifest, &state, now)?;
         let Settings { block_cache_bytes, .. } = self.settings;
         let open_files_max = open_files_max(self.settings.open_files_max);
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
@@ -156,7 +156,7 @@ impl Builder {
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),
-            splits: Due::default(),
+            splits: SplitQueue::default(),
             tasks: Tasks::default(),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),

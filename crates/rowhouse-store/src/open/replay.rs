@@ -18,7 +18,7 @@ const BATCH_BYTES_MAX: usize = 32 << 20;
 /// The number of sorted batches that make up a full memstore. A memstore that holds half a batch
 /// takes no more: inserts into a large memstore mostly wait for memory, while sorted cells are
 /// appended to a new one.
-const BATCHES_A_FLUSH: u64 = 2;
+const BATCHES_PER_MEMSTORE: u64 = 2;
 
 /// The number of cells that are prefetched from memory together.
 const CELLS_LOOKED_AT: usize = 32;
@@ -111,7 +111,7 @@ impl<'a> Replay<'a> {
         mut insert: impl FnMut(Batch) -> Result<()>,
     ) -> Result<LogScan> {
         let disk = Arc::clone(&self.engine.disk);
-        let batch_bytes = self.engine.settings.memstore_flush_bytes / BATCHES_A_FLUSH;
+        let batch_bytes = self.engine.settings.memstore_flush_bytes / BATCHES_PER_MEMSTORE;
         let batch_bytes = usize::try_from(batch_bytes).unwrap_or(usize::MAX).min(BATCH_BYTES_MAX);
         let scanned = wal::scan(&*disk, known, |commit| {
             self.take(commit)?;
@@ -165,8 +165,10 @@ impl Batch {
     /// Inserts the cells into their memstores.
     fn insert(self, engine: &Arc<Engine>) -> Result<()> {
         for (store, cells) in self.cells {
-            if store.active().bytes() > engine.settings.memstore_flush_bytes / BATCHES_A_FLUSH / 2 {
-                store.set_aside_active();
+            if store.active().bytes()
+                > engine.settings.memstore_flush_bytes / BATCHES_PER_MEMSTORE / 2
+            {
+                store.freeze_active();
                 store.request_flush(engine);
             }
             engine.memory.add(store.active().insert_sorted(cells.in_order()));
@@ -175,7 +177,7 @@ impl Batch {
         engine.mvcc.restore(self.last_sequence);
         // Replayed cells are limited to the same memory as writes.
         if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
-            engine.relieve_memory()?;
+            engine.shrink_memory()?;
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
 
 /// Checks that the files that the manifest names exist, removes those that an edit removed, and
 /// moves the others aside.
-pub(super) fn settle_files(
+pub(super) fn reconcile_files(
     disk: &dyn Disk,
     manifest: &Manifest,
     state: &ManifestState,

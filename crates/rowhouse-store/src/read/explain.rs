@@ -9,7 +9,7 @@ use rowhouse_model::{
 
 use super::deletes::Marker;
 use super::own_ttl::lives_until;
-use super::{At, Fate, Rules, Source, Visible};
+use super::{Fate, ReadAt, Rules, Source, Visible};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
@@ -28,7 +28,7 @@ pub(crate) fn explain_cell(
     qualifier: &Bytes,
 ) -> Result<CellHistory> {
     let (super_version, sequence) = loop {
-        let at = At::of(engine, None);
+        let at = ReadAt::of(engine, None);
         if let Some(super_version) = at.super_version(family)? {
             break (super_version, at.sequence());
         }
@@ -150,8 +150,8 @@ fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellFat
     match fate {
         Fate::Included { .. } => CellFate::Visible,
         // A repeated marker covers the same cells.
-        Fate::Marker | Fate::MarkerAgain | Fate::SpentMarker => CellFate::Covers,
-        Fate::UnmindedMarker => CellFate::CoversOtherTimes,
+        Fate::Marker | Fate::RepeatedMarker | Fate::ObsoleteMarker => CellFate::Covers,
+        Fate::IrrelevantMarker => CellFate::CoversOtherTimes,
         Fate::Expired => {
             let ttl = family
                 .descriptor()

@@ -9,16 +9,16 @@ use rowhouse_model::{
 
 use super::post_filter::PostFilter;
 use super::row::{QueryMatcher, ReadBudget, RowRead};
-use super::{At, Merge, Rules, Source};
+use super::{Merge, ReadAt, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::memstore::{Flushed, MemstoreCursor, Reading};
+use crate::memstore::{FlushResult, MemstoreCursor, ReaderRegistration};
 use crate::store_file::{FileCursor, StoreFile};
 
 /// The query, for each family.
-pub(super) struct Asked<'a> {
+pub(super) struct Query<'a> {
     pub(super) columns: &'a Columns,
     pub(super) time_range: TimeRange,
     pub(super) family_time_ranges: &'a BTreeMap<Bytes, TimeRange>,
@@ -59,7 +59,7 @@ impl Rows<'_> {
     }
 }
 
-impl Asked<'_> {
+impl Query<'_> {
     /// Returns the requested time range of the family.
     fn time_range_of(&self, family: &Bytes) -> TimeRange {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
@@ -94,7 +94,7 @@ pub(super) struct FamilyReader<'a> {
     matcher: QueryMatcher<'a>,
     caching: Caching,
     /// Registrations with the memstores it reads.
-    readings: Vec<Reading>,
+    readings: Vec<ReaderRegistration>,
 }
 
 /// The outcome of looking for the family's first requested cell in a snapshot.
@@ -107,7 +107,7 @@ pub(super) enum FirstCell {
 }
 
 /// Finds the first cell of the requested rows; a reverse read starts after the last of them.
-pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<FirstCell> {
+pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> Result<FirstCell> {
     let Some(super_version) = at.super_version(family)? else { return Ok(FirstCell::TooOld) };
     let memstores = super_version.frozen.iter().chain([&super_version.active]);
     let memstores = memstores.filter(|memstore| !memstore.is_empty());
@@ -148,7 +148,7 @@ impl<'a> FamilyReader<'a> {
     pub(super) fn new(
         engine: &Engine,
         family: &FamilyStore,
-        asked: &Asked<'a>,
+        asked: &Query<'a>,
         merge: Merge,
     ) -> Self {
         // Read the clock after taking the super version: a cell that a compaction dropped as
@@ -180,7 +180,8 @@ impl<'a> FamilyReader<'a> {
     pub(super) fn follow_flushes(&mut self, between_rows: bool) -> Result<()> {
         let Self { merge, matcher, caching, readings } = self;
         if readings.is_empty() {
-            let reading = |memstore| Reading::new(Arc::clone(memstore), merge.sequence_max());
+            let reading =
+                |memstore| ReaderRegistration::new(Arc::clone(memstore), merge.sequence_max());
             readings.extend(merge.memstores().map(reading));
         }
         let backward = matcher.post_filter.reversed;
@@ -189,7 +190,7 @@ impl<'a> FamilyReader<'a> {
         }
         loop {
             let rules = matcher.visible.rules();
-            let can_follow = |flushed: &&Arc<Flushed>| {
+            let can_follow = |flushed: &&Arc<FlushResult>| {
                 flushed.readable_from == 0 || rules.sees_nothing_dropped(&flushed.retention)
             };
             let found = readings.iter().find_map(|one| one.flushed().filter(can_follow));
@@ -199,7 +200,7 @@ impl<'a> FamilyReader<'a> {
                 false => merge.follow_flush(&flushed, *caching)?,
             }
             if flushed.readable_from > 0 {
-                matcher.visible.grow_older(flushed.now_millis);
+                matcher.visible.advance_clock(flushed.now_millis);
             }
             readings.retain(|one| one.flushed().is_none_or(|other| !Arc::ptr_eq(other, &flushed)));
         }
@@ -208,7 +209,7 @@ impl<'a> FamilyReader<'a> {
 
     /// Returns the bytes of the flushed memstores it still holds.
     pub(super) fn flushed_bytes(&self) -> u64 {
-        self.readings.iter().map(Reading::flushed_bytes).sum()
+        self.readings.iter().map(ReaderRegistration::flushed_bytes).sum()
     }
 
     /// Returns the family's name.

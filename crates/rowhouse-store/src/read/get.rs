@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
 
-use super::family::{Asked, FamilyReader, FirstCell, Rows, find};
+use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{Opening, RegionScanner, ScanLimits, Scanned};
-use super::{At, ReadPoint};
+use super::{ReadAt, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::write::wait_mode::NonBlocking;
@@ -33,7 +33,7 @@ pub(crate) fn read_row(
     let asked = asked(get);
     loop {
         let mut cells = None;
-        let at = At::of(engine, point);
+        let at = ReadAt::of(engine, point);
         match read_cells(engine, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
             CellsRead::TooOld => {}
             CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
@@ -50,7 +50,7 @@ pub(crate) fn read_row_at_once(
 ) -> Result<NonBlocking<Row>> {
     if !is_plain(get) {
         let limits = ScanLimits { bytes: BYTES_AT_ONCE_MAX, until: Some(Instant::now() + MOMENT) };
-        return Ok(match sifter(engine, families, get, None)?.next_part(&limits)? {
+        return Ok(match filtered_scanner(engine, families, get, None)?.next_part(&limits)? {
             Scanned::Row { row, is_partial: false } => NonBlocking::Done(row),
             Scanned::End => NonBlocking::Done(Row::default()),
             Scanned::Row { .. } | Scanned::Paused(_) => NonBlocking::WouldBlock,
@@ -61,7 +61,7 @@ pub(crate) fn read_row_at_once(
         ReadBudget { bytes: BYTES_AT_ONCE_MAX, judged_max: CELLS_AT_ONCE_MAX, ..ReadBudget::WHOLE };
     loop {
         let mut cells = None;
-        let at = At::of(engine, None);
+        let at = ReadAt::of(engine, None);
         match read_cells(engine, families, get, &asked, at, budget, &mut cells)? {
             CellsRead::All => return Ok(NonBlocking::Done(finish(cells))),
             CellsRead::Some => return Ok(NonBlocking::WouldBlock),
@@ -84,7 +84,7 @@ pub(crate) fn read_row_as_of(
     sequence: u64,
 ) -> Result<Option<Row>> {
     let mut cells = None;
-    let at = At::Sequence(sequence);
+    let at = ReadAt::Sequence(sequence);
     let read = read_cells(engine, families, get, &asked(get), at, ReadBudget::WHOLE, &mut cells)?;
     Ok((read != CellsRead::TooOld).then(|| finish(cells)))
 }
@@ -93,8 +93,8 @@ fn finish(cells: Option<RowBuilder>) -> Row {
     cells.map_or_else(Row::default, RowBuilder::finish)
 }
 
-fn asked(get: &Get) -> Asked<'_> {
-    Asked {
+fn asked(get: &Get) -> Query<'_> {
+    Query {
         columns: &get.columns,
         time_range: get.time_range,
         family_time_ranges: &get.family_time_ranges,
@@ -123,8 +123,8 @@ fn read_cells(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
-    asked: &Asked<'_>,
-    at: At<'_>,
+    asked: &Query<'_>,
+    at: ReadAt<'_>,
     mut budget: ReadBudget,
     cells: &mut Option<RowBuilder>,
 ) -> Result<CellsRead> {
@@ -158,11 +158,11 @@ fn read_filtered_row(
     get: &Get,
     point: Option<&ReadPoint>,
 ) -> Result<Row> {
-    Ok(sifter(engine, families, get, point)?.next()?.unwrap_or_default())
+    Ok(filtered_scanner(engine, families, get, point)?.next()?.unwrap_or_default())
 }
 
 /// Opens a scan of one row, as HBase does for such a get.
-fn sifter(
+fn filtered_scanner(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,

@@ -19,7 +19,7 @@ pub(crate) use family::Rows;
 pub(crate) use get::{read_row, read_row_as_of, read_row_at_once};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use own_ttl::own_ttl;
-pub(crate) use point::At;
+pub(crate) use point::ReadAt;
 pub use point::ReadPoint;
 pub(crate) use rules::{Retention, Rules, unexpired_from};
 pub(crate) use scan::Opening;

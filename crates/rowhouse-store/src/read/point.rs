@@ -96,13 +96,13 @@ impl ReadPoint {
 
 /// The read point of one read.
 #[derive(Clone, Copy)]
-pub(crate) enum At<'a> {
+pub(crate) enum ReadAt<'a> {
     /// The current super version, up to this sequence.
     Sequence(u64),
     Point(&'a ReadPoint),
 }
 
-impl<'a> At<'a> {
+impl<'a> ReadAt<'a> {
     /// Returns `point`, or the current read point.
     pub(super) fn of(engine: &Engine, point: Option<&'a ReadPoint>) -> Self {
         point.map_or_else(|| Self::Sequence(engine.mvcc.visible()), Self::Point)

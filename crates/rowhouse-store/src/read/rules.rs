@@ -85,7 +85,7 @@ pub(super) enum Purpose {
     Minor,
     /// As `Minor`, in a family with NEW_VERSION_BEHAVIOR: keeps every cell, because none is certain
     /// to stay invisible.
-    MinorOfAll,
+    MinorKeepAll,
     /// A compaction of all files: drops the cells that a read of them does not show, and the
     /// markers.
     Major,
@@ -156,7 +156,7 @@ impl<'a> Rules<'a> {
     ) -> Self {
         let retention = family.into();
         let purpose = match kind {
-            CompactionKind::Minor if retention.by_sequence => Purpose::MinorOfAll,
+            CompactionKind::Minor if retention.by_sequence => Purpose::MinorKeepAll,
             CompactionKind::Minor => Purpose::Minor,
             CompactionKind::Major => Purpose::Major,
         };
@@ -177,7 +177,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Advances the time used for expiry to `now_millis`, if that is later.
-    pub(super) fn grow_older(&mut self, now_millis: i64) {
+    pub(super) fn advance_clock(&mut self, now_millis: i64) {
         self.now_millis = self.now_millis.max(now_millis);
         if !self.is_raw() {
             self.unexpired_from = self.retention.unexpired_from(self.now_millis);
@@ -232,7 +232,7 @@ impl<'a> Rules<'a> {
     pub(super) fn wants_last_markers(&self) -> bool {
         match self.purpose {
             Purpose::Read => false,
-            Purpose::Raw | Purpose::Minor | Purpose::MinorOfAll => true,
+            Purpose::Raw | Purpose::Minor | Purpose::MinorKeepAll => true,
             Purpose::Major => self.keeps_deleted(),
         }
     }

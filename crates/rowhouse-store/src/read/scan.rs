@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
 
-use super::family::{Asked, FamilyReader, FirstCell, Rows, find};
+use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
-use super::{At, ReadPoint};
+use super::{ReadAt, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::region::ReadCounts;
@@ -147,7 +147,7 @@ impl RegionScanner {
             )));
         }
         let post_filter = PostFilter::of(scan);
-        let asked = Asked {
+        let asked = Query {
             columns: &scan.columns,
             time_range: scan.time_range,
             family_time_ranges: &scan.family_time_ranges,
@@ -160,8 +160,8 @@ impl RegionScanner {
             post_filter,
         };
         let (read_point, mut readers) = loop {
-            let now = At::of(engine, point);
-            let at = as_of.map_or(now, |as_of| At::Sequence(as_of.min(now.sequence())));
+            let now = ReadAt::of(engine, point);
+            let at = as_of.map_or(now, |as_of| ReadAt::Sequence(as_of.min(now.sequence())));
             if let Some(readers) = open_readers(engine, families, &asked, at)? {
                 break (at.sequence(), readers);
             }
@@ -555,8 +555,8 @@ impl Drop for RegionScanner {
 fn open_readers(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
-    asked: &Asked<'_>,
-    at: At<'_>,
+    asked: &Query<'_>,
+    at: ReadAt<'_>,
 ) -> Result<Option<Vec<FamilyReader<'static>>>> {
     if let Rows::Range(range) = asked.rows
         && range.is_empty()

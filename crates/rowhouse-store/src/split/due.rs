@@ -6,7 +6,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// A queue of the regions to check. Holds each region once.
 #[derive(Default)]
-pub(crate) struct Due {
+pub(crate) struct SplitQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -17,7 +17,7 @@ struct State {
     closed: bool,
 }
 
-impl Due {
+impl SplitQueue {
     /// Queues a region.
     pub(crate) fn request(&self, region_id: u64) {
         let mut state = self.state.lock();

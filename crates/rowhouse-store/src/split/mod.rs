@@ -6,4 +6,4 @@ mod due;
 mod rows;
 
 pub(crate) use choose::{Situation, is_too_large};
-pub(crate) use due::Due;
+pub(crate) use due::SplitQueue;

@@ -107,7 +107,7 @@ impl Store {
         let edit =
             RegionTruncated { table_id: table.id(), removed: region.id(), added: added.clone() };
         // From here on writers wait for the new region.
-        let _moving = region.moving.lock();
+        let _moving = region.topology_lock.lock();
         region.serve(false);
         let truncated =
             without(&self.inner.engine, region.families(), EditKind::RegionTruncated(edit), || {
@@ -115,7 +115,7 @@ impl Store {
                 let table = table.with_regions(std::slice::from_ref(&region), &added);
                 self.inner.tables.catalog.replace(Arc::new(table));
                 self.changed();
-                region.set_moved(&added);
+                region.set_replaced(&added);
             });
         if truncated.is_err() {
             region.serve(true);
@@ -233,7 +233,7 @@ impl<'a> Alteration<'a> {
             store.changed();
         })?;
         drop(closed);
-        forget_flushed(self.engine);
+        release_flushed_segments(self.engine);
         for store in self.table.regions().iter().flat_map(|region| region.families()) {
             // The new policy may make compactions due.
             self.engine.compactions.request(store, None);
@@ -299,13 +299,13 @@ pub(super) fn without(
     follow: impl FnOnce(),
 ) -> Result<()> {
     // Stops compactions of their files.
-    lost.iter().for_each(|family| family.set_leaving(true));
+    lost.iter().for_each(|family| family.set_closing(true));
     {
         // No flush or compaction may add a file of a removed family.
         let _quiet: Vec<_> =
             lost.iter().map(|family| (family.flushing.lock(), family.compacting.write())).collect();
         if let Err(error) = engine.append_removal(edit) {
-            lost.iter().for_each(|family| family.set_leaving(false));
+            lost.iter().for_each(|family| family.set_closing(false));
             return Err(error);
         }
         {
@@ -325,14 +325,14 @@ pub(super) fn without(
         lost.iter().for_each(|family| family.drop_all(engine));
     }
     if !lost.is_empty() {
-        forget_flushed(engine);
+        release_flushed_segments(engine);
     }
     Ok(())
 }
 
 /// Removes log segments after a change that is already complete. A failure is only logged.
-pub(super) fn forget_flushed(engine: &Engine) {
-    if let Err(error) = engine.forget_flushed() {
+pub(super) fn release_flushed_segments(engine: &Engine) {
+    if let Err(error) = engine.release_flushed_segments() {
         tracing::error!(%error, "log segments cannot be removed");
     }
 }

@@ -60,7 +60,7 @@ impl Inner {
         let synced = self.engine.wal().sync();
         self.engine.wal().close("the store is closed");
         if synced.is_ok() && self.note_end() {
-            self.engine.wal().end_synced();
+            self.engine.wal().remove_synced_file();
         }
         *self.directory.lock() = None;
         if panics > 0 {

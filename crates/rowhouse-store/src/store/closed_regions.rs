@@ -33,16 +33,17 @@ impl<'a> ClosedRegions<'a> {
         let flush = || families.iter().try_for_each(|family| flush::flush(engine, family));
         // Flushes most of the data while the regions still accept writes.
         flush()?;
-        let moving = regions.iter().map(|region| region.moving.lock()).collect();
+        let topology_lock = regions.iter().map(|region| region.topology_lock.lock()).collect();
         let served = regions.iter().filter(|region| region.is_serving());
-        let closed = Self { served: served.map(|region| &**region).collect(), _moving: moving };
+        let closed =
+            Self { served: served.map(|region| &**region).collect(), _moving: topology_lock };
         closed.serve(false);
         flush()?;
         Ok(closed)
     }
 
     /// Keeps the regions closed after the drop.
-    pub(super) fn stay_closed(mut self) {
+    pub(super) fn keep_closed(mut self) {
         self.served.clear();
     }
 

@@ -70,7 +70,7 @@ impl Store {
         directory: Option<Directory>,
         background: Background,
     ) -> Result<Self> {
-        engine.forget_flushed()?;
+        engine.release_flushed_segments()?;
         let regions = catalog.entries();
         let regions = regions.tables.values().flat_map(|table| table.regions());
         let last = regions.map(|region| region.info().id).max().unwrap_or(0);
@@ -84,7 +84,7 @@ impl Store {
         let mut workers = Vec::new();
         if background == Background::Threads {
             workers.push(spawn(&engine, "rowhouse-flush", background::flush)?);
-            workers.push(spawn(&engine, "rowhouse-log", background::look_after_log)?);
+            workers.push(spawn(&engine, "rowhouse-log", background::maintain_log)?);
             for thread in 0..engine.settings.compaction.threads.max(1) {
                 let share = if thread == 1 { Share::Small } else { Share::All };
                 let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
@@ -184,7 +184,7 @@ impl Store {
             match apply::apply_together(&self.inner.engine, &placed) {
                 Err(error)
                     if error.kind() == ErrorKind::NotServingRegion
-                        && placed.iter().all(|(region, _)| region.wait_served()) => {}
+                        && placed.iter().all(|(region, _)| region.wait_for_replacement()) => {}
                 done => return done,
             }
         }

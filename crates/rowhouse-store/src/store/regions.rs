@@ -13,7 +13,7 @@ use rowhouse_model::{
 };
 
 use super::Store;
-use super::alter::forget_flushed;
+use super::alter::release_flushed_segments;
 use super::closed_regions::ClosedRegions;
 use super::handle::Tables;
 use crate::compact::{Policy, rewrite_wider};
@@ -58,9 +58,9 @@ impl Store {
                 "a region is split at a row behind its first: region={}, row={}, start key={}, \
                  end key={}",
                 region.name(),
-                region.shown_row(&at),
-                region.shown_row(&start),
-                region.shown_row(&stop)
+                region.display_row(&at),
+                region.display_row(&start),
+                region.display_row(&stop)
             )));
         }
         let ranges = [RowRange::new(start, at.clone()), RowRange::new(at, stop)];
@@ -91,7 +91,7 @@ impl Store {
         for pair in regions.windows(2) {
             let (one, other) = (pair[0].info(), pair[1].info());
             if Arc::ptr_eq(&pair[0], &pair[1]) {
-                let twice = pair[0].shown();
+                let twice = pair[0].display_name();
                 return Err(Error::invalid(format!(
                     "a region is not merged with itself: region={twice}"
                 )));
@@ -100,8 +100,8 @@ impl Store {
                 return Err(Error::invalid(format!(
                     "regions that are merged must be neighbours of one table, the first ending where the second \
                      begins: region={}, region={}",
-                    pair[0].shown(),
-                    pair[1].shown()
+                    pair[0].display_name(),
+                    pair[1].display_name()
                 )));
             }
         }
@@ -125,8 +125,8 @@ impl Store {
         let region = self.known_region(name)?;
         self.inner.tables.catalog.table(&region.info().table)?.check_enabled()?;
         let engine = &self.inner.engine;
-        ClosedRegions::close(engine, std::slice::from_ref(&region), |_| true)?.stay_closed();
-        forget_flushed(engine);
+        ClosedRegions::close(engine, std::slice::from_ref(&region), |_| true)?.keep_closed();
+        release_flushed_segments(engine);
         Ok(())
     }
 
@@ -153,7 +153,7 @@ impl Store {
 fn restricted(table: &TableDescriptor, region: &Region, asked: &Bytes) -> Result<Bytes> {
     let at = table.split_restriction()?.split_row(asked);
     if at != asked {
-        let (asked, at) = (region.shown_row(asked), region.shown_row(&at));
+        let (asked, at) = (region.display_row(asked), region.display_row(&at));
         tracing::warn!(%asked, %at, "a region is split where the table's restriction lets it");
     }
     Ok(at)
@@ -170,7 +170,7 @@ fn check_splittable(table: &TableDescriptor, region: &Region) -> Result<()> {
 /// Returns the row at which to split a region near its middle.
 fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
     region.flush()?;
-    let refuse = |why: String| Error::invalid(format!("{why}: region={}", region.shown()));
+    let refuse = |why: String| Error::invalid(format!("{why}: region={}", region.display_name()));
     if let Some(at) = region.split_row(table)? {
         return Ok(at);
     }
@@ -178,7 +178,7 @@ fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
         None => refuse("a region has no two rows to split between".to_owned()),
         Some(middle) => refuse(format!(
             "what is behind the middle of a region belongs to what is in front of it, by the table's split policy or restriction: row={}",
-            region.shown_row(&middle)
+            region.display_row(&middle)
         )),
     })
 }
@@ -202,8 +202,8 @@ impl Tables {
         let families: Vec<_> = old.iter().flat_map(|region| region.families()).cloned().collect();
         // Flushes most of the data while the regions still accept writes.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
-        let _moving: Vec<_> = old.iter().map(|region| region.moving.lock()).collect();
-        families.iter().for_each(|family| family.set_leaving(true));
+        let _moving: Vec<_> = old.iter().map(|region| region.topology_lock.lock()).collect();
+        families.iter().for_each(|family| family.set_closing(true));
         // No flush or compaction may add a file of an old region.
         let _quiet: Vec<_> = families
             .iter()
@@ -214,7 +214,7 @@ impl Tables {
         if let Err(error) =
             flushed.and_then(|()| engine.append_removal(EditKind::RegionsReplaced(edit)))
         {
-            families.iter().for_each(|family| family.set_leaving(false));
+            families.iter().for_each(|family| family.set_closing(false));
             old.iter().for_each(|region| region.serve(true));
             return Err(error);
         }
@@ -234,20 +234,20 @@ impl Tables {
             engine.recent_writes.note_all(engine.mvcc.reserved());
             self.catalog.replace(Arc::new(table.with_regions(old, &added)));
             self.changed();
-            old.iter().for_each(|region| region.set_moved(&added));
+            old.iter().for_each(|region| region.set_replaced(&added));
             added
         };
-        families.iter().for_each(|family| family.give_up_files());
+        families.iter().for_each(|family| family.release_files());
         for family in added.iter().flat_map(|region| region.families()) {
             engine.compactions.request(family, None);
         }
         tracing::info!(
             table = %table.name(),
-            regions = ?old.iter().map(|region| region.shown()).collect::<Vec<_>>(),
-            replaced_by = ?added.iter().map(|region| region.shown()).collect::<Vec<_>>(),
+            regions = ?old.iter().map(|region| region.display_name()).collect::<Vec<_>>(),
+            replaced_by = ?added.iter().map(|region| region.display_name()).collect::<Vec<_>>(),
             "regions replaced"
         );
-        forget_flushed(engine);
+        release_flushed_segments(engine);
         Ok(())
     }
 

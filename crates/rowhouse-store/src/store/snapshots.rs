@@ -75,7 +75,7 @@ impl Store {
         }
         keep_files(engine, &table, &snapshot)?;
         // The snapshot is complete even if this fails.
-        if let Err(error) = engine.forget_flushed() {
+        if let Err(error) = engine.release_flushed_segments() {
             tracing::error!(%error, "log segments cannot be removed");
         }
         tracing::info!(snapshot = name, table = %table.name(), "snapshot taken");

@@ -7,7 +7,7 @@ use rowhouse_model::{
 };
 
 use super::Store;
-use super::alter::{forget_flushed, without};
+use super::alter::{release_flushed_segments, without};
 use super::closed_regions::ClosedRegions;
 use crate::compact::Policy;
 use crate::manifest::{
@@ -132,8 +132,8 @@ impl Store {
                 let closed = ClosedRegions::close(engine, table.regions(), |_| true)?;
                 edit(true)?;
                 table.set_state(state);
-                closed.stay_closed();
-                forget_flushed(engine);
+                closed.keep_closed();
+                release_flushed_segments(engine);
             }
         }
         self.changed();

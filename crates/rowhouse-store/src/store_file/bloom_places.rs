@@ -12,7 +12,7 @@ use rowhouse_format::hfile::BloomChunk;
 
 /// A slot for each of a file's chunks, by chunk number.
 #[derive(Default)]
-pub(super) struct BloomPlaces(OnceLock<Box<[Arc<ChunkSlot>]>>);
+pub(super) struct BloomSlots(OnceLock<Box<[Arc<ChunkSlot>]>>);
 
 type ChunkSlot = ArcSwapOption<BloomChunk>;
 
@@ -23,9 +23,9 @@ pub(crate) struct KeptChunk {
 }
 
 /// One in this many readers still accesses the cache, so that its eviction policy sees the use.
-const READERS_A_SIGN: u32 = 32;
+const READS_PER_CACHE_ACCESS: u32 = 32;
 
-impl BloomPlaces {
+impl BloomSlots {
     /// Returns chunk `number` of `chunks`, if it is cached.
     pub(super) fn get(&self, number: usize, chunks: usize) -> Guard<Option<Arc<BloomChunk>>> {
         self.place(number, chunks).load()
@@ -63,7 +63,7 @@ impl Drop for KeptChunk {
 }
 
 /// Returns whether this read should access the cache.
-pub(super) fn gives_sign() -> bool {
+pub(super) fn should_touch_cache() -> bool {
     thread_local! {
         static DRAWN: Cell<u32> = const { Cell::new(0x9E37_79B9) };
     }
@@ -75,7 +75,7 @@ pub(super) fn gives_sign() -> bool {
         draw ^= draw >> 17;
         draw ^= draw << 5;
         drawn.set(draw);
-        draw.is_multiple_of(READERS_A_SIGN)
+        draw.is_multiple_of(READS_PER_CACHE_ACCESS)
     })
 }
 
@@ -142,7 +142,7 @@ mod tests {
         get_missing_row(&table);
         let first = found(&file).unwrap();
         let second = Arc::new(BloomChunk::clone(&first));
-        let places = BloomPlaces::default();
+        let places = BloomSlots::default();
         let before = places.keep(1, 2, &first);
         let after = places.keep(1, 2, &second);
         drop(before);

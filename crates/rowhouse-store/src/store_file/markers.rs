@@ -49,7 +49,7 @@ impl FileCursor {
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let first = self.cursor.clone();
         let known = self.pass_known(bound)?;
-        let (any, blocks) = self.go_through_markers(bound)?;
+        let (any, blocks) = self.scan_markers(bound)?;
         // A known run and another that begins at its end are one run.
         if (known && any) || blocks >= MarkerRun::BLOCKS_MIN {
             let ends = [first.as_ref(), self.cursor.as_ref()];
@@ -88,7 +88,7 @@ impl FileCursor {
 
     /// Passes markers block by block. Returns whether there were any, and the number of their
     /// blocks.
-    fn go_through_markers(&mut self, bound: Option<&Key<'_>>) -> Result<(bool, usize)> {
+    fn scan_markers(&mut self, bound: Option<&Key<'_>>) -> Result<(bool, usize)> {
         let (mut any, mut blocks) = (false, 1);
         loop {
             let passed = self.pass_markers_in_block(bound)?;
@@ -204,7 +204,7 @@ mod tests {
         let [run] = file.opened().unwrap().marker_runs() else { panic!("one run is told") };
         assert_eq!(run.first().view().qualifier, b"000");
         let mut cursor = open(&file, 0);
-        let (_, blocks) = cursor.go_through_markers(None).unwrap();
+        let (_, blocks) = cursor.scan_markers(None).unwrap();
         assert!(blocks > MarkerRun::BLOCKS_MIN);
         assert!(cursor.key().unwrap() == run.target().view());
         for from in [0, 100, MARKERS - 2] {

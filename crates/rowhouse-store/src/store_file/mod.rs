@@ -26,7 +26,7 @@ use rowhouse_model::{
 };
 
 pub(crate) use bloom_places::KeptChunk;
-use bloom_places::{BloomPlaces, gives_sign};
+use bloom_places::{BloomSlots, should_touch_cache};
 pub(crate) use cursor::FileCursor;
 pub(crate) use files::Files;
 use markers::MarkerRuns;
@@ -35,7 +35,7 @@ pub(crate) use snapshots::SnapshotFiles;
 pub(crate) use stamp::StampedFile;
 
 use crate::block_cache::{CachedBlock, Caching};
-use crate::compact::{FileFacts, Surplus};
+use crate::compact::{FileSummary, Surplus};
 use crate::manifest::FileMeta;
 
 /// The directory of the files.
@@ -67,7 +67,7 @@ pub(crate) struct StoreFile {
     /// Metadata for reading it.
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
-    bloom_places: BloomPlaces,
+    bloom_places: BloomSlots,
     /// Chunks of its bloom that could not be read, with the errors.
     unread_bloom: Mutex<BTreeMap<usize, Error>>,
     marker_runs: MarkerRuns,
@@ -97,7 +97,7 @@ impl StoreFile {
             files: Arc::clone(files),
             opened: OnceLock::new(),
             opening: Mutex::default(),
-            bloom_places: BloomPlaces::default(),
+            bloom_places: BloomSlots::default(),
             unread_bloom: Mutex::default(),
             marker_runs: MarkerRuns::default(),
             names: AtomicUsize::new(1),
@@ -146,9 +146,9 @@ impl StoreFile {
     }
 
     /// Returns the facts that the choice of compactions in the region of `range` needs.
-    pub(crate) fn facts(&self, range: &RowRange) -> FileFacts<'_> {
+    pub(crate) fn facts(&self, range: &RowRange) -> FileSummary<'_> {
         let meta = &self.meta;
-        FileFacts {
+        FileSummary {
             wider: self.is_wider_than(range),
             id: meta.file_id,
             len: meta.len,
@@ -259,7 +259,7 @@ impl StoreFile {
     ) -> Result<bool> {
         let Some(number) = bloom.chunk_for(key) else { return Ok(false) };
         if let Some(chunk) = &*self.bloom_places.get(number, bloom.chunks().len()) {
-            if gives_sign() {
+            if should_touch_cache() {
                 self.files.blocks.get((self.meta.file_id, bloom.chunk(number).offset));
             }
             return Ok(bloom.chunk_contains(chunk, key));
@@ -270,7 +270,7 @@ impl StoreFile {
         match self.read_bloom_chunk(opened, bloom, number) {
             Ok(chunk) => Ok(bloom.chunk_contains(&chunk, key)),
             Err(error) => {
-                self.pass_over_bloom(number, error);
+                self.note_unreadable_bloom(number, error);
                 Ok(true)
             }
         }
@@ -291,7 +291,7 @@ impl StoreFile {
 
     /// Treats an unreadable bloom chunk as one that may contain every key: a bloom only saves
     /// reads. Warns once for each chunk.
-    fn pass_over_bloom(&self, chunk: usize, error: Error) {
+    fn note_unreadable_bloom(&self, chunk: usize, error: Error) {
         if let Entry::Vacant(place) = self.unread_bloom.lock().entry(chunk) {
             tracing::warn!(%error, "a bloom filter cannot be read, reads go on without it");
             place.insert(error);

@@ -19,7 +19,7 @@ const UNREADABLE_BYTES: u64 = 4096;
 
 /// The properties of a file that its block format depends on.
 #[derive(Clone, Copy)]
-struct Shape {
+struct BlockFormat {
     compression: Compression,
     layout: Layout,
 }
@@ -30,7 +30,7 @@ struct Walk<'a, O> {
     end: u64,
     /// The possible formats of blocks, the most likely first. A single one if the file can be
     /// opened.
-    shapes: Vec<Shape>,
+    shapes: Vec<BlockFormat>,
     is_own: &'a O,
     /// The offset of the last readable data block.
     last_data: Option<u64>,
@@ -98,7 +98,7 @@ impl StoreFile {
     ) -> Result<Walk<'a, O>> {
         let shapes = match self.opened() {
             Ok(meta) => {
-                vec![Shape { compression: meta.trailer().compression, layout: meta.layout() }]
+                vec![BlockFormat { compression: meta.trailer().compression, layout: meta.layout() }]
             }
             Err(error) => {
                 wrong.push(error);
@@ -228,7 +228,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
 }
 
 /// Decodes all cells of a data block.
-fn cells_of(bytes: Bytes, at: u64, shape: Shape) -> Result<Vec<Cell>> {
+fn cells_of(bytes: Bytes, at: u64, shape: BlockFormat) -> Result<Vec<Cell>> {
     let block = DataBlock::parse(Block::parse(bytes, at, shape.compression)?, shape.layout)?;
     let mut cells = Vec::new();
     let mut cursor: Cursor = Arc::new(block).first()?;
@@ -241,7 +241,7 @@ fn cells_of(bytes: Bytes, at: u64, shape: Shape) -> Result<Vec<Cell>> {
 
 /// Returns the possible block formats of a file whose metadata is lost. Wrong guesses are detected:
 /// a block must decode completely into cells that are in order and in place.
-fn guesses() -> Vec<Shape> {
+fn guesses() -> Vec<BlockFormat> {
     let mut guesses = Vec::new();
     for compression in Compression::ALL {
         // The format of Rowhouse's own files first.
@@ -249,7 +249,7 @@ fn guesses() -> Vec<Shape> {
             for sequences in [true, false] {
                 for (tags, tags_compressed) in [(false, false), (true, false), (true, true)] {
                     let layout = Layout { encoding, tags, tags_compressed, sequences };
-                    guesses.push(Shape { compression, layout });
+                    guesses.push(BlockFormat { compression, layout });
                 }
             }
         }

@@ -12,7 +12,7 @@ mod writer;
 
 pub(crate) use record::{Commit, RecordBody, SealedRecord};
 pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
-pub(crate) use salvage::read_what_is_left;
+pub(crate) use salvage::read_readable;
 pub(crate) use segments::{Epochs, Segments};
 pub(crate) use synced::read as read_synced;
 pub(crate) use writer::{Limits, Position, Wal};

@@ -60,7 +60,7 @@ impl Begin {
 
 /// The findings after the position where a segment ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Behind {
+pub(super) struct RecordsAfter {
     /// Whether there is a record or an end mark.
     pub(super) anything: bool,
     /// The largest synced offset of any of them.
@@ -148,7 +148,7 @@ impl SegmentReader {
             return Ok(RecordRead::Nothing("it ends inside a record"));
         }
         let padded = self.read(offset + HEADER_LEN as u64, header.padded_len())?;
-        if !header.vouches_for(&padded) {
+        if !header.matches_body(&padded) {
             return Ok(RecordRead::Nothing("a record fails its checksum"));
         }
         let record = Record::decode(header.sequence, padded.slice(..header.body_len as usize))
@@ -161,8 +161,8 @@ impl SegmentReader {
     }
 
     /// Searches every position after `offset` where a record of this segment could begin.
-    pub(super) fn behind(&mut self, offset: u64) -> Result<Behind> {
-        let mut behind = Behind { anything: false, synced: 0, sequence_min: u64::MAX };
+    pub(super) fn behind(&mut self, offset: u64) -> Result<RecordsAfter> {
+        let mut behind = RecordsAfter { anything: false, synced: 0, sequence_min: u64::MAX };
         self.each_header(offset, |_, header| {
             behind.anything = true;
             behind.synced = behind.synced.max(header.synced);

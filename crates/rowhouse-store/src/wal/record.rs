@@ -239,7 +239,7 @@ impl Header {
     }
 
     /// Returns whether `padded` is the padded body that was written.
-    pub(super) fn vouches_for(&self, padded: &[u8]) -> bool {
+    pub(super) fn matches_body(&self, padded: &[u8]) -> bool {
         crc32c::crc32c(padded) == self.body_crc
     }
 }
@@ -372,7 +372,7 @@ mod tests {
     fn decoded(epoch: u64, offset: u64, bytes: &[u8]) -> Option<Commit> {
         let header = Header::parse(epoch, offset, bytes.first_chunk()?)?;
         let body = bytes.get(HEADER_LEN..HEADER_LEN + header.padded_len())?;
-        header.vouches_for(body).then_some(())?;
+        header.matches_body(body).then_some(())?;
         let end = &bytes[HEADER_LEN + header.padded_len()..];
         let end_at = offset + (HEADER_LEN + header.padded_len()) as u64;
         Header::parse(epoch, end_at, end.first_chunk()?).filter(Header::is_end)?;

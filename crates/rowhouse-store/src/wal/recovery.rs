@@ -169,15 +169,15 @@ pub(crate) fn scan(
     for &number in &numbers {
         segments.push(Segment::open(disk, number)?);
     }
-    scan.pass_forgotten(&mut segments, known.log_from);
+    scan.remove_flushed_segments(&mut segments, known.log_from);
     // Segments made ahead of need and never written to.
     while let Some(unused) = segments.pop_if(|segment| segment.is_unused(known)) {
         scan.repairs.push(Repair::Remove(unused.reader.header.number));
     }
-    scan.check_whole(&segments, known)?;
+    scan.check_no_segment_missing(&segments, known)?;
     let mut rest = segments.as_mut_slice();
     while let Some((segment, later)) = rest.split_first_mut() {
-        let limit = segment.len_that_counts(later);
+        let limit = segment.len_by_next(later);
         let end = segment.replay(limit, &mut scan, &mut visit)?;
         if !scan.settle(segment, &end, later, known)? {
             break;
@@ -226,7 +226,7 @@ impl Segment {
     }
 
     /// Returns this segment's length according to the segment after it.
-    fn len_that_counts(&self, later: &[Self]) -> Option<u64> {
+    fn len_by_next(&self, later: &[Self]) -> Option<u64> {
         later.first()?.begin?.len_of(self.reader.header.number)
     }
 
@@ -271,7 +271,7 @@ impl Segment {
 impl LogScan {
     /// Removes the segments before one that begins at or below `log_from`: all of their records are
     /// in files. After a power cut such segments can reappear without their records.
-    fn pass_forgotten(&mut self, segments: &mut Vec<Segment>, log_from: u64) {
+    fn remove_flushed_segments(&mut self, segments: &mut Vec<Segment>, log_from: u64) {
         let begins = |segment: &Segment| segment.begin.map(|begin| begin.first_sequence);
         let first =
             segments.iter().rposition(|segment| begins(segment).is_some_and(|at| at <= log_from));
@@ -281,7 +281,7 @@ impl LogScan {
     }
 
     /// Checks that no segment is missing that could hold records that are in no file.
-    fn check_whole(&self, segments: &[Segment], known: &Known) -> Result<()> {
+    fn check_no_segment_missing(&self, segments: &[Segment], known: &Known) -> Result<()> {
         let is_there = |number: u64| segments.iter().any(|s| s.reader.header.number == number);
         let begins = segments.iter().filter_map(|segment| segment.begin);
         match known.needed(begins).find(|&number| !is_there(number)) {

@@ -17,7 +17,7 @@ const UNREADABLE_BYTES: u64 = 4096;
 ///
 /// # Errors
 /// Errors of `visit`; `Io` for a directory that cannot be listed.
-pub(crate) fn read_what_is_left(
+pub(crate) fn read_readable(
     disk: &dyn Disk,
     known: &Known,
     lost: &mut Vec<Error>,

@@ -57,7 +57,7 @@ pub(crate) struct Position {
 
 /// The closed segments whose records have all been flushed to files.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Forgettable {
+pub(crate) struct ReleasableSegments {
     /// The number of the last such segment.
     last: u64,
     /// The number of the segment after it, which exists.
@@ -75,7 +75,7 @@ struct Tail {
     /// The segment in which the log continues once this one is full.
     next: Option<NewSegment>,
     /// The next segment may already record this one's length, so this one must not grow.
-    must_roll: bool,
+    is_len_recorded: bool,
     /// Earlier segments, oldest first.
     closed: Vec<ClosedSegment>,
     /// Closed segments that may not be synced yet, by number.
@@ -118,7 +118,7 @@ impl Wal {
             first_sequence: last_sequence + 1,
             offset,
             next: None,
-            must_roll: false,
+            is_len_recorded: false,
             closed,
             unsynced,
             last_sequence,
@@ -171,7 +171,7 @@ impl Wal {
         sequence: u64,
         synced: Position,
     ) -> Result<Position> {
-        if tail.must_roll || tail.offset + record.len() as u64 > self.limits.segment_bytes {
+        if tail.is_len_recorded || tail.offset + record.len() as u64 > self.limits.segment_bytes {
             self.roll(tail, sequence)?;
         }
         let number = tail.segment.number;
@@ -194,9 +194,9 @@ impl Wal {
     fn roll(&self, tail: &mut Tail, first_sequence: u64) -> Result<()> {
         self.rolled.store(true, Ordering::Release);
         let Some(next) = &mut tail.next else { return Ok(()) };
-        tail.must_roll = true;
+        tail.is_len_recorded = true;
         let offset = begin(next, tail.segment.number, tail.offset, first_sequence)?;
-        tail.must_roll = false;
+        tail.is_len_recorded = false;
         let next = tail.next.take().expect("it was there a moment ago");
         let left = std::mem::replace(&mut tail.segment, next);
         // The new segment's header was synced before the file was renamed. Its records are not on
@@ -241,7 +241,7 @@ impl Wal {
 
     /// Returns whether a segment was begun or needed since the last call. If so, the background has
     /// to call [`Wal::tidy`].
-    pub(crate) fn wants_tidying(&self) -> bool {
+    pub(crate) fn needs_maintenance(&self) -> bool {
         self.rolled.load(Ordering::Relaxed) && self.rolled.swap(false, Ordering::AcqRel)
     }
 
@@ -385,7 +385,7 @@ impl Wal {
     }
 
     /// Notes that the log was closed: removes the file that records how much of it is on disk.
-    pub(crate) fn end_synced(&self) {
+    pub(crate) fn remove_synced_file(&self) {
         if let Err(error) = synced::remove(self.segments.disk()) {
             tracing::warn!(%error, "the log is noted as open although it was closed");
         }
@@ -412,18 +412,18 @@ impl Wal {
 
     /// Returns the closed segments that hold no record at or above `sequence`; `None` when there is
     /// no such segment.
-    pub(crate) fn forgettable_below(&self, sequence: u64) -> Option<Forgettable> {
+    pub(crate) fn releasable_below(&self, sequence: u64) -> Option<ReleasableSegments> {
         let tail = self.tail.lock();
         let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
         let last = tail.closed[..count].last()?.number;
         let next = tail.closed.get(count).map(|next| (next.number, next.first_sequence));
         let (first_left, begins) = next.unwrap_or((tail.segment.number, tail.first_sequence));
         // Sequence numbers in between are in no segment: their mutations skip the log.
-        Some(Forgettable { last, first_left, log_from: begins.max(sequence) })
+        Some(ReleasableSegments { last, first_left, log_from: begins.max(sequence) })
     }
 
     /// Releases closed segments. Their records are all in files, and the manifest says so.
-    pub(crate) fn forget(&self, forgettable: &Forgettable) -> Result<()> {
+    pub(crate) fn forget(&self, forgettable: &ReleasableSegments) -> Result<()> {
         let forgotten: Vec<_> = {
             let mut tail = self.tail.lock();
             let count = tail.closed.iter().take_while(|s| s.number <= forgettable.last).count();

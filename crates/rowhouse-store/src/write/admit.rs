@@ -87,7 +87,7 @@ fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
             format!(
                 "too many files to write another before some are merged: region={}, \
                  family={}, files={}, max={}",
-                region.shown(),
+                region.display_name(),
                 escape(family.name()),
                 family.read_amplification(),
                 family.policy().files_blocking

@@ -61,7 +61,7 @@ fn apply_where(
         batch.seen = seen;
         let outcome = batch.add(mutation)?;
         batch.write()?;
-        match batch.take_stamped() {
+        match batch.take_issued_timestamp() {
             _ if is_delete => row.note_delete(batch.now),
             Some(at) => row.note_put(at),
             None => {}
@@ -220,7 +220,7 @@ fn now_of<'a>(
 
 /// Records the timestamp that the last mutation gave to the `nth` locked row.
 fn note(rows: &mut RowsGuard<'_>, nth: usize, mutation: &Mutation, batch: &mut Batch<'_>) {
-    match batch.take_stamped() {
+    match batch.take_issued_timestamp() {
         _ if is_delete(mutation) => rows.note_delete(nth, batch.now),
         Some(at) => rows.note_put(nth, at),
         None => {}

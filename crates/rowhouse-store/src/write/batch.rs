@@ -80,7 +80,7 @@ impl<'a> Batch<'a> {
     /// Takes the newest timestamp that the last mutation was given, if later puts and deletes of
     /// its row must follow it: it is ahead of the clock, or belongs to a version that must stay a
     /// version of its own.
-    pub(super) fn take_stamped(&mut self) -> Option<Timestamp> {
+    pub(super) fn take_issued_timestamp(&mut self) -> Option<Timestamp> {
         self.stamped.take()
     }
 
@@ -204,7 +204,7 @@ impl<'a> Batch<'a> {
         let cell_bytes_max = cell_bytes_max.unwrap_or(self.region.engine().settings.cell_bytes_max);
         let cells = delta.read_modify_write(&self.read(&get)?, self.now, cell_bytes_max)?;
         for cell in &cells {
-            self.note_stamp(self.region.family(cell.family())?, cell.timestamp());
+            self.note_issued_timestamp(self.region.family(cell.family())?, cell.timestamp());
             self.push(cell, None)?;
         }
         self.record.nonces.extend(delta.nonce);
@@ -271,7 +271,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Records a timestamp that was given to a cell.
-    fn note_stamp(&mut self, family: &FamilyStore, at: Timestamp) {
+    fn note_issued_timestamp(&mut self, family: &FamilyStore, at: Timestamp) {
         let timestamps = &self.region.engine().timestamps;
         let is_ahead = timestamps.is_ahead(at);
         let counts = match at == self.now {
@@ -289,7 +289,7 @@ impl<'a> Batch<'a> {
     fn push(&mut self, cell: &Cell, at: Option<Timestamp>) -> Result<()> {
         let family = self.region.family(cell.family())?;
         if let Some(at) = at {
-            self.note_stamp(family, at);
+            self.note_issued_timestamp(family, at);
         }
         self.record.push(family, cell, at);
         if !self.regions.last().is_some_and(|last| std::ptr::eq(*last, self.region)) {

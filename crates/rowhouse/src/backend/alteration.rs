@@ -1,4 +1,4 @@
-//! What is altered of a table: as little as HBase has a call for.
+//! Determines the smallest HBase call that performs an alteration of a table.
 
 use rowhouse_model::{Bytes, FamilyDescriptor, TableDescriptor};
 
@@ -6,16 +6,16 @@ use rowhouse_model::{Bytes, FamilyDescriptor, TableDescriptor};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Alteration<'a> {
     Nothing,
-    /// One family came.
+    /// One family was added.
     Added(&'a FamilyDescriptor),
-    /// One family is declared otherwise.
+    /// One family was changed.
     Altered {
         from: &'a FamilyDescriptor,
         to: &'a FamilyDescriptor,
     },
-    /// One family went.
+    /// One family was removed.
     Dropped(&'a Bytes),
-    /// Several families, or the table itself.
+    /// Several families or the table itself changed.
     Table,
 }
 

@@ -1,4 +1,4 @@
-//! A cluster, through HBase's protocol.
+//! The backend for clusters, with HBase's protocol.
 
 use super::alteration::Alteration;
 use rowhouse_client::{Client, ClusterStatus, Scanner, Target};
@@ -9,7 +9,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::CompactionKind;
 
-/// How often an alteration is tried while others alter the table.
+/// Maximum attempts of an alteration that meets concurrent alterations.
 const ALTER_ATTEMPTS_MAX: usize = 100;
 
 /// A connection to a cluster.
@@ -56,9 +56,9 @@ impl Cluster {
         )))
     }
 
-    /// A rowhouse server refuses an alteration when another came in between the two calls; then the table is
-    /// looked at again. An Apache HBase takes it, so what touches a single family is asked for as that: it
-    /// leaves the other families as they are.
+    /// Alters a table. A rowhouse server refuses the change if another alteration came in between,
+    /// and the change is repeated with the new declaration. An Apache HBase accepts it, so a change
+    /// of a single family uses a call for that family, which leaves the others unchanged.
     pub(super) async fn change_table(
         &self,
         name: &TableName,
@@ -236,9 +236,9 @@ impl Cluster {
         }
     }
 
-    /// HBase checks one column together with a write, and takes an empty value for none. So the whole
-    /// row is looked at first, and the first column that is written together with the write: of those who
-    /// insert a row at one time, with the same first column, one does.
+    /// Inserts a row. HBase can check only one column atomically with a write, and treats an empty
+    /// value as absent. So the whole row is read first, and the write checks its first column: of
+    /// concurrent inserts of a row with the same first column exactly one succeeds.
     pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
         let Some(first) = put.cells().iter().min_by_key(|cell| (cell.family(), cell.qualifier()))
         else {
@@ -272,7 +272,8 @@ impl Cluster {
         self.client.table(table).scan(scan)
     }
 
-    /// Nothing is to be ended on the other side; the connections close with the last handle.
+    /// Does nothing: the cluster keeps no state for this client, and the connections close with the
+    /// last handle.
     pub(super) async fn close(&self) -> Result<()> {
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! The store in this process, without blocking the runtime.
+//! The embedded store, without blocking the runtime.
 //!
-//! Reads of one row and ordinary writes of one row are a few microseconds and are done where they
-//! are asked for. Whatever may take longer (scans, batches, changes of tables, flushes, writes that
-//! wait for the disk) is done on tokio's threads for blocking work.
+//! Reads of one row and ordinary writes of one row take a few microseconds and run on the calling
+//! task. Operations that may take longer (scans, batches, changes of tables, flushes, writes that
+//! wait for the disk) run on tokio's blocking threads.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -17,14 +17,15 @@ use rowhouse_model::{
 use rowhouse_store::{CompactionKind, ReadPoint, Region, Store, Table, TableScanner};
 use tokio::task::{JoinError, spawn_blocking};
 
-use super::read_ahead::{Awaited, ReadAhead};
+use super::read_ahead::{PendingResult, ReadAhead};
 use crate::transaction::Transaction;
 
-/// Rows of the first batch of a scan, so that its first row comes soon; later ones are larger.
+/// Rows in the first batch of a scan, so that the first row arrives quickly; later batches are
+/// larger.
 const BATCH_ROWS_FIRST: usize = 16;
-/// Rows of a batch at most, unless the scan says otherwise.
+/// Maximum rows of a batch, unless the scan sets another limit.
 const BATCH_ROWS_MAX: usize = 1024;
-/// Bytes of cells after which a batch ends.
+/// Bytes of cells at which a batch ends.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// An open store.
@@ -39,7 +40,7 @@ impl Embedded {
         Ok(Self { store })
     }
 
-    /// As of a cluster of one server, which is this process.
+    /// Returns the status of a cluster with one server, this process.
     pub(super) async fn status(&self) -> Result<ClusterStatus> {
         let name = this_process();
         let tables = self.store.tables();
@@ -170,7 +171,7 @@ impl Embedded {
         blocking(move || store.unassign_region(&name.full)).await
     }
 
-    /// There is no other place: as HBase does with one server, it stays where it is.
+    /// Leaves the region in place, as HBase does with a single server.
     pub(super) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
         let name = region.name();
         match self.store.find_region(&name.full) {
@@ -357,7 +358,7 @@ impl Embedded {
         blocking(transact).await
     }
 
-    /// A table of users.
+    /// Returns a user table.
     fn writable(&self, table: &TableName) -> Result<Arc<Table>> {
         if table.is_system() {
             return Err(Store::refuse_write(table));
@@ -373,7 +374,7 @@ impl Embedded {
         let (store, name) = (self.store.clone(), table.clone());
         blocking(move || match store.table(&name) {
             Ok(table) => table.batch(mutations),
-            // Each mutation gets the answer it would have got alone.
+            // Each mutation gets the error that it would get alone.
             Err(_) => {
                 let refuse = |_| store.table(&name).map(|_| MutationOutcome::default());
                 mutations.iter().map(refuse).collect()
@@ -382,8 +383,9 @@ impl Embedded {
         .await
     }
 
-    /// This moment of a table. What it is declared to be is what it was declared to be then.
-    pub(super) async fn moment(&self, table: &TableName) -> Result<TableReadPoint> {
+    /// Returns the current read point of a table. The loop ensures that the returned declaration is
+    /// the one at the read point.
+    pub(super) async fn read_point(&self, table: &TableName) -> Result<TableReadPoint> {
         let (store, name) = (self.store.clone(), table.clone());
         blocking(move || {
             loop {
@@ -424,7 +426,7 @@ impl Embedded {
     }
 }
 
-/// A moment of a table that is held, for reads that belong together.
+/// A read point of a table, held for reads that belong together.
 #[derive(Clone)]
 pub(crate) struct TableReadPoint {
     table: Arc<Table>,
@@ -432,19 +434,19 @@ pub(crate) struct TableReadPoint {
 }
 
 impl TableReadPoint {
-    /// The families that the table has.
+    /// Returns the families of the table.
     pub(crate) fn families(&self) -> impl Iterator<Item = &Bytes> {
         self.table.descriptor().families().iter().map(|family| family.name())
     }
 
-    /// The rows of a scan as they were then.
+    /// Opens a scan at this read point.
     pub(crate) async fn scan(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<EmbeddedRows> {
         let Self { table, point } = self.clone();
         EmbeddedRows::open(scan, ahead, move |scan| table.scan_at(scan, &point)).await
     }
 }
 
-/// A transaction of the store, by the names of tables.
+/// A transaction of the store that takes tables by name.
 pub(crate) struct EmbeddedTransaction<'a> {
     store: &'a Store,
     inner: &'a mut rowhouse_store::Transaction,
@@ -476,7 +478,7 @@ impl EmbeddedTransaction<'_> {
     }
 }
 
-/// Whether the answer to a mutation waits for a sync of the disk.
+/// Returns whether the answer to a mutation waits for a disk sync.
 fn waits_for_disk(mutation: &Mutation, table: &TableDescriptor) -> bool {
     let durability = match mutation.durability() {
         Durability::UseDefault => table.durability(),
@@ -485,12 +487,12 @@ fn waits_for_disk(mutation: &Mutation, table: &TableDescriptor) -> bool {
     durability == Durability::FsyncWal
 }
 
-/// Runs `work` where it may block.
+/// Runs `work` on a blocking thread.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     finished(spawn_blocking(work).await)
 }
 
-/// What blocking work gave; its panic goes on in whoever waits for it.
+/// Returns the result of blocking work; its panic resumes in the caller.
 fn finished<T>(joined: std::result::Result<T, JoinError>) -> T {
     match joined.map_err(JoinError::try_into_panic) {
         Ok(done) => done,
@@ -499,11 +501,11 @@ fn finished<T>(joined: std::result::Result<T, JoinError>) -> T {
     }
 }
 
-/// The rows of a scan, read ahead a batch at a time: the second batch is begun when half of the first is given out,
-/// every later one with the first row of the one before.
+/// The rows of a scan, read ahead in batches. The second batch is started when half of the first is
+/// consumed, each later one with the first row of its predecessor.
 pub(crate) struct EmbeddedRows {
     read: VecDeque<Row>,
-    /// When so many rows are left of the batch that is being given out, the next one is begun.
+    /// The next batch is started when this many rows of the current one remain.
     read_on_at: usize,
     state: ScanState,
     batch_rows: usize,
@@ -513,19 +515,20 @@ pub(crate) struct EmbeddedRows {
 
 enum ScanState {
     Idle(Box<TableScanner>),
-    /// Kept here, not on the stack of `next`: a caller that stops waiting loses no rows.
-    Reading(Awaited<(Box<TableScanner>, Result<Batch>)>),
+    /// Kept here and not in the future of `next`, so that a caller that drops the future loses no
+    /// rows.
+    Reading(PendingResult<(Box<TableScanner>, Result<Batch>)>),
     Done,
 }
 
 struct Batch {
     rows: VecDeque<Row>,
-    /// Whether it ended for its size, not because the scan did.
+    /// Whether the batch ended because of its size, not because of the end of the scan.
     more: bool,
 }
 
 impl EmbeddedRows {
-    /// Begins a scan and reads its first rows.
+    /// Opens a scan and reads its first rows.
     async fn open(
         scan: Scan,
         ahead: &Arc<ReadAhead>,
@@ -543,12 +546,12 @@ impl EmbeddedRows {
         let ahead = Arc::clone(ahead);
         let mut rows = Self { read, read_on_at: 0, state, batch_rows, batch_rows_max, ahead };
         rows.take(scanner, batch);
-        // These may be enough.
+        // The first batch may be enough.
         rows.read_on_at /= 2;
         Ok(rows)
     }
 
-    /// The next row of the batch that was read.
+    /// Returns the next row of the current batch.
     #[inline]
     pub(crate) fn next_ready(&mut self) -> Option<Row> {
         if self.read.len() <= self.read_on_at {
@@ -574,7 +577,7 @@ impl EmbeddedRows {
         }
     }
 
-    /// Begins to read the next batch, if there is one that was not begun yet.
+    /// Starts reading the next batch, unless it is already being read.
     fn read_on(&mut self) {
         self.state = match std::mem::replace(&mut self.state, ScanState::Done) {
             ScanState::Idle(mut scanner) => {
@@ -598,12 +601,12 @@ impl EmbeddedRows {
     }
 }
 
-/// What stands for a server where there is none.
+/// Returns the server name that stands for this process.
 fn this_process() -> ServerName {
     ServerName { host: "localhost".into(), port: 0, start_code: 0 }
 }
 
-/// Reads rows until they are enough. Rows in front of an error are dropped: the scan ends there.
+/// Reads one batch of rows. Rows before an error are dropped, since the scan ends there.
 fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
     let mut rows = VecDeque::new();
     let mut bytes = 0;

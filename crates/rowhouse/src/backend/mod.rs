@@ -1,5 +1,5 @@
-//! What a database runs on: the store in this process, or a cluster. The set is closed, and every
-//! call is dispatched here, so that neither kind can do what the other does not answer.
+//! The backend of a database: the embedded store or a cluster. Every call is dispatched here over a
+//! closed enum, so that both backends implement the same calls.
 
 mod alteration;
 mod cluster;
@@ -26,15 +26,15 @@ use embedded::Embedded;
 pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction, TableReadPoint};
 pub(crate) use read_ahead::ReadAhead;
 
-/// The one or the other.
+/// The backend of a database.
 pub(crate) enum Backend {
-    /// The store in this process.
+    /// The embedded store.
     Embedded(Embedded),
-    /// A cluster, through its protocol.
+    /// A cluster, with HBase's protocol.
     Cluster(Cluster),
 }
 
-/// Has whichever backend it is do the same thing.
+/// Evaluates the same expression for either backend.
 macro_rules! on {
     ($backend:expr, $inner:ident => $call:expr) => {
         match $backend {
@@ -80,8 +80,8 @@ impl Backend {
         on!(self, inner => inner.create_table(descriptor, splits).await)
     }
 
-    /// Declares a table anew, from what it is declared to be. `change` is asked again when somebody else came
-    /// in between.
+    /// Alters a table, starting from its current declaration. `change` is called again after a
+    /// concurrent alteration.
     pub(crate) async fn change_table(
         &self,
         name: &TableName,
@@ -102,7 +102,7 @@ impl Backend {
         on!(self, inner => inner.disable_table(name).await)
     }
 
-    /// Drops all cells of a disabled table, and enables it.
+    /// Deletes all cells of a disabled table and enables it.
     pub(crate) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
         on!(self, inner => inner.truncate_table(name, keep_splits).await)
     }
@@ -201,12 +201,12 @@ impl Backend {
         on!(self, inner => inner.flush_family(name, family).await)
     }
 
-    /// Which merges of the files of a table run or wait.
+    /// Returns the compactions of a table that are running or queued.
     pub(crate) async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
         on!(self, inner => inner.compaction_state(table).await)
     }
 
-    /// The regions of a table, and who serves them.
+    /// Returns the regions of a table with their servers.
     pub(crate) async fn regions(
         &self,
         table: &TableName,
@@ -226,7 +226,7 @@ impl Backend {
         on!(self, inner => inner.mutate(table, mutation).await)
     }
 
-    /// Changes a row if a condition holds.
+    /// Applies a mutation to a row if a condition holds.
     pub(crate) async fn mutate_if(
         &self,
         table: &TableName,
@@ -236,7 +236,7 @@ impl Backend {
         on!(self, inner => inner.mutate_if(table, condition, mutation).await)
     }
 
-    /// Changes a row in several ways as one, if a condition holds or none is given.
+    /// Applies several mutations to a row atomically, if there is no condition or it holds.
     pub(crate) async fn mutate_row(
         &self,
         table: &TableName,
@@ -246,7 +246,7 @@ impl Backend {
         on!(self, inner => inner.mutate_row(table, condition, mutations).await)
     }
 
-    /// Writes a row that is not there; whether it was not.
+    /// Writes a row if it does not exist; returns whether it was written.
     pub(crate) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
         on!(self, inner => inner.insert(table, put).await)
     }
@@ -259,7 +259,7 @@ impl Backend {
         on!(self, inner => inner.batch(table, mutations).await)
     }
 
-    /// Changes rows of any tables as one.
+    /// Applies mutations of any tables atomically.
     pub(crate) async fn commit(
         &self,
         mutations: Vec<(TableName, Mutation)>,
@@ -270,7 +270,7 @@ impl Backend {
         }
     }
 
-    /// Reads and writes rows of any tables as one.
+    /// Runs a transaction over rows of any tables.
     pub(crate) async fn transact<T: Send + 'static>(
         &self,
         run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
@@ -281,7 +281,7 @@ impl Backend {
         }
     }
 
-    /// Begins a scan; those of one `ahead` are read by its threads.
+    /// Opens a scan; scans that share `ahead` share its threads.
     pub(crate) async fn scan(
         &self,
         table: &TableName,
@@ -294,11 +294,11 @@ impl Backend {
         }))
     }
 
-    /// This moment of a table, for scans that belong together; none of a cluster, which holds no moment for
-    /// several scans.
-    pub(crate) async fn moment(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
+    /// Returns the current read point of a table, for scans that belong together; `None` for a
+    /// cluster, where scans cannot share a read point.
+    pub(crate) async fn read_point(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
         match self {
-            Self::Embedded(inner) => inner.moment(table).await.map(Some),
+            Self::Embedded(inner) => inner.read_point(table).await.map(Some),
             Self::Cluster(_) => Ok(None),
         }
     }

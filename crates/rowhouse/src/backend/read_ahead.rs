@@ -1,4 +1,4 @@
-//! Reading ahead for scans that belong together, on few threads.
+//! Reads ahead for scans that belong together, on a few threads.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -12,11 +12,11 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-/// Does blocking work in the order in which it is asked for, on threads of tokio's that stay while there is more.
+/// Runs blocking jobs in FIFO order on tokio's blocking threads, which stay while there are jobs.
 ///
-/// The scans of a query whose rows are merged ask for their next batches at about the same time. Each on a thread of
-/// its own, they would take the processors from each other and from whoever merges, for batches that nobody waits for
-/// yet.
+/// The merged scans of a query request their next batches at about the same time. With one thread
+/// per scan they would compete for processors with each other and with the merging thread, for
+/// batches that are not needed yet.
 pub(crate) struct ReadAhead {
     threads_max: usize,
     jobs: Mutex<Jobs>,
@@ -25,35 +25,36 @@ pub(crate) struct ReadAhead {
 #[derive(Default)]
 struct Jobs {
     waiting: VecDeque<Job>,
-    /// How many threads work, or are about to.
+    /// The number of threads that work or are about to start.
     threads: usize,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Work that was asked for.
-pub(crate) struct Awaited<T>(oneshot::Receiver<thread::Result<T>>);
+/// The pending result of a job.
+pub(crate) struct PendingResult<T>(oneshot::Receiver<thread::Result<T>>);
 
 impl ReadAhead {
-    /// On so many threads at most.
+    /// Limits the number of threads to `threads_max`.
     pub(crate) fn new(threads_max: usize) -> Arc<Self> {
         Arc::new(Self { threads_max, jobs: Mutex::default() })
     }
 
-    /// On as many threads as there are processors, and on two at least: one may wait for a disk.
+    /// Limits the number of threads to the number of processors, but at least two, since one may
+    /// wait for the disk.
     pub(crate) fn of_processors() -> Arc<Self> {
         Self::new(thread::available_parallelism().map_or(1, NonZero::get).max(2))
     }
 
-    /// Has `work` done, unless nobody waits for it any more when its turn comes.
+    /// Queues `work`. It is skipped if the receiver has been dropped before its turn.
     pub(crate) fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Awaited<T> {
+    ) -> PendingResult<T> {
         let (done, awaited) = oneshot::channel();
         let job = Box::new(move || {
             if !done.is_closed() {
-                // Whoever waited may have left meanwhile.
+                // Sending fails if the receiver was dropped meanwhile.
                 _ = done.send(catch_unwind(AssertUnwindSafe(work)));
             }
         });
@@ -65,11 +66,11 @@ impl ReadAhead {
             let worker = Worker { of: Arc::clone(self), is_done: false };
             spawn_blocking(move || worker.work());
         }
-        Awaited(awaited)
+        PendingResult(awaited)
     }
 
     fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        // Nothing panics while it is held.
+        // No code panics while holding the lock, so a poisoned lock is still consistent.
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,7 +82,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Works until nothing is left to do.
+    /// Runs jobs until the queue is empty.
     fn work(mut self) {
         loop {
             let mut jobs = self.of.jobs();
@@ -98,7 +99,8 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// A runtime that has been shut down refuses threads. Nobody must wait for what this one would have done.
+    /// Runs also if a runtime that is shut down drops the worker unstarted. If it was the last one,
+    /// its pending jobs are dropped so that no receiver waits forever.
     fn drop(&mut self) {
         if !self.is_done {
             let mut jobs = self.of.jobs();
@@ -113,10 +115,10 @@ impl Drop for Worker {
     }
 }
 
-impl<T> Future for Awaited<T> {
+impl<T> Future for PendingResult<T> {
     type Output = Result<T>;
 
-    /// What the work gave; its panic goes on in whoever waits for it.
+    /// Returns the result of the job; a panic of the job resumes in the caller.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(context).map(|done| match done {
             Ok(Ok(done)) => Ok(done),

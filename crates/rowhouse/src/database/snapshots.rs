@@ -6,9 +6,9 @@ use super::Database;
 use crate::table::Table;
 
 impl Database {
-    /// Takes a snapshot of a table: what was written to it, over all of its regions, under a name. Whoever reads and
-    /// writes the table goes on. In a store it costs a flush and one edit, whatever the table holds, and is of one moment;
-    /// a cluster takes the regions one by one.
+    /// Takes a named snapshot of a table, across all its regions. Reads and writes continue. An
+    /// embedded store takes it at one read point, for the cost of a flush and one manifest edit
+    /// independent of the table's size; a cluster snapshots the regions one by one.
     ///
     /// ```
     /// # use rowhouse::{Database, Result, Snapshot, TableName};
@@ -22,17 +22,17 @@ impl Database {
     /// ```
     ///
     /// # Errors
-    /// `SnapshotExists`; `SnapshotCreation` where there is no such table.
+    /// `SnapshotExists`; `SnapshotCreation` if the table does not exist.
     pub async fn take_snapshot(&self, snapshot: Snapshot) -> Result<()> {
         self.backend.take_snapshot(snapshot).await
     }
 
-    /// Every snapshot, by name.
+    /// Returns all snapshots, ordered by name.
     pub async fn snapshots(&self) -> Result<Vec<Snapshot>> {
         self.backend.snapshots().await
     }
 
-    /// Whether snapshots are removed when their time has passed.
+    /// Returns whether expired snapshots are deleted automatically.
     ///
     /// # Errors
     /// `Connection` of a cluster.
@@ -40,8 +40,9 @@ impl Database {
         self.backend.snapshot_cleanup().await
     }
 
-    /// Says whether snapshots are removed when their time has passed, until it is said otherwise; whether they were. One whose time
-    /// has passed meanwhile is listed and can be deleted, no table is made of it, and it goes once this is on again.
+    /// Sets permanently whether expired snapshots are deleted automatically; returns the previous
+    /// setting. While this is off, an expired snapshot is listed and can be deleted, but not
+    /// restored or cloned; it is deleted once the setting is on again.
     ///
     /// # Errors
     /// As [`Database::snapshot_cleanup`]; `Io`.
@@ -49,7 +50,7 @@ impl Database {
         self.backend.set_snapshot_cleanup(on).await
     }
 
-    /// Deletes a snapshot; tables that were made of it stay.
+    /// Deletes a snapshot. Tables cloned from it stay.
     ///
     /// # Errors
     /// `SnapshotNotFound`.
@@ -57,8 +58,8 @@ impl Database {
         self.backend.delete_snapshot(name).await
     }
 
-    /// Makes a table of a snapshot: declared as that one was, with its cells. It knows nothing of the snapshot and of the
-    /// table that this is of from then on.
+    /// Creates a table with the declaration and cells of a snapshot. The new table is independent
+    /// of the snapshot and of the snapshot's table.
     ///
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableExists`, `NamespaceNotFound`.
@@ -67,11 +68,11 @@ impl Database {
         self.table(table).await
     }
 
-    /// Makes a disabled table what it was when the snapshot was taken of it, its declaration included; it stays disabled.
-    /// A table that is not there any more is made anew, and enabled.
+    /// Resets a disabled table to the state of a snapshot, including its declaration; the table
+    /// stays disabled. If the table no longer exists, it is created and enabled.
     ///
-    /// In a store that is done at once or not at all. On a cluster another snapshot is taken first, which is restored if
-    /// this fails, as HBase's own client does.
+    /// An embedded store restores atomically. On a cluster, as in HBase's own client, another
+    /// snapshot is taken first and restored if the operation fails.
     ///
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.

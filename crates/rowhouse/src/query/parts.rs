@@ -1,4 +1,5 @@
-//! The rows of a range, read in parts: of families in which only some qualifiers are wanted, each by itself.
+//! Reads the rows of a range with one or several scans: a family with conditions on its qualifiers
+//! needs its own scan.
 
 use std::sync::Arc;
 
@@ -9,17 +10,17 @@ use crate::backend::{ReadAhead, TableReadPoint};
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// How each range is read.
+/// The scans needed for each range.
 #[derive(Clone)]
-pub(super) struct Reads {
+pub(super) struct RangeReader {
     table: Table,
     parts: Vec<PlanPart>,
-    /// When, if there are several parts and the backend can hold a moment for all of them.
-    moment: Option<TableReadPoint>,
+    /// The shared read point, if there are several scans and the backend supports one.
+    read_point: Option<TableReadPoint>,
     ahead: Arc<ReadAhead>,
 }
 
-/// Scans of one range, whose rows are put together. Mostly there is one.
+/// The scans of one range, joined row by row. Usually there is only one.
 pub(super) struct RangeScans {
     parts: Vec<Part>,
     reversed: bool,
@@ -27,39 +28,39 @@ pub(super) struct RangeScans {
 
 struct Part {
     rows: Rows,
-    /// A row that was read and not yet given.
+    /// A row that was read and not yet returned.
     next: Option<Row>,
     ended: bool,
 }
 
-impl Reads {
-    /// What is read of a table for a plan and these columns.
+impl RangeReader {
+    /// Determines the scans for a plan and these columns.
     pub(super) async fn new(table: &Table, plan: &Plan, columns: &Columns) -> Result<Self> {
         let (table, ahead) = (table.clone(), ReadAhead::of_processors());
         if plan.qualifiers().is_empty() {
-            return Ok(Self { table, parts: plan.parts(columns), moment: None, ahead });
+            return Ok(Self { table, parts: plan.parts(columns), read_point: None, ahead });
         }
-        let moment = table.moment().await?;
+        let read_point = table.read_point().await?;
         let mut columns = columns.clone();
-        if let Some(moment) = moment.as_ref().filter(|_| columns.is_all()) {
-            // Named, so that nothing is read of families for which there is a part already.
-            moment.families().for_each(|family| columns.add_family(family.clone()));
+        if let Some(read_point) = read_point.as_ref().filter(|_| columns.is_all()) {
+            // Name the families, so that the general scan excludes those with their own scan.
+            read_point.families().for_each(|family| columns.add_family(family.clone()));
         }
         let parts = plan.parts(&columns);
-        let moment = moment.filter(|_| parts.len() > 1);
-        Ok(Self { table, parts, moment, ahead })
+        let read_point = read_point.filter(|_| parts.len() > 1);
+        Ok(Self { table, parts, read_point, ahead })
     }
 
-    /// Begins to read a range, as `scan` says.
+    /// Starts reading a range with the settings of `scan`.
     pub(super) async fn open(&self, scan: &Scan, range: RowRange) -> Result<RangeScans> {
         let mut opened = Vec::with_capacity(self.parts.len());
         for PlanPart { columns, filter } in &self.parts {
             let (range, columns) = (range.clone(), columns.clone());
             let filter = filter.clone().map(Box::new);
             let scan = Scan { range, columns, filter, ..scan.clone() };
-            let rows = match &self.moment {
-                Some(moment) => Rows::at(moment, scan, &self.ahead).await?,
-                None => self.table.scan_beside(scan, &self.ahead).await?,
+            let rows = match &self.read_point {
+                Some(read_point) => Rows::at(read_point, scan, &self.ahead).await?,
+                None => self.table.scan_with(scan, &self.ahead).await?,
             };
             opened.push(Part { rows, next: None, ended: false });
         }
@@ -68,7 +69,8 @@ impl Reads {
 }
 
 impl RangeScans {
-    /// The next row, if it was read already and no other part has to be asked; nothing otherwise.
+    /// Returns the next row if it is already in memory and there is only one scan; otherwise
+    /// `None`.
     #[inline]
     pub(super) fn next_ready(&mut self) -> Option<Row> {
         match &mut self.parts[..] {
@@ -77,8 +79,8 @@ impl RangeScans {
         }
     }
 
-    /// The next row that some part has cells of; `None` behind the last. A caller that stops waiting and asks
-    /// again later misses no row.
+    /// Returns the next row that has cells in any part, or `None` after the last. The method is
+    /// cancel-safe: a caller that drops the future and calls again misses no row.
     pub(super) async fn next(&mut self) -> Result<Option<Row>> {
         if let [part] = &mut self.parts[..] {
             return part.rows.next().await;
@@ -104,7 +106,7 @@ impl Part {
     }
 }
 
-/// One row of the cells of all. No family is in two parts, so their cells need only be put by families.
+/// Joins the cells of one row. Each family is in only one part, so sorting by family is enough.
 fn together(mut rows: Vec<Row>) -> Row {
     if rows.len() == 1 {
         return rows.swap_remove(0);
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
     use crate::TableSpec;
 
-    /// How many scans a query makes of each range, and whether they see one moment.
+    /// Returns the number of scans per range and whether they share a read point.
     async fn reads(families: &[&str], query: &str, columns: &Columns) -> (usize, bool) {
         let dir = tempfile::tempdir().unwrap();
         let database = crate::open(dir.path().to_str().unwrap()).await.unwrap();
@@ -130,9 +132,9 @@ mod tests {
         let table = database.create_table(spec).await.unwrap();
         let (key, asked) = (table.key_schema().unwrap(), Predicate::parse(query).unwrap());
         let plan = table.declared_columns().plan(key, &asked, &rowhouse_schema::TimeZone::UTC);
-        let reads = Reads::new(&table, &plan.unwrap(), columns).await.unwrap();
+        let reads = RangeReader::new(&table, &plan.unwrap(), columns).await.unwrap();
         database.close().await.unwrap();
-        (reads.parts.len(), reads.moment.is_some())
+        (reads.parts.len(), reads.read_point.is_some())
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! A row that a query found.
+//! A row returned by a query.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rowhouse_schema::{CellMismatch, FromRowKey, KeyMismatch, NamedCell, Value, V
 
 use crate::declared::DeclaredColumns;
 
-/// A row of a query: its cells, and its key taken apart.
+/// A row returned by a query: its cells and its decoded key.
 #[derive(Clone, Debug)]
 pub struct QueryRow {
     pub(super) row: Row,
@@ -17,24 +17,26 @@ pub struct QueryRow {
 }
 
 impl QueryRow {
-    /// A field of the key; `None` if the template has no such field or the key does not fit it.
+    /// Returns a field of the key, or `None` if the template has no such field or the key does not
+    /// fit it.
     pub fn key(&self, field: &str) -> Option<&Value> {
         self.values.as_ref().ok()?.get(field)
     }
 
-    /// All fields of the key, or why it does not fit the template.
+    /// Returns all fields of the key.
     ///
     /// # Errors
-    /// The byte at which the key does not fit, and what the template asks for there.
+    /// If the key does not fit the template: the position of the first byte that does not fit, and
+    /// the expected field.
     pub fn values(&self) -> Result<&Values, &KeyMismatch> {
         self.values.as_ref()
     }
 
-    /// The key as a struct, which can borrow from the row.
+    /// Decodes the key into a struct, which can borrow from the row.
     ///
     /// # Errors
-    /// `InvalidRequest` when the key does not fit the template, with the [`KeyMismatch`] as its source, and when
-    /// the struct's template is not the table's.
+    /// `InvalidRequest` if the key does not fit the template, with the [`KeyMismatch`] as its
+    /// source, and if the struct's template differs from the table's.
     pub fn key_as<'r, K: FromRowKey<'r>>(&'r self) -> Result<K> {
         let declared = self.values.as_ref().map_err(|why| Error::from(why.clone()))?.schema();
         if declared != K::schema() {
@@ -46,34 +48,36 @@ impl QueryRow {
         Ok(K::decode_key(self.key_bytes())?)
     }
 
-    /// The key's bytes.
+    /// Returns the bytes of the key.
     pub fn key_bytes(&self) -> &[u8] {
         self.row.key()
     }
 
-    /// The newest value of a column.
+    /// Returns the newest value of a column.
     pub fn bytes(&self, family: &str, qualifier: &str) -> Option<Bytes> {
         self.row.value(family, qualifier)
     }
 
-    /// The newest value of a column as text; bytes that are not UTF-8 become U+FFFD.
+    /// Returns the newest value of a column as text; invalid UTF-8 becomes U+FFFD.
     pub fn text(&self, family: &str, qualifier: &str) -> Option<Cow<'_, str>> {
         self.row.cell(family, qualifier).map(|cell| String::from_utf8_lossy(cell.value()))
     }
 
-    /// The newest value of a column that holds a counter.
+    /// Returns the newest value of a counter.
     ///
     /// # Errors
-    /// `InvalidRequest` for a column that holds something else.
+    /// `InvalidRequest` for a column that does not hold a counter.
     pub fn counter(&self, family: &str, qualifier: &str) -> Result<Option<i64>> {
         self.row.counter(family, qualifier)
     }
 
-    /// The newest value of a declared column; `None` where the row was read without it or has none.
+    /// Returns the newest value of a declared column, or `None` if the row has no such cell or it
+    /// was not read.
     ///
     /// # Errors
-    /// `InvalidRequest` for a name that is no column of one qualifier, and for a cell that is no value of the
-    /// column's type, with the [`CellMismatch`] as its source; as [`Table::column_schema`].
+    /// `InvalidRequest` for a name that is not a column with a single qualifier, and for a cell
+    /// that does not fit the column's type, with the [`CellMismatch`] as its source; as
+    /// [`Table::column_schema`].
     ///
     /// [`Table::column_schema`]: crate::Table::column_schema
     pub fn column(&self, name: &str) -> Result<Option<Value>> {
@@ -85,8 +89,8 @@ impl QueryRow {
         Ok(cell.map(|cell| column.decode_value(cell.value())).transpose()?)
     }
 
-    /// The columns of a name that many qualifiers have: the fields of each, and its newest value, in the order of
-    /// the qualifiers.
+    /// Returns the cells of a declared column whose qualifiers contain data: the fields and the
+    /// newest value of each qualifier, ordered by qualifier.
     ///
     /// ```
     /// # use rowhouse::{Result, QueryRow};
@@ -101,8 +105,8 @@ impl QueryRow {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a name that is none of many qualifiers; as [`Table::column_schema`]. An item is an
-    /// error where a cell of the family is one of these columns by how its qualifier begins, and does not fit.
+    /// `InvalidRequest` for a name that is not such a column; as [`Table::column_schema`]. An item
+    /// is an error if a cell's qualifier has the column's prefix but the cell does not fit.
     ///
     /// [`Table::column_schema`]: crate::Table::column_schema
     pub fn columns<'r>(
@@ -117,7 +121,7 @@ impl QueryRow {
         }
         let cells = self.row.cells().filter(|cell| cell.family() == column.family());
         let mut last = None;
-        // Versions of a column follow each other, the newest first.
+        // Versions of a column are adjacent, newest first.
         let newest = cells.filter(move |cell| {
             let qualifier = Some(cell.qualifier());
             std::mem::replace(&mut last, qualifier) != qualifier
@@ -133,19 +137,19 @@ impl QueryRow {
         }))
     }
 
-    /// The cells.
+    /// Returns the row with its cells.
     pub fn row(&self) -> &Row {
         &self.row
     }
 
-    /// The cells, taken.
+    /// Converts into the row with its cells.
     pub fn into_row(self) -> Row {
         self.row
     }
 }
 
 impl std::fmt::Display for QueryRow {
-    /// The fields of the key, or its bytes as HBase prints them.
+    /// Writes the fields of the key, or its bytes in HBase's notation.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.values {
             Ok(values) => write!(f, "{values}"),

@@ -1,4 +1,4 @@
-//! Running a plan: its ranges are read, and what is asked for of the rows is handed out in order.
+//! Executes a plan: reads its ranges and returns the matching rows in order.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,49 +8,50 @@ use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
-use super::parts::{RangeScans, Reads};
+use super::parts::{RangeReader, RangeScans};
 use crate::table::Table;
 
-/// How many scans are begun at once. All of them are open while rows are merged.
+/// Maximum number of scans being opened concurrently. All scans stay open while their rows are
+/// merged.
 const OPENING_MAX: usize = 32;
 
-/// The rows of a query, in the order of its plan or from its end, read as they are asked for.
+/// The rows of a query, in the plan's order or reversed, read on demand.
 pub struct QueryRows {
     reader: RowReader,
     streams: Vec<Stream>,
-    /// What puts the rows of the streams in order; nothing when there is one stream.
+    /// Merges the rows of several streams; `None` with a single stream.
     merge: Option<StreamMerge<QueryRow>>,
-    /// Room for a key.
+    /// Reusable buffer for a key.
     key: Vec<u8>,
 }
 
-/// What is the same for all streams.
+/// The state shared by all streams.
 struct RowReader {
     table: Table,
     schema: KeySchema,
     plan: Plan,
     scan: Scan,
-    /// What is read of each row.
-    reads: Reads,
-    /// The columns that were asked for, if others are read too.
+    /// The scans needed for each range.
+    reads: RangeReader,
+    /// The requested columns, if additional ones are read.
     shown: Option<Columns>,
-    /// Rows still to be handed out.
+    /// The number of rows still to return.
     left: u64,
     fitting_only: bool,
     not_fitting: u64,
-    /// Rows with a column that is none of its type, where its value was asked for.
+    /// The number of rows omitted because a column used in a condition does not fit its type.
     unreadable: u64,
 }
 
-/// Ranges that are read one after the other.
+/// A sequence of ranges, read one after the other.
 struct Stream {
     ranges: VecDeque<RowRange>,
-    /// A row that was read already.
+    /// A row that was already read.
     first: Option<Row>,
     current: Option<RangeScans>,
 }
 
-/// The scan of a stream's first range, and its first row.
+/// The scan of a stream's first range and its first row.
 struct Opened {
     at: usize,
     rows: RangeScans,
@@ -74,8 +75,8 @@ impl QueryRows {
         };
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let (table, schema) = (table.clone(), schema.clone());
-        let shown = add_needed(&mut scan.columns, &plan);
-        let reads = Reads::new(&table, &plan, &scan.columns).await?;
+        let shown = add_condition_columns(&mut scan.columns, &plan);
+        let reads = RangeReader::new(&table, &plan, &scan.columns).await?;
         let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = RowReader {
             table,
@@ -90,12 +91,12 @@ impl QueryRows {
             unreadable,
         };
         let mut rows = Self { reader, streams, merge, key: Vec::new() };
-        // What the table refuses is told here, not with the first row.
+        // Opening the streams here reports the table's errors before the first row is requested.
         rows.open_streams().await?;
         Ok(rows)
     }
 
-    /// Opens the first range of each stream, some at once, and reads a row of each.
+    /// Opens the first range of each stream, several concurrently, and reads the first row of each.
     async fn open_streams(&mut self) -> Result<()> {
         let mut opening = JoinSet::new();
         for at in 0..self.streams.len() {
@@ -127,12 +128,12 @@ impl QueryRows {
         Ok(())
     }
 
-    /// The next row; `None` behind the last. A caller that stops waiting and asks again later misses
-    /// no row.
+    /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that
+    /// drops the future and calls again misses no row.
     ///
-    /// A row in the plan's ranges whose key does not fit the template is no error: it is returned
-    /// with its bytes and without values, unless [`Query::fitting_only`] was asked for, and counted.
-    /// Among rows that are merged from several buckets it has no place and comes when it is met.
+    /// A row whose key does not fit the template is not an error: unless [`Query::fitting_only`] is
+    /// set, it is returned with its bytes and without values, and counted. Among rows merged from
+    /// several buckets such a row has no defined position; it is returned when it is read.
     ///
     /// # Errors
     /// As [`crate::Rows::next`].
@@ -144,10 +145,10 @@ impl QueryRows {
         }
         let Self { reader, streams, merge, key } = self;
         let found = match merge {
-            None => streams[0].next_admitted(reader).await?,
+            None => streams[0].next_matching(reader).await?,
             Some(merge) => loop {
                 let Some(wanted) = merge.wanted() else { break merge.next_row() };
-                match streams[wanted].next_admitted(reader).await? {
+                match streams[wanted].next_matching(reader).await? {
                     None => merge.end(),
                     Some(row) if row.values.is_err() => break Some(row),
                     Some(row) if merge.is_next(row.row.key())? => break Some(row),
@@ -165,7 +166,7 @@ impl QueryRows {
         Ok(found)
     }
 
-    /// All rows that are left, in memory.
+    /// Reads all remaining rows into memory.
     ///
     /// # Errors
     /// As [`crate::Rows::next`].
@@ -177,25 +178,26 @@ impl QueryRows {
         Ok(rows)
     }
 
-    /// How many rows so far were left out because a column that a condition is on holds what is no value of its
-    /// type.
+    /// Returns how many rows so far were omitted because a column used in a condition holds an
+    /// invalid value for its type.
     pub fn unreadable(&self) -> u64 {
         self.reader.unreadable
     }
 
-    /// How many rows so far had keys that do not fit the template, of those that conditions on columns left.
+    /// Returns how many rows so far had keys that do not fit the template. Rows rejected by
+    /// conditions on columns are not counted.
     pub fn not_fitting(&self) -> u64 {
         self.reader.not_fitting
     }
 
-    /// How the rows are found.
+    /// Returns the plan of the query.
     pub fn plan(&self) -> &Plan {
         &self.reader.plan
     }
 }
 
-/// Adds the columns that conditions need, and gives those that were asked for if others are read.
-fn add_needed(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
+/// Adds the columns that conditions need; returns the requested columns if more are read.
+fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
     let asked = columns.clone();
     for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
         let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
@@ -216,8 +218,8 @@ impl Stream {
         Self { ranges, first: None, current: None }
     }
 
-    /// The next row that is asked for; `None` behind the last.
-    async fn next_admitted(&mut self, reader: &mut RowReader) -> Result<Option<QueryRow>> {
+    /// Returns the next matching row, or `None` after the last.
+    async fn next_matching(&mut self, reader: &mut RowReader) -> Result<Option<QueryRow>> {
         while let Some(row) = self.next(reader).await? {
             if let Some(row) = reader.admit(row) {
                 return Ok(Some(row));
@@ -226,7 +228,7 @@ impl Stream {
         Ok(None)
     }
 
-    /// The next row of the ranges.
+    /// Returns the next row of the ranges.
     async fn next(&mut self, reader: &RowReader) -> Result<Option<Row>> {
         loop {
             if let Some(row) = self.first.take() {
@@ -242,7 +244,7 @@ impl Stream {
                 self.current = None;
             }
             let Some(range) = self.ranges.front() else { return Ok(None) };
-            // A range is done with when it has been opened: the caller may stop waiting before.
+            // Remove a range only after it is open: the caller may drop the future earlier.
             self.current = Some(reader.open(range.clone()).await?);
             self.ranges.pop_front();
         }
@@ -250,7 +252,7 @@ impl Stream {
 }
 
 impl RowReader {
-    /// The row with its key taken apart, if it is asked for.
+    /// Decodes the key of a row; returns the row if it matches the query.
     fn admit(&mut self, row: Row) -> Option<QueryRow> {
         let values = self.schema.decode(row.key());
         if values.as_ref().is_ok_and(|values| !self.plan.matches(values)) {
@@ -266,7 +268,7 @@ impl RowReader {
         Some(QueryRow { row, values, columns: Arc::clone(self.table.declared_columns()) })
     }
 
-    /// The cells that are shown of a row, if its columns are as asked for.
+    /// Returns the requested cells of a row if the row satisfies the conditions on columns.
     fn filter(&mut self, row: Row) -> Option<Row> {
         if let Some(filter) = self.plan.column_filter() {
             match filter.matches(&row) {
@@ -284,16 +286,17 @@ impl RowReader {
         Some(Row::new(cells.map(|cell| cell.to_cell()).collect())).filter(|row| !row.is_empty())
     }
 
-    /// Begins to read a range.
+    /// Starts reading a range.
     async fn open(&self, range: RowRange) -> Result<RangeScans> {
         self.reads.open(&self.scan(), range).await
     }
 
-    /// How all parts are read.
+    /// Returns the scan settings for each range.
     fn scan(&self) -> Scan {
         let mut scan = self.scan.clone();
-        // Where every row of the range is returned, the limit saves the backend reading ahead. All that
-        // are asked for may lie in one bucket.
+        // If every row of the range is returned, the limit keeps the backend from reading ahead
+        // needlessly. It is not divided by the number of buckets, because all rows may be in one
+        // bucket.
         let returned = self.plan.is_exact() && !self.fitting_only;
         scan.limit = (returned && self.left < u64::MAX).then_some(self.left);
         scan

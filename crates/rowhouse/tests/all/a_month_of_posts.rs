@@ -1,4 +1,4 @@
-//! Ten thousand posts over 2022, and the posts of a month: nothing lost at either end.
+//! Ten thousand posts in 2022 and a query for one month: no post is lost at either end.
 
 use rowhouse::{
     Database, FamilyDescriptor, Get, KEY_ATTRIBUTE, Mutation, Put, Result, Table, TableSpec, Time,
@@ -16,13 +16,13 @@ struct Post {
     title: String,
 }
 
-/// Posts of a few bloggers, some of whose names begin others', over the whole year, the first and
-/// last milliseconds of December and their neighbours among them.
+/// Posts of a few bloggers, some with names that are prefixes of others, over the whole year. They
+/// include the first and last milliseconds of December and the adjacent ones.
 fn posts() -> Vec<Post> {
     let bloggers = ["123", "12", "1234", "博主", "z"];
     let edges = [DECEMBER.0 - 1, DECEMBER.0, DECEMBER.1 - 1, DECEMBER.1];
     let edges = edges.into_iter().flat_map(|at| bloggers.iter().map(move |blogger| (*blogger, at)));
-    // Any sequence without repetition does; this one needs no generator of random numbers.
+    // Any sequence without repetition works; this one needs no random number generator.
     let spread = (0..).map(|nth: i64| {
         let at = YEAR_START + nth * 3_153_600 + nth * nth % 1000;
         (bloggers[nth as usize % bloggers.len()], at)
@@ -61,7 +61,7 @@ async fn filled(database: &Database, splits: &[&'static str]) -> Result<(Table, 
     Ok((blog, posts))
 }
 
-/// What the query gives: blogger, time and title of each row, in its order.
+/// Returns the query's result: blogger, time and title of each row, in order.
 async fn found(blog: &Table, query: &str) -> Result<Vec<(String, i64, String)>> {
     let rows = blog.query(query).rows().await?.collect().await?;
     let row = |row: &rowhouse::QueryRow| {
@@ -73,7 +73,7 @@ async fn found(blog: &Table, query: &str) -> Result<Vec<(String, i64, String)>> 
     Ok(rows.iter().map(row).collect())
 }
 
-/// The same by looking at every post, newest first.
+/// Computes the same result by filtering all posts, newest first.
 fn brute_force(posts: &[Post], blogger: &str, from: i64, to: i64) -> Vec<(String, i64, String)> {
     let wanted =
         posts.iter().filter(|post| post.blogger == blogger && (from..to).contains(&post.at));
@@ -93,7 +93,7 @@ async fn check(blog: &Table, posts: &[Post]) -> Result<()> {
         let all = found(blog, &format!("blogger = '{blogger}'")).await?;
         assert_eq!(all, brute_force(posts, blogger, i64::MIN, i64::MAX));
     }
-    // Every blogger: by blogger, then newest first, which is the order of the keys' bytes.
+    // All bloggers: by blogger, then newest first, which is the byte order of the keys.
     let mut everything = Vec::new();
     for blogger in ["1234", "123", "12", "z", "博主"] {
         everything.extend(brute_force(posts, blogger, DECEMBER.0, DECEMBER.1));
@@ -157,7 +157,7 @@ async fn columns_versions_and_limits_of_a_query() -> Result<()> {
         blog.row(&key).set_at("cf", "title", earlier, "old").put().await?;
         blog.row(&key).set("cf", "title", &at).set("log", "seen", [7]).put().await?;
     }
-    // The time is not pinned by the user: every row of the table is looked at.
+    // The condition does not restrict the user, so every row of the table is scanned.
     let query = || blog.query("at >= 2022-12-01T00:01");
     assert!(!query().explain()?.is_exact());
     let rows = query().column("cf", "title").versions(2).limit(2).rows().await?.collect().await?;
@@ -205,7 +205,7 @@ async fn a_table_without_a_template_says_how_to_declare_one() -> Result<()> {
     let error = plain.row(&[("user", "bob".into())]).put().await.unwrap_err();
     assert!(error.message().contains("declares no key"), "{error}");
 
-    // A template of a later version is in nobody's way until it is needed.
+    // A template of a newer version fails only calls that need it.
     let newer = TableSpec::new("newer").family("cf").attribute(KEY_ATTRIBUTE, "2 [user text]");
     let newer = database.create_table(newer).await?;
     newer.put(Put::new("r")?.add("cf", "q", "v")?).await?;

@@ -1,4 +1,4 @@
-//! Another template is declared for a table that has rows, in this process and on a server.
+//! Changing the key template of a table with rows, embedded and on a server.
 
 use crate::support::on_both;
 use rowhouse::{Database, ErrorKind, Mutation, Put, Table, TableSpec};

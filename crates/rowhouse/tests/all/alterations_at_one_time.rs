@@ -1,4 +1,4 @@
-//! Tables that several alter at one time, in this process and on a server: no alteration is lost.
+//! Concurrent alterations of a table, embedded and on a server: none is lost.
 
 use crate::support::on_both;
 use rowhouse::{Bytes, Database, ErrorKind, FamilyDescriptor, TableSpec};
@@ -7,7 +7,7 @@ fn family(name: String) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap()
 }
 
-/// Alters family `f` of `t`: an attribute under each number.
+/// Alters family `f` of `t`: adds an attribute named after the number.
 async fn number_family(database: Database, number: u32) {
     let change = move |table: &rowhouse::TableDescriptor| {
         let family = table.find_family(b"f")?.clone();

@@ -1,10 +1,10 @@
-//! Rows that are spread over buckets come as those of the same table without buckets.
+//! Rows spread over buckets are returned in the same order as from a table without buckets.
 
 use rowhouse::{Database, Mutation, Put, RowSequence, Table, TableSpec};
 
 const PLAIN: &str = "[user string][at millis desc]";
 
-/// Users and times: few users with many rows, many with few.
+/// Returns users and times: few users with many rows, many with few.
 fn rows() -> impl Iterator<Item = (String, i64)> {
     (0..3_000i64).map(|nth| {
         let user = if nth % 3 == 0 { nth % 7 } else { nth % 401 };
@@ -29,7 +29,7 @@ async fn filled(database: &Database, name: &str, template: &str) -> Table {
     table
 }
 
-/// What a query finds: the texts of its rows, in its order.
+/// Returns the texts of the rows that a query returns, in order.
 async fn found(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
     let query = table.query(query);
     let query = match limit {
@@ -40,7 +40,7 @@ async fn found(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
     rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect()
 }
 
-/// The same from the last row to the first, which without a limit is the same turned around.
+/// As [`found`], in reverse; without a limit the result must be the forward result reversed.
 async fn found_backward(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
     let asked = table.query(query).reversed().limit(limit.unwrap_or(u64::MAX));
     let rows = asked.rows().await.unwrap().collect().await.unwrap();
@@ -108,7 +108,7 @@ async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
     database.close().await.unwrap();
 }
 
-/// All pages of a query, one after the other, and how many there were.
+/// Reads all pages of a query; returns the texts and the number of pages.
 async fn paged(table: &Table, query: &str, rows: usize, reversed: bool) -> (Vec<String>, usize) {
     let (mut texts, mut pages, mut token) = (Vec::new(), 0, None::<String>);
     loop {

@@ -1,4 +1,4 @@
-//! Over random queries: what is given is what plain filtering leaves of all cells.
+//! Random queries return the same cells as filtering all cells.
 
 use proptest::prelude::*;
 use rowhouse::{Cell, ColumnSchema, Columns, Put, Scan, Table, TableSpec, Values};
@@ -8,7 +8,7 @@ const COLUMNS: &str = "f:[at seconds 4 desc][id u8] price u8; f:!! note u8; \
                        g:by_[who text] follows u8; g:by- dash u8; g:~[n i16][s text] other u8";
 const WHO: [&str; 5] = ["", "ann", "b", "bob", "zoe"];
 
-/// A condition: the column, how a query writes it, and whether fields of a qualifier pass.
+/// A condition: its column, its text in a query, and a predicate on the qualifier's fields.
 struct Condition {
     column: &'static str,
     text: String,
@@ -88,7 +88,7 @@ fn condition(which: usize, x: i64, y: i64) -> Condition {
     Condition { column, text: format!("{column}.{text}"), passes }
 }
 
-/// Rows with cells of all columns, and cells that fit none.
+/// Writes rows with cells of all columns, and cells that fit no column.
 async fn filled(table: &Table) {
     let columns = table.column_schema().unwrap();
     for user in 0..7_u32 {
@@ -122,7 +122,7 @@ async fn filled(table: &Table) {
     }
 }
 
-/// The cells that are asked for, found without a plan.
+/// Returns the expected cells, computed without a plan.
 fn filtered(
     all: &[Cell],
     columns: &ColumnSchema,
@@ -172,7 +172,7 @@ fn the_cells_given_are_those_that_plain_filtering_leaves() {
         database.create_table(spec.columns(COLUMNS)).await.unwrap();
         let table = database.table("t").await.unwrap();
         filled(&table).await;
-        // Some lie in files, some in memory.
+        // Half of the data is in files, half in memstores.
         database.flush("t").await.unwrap();
         filled(&table).await;
         let rows = table.scan(Scan::all()).await.unwrap().collect().await.unwrap();

@@ -1,4 +1,4 @@
-//! Every way to change rows, on a database in this process and on one that is served.
+//! All kinds of row mutations, on an embedded database and on a server.
 
 use crate::support::on_both;
 use rowhouse::{

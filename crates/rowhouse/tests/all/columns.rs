@@ -1,5 +1,5 @@
-//! Declared columns: named and typed, qualifiers as data, and conditions on them, in this process and on a
-//! server.
+//! Declared columns: named and typed columns, qualifiers that contain data, and conditions on them,
+//! embedded and on a server.
 
 use crate::support::on_both;
 use rowhouse::{
@@ -12,11 +12,12 @@ const COLUMNS: &str = "d:via colour string\nd:n count i32\ne:s state enum(open,d
 async fn table(database: &Database, name: &str, key: &str) -> Table {
     let spec = TableSpec::new(name).family("d").family("e").key(key).columns(COLUMNS);
     database.create_table(spec).await.unwrap();
-    // Of a table that is opened, the columns are those that are stored.
+    // A newly opened handle has the stored column declarations.
     database.table(name).await.unwrap()
 }
 
-/// Rows 0 to 299: every third has no count, every fifth is done, every seventh has a count that is none.
+/// Writes rows 0 to 299: every third has no count, every fifth is done, every seventh has an
+/// invalid count.
 async fn filled(database: &Database, name: &str, key: &str) -> Table {
     let table = table(database, name, key).await;
     let puts = (0..300_i64).map(|nth| -> Mutation {
@@ -106,7 +107,7 @@ async fn conditions_on_fields_and_columns_find_what_each_row_says_itself() {
     .await;
 }
 
-/// The rows of all pages, of which each but the last is full.
+/// Reads the rows of all pages and checks that each page but the last is full.
 async fn paged(table: &Table, query: &str, rows: usize) -> Vec<i64> {
     let (mut all, mut token) = (Vec::new(), None::<String>);
     loop {
@@ -141,7 +142,7 @@ async fn what_only_a_condition_needs_is_read_and_not_shown() {
             assert_eq!((row.column("count").unwrap(), row.column("state").unwrap()), (None, None));
             assert!(row.column("colour").unwrap().is_some());
         }
-        // A row without any of the columns asked for is not found.
+        // Rows without any of the requested columns are not returned.
         let done = found(table.query("count > 100").column("e", "s")).await;
         assert_eq!(done, found(query()).await);
         let family = table.query("count > 100").family("e").page(1).await.unwrap();
@@ -186,7 +187,8 @@ async fn a_column_decides_what_a_hash_in_the_key_cannot() {
         assert_eq!(found(query).await, [7, 1007]);
         assert_eq!(found(table.query("user = 'user7'").limit(1)).await, [7]);
         assert_eq!(found(table.query("user starts with 'user99'")).await.len(), 22);
-        // A key without the column cannot be told from another.
+        // Without column `d:u` the row's user is unknown, since the key contains only the user's
+        // hash.
         let key = [("user", "user7".into()), ("nth", 5_000.into())];
         table.row(&key).set("d", "x", "y").put().await.unwrap();
         assert_eq!(found(table.query("user = 'user7'")).await, [7, 1007]);

@@ -1,9 +1,10 @@
-//! The guide to templates in Chinese shows what the English one shows, whose examples are compiled and run.
+//! The Chinese guide to templates contains the same code as the English one, whose examples are
+//! compiled and run.
 
 const ENGLISH: &str = include_str!("../../../../docs/templates.md");
 const CHINESE: &str = include_str!("../../../../docs/templates.zh-CN.md");
 
-/// The blocks of code in a guide, each from its fence to the next.
+/// Returns the code blocks of a guide, each from its fence to the next.
 fn blocks(guide: &'static str) -> impl Iterator<Item = &'static str> {
     guide.split("```").skip(1).step_by(2)
 }

@@ -1,4 +1,4 @@
-//! A row is inserted once, in this process and on a server.
+//! A row can be inserted only once, embedded and on a server.
 
 use crate::support::on_both;
 use rowhouse::{Database, ErrorKind, Put, Table, TableSpec};

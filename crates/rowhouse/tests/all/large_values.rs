@@ -1,4 +1,4 @@
-//! A value that is larger than HBase's limit on calls, through a server that is set to take it.
+//! Values larger than HBase's limit on calls, through a server configured to accept them.
 
 use rowhouse::{ErrorKind, Get, Put, Scan, TableSpec};
 use rowhouse_server::{Options, Server};
@@ -10,7 +10,7 @@ async fn a_value_of_260_mib_comes_back_and_one_beyond_the_limit_is_refused() {
     comes_back(260 * MIB, 270 * MIB).await;
 }
 
-/// Run by `ROWHOUSE_LARGE=1 cargo test -p rowhouse --release --test all large_values::`.
+/// Run with `ROWHOUSE_LARGE=1 cargo test -p rowhouse --release --test all large_values::`.
 #[tokio::test(flavor = "multi_thread")]
 async fn values_of_half_a_gib_and_up_to_the_limit_come_back() {
     if std::env::var_os("ROWHOUSE_LARGE").is_none() {
@@ -21,7 +21,8 @@ async fn values_of_half_a_gib_and_up_to_the_limit_come_back() {
     comes_back(1024 * MIB - 200, 1024 * MIB).await;
 }
 
-/// A value of `len` bytes, through a server that takes mutations of `limit`.
+/// Writes and reads a value of `len` bytes through a server that accepts mutations of up to `limit`
+/// bytes.
 async fn comes_back(len: usize, limit: usize) {
     let dir = tempfile::tempdir().unwrap();
     let mut options = Options {

@@ -1,5 +1,5 @@
-//! Queries with conditions on the fields of qualifiers are read in parts, of a database in this process all at one
-//! moment.
+//! Queries with conditions on qualifier fields use several scans; an embedded database runs them at
+//! one read point.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ async fn table(database: &Database, key: &str) -> Table {
     database.create_table(spec.family("f").family("d").family("e")).await.unwrap()
 }
 
-/// Writes a number into all families of all rows, as one change.
+/// Writes a number into all families of all rows in one atomic change.
 async fn write(database: &Database, table: &Table, number: u64) {
     let columns = table.column_schema().unwrap();
     let price = columns.encode_with("price", &[("at", 7.into())], number).unwrap();
@@ -28,14 +28,14 @@ async fn write(database: &Database, table: &Table, number: u64) {
     database.commit(USERS.map(put)).await.unwrap();
 }
 
-/// All numbers of a row.
+/// Returns all numbers of a row.
 fn numbers(row: &QueryRow) -> Vec<u64> {
     let named = ["count", "size"].map(|name| row.column(name).unwrap().unwrap().as_u64().unwrap());
     let prices = row.columns("price").unwrap().map(|price| price.unwrap().1.as_u64().unwrap());
     named.into_iter().chain(prices).collect()
 }
 
-/// Queries read one range or several, one after the other, or merged from buckets, from both ends.
+/// Runs queries with one or several ranges, sequential or merged from buckets, in both directions.
 async fn sees_one_moment_beside_a_writer(key: &str) {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
@@ -94,7 +94,7 @@ async fn ranges_that_are_reached_later_are_read_as_they_were_when_the_query_bega
     let query = table.query("user in ('ann', 'bob', 'eve', 'zoe') and price.at = 7");
     let mut rows = query.rows().await.unwrap();
     assert_eq!(rows.plan().ranges().len(), USERS.len());
-    // All that can happen to a table while it is read.
+    // Change the table during the read in every possible way.
     write(&database, &table, 2).await;
     database.flush("t").await.unwrap();
     let tags = FamilyDescriptor::new("tags").unwrap();

@@ -1,4 +1,4 @@
-//! HBase's own requests, on a directory and through a server: the same answers.
+//! HBase's own requests return the same results from a directory and through a server.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use rowhouse::{
 };
 use rowhouse_server::{Options, Server};
 
-/// Runs `check` on a new database in this process, then on one that is served.
+/// Runs `check` on a new embedded database, then on one accessed through a server.
 async fn on_both<F: Future<Output = Result<()>>>(check: impl Fn(Database) -> F) -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(format!("file:{}", dir.path().display())).await?;
@@ -123,7 +123,7 @@ async fn a_caller_that_stops_waiting_misses_no_row() -> Result<()> {
                     Some(row) => keys.push(row.key().to_vec()),
                     None => break,
                 },
-                // Almost every batch is not there yet when it is asked for the first time.
+                // Almost no batch is ready on the first attempt.
                 Err(_) => tokio::time::sleep(Duration::from_micros(100)).await,
             }
         }

@@ -1,4 +1,5 @@
-//! Regions split and merged by programs, in this process and on a server, while others read and write.
+//! Region splits and merges requested by programs, embedded and on a server, during reads and
+//! writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -51,7 +52,7 @@ async fn rows_are_written_and_read_while_their_regions_are_split_and_merged() {
             database.split_region(&regions[0], Some(at)).await.unwrap();
             let least = written.load(Ordering::Relaxed);
             assert_eq!(rows(&database).await[..least as usize], numbers(least));
-            // In the middle of what it holds.
+            // A split in the middle of the data.
             database.flush("t").await.unwrap();
             let regions = table.regions().await.unwrap();
             assert_eq!(regions.len(), 2);
@@ -102,13 +103,13 @@ async fn regions_are_taken_out_of_service_and_into_it() {
         let region = table.regions().await.unwrap().remove(0);
         put(&database, 0).await;
         database.unassign_region(&region).await.unwrap();
-        // Twice is as once.
+        // The call is idempotent.
         database.unassign_region(&region).await.unwrap();
         database.assign_region(&region).await.unwrap();
         put(&database, 1).await;
         database.move_region(&region).await.unwrap();
         assert_eq!(rows(&database).await, numbers(2));
-        // Its place was taken by others.
+        // Other regions replaced it.
         database.split_region(&region, Some("000001".into())).await.unwrap();
         for refused in [
             database.assign_region(&region).await,

@@ -1,4 +1,4 @@
-//! Rows whose keys are structs: written, read, deleted, and found by queries.
+//! Rows with structs as keys: written, read, deleted and queried.
 
 #![cfg(feature = "derive")]
 use rowhouse::{

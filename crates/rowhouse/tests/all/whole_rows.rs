@@ -1,5 +1,5 @@
-//! Nobody sees half of a change of a row: rows whose columns all say the same are rewritten, and are
-//! read meanwhile by gets and by scans in both directions, whole and in parts.
+//! Row changes are atomic for readers: rows whose columns all have the same value are rewritten
+//! while gets and scans in both directions read them, whole and in parts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,7 @@ async fn no_read_shows_half_a_change_of_a_row() {
                 }
             });
         }
-        // The readers must stop also when a writer failed.
+        // Stop the readers even if a writer failed.
         let written: Vec<_> = async {
             let mut written = Vec::new();
             while let Some(outcome) = writers.join_next().await {
@@ -75,7 +75,7 @@ fn row(at: u64) -> String {
     format!("row{at}")
 }
 
-/// Half of the changes are puts, half are several mutations made as one.
+/// Half of the changes are puts, half are atomic lists of mutations.
 async fn write(table: &Table, at: u64, number: u64) -> Result<()> {
     let value = format!("{number:06}");
     let puts = |columns: std::ops::Range<usize>| {
@@ -98,7 +98,7 @@ async fn write(table: &Table, at: u64, number: u64) -> Result<()> {
     table.mutate_row(mutations).await.map(|_| ())
 }
 
-/// Reads everything in one of several ways; how many rows there were.
+/// Reads all rows in one of several ways; returns their number.
 async fn look(table: &Table, way: u64) -> Result<u64> {
     if way == 0 {
         for at in 0..ROWS {
@@ -124,7 +124,7 @@ async fn look(table: &Table, way: u64) -> Result<u64> {
     Ok(seen)
 }
 
-/// All columns of the parts of a row say the same, and all are there.
+/// Checks that the parts of a row contain all columns, with the same value.
 fn check(parts: &[Row]) {
     let cells = parts.iter().flat_map(Row::cells).filter(|cell| cell.qualifier() != b"y");
     let values: Vec<Bytes> = cells.map(|cell| cell.value_bytes()).collect();

@@ -1,5 +1,5 @@
-//! Conditions on the fields of qualifiers: of a wide row, the cells are read whose qualifiers fit, in this process
-//! and on a server.
+//! Conditions on qualifier fields: only the cells of a wide row whose qualifiers match are read,
+//! embedded and on a server.
 
 use crate::support::on_both;
 use rowhouse::{ColumnSchema, Database, KeyValue, Put, Query, QueryRow, Table, TableSpec, escape};
@@ -8,8 +8,8 @@ const COLUMNS: &str = "f:[at seconds 4 desc][id u8] price u32; f:!! note string;
                        g:by_[who text] follows bool; g:n count u32; \
                        h:[kind enum(a,b,c)][at seconds 4] event u32";
 
-/// Users 0 to 5: user `u` has prices of the seconds 0 to 20·u − 1, three for each, as many events, three followers,
-/// and, if even, a count.
+/// Writes users 0 to 5: user `u` has three prices for each of the seconds 0 to 20·u − 1, one event
+/// for each, three followers and, if `u` is even, a count.
 async fn filled(database: &Database, name: &str, key: &str) -> Table {
     let spec = TableSpec::new(name).key(key).columns(COLUMNS);
     let spec = ["d", "f", "g", "h"].into_iter().fold(spec, TableSpec::family);
@@ -39,7 +39,7 @@ fn row(columns: &ColumnSchema, user: u32, put: Put) -> Put {
     if user.is_multiple_of(2) {
         cells.push(columns.encode("count", user).unwrap());
     }
-    // Beside what is declared, and two that begin as a template does and do not fit it.
+    // Undeclared columns, and two whose qualifiers start like a template but do not fit it.
     let others =
         [("d", &b"plain"[..]), ("g", b"a"), ("g", b"z"), ("g", b"by_\xff"), ("f", b"short!")];
     let put =
@@ -49,7 +49,7 @@ fn row(columns: &ColumnSchema, user: u32, put: Put) -> Put {
         .fold(put, |put, cell| put.add(cell.family, cell.qualifier, cell.value).unwrap())
 }
 
-/// The cells of a row as text: those of templates by their fields.
+/// Returns the cells of a row as text; cells of a template by its fields.
 fn cells(columns: &ColumnSchema, row: &QueryRow) -> Vec<String> {
     let text = |cell: KeyValue<'_>| {
         let named = columns.decode(cell.family(), cell.qualifier(), cell.value());
@@ -90,16 +90,16 @@ async fn of_a_column_the_cells_are_given_whose_qualifiers_fit_and_of_others_all(
             let newest = prices([79, 78, 77], 7);
             let owned = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
 
-            // Of its family; what is declared there for itself stays.
+            // Only its family: other columns declared in that family stay.
             let family = found(&table, table.query(asked).family("f")).await;
             assert_eq!(family, [("user4".into(), [owned(&["f:!!"]), newest.clone()].concat())]);
 
-            // Columns beside it, which alone are named.
+            // Other columns, if only those are named.
             let beside = found(&table, table.query(asked).named("count").named("note")).await;
             let expected = [owned(&["f:!!"]), newest.clone(), owned(&["g:n"])].concat();
             assert_eq!(beside, [("user4".into(), expected)]);
 
-            // Everything, of which nothing else is left out.
+            // All columns, without further restriction.
             let all = &found(&table, table.query(asked)).await[0].1;
             assert_eq!(all[..5], [owned(&["d:plain", "f:!!"]), newest].concat()[..]);
             let beside = ["g:a", "follows who='ann'", "follows who='bob'", "follows who='eve'"];
@@ -140,7 +140,7 @@ async fn a_row_of_which_nothing_is_left_is_not_given_nor_counted() {
             let table = filled(&database, name, key).await;
             let asked = "event.at >= 50";
             let users = |rows: &[QueryRow]| rows.iter().map(user).collect::<Vec<_>>();
-            // The families named hold no cell of the users 0, 1 and 2 but events.
+            // In the named families the users 0, 1 and 2 have only events, which do not match.
             let query = || table.query(asked).column("h", "none");
             let rows = query().rows().await.unwrap().collect().await.unwrap();
             assert_eq!(users(&rows), ["user3", "user4", "user5"]);
@@ -154,7 +154,7 @@ async fn a_row_of_which_nothing_is_left_is_not_given_nor_counted() {
             let rest = query().after(&page.next.unwrap()).page(2).await.unwrap();
             assert_eq!((users(&rest.rows), rest.next), (vec!["user5".to_owned()], None));
 
-            // Conditions on columns choose rows, and see what they need.
+            // Conditions on columns select rows, and the columns they need are read.
             let rows = table.query("event.at >= 50 and count > 0").column("h", "none");
             let rows = rows.rows().await.unwrap().collect().await.unwrap();
             assert_eq!(users(&rows), ["user4"]);

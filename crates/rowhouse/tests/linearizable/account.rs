@@ -1,4 +1,4 @@
-//! One row as an object: what can be done to it and what must come of it.
+//! A row as an object with a sequential specification: its operations and their required results.
 
 use todc_utils::Specification;
 
@@ -10,13 +10,13 @@ pub(crate) struct Account {
     pub(crate) note: Option<String>,
 }
 
-/// What was done, with what came of it.
+/// An operation with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
     Get(Account),
-    /// Put text and copy.
+    /// Puts text and copy.
     Put(String),
-    /// Put the three of them.
+    /// Puts text, copy, number and note.
     PutAll(String, i64, String),
     Delete,
     Increment {
@@ -27,13 +27,13 @@ pub(crate) enum Did {
         more: String,
         note: String,
     },
-    /// Put text and copy, if the text was `expected`.
+    /// Puts text and copy if the text equals `expected`.
     CheckAndPut {
         expected: Option<String>,
         text: String,
         done: bool,
     },
-    /// The same with an increment, as one.
+    /// As `CheckAndPut`, with an increment, atomically.
     CheckAndMutate {
         expected: Option<String>,
         text: String,
@@ -42,7 +42,7 @@ pub(crate) enum Did {
     },
 }
 
-/// The order in which a row may have been changed.
+/// The sequential specification: some order in which the row was changed.
 pub(crate) struct OneByOne;
 
 impl Specification for OneByOne {

@@ -8,23 +8,23 @@ use todc_utils::Specification;
 
 pub(crate) const ROWS: usize = 3;
 
-/// What is in each row.
+/// The balance of each row.
 pub(crate) type Balances = [i64; ROWS];
 
-/// What was done in one transaction or outside of any, with what came of it.
+/// An operation, within a transaction or outside, with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
-    /// Read all rows in a transaction, by gets or by a scan.
+    /// Reads all rows in a transaction, with gets or with a scan.
     Look { by_scan: bool, seen: Balances },
-    /// Read one row, in no transaction.
+    /// Reads one row outside of transactions.
     Get { row: usize, seen: i64 },
-    /// Put a row, in no transaction.
+    /// Puts a row outside of transactions.
     Put { row: usize, balance: i64 },
-    /// Moved so much from one row to another; not if there was too little in all rows together.
+    /// Moves an amount from one row to another, unless the sum of all rows is below `least`.
     Move { from: usize, to: usize, by: i64, least: i64, done: bool },
 }
 
-/// The order in which the rows may have been changed.
+/// The sequential specification: some order in which the rows were changed.
 pub(crate) struct OneByOne;
 
 impl Specification for OneByOne {
@@ -56,7 +56,7 @@ impl Specification for OneByOne {
     }
 }
 
-/// Does what `did` says, and gives it back with what came of it.
+/// Performs the operation `did` and returns it with its result.
 pub(crate) fn make(store: &Store, table: &Arc<Table>, round: u64, did: &Did) -> Did {
     let key = |row: usize| format!("{round:06}-{row}");
     let put = |row: usize, balance: i64| {
@@ -102,7 +102,7 @@ pub(crate) fn make(store: &Store, table: &Arc<Table>, round: u64, did: &Did) -> 
                     return Err(Error::new(ErrorKind::InvalidRequest, "too little"));
                 }
                 transaction.mutate(table, put(from, seen[from] - by))?;
-                // What it has written itself it reads.
+                // The transaction reads its own write.
                 let has = transaction.get(table, &Get::new(key(to))?)?;
                 let has = has.counter("f", "balance")?.unwrap_or(0);
                 transaction.mutate(table, put(to, has + by))

@@ -1,4 +1,4 @@
-//! The ways to a table: the store itself, or a client of a server.
+//! Access to a table: directly through the store, or through a client of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,8 +12,8 @@ use tokio::runtime::Handle;
 
 use super::account::{Account, Did};
 
-/// Goes on by a millisecond whenever it is looked at. A delete marker hides what is written in its
-/// own millisecond, in HBase too, so real time would not do.
+/// A clock that advances by a millisecond with each reading. A delete marker hides writes of its
+/// own millisecond, in HBase too, so real time would not work.
 #[derive(Default)]
 pub(crate) struct Ticks(AtomicI64);
 
@@ -23,19 +23,20 @@ impl Clock for Ticks {
     }
 }
 
-/// A way to a table.
+/// A way to access a table.
 pub(crate) enum Door {
     Store(Arc<rowhouse_store::Table>),
     Client(rowhouse::Table, Handle),
 }
 
 impl Door {
-    /// Whether every write gets a time of its own, so that all kinds of them can be mixed.
+    /// Returns whether every write has a distinct timestamp, so that all kinds of writes can be
+    /// mixed.
     pub(crate) fn has_own_times(&self) -> bool {
         matches!(self, Self::Store(_))
     }
 
-    /// Does to `row` what `did` says, and gives it back with what came of it.
+    /// Performs the operation `did` on `row` and returns it with its result.
     pub(crate) fn make(&self, row: &str, did: Did) -> Did {
         let put = |text: &str| {
             let put = Put::new(row.to_owned()).unwrap().add("f", "text", text).unwrap();

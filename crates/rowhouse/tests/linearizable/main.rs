@@ -1,6 +1,6 @@
-//! Threads change rows at once, and what each was told fits an order in which one change came after
-//! the other, each between its call and its answer. The order is looked for by the search of Wing, Gong
-//! and Lowe.
+//! Threads change rows concurrently. The results must be consistent with a sequential order in
+//! which each change takes effect between its call and its return. The order is found with the
+//! search algorithm of Wing, Gong and Lowe.
 //!
 //! ```text
 //! ROWHOUSE_LINEARIZABLE_SECONDS=600 cargo test -p rowhouse --release --test linearizable
@@ -26,9 +26,9 @@ use todc_utils::{Action, History, Specification};
 
 const THREADS: usize = 4;
 const ROWS: u64 = 2;
-/// Of each thread in a round. The search takes long where much is done at once.
+/// Changes per thread in a round. The search becomes slow with much concurrency.
 const CHANGES: u64 = 40;
-/// So few that conditions on them hold now and then.
+/// Few values, so that conditions on them sometimes hold.
 const TEXTS: [&str; 3] = ["a", "b", "c"];
 
 #[test]
@@ -45,7 +45,7 @@ fn rows_of_the_store_change_one_by_one() {
     let table = store.table(&name).unwrap();
     let doors: Vec<Door> = (0..THREADS).map(|_| Door::Store(Arc::clone(&table))).collect();
     rounds(&doors, |round| {
-        // Rows are read from memory, from files and from both.
+        // Rows are read from memstores, from files and from both.
         match round % 4 {
             1 => table.flush().unwrap(),
             3 => table.compact(rowhouse_store::CompactionKind::Major).unwrap(),
@@ -110,7 +110,7 @@ fn transactions_over_several_rows_are_made_one_by_one() {
     });
 }
 
-/// The checker finds what it is to find.
+/// The checker detects a violation.
 #[test]
 fn a_lost_update_fits_no_order() {
     let increment = |number| Did::Increment { by: 1, number };
@@ -126,7 +126,7 @@ fn a_lost_update_fits_no_order() {
     assert!(!WGLChecker::<OneByOne>::is_linearizable(history(1)));
 }
 
-/// A few rounds, or as many as there is time for.
+/// Runs a few rounds, or as many as the configured time permits.
 fn as_long_as_there_is_time(run: impl Fn(u64)) {
     let seconds = std::env::var("ROWHOUSE_LINEARIZABLE_SECONDS").ok();
     let until = seconds.map(|text| Instant::now() + Duration::from_secs(text.parse().unwrap()));
@@ -139,10 +139,10 @@ fn as_long_as_there_is_time(run: impl Fn(u64)) {
     }
 }
 
-/// Changes rows by all doors at once, each round rows of its own.
+/// Changes rows concurrently through all doors; each round uses new rows.
 fn rounds(doors: &[Door], between: impl Fn(u64)) {
     as_long_as_there_is_time(|round| {
-        // Of each row, who began and ended what, in this order.
+        // The calls and returns of each row's operations, with their threads, in order.
         let events: Vec<Mutex<Events<Did>>> = (0..ROWS).map(|_| Mutex::default()).collect();
         thread::scope(|scope| {
             for (thread, door) in doors.iter().enumerate() {
@@ -167,7 +167,7 @@ fn rounds(doors: &[Door], between: impl Fn(u64)) {
     });
 }
 
-/// Who began or ended what.
+/// Calls and returns with their threads.
 type Events<T> = Vec<(usize, Action<T>)>;
 
 fn check<S: Specification<Operation: Clone + std::fmt::Debug>>(
@@ -183,7 +183,7 @@ fn show<T: std::fmt::Debug>(events: &[(usize, Action<T>)]) -> String {
     lines.collect()
 }
 
-/// A stream of numbers, the same for the same seed.
+/// A pseudo-random sequence, determined by its seed.
 struct Random(u64);
 
 impl Random {
@@ -215,8 +215,8 @@ impl Random {
     fn change(&mut self, has_own_times: bool) -> Did {
         let by = self.below(9) as i64 + 1;
         let expected = |random: &mut Self| Some(random.text()).filter(|_| random.below(4) > 0);
-        // Where writes share a millisecond, a delete hides a put, and an increment is ahead of the
-        // clock: as in HBase, and no subject here.
+        // With timestamps shared by several writes, a delete hides a put of its millisecond, and an
+        // increment is ahead of the clock. This matches HBase and is not tested here.
         match self.below(if has_own_times { 9 } else { 7 }) {
             0 | 1 => Did::Get(Account::default()),
             2 => Did::Put(self.text()),

@@ -1,4 +1,4 @@
-//! Where the keys that begin with a text end.
+//! The end of the range of keys that start with a text.
 
 use super::{Scratch, put, query, scan, warnings};
 
@@ -10,14 +10,15 @@ async fn the_stop_row_user_id_plus_1_is_a_longer_text_and_ends_too_early() {
         put(&by_hand, format!("123-{text}"), text).await;
     }
     put(&by_hand, "124-login", "of 124").await;
-    // Java: `userId + 1` of a String is "1231", which is greater than "123-…" only by chance: `-` is less than `1`.
+    // Java: `userId + 1` of a String is "1231". It is greater than "123-…" only by chance: `-` is
+    // less than `1`.
     let stop = |user: &str| format!("{user}{}", 1);
     assert_eq!(scan(&by_hand, "123", stop("123")).await, ["login", "pay"]);
     put(&by_hand, "123_pay", "with another delimiter").await;
     assert_eq!(scan(&by_hand, "123", stop("123")).await, ["login", "pay"]);
     assert_eq!(scan(&by_hand, "123", "124").await.len(), 3);
 
-    // And what is right for numbers is wrong for their text: 9 + 1 is less than 9.
+    // Arithmetic on numbers is wrong for their text: "10" is less than "9".
     put(&by_hand, "9-login", "of 9").await;
     assert!(scan(&by_hand, "9", (9 + 1).to_string()).await.is_empty());
 
@@ -40,7 +41,7 @@ async fn one_more_in_the_last_byte_overflows_where_that_is_ff() {
     stop[1] = stop[1].wrapping_add(1);
     assert!(scan(&by_hand, start.to_vec(), stop.to_vec()).await.is_empty());
 
-    // The next prefix is one byte shorter; behind FF FF there is none.
+    // The next prefix is one byte shorter; after FF FF there is none.
     let table = scratch.by_template("[shop u16][order u8]").await;
     for (key, text) in [(&[7, 0xFF, 1][..], "inside"), (&[8, 0, 0], "behind")] {
         put(&table, key.to_vec(), text).await;
@@ -65,7 +66,8 @@ async fn a_scan_of_csdn_1_finds_csdn_10_too() {
     }
     assert_eq!(scan(&by_hand, "CSDN_1", "CSDN_2").await, ["CSDN_10", "CSDN_1"]);
 
-    // The keys as they are: told apart by their length, which costs reading both.
+    // With the existing keys, they are distinguished by length, at the cost of reading both
+    // bloggers' rows.
     let template = "[blogger text][at millis digits desc]";
     let table = scratch.by_template(template).await;
     for blogger in ["CSDN_1", "CSDN_10", "CSDN_2"] {
@@ -75,7 +77,8 @@ async fn a_scan_of_csdn_1_finds_csdn_10_too() {
     assert!(!table.query("blogger = 'CSDN_1'").explain().unwrap().is_exact());
     assert_eq!(warnings(template)[0], "K4");
 
-    // With something between name and time, which no name contains, only its rows are read.
+    // With a delimiter between name and time that no name contains, only the requested rows are
+    // read.
     let schema = rowhouse::KeySchema::parse("[blogger text]#[at millis digits desc]").unwrap();
     let question = rowhouse::Predicate::parse("blogger = 'CSDN_1'").unwrap();
     let plan = schema.plan(&question).unwrap();

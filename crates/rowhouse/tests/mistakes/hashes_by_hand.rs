@@ -1,4 +1,4 @@
-//! `hashCode % n` in front of the key, as it is copied from one page to the next.
+//! The widely copied `hashCode % n` at the start of the key.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ fn hash_code(value: i64) -> i32 {
     (value ^ (value as u64 >> 32) as i64) as i32
 }
 
-/// Java's `Bytes.toBytes((byte) (Long.hashCode(ts) % 4))`: there is no `toBytes(byte)`, so the byte becomes a short.
+/// Java's `Bytes.toBytes((byte) (Long.hashCode(ts) % 4))`: there is no `toBytes(byte)`, so the byte
+/// is widened to a short.
 fn prefix(millis: i64) -> [u8; 2] {
     let byte = (hash_code(millis) % REGIONS) as i8;
     i16::from(byte).to_be_bytes()
@@ -21,7 +22,7 @@ fn prefix(millis: i64) -> [u8; 2] {
 
 #[test]
 fn the_remainder_of_a_hash_code_is_negative_and_takes_two_bytes() {
-    // By Java 17: Long.hashCode(1425330757685L) % 4 is -2.
+    // With Java 17, Long.hashCode(1425330757685L) % 4 is -2.
     assert_eq!(hash_code(1_425_330_757_685) % REGIONS, -2);
     assert_eq!(prefix(1_425_330_757_685), [0xFF, 0xFE]);
     let bucket = KeySchema::parse("[bucket 4 of at][at millis]").unwrap();
@@ -32,11 +33,12 @@ fn the_remainder_of_a_hash_code_is_negative_and_takes_two_bytes() {
 #[tokio::test]
 async fn four_regions_were_meant_and_the_keys_have_seven_prefixes() {
     let scratch = Scratch::new().await;
-    // A day in 2004 and a day in 2015, where the sign of the hash differs.
+    // A day in 2004 and a day in 2015, whose hashes differ in sign.
     let times = (0..200).flat_map(|nth| [1_080_000_000_000 + nth, 1_425_330_757_685 + nth]);
     let by_hand: BTreeSet<_> = times.clone().map(prefix).collect();
     assert_eq!(by_hand.len(), 7);
-    // Of four regions that begin at 1, 2 and 3, the last gets the negative ones too: half of all rows.
+    // Of four regions split at 1, 2 and 3, the last also gets the negative prefixes: half of all
+    // rows.
     let mut regions = [0; 4];
     for at in times.clone() {
         let prefix = prefix(at);
@@ -53,7 +55,7 @@ async fn four_regions_were_meant_and_the_keys_have_seven_prefixes() {
         let count = buckets.iter().filter(|other| **other == bucket).count();
         assert!((50..150).contains(&count), "bucket {bucket}: {count} of 400");
     }
-    // And where the regions begin follows from the template.
+    // The template also determines the splits.
     assert_eq!(schema.splits(4).unwrap(), ["\x01", "\x02", "\x03"]);
 }
 

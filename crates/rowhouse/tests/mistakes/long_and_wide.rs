@@ -1,4 +1,4 @@
-//! What has no room: keys that are too long, and rows that are too wide.
+//! Limits: keys that are too long, and rows that are too wide.
 
 use rowhouse::{ErrorKind, Get, KeySchema, Put, RowRange, Scan, TableSpec};
 
@@ -20,7 +20,7 @@ async fn a_row_key_of_64_kilobytes_is_refused_and_the_limit_is_32767() {
     let schema = KeySchema::parse("[url text]").unwrap();
     let error = schema.encode(&[("url", "x".repeat(32_768).into())]).unwrap_err();
     assert!(error.message().contains("32768") && error.message().contains("32767"), "{error}");
-    // What stands for a long text is its hash, of sixteen bytes.
+    // A 16-byte hash replaces a long text.
     let schema = KeySchema::parse("[url text md5 16]").unwrap();
     assert_eq!(schema.encode(&[("url", "x".repeat(65_535).into())]).unwrap().len(), 16);
 }
@@ -29,7 +29,7 @@ async fn a_row_key_of_64_kilobytes_is_refused_and_the_limit_is_32767() {
 async fn a_wide_row_lies_in_one_region_and_its_tall_rows_in_all() {
     let scratch = Scratch::new().await;
     let readers = 2_000;
-    // The readers of one article: a column each, or a row each. Both tables have four regions.
+    // The readers of one article: one column each, or one row each. Both tables have four regions.
     let wide = TableSpec::new("wide").family("d").key("[article hex 8]").regions(4);
     let wide = scratch.database.create_table(wide).await.unwrap();
     let tall = TableSpec::new("tall").family("d");
@@ -44,19 +44,20 @@ async fn a_wide_row_lies_in_one_region_and_its_tall_rows_in_all() {
     assert_eq!(cells_by_region(&wide).await, [0, 0, 0, readers as usize]);
     let tall_cells = cells_by_region(&tall).await;
     assert!(tall_cells.iter().all(|cells| *cells > 300), "{tall_cells:?}");
-    // No split helps the wide one: regions begin at rows, and this is one.
+    // Splitting does not help the wide table: regions are split between rows, and this is a single
+    // row.
     let inside = RowRange::new("df887e44", "df887e44\0");
     let rows = wide.scan(Scan::new(inside)).await.unwrap().collect().await.unwrap();
     assert_eq!((rows.len(), rows[0].len()), (1, readers as usize));
 
-    // Of the tall one the readers of an article are still one query, in order.
+    // In the tall table the readers of an article are still one ordered query.
     let found = tall.query("article = 'df887e44' and reader < 10").rows().await.unwrap();
     let found = found.collect().await.unwrap();
     let ids: Vec<_> = found.iter().filter_map(|row| row.key("reader")?.as_u64()).collect();
     assert_eq!(ids, (0..10).collect::<Vec<_>>());
 }
 
-/// How many cells lie in each of the four regions of a table.
+/// Returns the number of cells in each of a table's four regions.
 async fn cells_by_region(table: &rowhouse::Table) -> Vec<usize> {
     let splits = table.key_schema().unwrap().splits(4).unwrap();
     let mut cells = Vec::new();

@@ -1,5 +1,5 @@
-//! Mistakes with row keys that are commonly printed: each goes wrong as it is done by hand, with bytes put together
-//! and plain scans, and right with a template, or is refused there.
+//! Commonly published mistakes with row keys: each goes wrong with hand-built bytes and plain
+//! scans, and with a template works or is rejected.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -15,7 +15,7 @@ mod time_zones;
 
 use rowhouse::{Bytes, Database, Put, RowRange, Scan, Table, TableSpec};
 
-/// A database in a directory that goes away with it.
+/// A database in a temporary directory.
 struct Scratch {
     database: Database,
     _dir: tempfile::TempDir,
@@ -28,12 +28,12 @@ impl Scratch {
         Self { database, _dir: dir }
     }
 
-    /// A table whose keys are nobody's business but the caller's.
+    /// Creates a table without a declared key.
     async fn by_hand(&self) -> Table {
         self.database.create_table(TableSpec::new("by_hand").family("d")).await.unwrap()
     }
 
-    /// A table whose key is declared.
+    /// Creates a table with a declared key.
     async fn by_template(&self, template: &str) -> Table {
         let spec = TableSpec::new("by_template").family("d").key(template);
         self.database.create_table(spec).await.unwrap()
@@ -45,7 +45,7 @@ async fn put(table: &Table, key: impl Into<Bytes>, text: &str) {
     table.put(put).await.unwrap();
 }
 
-/// The texts of the rows from `start` up to, not including, `stop`.
+/// Returns the texts of the rows from `start` to `stop`, exclusive.
 async fn scan(table: &Table, start: impl Into<Bytes>, stop: impl Into<Bytes>) -> Vec<String> {
     let scan = Scan::new(RowRange::new(start, stop));
     let rows = table.scan(scan).await.unwrap().collect().await.unwrap();
@@ -53,13 +53,13 @@ async fn scan(table: &Table, start: impl Into<Bytes>, stop: impl Into<Bytes>) ->
     rows.iter().map(|row| String::from_utf8(text(row).to_vec()).unwrap()).collect()
 }
 
-/// The texts of the rows that a query finds.
+/// Returns the texts of the rows that a query returns.
 async fn query(table: &Table, question: &str) -> Vec<String> {
     let rows = table.query(question).rows().await.unwrap().collect().await.unwrap();
     rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect()
 }
 
-/// What a template is warned of: the numbers of the rules.
+/// Returns the codes of the rules that a template violates.
 fn warnings(template: &str) -> Vec<String> {
     let schema = rowhouse::KeySchema::parse(template).unwrap();
     schema.check().iter().map(|finding| finding.rule.code()).collect()

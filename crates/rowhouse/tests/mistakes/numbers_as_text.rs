@@ -1,4 +1,4 @@
-//! Numbers written as text, without zeros in front.
+//! Numbers written as text, without leading zeros.
 
 use super::{Scratch, put, query, scan, warnings};
 
@@ -10,7 +10,7 @@ async fn decimal_text_of_varying_width_puts_10_before_9() {
         put(&by_hand, id.to_string(), &id.to_string()).await;
     }
     assert_eq!(scan(&by_hand, "", "").await, ["10", "100", "11", "9"]);
-    // The ids from 9 to 11: nothing, and from 10 to 11 one that is not between them.
+    // The ids from 9 to 11 return nothing; those from 10 to 11 include 100.
     assert!(scan(&by_hand, "9", "12").await.is_empty());
     assert_eq!(scan(&by_hand, "10", "12").await, ["10", "100", "11"]);
 
@@ -26,7 +26,7 @@ async fn decimal_text_of_varying_width_puts_10_before_9() {
 #[tokio::test]
 async fn keys_that_were_written_so_are_asked_by_the_number_all_the_same() {
     let scratch = Scratch::new().await;
-    // The table as it is: the keys are read by a template that describes them.
+    // An existing table: the template describes its keys.
     let table = scratch.by_template("[id decimal]").await;
     for id in [9, 10, 100, 11] {
         put(&table, id.to_string(), &id.to_string()).await;
@@ -39,7 +39,7 @@ async fn keys_that_were_written_so_are_asked_by_the_number_all_the_same() {
 async fn a_time_in_milliseconds_has_a_digit_less_before_september_2001_and_comes_last() {
     let scratch = Scratch::new().await;
     let by_hand = scratch.by_hand().await;
-    // 2001-09-09T01:46:40Z is the first of thirteen digits.
+    // 2001-09-09T01:46:40Z is the first time with thirteen digits.
     const TIMES: [(i64, &str); 3] =
         [(999_999_999_999, "1st"), (1_000_000_000_000, "2nd"), (1_425_330_757_685, "3rd")];
     for (at, text) in TIMES {

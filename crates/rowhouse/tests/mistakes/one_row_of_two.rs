@@ -1,4 +1,4 @@
-//! A put under a key that is there makes a new version of that row, and no second row.
+//! A put with an existing key writes a new version of the row instead of a second row.
 
 use rowhouse::Get;
 
@@ -12,11 +12,11 @@ async fn of_two_writes_in_one_millisecond_the_second_takes_the_place_of_the_firs
     put(&by_hand, key.clone(), "login").await;
     put(&by_hand, key.clone(), "pay").await;
     assert_eq!(scan(&by_hand, "", "").await, ["pay"]);
-    // Nor is the first kept as a version: a family keeps one, if nothing else is declared.
+    // The first value is not kept as a version either: families keep one version by default.
     let versions = by_hand.get(&Get::new(key).unwrap().versions(10)).await.unwrap();
     assert_eq!(versions.len(), 1);
 
-    // It can be seen from the template alone, and an id behind the time tells the two apart.
+    // The template alone shows the problem, and an id after the time distinguishes the two.
     assert!(warnings("[user string][at millis desc]").contains(&"K8".to_owned()));
     let template = "[user string][at millis desc][request u64]";
     assert!(!warnings(template).contains(&"K8".to_owned()));

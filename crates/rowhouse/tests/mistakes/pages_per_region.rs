@@ -1,4 +1,4 @@
-//! A limit that every region counts by itself, as HBase's `PageFilter` does.
+//! A limit that each region counts separately, as HBase's `PageFilter` does.
 
 use rowhouse::{Bytes, RowRange, Scan, TableSpec};
 
@@ -13,7 +13,7 @@ async fn a_page_that_is_counted_in_each_region_is_as_many_pages_as_there_are_reg
         let row = posts.row(&[("id", id.into())]);
         row.set("d", "text", id.to_string()).put().await.unwrap();
     }
-    // What three regions answer when each stops after ten rows of its own.
+    // The results of three regions that each stop after ten rows.
     let mut by_region = Vec::new();
     for (start, stop) in [("", "0100"), ("0100", "0200"), ("0200", "")] {
         let scan = Scan::new(RowRange::new(start, stop)).limit(10);
@@ -22,7 +22,7 @@ async fn a_page_that_is_counted_in_each_region_is_as_many_pages_as_there_are_reg
     assert_eq!(by_region.len(), 30);
     assert_eq!(by_region[10].key(), b"0100");
 
-    // A limit, and a page, are of the query, whatever regions it meets.
+    // A limit or page applies to the query as a whole, over all regions.
     let limited = posts.query("id >= 95").limit(10).rows().await.unwrap().collect().await.unwrap();
     assert_eq!(limited.len(), 10);
     assert_eq!(limited[9].key_bytes(), b"0104");

@@ -1,4 +1,4 @@
-//! A random number or letter in front of the key.
+//! A random number or letter at the start of the key.
 
 use rowhouse::{Get, KeySchema};
 
@@ -9,7 +9,7 @@ fn a_random_number_from_1_to_50_and_the_key_behind_it_cannot_be_told_apart() {
     let by_hand = |salt: u32, id: &str| format!("{salt}{id}");
     assert_eq!(by_hand(1, "2x"), by_hand(12, "x"));
 
-    // Of one width, or with something between, they can.
+    // With a fixed width, or with a delimiter, they can.
     let schema = KeySchema::parse("[salt 50 as salt][id text]").unwrap();
     let key =
         |salt: u32, id: &str| schema.encode(&[("salt", salt.into()), ("id", id.into())]).unwrap();
@@ -26,7 +26,7 @@ async fn the_second_put_of_a_row_makes_a_second_row() {
     put(&by_hand, "c-foo0003", "new address").await;
     assert_eq!(scan(&by_hand, "", "").await, ["old address", "new address"]);
 
-    // A bucket is computed of the id, so the second put finds the row of the first.
+    // A bucket is computed from the id, so the second put overwrites the row of the first.
     let table = scratch.by_template("[bucket 4 of id][id text]").await;
     for text in ["old address", "new address"] {
         let row = table.row(&[("id", "foo0003".into())]);
@@ -48,7 +48,7 @@ async fn a_get_of_a_salted_row_is_as_many_gets_as_there_are_salts() {
             break;
         }
     }
-    // Found by the third; that there is no such row is known after the fourth.
+    // The third get finds the row; the absence of a row is known only after the fourth.
     assert_eq!(gets, 3);
 
     let ranges = |template: &str| {
@@ -61,7 +61,7 @@ async fn a_get_of_a_salted_row_is_as_many_gets_as_there_are_salts() {
     assert_eq!(ranges("[bucket 50 of id][id text]"), 1);
     assert_eq!(warnings("[salt 4 a-d]-[id text]"), ["K5"]);
 
-    // A table that has a salt already: the template asks for all of them at once.
+    // A table that already has a salt: the query covers all salts at once.
     let table = scratch.by_template("[salt 4 a-d]-[id text]").await;
     put(&table, "c-foo0003", "here").await;
     assert_eq!(query(&table, "id = 'foo0003'").await, ["here"]);

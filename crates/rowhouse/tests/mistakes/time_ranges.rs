@@ -1,4 +1,4 @@
-//! The posts of December, whose keys are `123_` and `Long.MAX_VALUE - ts`, so that the newest come first.
+//! The posts of December under keys made of `123_` and `Long.MAX_VALUE - ts`, newest first.
 
 use super::{Scratch, put, query, scan};
 
@@ -44,11 +44,12 @@ async fn a_scan_that_ends_before_the_boundary_loses_the_row_on_it() {
         put(&by_hand, key(at), text).await;
         put(&posts, key(at), text).await;
     }
-    // From the end of December to its begin: the stop row is not part of a scan, and the first post is it.
+    // From the end of December to its start: the stop row is excluded from the scan, and it is the
+    // first post.
     let (newest, oldest) = (key(LAST_SECOND * 1000 + 999), key(FIRST_SECOND * 1000));
     let found = scan(&by_hand, newest.clone(), oldest.clone()).await;
     assert_eq!(found, ["last second ends", "last second begins"]);
-    // By hand one byte more does it, if one thinks of it.
+    // By hand, one additional byte at the stop row fixes it.
     assert_eq!(scan(&by_hand, newest, oldest + "\0").await, DECEMBER);
     assert_eq!(query(&posts, QUESTION).await, DECEMBER);
 }
@@ -61,11 +62,11 @@ async fn an_end_in_whole_seconds_loses_the_last_999_milliseconds() {
         put(&by_hand, key(at), text).await;
         put(&posts, key(at), text).await;
     }
-    // Both ends as "2022-12-31 23:59:59" and "2022-12-01 00:00:00" are parsed.
+    // Both ends as parsed from "2022-12-31 23:59:59" and "2022-12-01 00:00:00".
     let (newest, oldest) = (key(LAST_SECOND * 1000), key(FIRST_SECOND * 1000));
     assert_eq!(scan(&by_hand, newest, oldest).await, ["last second begins"]);
     assert_eq!(query(&posts, QUESTION).await, DECEMBER);
-    // The whole second, where that is what is asked for.
+    // A whole second, if the query asks for it.
     let second = query(&posts, "blogger = '123' and at during 2022-12-31T23:59:59").await;
     assert_eq!(second, ["last second ends", "last second begins"]);
 }

@@ -1,4 +1,4 @@
-//! December in Beijing is not December in UTC: it begins eight hours earlier.
+//! December in Beijing is not December in UTC: it starts eight hours earlier.
 
 use rowhouse::TimeZone;
 
@@ -22,13 +22,13 @@ async fn local_time_taken_for_utc_finds_eight_hours_too_many_and_too_few() {
         put(&by_hand, key.clone(), text).await;
         put(&posts, key, text).await;
     }
-    // "2022-12-01" and "2023-01-01" as a machine parses them whose zone is UTC.
+    // "2022-12-01" and "2023-01-01" as parsed on a machine with time zone UTC.
     let key = |millis: i64| format!("123_{}", i64::MAX - millis);
     let (first, behind) = (1_669_852_800_000, 1_672_531_200_000);
     let found = scan(&by_hand, key(behind - 1), key(first - 1)).await;
     assert_eq!(found, ["January in Beijing, December in UTC", "December in both"]);
 
-    // The zone is told: in the query, for all times that name none …
+    // The time zone is set in the query, for all times that name none …
     let beijing = TimeZone::posix("<+08>-8").unwrap();
     let question = posts.query("blogger = '123' and at during 2022-12").zone(beijing);
     let found = question.rows().await.unwrap().collect().await.unwrap();
@@ -38,6 +38,6 @@ async fn local_time_taken_for_utc_finds_eight_hours_too_many_and_too_few() {
     let question =
         "blogger = '123' and at >= 2022-12-01T00:00+08:00 and at < 2023-01-01T00:00+08:00";
     assert_eq!(query(&posts, question).await, IN_BEIJING);
-    // Without a zone a time is UTC, on every machine.
+    // A time without a zone is UTC on every machine.
     assert_eq!(query(&posts, "blogger = '123' and at during 2022-12").await[0], POSTS[3].1);
 }

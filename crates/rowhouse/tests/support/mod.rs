@@ -1,9 +1,10 @@
-//! The two places that a test of the facade runs in.
+//! Runs the tests of the facade on both backends.
 
 use rowhouse::Database;
 use rowhouse_server::{Options, Server};
 
-/// Runs a test on a database in this process and on one that is served; it is told whether it is served.
+/// Runs a test on an embedded database, then through a server; the second argument of `test` is
+/// whether there is a server.
 pub(crate) async fn on_both<T: Future<Output = ()>>(test: impl Fn(Database, bool) -> T) {
     let dir = tempfile::tempdir().unwrap();
     test(rowhouse::open(dir.path().to_str().unwrap()).await.unwrap(), false).await;

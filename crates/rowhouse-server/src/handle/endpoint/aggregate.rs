@@ -1,8 +1,8 @@
-//! Sums over a column of one region, as HBase's AggregateImplementation makes them; the client puts
-//! those of all regions together.
+//! Aggregates over a column of one region, as in HBase's AggregateImplementation; the client
+//! combines the results of all regions.
 //!
-//! Where HBase counts one row too many (when the region's last rows have nothing to show) the rows are
-//! counted here.
+//! HBase counts one row too many if the last rows of a region have no matching cells; this count is
+//! exact.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use rowhouse_store::{Region, RegionScanner};
 
 use super::number::Number;
 
-/// What is read for a function: to count rows, their first cells do.
+/// Returns the scan for a function: to count rows, the first cell of each row is enough.
 fn scan_for(function: AggregateFunction, mut scan: Scan) -> Scan {
     let names_columns = scan.columns.families().next().is_some_and(|(_, named)| !named.is_all());
     if function == AggregateFunction::RowCount && scan.filter.is_none() && !names_columns {
@@ -23,7 +23,7 @@ fn scan_for(function: AggregateFunction, mut scan: Scan) -> Scan {
     scan
 }
 
-/// Reads the rows that the scan asks of the region, and tells about them what is asked.
+/// Reads the region's rows that the scan selects and computes the aggregate.
 pub(super) fn run<N: Number>(
     region: &Region,
     function: AggregateFunction,
@@ -51,7 +51,7 @@ pub(super) fn run<N: Number>(
     }
 }
 
-/// The value of which all others are on the other side.
+/// Returns the greatest or the least value: the one that compares as `side` with all others.
 fn extreme<N: Number>(rows: &mut RegionScanner, side: Ordering) -> Result<AggregateResponse> {
     let mut extreme: Option<N> = None;
     while let Some(row) = rows.next()? {
@@ -65,7 +65,7 @@ fn extreme<N: Number>(rows: &mut RegionScanner, side: Ordering) -> Result<Aggreg
     Ok(answer(extreme, None))
 }
 
-/// The sum of what `of` makes of each row, and how many rows there are.
+/// Returns the sum of `of` over all rows, and the number of rows.
 fn total<N: Number>(
     rows: &mut RegionScanner,
     mut of: impl FnMut(&Row) -> Result<Option<N>>,
@@ -92,9 +92,9 @@ fn deviation<N: Number>(rows: &mut RegionScanner) -> Result<AggregateResponse> {
     Ok(AggregateResponse { first_part: first_part.collect(), second_part, ..Default::default() })
 }
 
-/// Sums of the values and, where a column of weights is named too, of the weights. HBase's interpreters
-/// do not look at the column of a cell, so either is the sum of all cells. A region without rows, where
-/// HBase fails, adds nothing.
+/// Returns the sum of the values and, if a weight column is also named, of the weights. HBase's
+/// column interpreters ignore the column of a cell, so each of the two is the sum of all cells. A
+/// region without rows contributes zero; HBase fails there.
 fn median<N: Number>(rows: &mut RegionScanner, is_weighted: bool) -> Result<AggregateResponse> {
     let sum = total(rows, row_sum::<N>)?.0.unwrap_or_else(N::zero);
     let weights = if is_weighted { sum.clone() } else { N::least() };
@@ -102,7 +102,7 @@ fn median<N: Number>(rows: &mut RegionScanner, is_weighted: bool) -> Result<Aggr
     Ok(AggregateResponse { first_part, ..Default::default() })
 }
 
-/// The sum of the values of a row.
+/// Returns the sum of the values of a row.
 fn row_sum<N: Number>(row: &Row) -> Result<Option<N>> {
     let mut sum = None;
     for cell in row.cells() {
@@ -118,7 +118,7 @@ fn plus<N: Number>(sum: Option<N>, number: Option<N>) -> Option<N> {
     }
 }
 
-/// An answer with a number, or with none, and a count.
+/// Builds an answer from an optional number and an optional count.
 fn answer<N: Number>(number: Option<N>, count: Option<i64>) -> AggregateResponse {
     AggregateResponse {
         first_part: number.iter().map(Number::to_bytes).collect(),

@@ -1,4 +1,4 @@
-//! HBase's own coprocessor endpoints, for tables that declare them.
+//! HBase's built-in coprocessor endpoints, for tables that declare them.
 
 mod aggregate;
 mod number;
@@ -12,14 +12,14 @@ use rowhouse_store::Region;
 
 use self::aggregate::run;
 use self::number::{Decimal, Double, Long};
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::CallContext;
 use crate::server::Context;
 
-/// What Java calls the answers.
+/// The Java package of the answer messages.
 const PROTOS: &str = "org.apache.hadoop.hbase.protobuf.generated.";
 
-/// Answers a call of an endpoint of a region.
+/// Answers a call of a region's endpoint.
 pub(crate) fn exec(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
     let request = call_context.message::<proto::CoprocessorServiceRequest>()?;
     let context = &call_context.context;
@@ -29,16 +29,16 @@ pub(crate) fn exec(call_context: &CallContext, out: &mut BytesMut) -> Result<()>
     call_context.reply(out, &proto::CoprocessorServiceResponse { region: request.region, value })
 }
 
-/// What an endpoint of a region answers: by itself, or as an action of a Multi.
+/// Returns the result of a region's endpoint, called alone or as an action of a Multi.
 pub(crate) fn call(
     context: &Context,
-    region: &Served,
+    region: &ServedRegion,
     call: proto::CoprocessorServiceCall,
 ) -> Result<proto::NameBytesPair> {
     let call = EndpointCall::from_proto(call)?;
     let region = match region {
-        Served::Stored(region) => region,
-        Served::System(table, _) => {
+        ServedRegion::Stored(region) => region,
+        ServedRegion::System(table, _) => {
             return Err(Error::unsupported(format!("{table} has no coprocessors")));
         }
     };
@@ -63,8 +63,8 @@ pub(crate) fn call(
     }
 }
 
-/// Refuses rows of several regions for good: looking the regions up again does not help. A first row
-/// that is elsewhere is told as ever.
+/// Refuses rows of several regions permanently: another region lookup cannot help. If the first row
+/// is outside of the region, the usual error follows, and the client looks the region up again.
 fn check_one_region(region: &Region, mutations: &[Mutation]) -> Result<()> {
     let range = &region.info().range;
     let is_here = |mutation: &&Mutation| range.contains(mutation.row());

@@ -1,4 +1,4 @@
-//! Values of cells as numbers: what HBase's interpreters of columns make of them.
+//! Cell values as numbers, with the semantics of HBase's column interpreters.
 
 use std::cmp::Ordering;
 
@@ -8,12 +8,12 @@ use prost::Message;
 use rowhouse_format::proto;
 use rowhouse_model::{Error, Result, escape};
 
-/// A number that sums can be made of.
+/// A number that supports aggregation.
 pub(super) trait Number: Sized + Clone {
-    /// The number that a value is; `None` for a value that the interpreter passes over.
+    /// Parses a value; returns `None` for a value that the interpreter skips.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that it does not pass over and is none.
+    /// `InvalidRequest` for a value that is neither a number nor skipped.
     fn read(value: &[u8]) -> Result<Option<Self>>;
 
     fn zero() -> Self;
@@ -24,10 +24,11 @@ pub(super) trait Number: Sized + Clone {
 
     fn compare(&self, other: &Self) -> Ordering;
 
-    /// What the sum of weights is where there are none: the interpreter's least value.
+    /// Returns the interpreter's minimum value, which stands for the sum of weights if there is no
+    /// weight column.
     fn least() -> Self;
 
-    /// As it is sent.
+    /// Encodes the number for the answer.
     fn to_bytes(&self) -> Bytes;
 }
 
@@ -86,7 +87,7 @@ impl Number for Double {
         Self(self.0 * other.0)
     }
 
-    /// As Java orders doubles: every NaN is one and the greatest, and 0 is greater than -0.
+    /// Compares as Java does: all NaNs are equal and greatest, and 0 is greater than -0.
     fn compare(&self, other: &Self) -> Ordering {
         match (self.0.is_nan(), other.0.is_nan()) {
             (false, false) => self.0.total_cmp(&other.0),
@@ -94,7 +95,7 @@ impl Number for Double {
         }
     }
 
-    /// Java's `Double.MIN_VALUE` is the least above 0.
+    /// Java's `Double.MIN_VALUE` is the least positive value.
     fn least() -> Self {
         Self(f64::from_bits(1))
     }
@@ -104,8 +105,7 @@ impl Number for Double {
     }
 }
 
-/// A Java BigDecimal, rounded to two places as HBase's interpreter does, to the even neighbour from the
-/// middle.
+/// A Java BigDecimal, rounded half-even to two decimal places as in HBase's interpreter.
 #[derive(Clone)]
 pub(super) struct Decimal {
     unscaled: BigInt,
@@ -114,10 +114,10 @@ pub(super) struct Decimal {
 
 impl Decimal {
     const SCALE: i32 = 2;
-    /// How far a scale may be from [`Decimal::SCALE`]: it is worth as many digits.
+    /// Maximum distance of a scale from [`Decimal::SCALE`]: rounding needs as many digits.
     const SCALE_DIFFERENCE_MAX: u32 = 10_000;
 
-    /// The same number, or the nearest one, with two places.
+    /// Returns the number rounded to two decimal places.
     fn rounded(unscaled: BigInt, scale: i32) -> Result<Self> {
         let difference = scale.abs_diff(Self::SCALE);
         if difference > Self::SCALE_DIFFERENCE_MAX {
@@ -136,10 +136,10 @@ impl Decimal {
     }
 }
 
-/// A quotient, rounded; from the middle to the even neighbour. `divisor` is above 0.
+/// Returns the quotient, rounded half-even. `divisor` is positive.
 fn divide_half_even(number: &BigInt, divisor: &BigInt) -> BigInt {
     let zero = BigInt::from(0);
-    // Towards 0, so what is left has the number's sign.
+    // Division truncates toward 0, so the remainder has the number's sign.
     let (quotient, rest) = (number / divisor, number % divisor);
     let away = if *number < zero { -1 } else { 1 };
     let twice: BigInt = &rest * (2 * away);
@@ -174,7 +174,7 @@ impl Number for Decimal {
     }
 
     fn times(&self, other: &Self) -> Self {
-        // Four places, of which two stay.
+        // The product has four decimal places, of which two remain.
         let unscaled = divide_half_even(&(&self.unscaled * &other.unscaled), &BigInt::from(100));
         Self { unscaled, scale: Self::SCALE }
     }

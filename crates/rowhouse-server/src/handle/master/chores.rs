@@ -1,5 +1,5 @@
-//! What a master does by itself from time to time. Here nothing is left for it to do: splits, merges
-//! and drops take away what they leave before their calls return, and files go with their last reader.
+//! The periodic chores of a master. They have nothing to do here: splits, merges and drops clean up
+//! before their calls return, and files are deleted with their last reader.
 
 use rowhouse_format::proto;
 use rowhouse_model::Result;
@@ -29,7 +29,7 @@ pub(crate) fn catalog_janitor(
     Ok(proto::IsCatalogJanitorEnabledResponse { value })
 }
 
-/// Runs the cleaner, as in HBase also where it is off.
+/// Runs the cleaner, even if it is switched off, as in HBase.
 pub(crate) fn run_cleaner(
     _: &Context,
     _: proto::RunCleanerChoreRequest,
@@ -53,7 +53,7 @@ pub(crate) fn cleaner(
     Ok(proto::IsCleanerChoreEnabledResponse { value })
 }
 
-/// Every change of the catalog is in the manifest when its call returns.
+/// Does nothing: every change of the catalog is in the manifest when its call returns.
 pub(crate) fn flush_master_store(
     _: &Context,
     _: proto::FlushMasterStoreRequest,

@@ -1,4 +1,4 @@
-//! When files were last merged as a whole.
+//! Times of the last major compaction.
 
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::RegionRef;
@@ -8,8 +8,8 @@ use rowhouse_model::Result;
 use super::region;
 use crate::server::Context;
 
-/// Of the region whose last major compaction is the longest ago; 0 when there was none in some
-/// region, and for a table that is not there.
+/// Returns the oldest time of a last major compaction among a table's regions; 0 if a region never
+/// had one, and for an unknown table.
 pub(crate) fn of_table(
     context: &Context,
     request: proto::MajorCompactionTimestampRequest,
@@ -22,7 +22,7 @@ pub(crate) fn of_table(
     Ok(proto::MajorCompactionTimestampResponse { compaction_timestamp })
 }
 
-/// 0 for a region that is not there.
+/// Returns the time of a region's last major compaction; 0 for an unknown region.
 pub(crate) fn of_region(
     context: &Context,
     request: proto::MajorCompactionTimestampForRegionRequest,

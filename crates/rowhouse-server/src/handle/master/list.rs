@@ -1,4 +1,4 @@
-//! Tables listed.
+//! Lists tables.
 
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
@@ -9,7 +9,7 @@ use crate::server::Context;
 /// A table and its state.
 type Listed = (TableDescriptor, TableState);
 
-/// Which tables are meant.
+/// The selection criteria of a listing.
 #[derive(Default)]
 struct Choice<'a> {
     names: Vec<TableName>,
@@ -20,7 +20,7 @@ struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// The tables, by name.
+    /// Returns the selected tables, ordered by name.
     ///
     /// # Errors
     /// `NamespaceNotFound`; `InvalidRequest` and `Unsupported` for a regular expression.
@@ -52,7 +52,8 @@ impl Choice<'_> {
     }
 }
 
-/// Whether an expression matches a table's name, or the same with the default namespace in front.
+/// Returns whether an expression matches a table's name, with or without the prefix of the default
+/// namespace.
 fn matches(regex: &FullMatch, name: &TableName) -> Result<bool> {
     Ok(regex.matches(&name.to_string())?
         || name.namespace() == TableName::DEFAULT_NAMESPACE
@@ -71,7 +72,8 @@ fn state_of(is_enabled: bool) -> Option<TableState> {
     Some(if is_enabled { TableState::Enabled } else { TableState::Disabled })
 }
 
-/// An empty namespace means that none was given. An empty regular expression matches nothing.
+/// Returns the namespace; an empty one counts as absent. An empty regular expression matches
+/// nothing.
 fn namespace_of(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What clients ask of the master.
+//! Master calls.
 
 pub(crate) mod chores;
 pub(crate) mod compaction;

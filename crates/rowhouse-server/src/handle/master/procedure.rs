@@ -1,5 +1,5 @@
-//! Procedures: HBase does slow work behind a number that the client asks about. Here the work is
-//! done when its number is given out.
+//! Procedures. HBase runs slow operations in the background, and clients poll them by number. Here
+//! an operation is complete when its number is returned.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,12 +14,12 @@ use crate::server::Context;
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
 
-/// The number of a procedure that is done.
+/// Returns the number of a completed procedure.
 pub(crate) fn done() -> Option<u64> {
     Some(LAST_ID.fetch_add(1, Ordering::Relaxed) + 1)
 }
 
-/// Nothing is left to abort of a procedure that has a number.
+/// Aborts nothing: a procedure with a number is complete.
 pub(crate) fn abort(
     _: &Context,
     _: proto::AbortProcedureRequest,
@@ -36,8 +36,8 @@ pub(crate) fn result(
     Ok(proto::GetProcedureResultResponse { state: state.into(), ..Default::default() })
 }
 
-/// Runs a procedure that a client names by its signature. A backup goes on after the answer; the others are
-/// done then.
+/// Runs a procedure that a client names by its signature. A backup continues after the answer; all
+/// others are complete.
 pub(crate) fn exec(
     context: &Context,
     request: proto::ExecProcedureRequest,
@@ -56,7 +56,7 @@ pub(crate) fn exec(
     Ok(proto::ExecProcedureResponse { expected_timeout, return_data: None })
 }
 
-/// How far a procedure has come that was named by its signature.
+/// Returns the progress of a procedure that was started by its signature.
 pub(crate) fn is_done(
     context: &Context,
     request: proto::IsProcedureDoneRequest,
@@ -64,7 +64,7 @@ pub(crate) fn is_done(
     let unsaid = || Error::invalid("the request names no procedure");
     let done = || proto::IsProcedureDoneResponse { done: Some(true), snapshot: None };
     match ProcedureCall::from_proto(&request.procedure.ok_or_else(unsaid)?)? {
-        // A flush is done when the call that runs it returns.
+        // A flush is complete when the call that runs it returns.
         ProcedureCall::Flush { .. } => Ok(done()),
         ProcedureCall::Snapshot { name, .. } => {
             context.cluster.store.snapshot(&name).map(|_| done())

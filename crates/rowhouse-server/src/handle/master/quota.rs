@@ -1,5 +1,5 @@
-//! Throttles, answered as a master without quotas answers: nothing is throttled, and a switch that is
-//! turned stays off.
+//! RPC throttling, answered as by a master without quotas: nothing is throttled, and the switches
+//! stay off.
 
 use rowhouse_format::proto;
 use rowhouse_model::Result;

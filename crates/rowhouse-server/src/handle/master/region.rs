@@ -1,4 +1,4 @@
-//! Regions split, merged and truncated, taken into service and out of it.
+//! Splits, merges, truncates, assigns and unassigns regions.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use rowhouse_store::Region;
 use super::procedure;
 use crate::server::Context;
 
-/// Splits a region at a row, or in the middle of what it holds.
+/// Splits a region at a row, or in the middle of its data.
 pub(crate) fn split(
     context: &Context,
     request: proto::SplitTableRegionRequest,
@@ -21,7 +21,8 @@ pub(crate) fn split(
     Ok(proto::SplitTableRegionResponse { proc_id: procedure::done() })
 }
 
-/// Merges neighbours. There is no force that merges others: rows between them would belong to nobody.
+/// Merges adjacent regions. Even a forced merge refuses others: the rows between them would have no
+/// region.
 pub(crate) fn merge(
     context: &Context,
     request: proto::MergeTableRegionsRequest,
@@ -34,8 +35,9 @@ pub(crate) fn merge(
     Ok(proto::MergeTableRegionsResponse { proc_id: procedure::done() })
 }
 
-/// Moves a region. HBase picks a server at random where the one that is named is not there, and leaves a region where it is
-/// when there is no other: here a region's server follows from its name.
+/// Accepts a move and leaves the region in place: its server follows from its name. If the named
+/// server does not exist, HBase picks a random one, or leaves the region in place if there is no
+/// other server.
 pub(crate) fn move_to(
     context: &Context,
     request: proto::MoveRegionRequest,
@@ -45,7 +47,7 @@ pub(crate) fn move_to(
     Ok(proto::MoveRegionResponse {})
 }
 
-/// Takes a region into service.
+/// Brings a region into service.
 pub(crate) fn assign(
     context: &Context,
     request: proto::AssignRegionRequest,
@@ -55,7 +57,7 @@ pub(crate) fn assign(
     Ok(proto::AssignRegionResponse {})
 }
 
-/// Takes a region out of service, until it is assigned or the server is started again.
+/// Takes a region out of service until it is assigned or the server restarts.
 pub(crate) fn unassign(
     context: &Context,
     request: proto::UnassignRegionRequest,
@@ -65,7 +67,7 @@ pub(crate) fn unassign(
     Ok(proto::UnassignRegionResponse {})
 }
 
-/// Drops all cells of a region.
+/// Removes all cells of a region.
 pub(crate) fn truncate(
     context: &Context,
     request: proto::TruncateRegionRequest,
@@ -78,7 +80,7 @@ pub(crate) fn truncate(
     Ok(proto::TruncateRegionResponse { proc_id: procedure::done() })
 }
 
-/// Takes a region out of service, as [`unassign`]. HBase only forgets where the region is.
+/// Takes a region out of service, as [`unassign`]. HBase only forgets the region's location.
 pub(crate) fn offline(
     context: &Context,
     request: proto::OfflineRegionRequest,
@@ -88,7 +90,7 @@ pub(crate) fn offline(
     Ok(proto::OfflineRegionResponse {})
 }
 
-/// The region of a table that has this name, if there is one.
+/// Returns the region of a user table with this name, if it exists.
 pub(crate) fn find(context: &Context, name: &RegionRef) -> Result<Option<Arc<Region>>> {
     let store = &context.cluster.store;
     Ok(match name {
@@ -97,7 +99,7 @@ pub(crate) fn find(context: &Context, name: &RegionRef) -> Result<Option<Arc<Reg
     })
 }
 
-/// The full name of a region of a table.
+/// Returns the full name of a region of a user table.
 ///
 /// # Errors
 /// `UnknownRegion`.

@@ -46,7 +46,7 @@ fn refuse_change(context: &Context, peer: String) -> Result<()> {
     Err(Error::new(ErrorKind::ReplicationPeerNotFound, peer))
 }
 
-/// Says whether peers may be changed, for good; answers with what was before.
+/// Sets permanently whether peers may be changed; returns the previous setting.
 pub(crate) fn set_modification(
     context: &Context,
     request: proto::ReplicationPeerModificationSwitchRequest,

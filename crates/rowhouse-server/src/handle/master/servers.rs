@@ -1,4 +1,4 @@
-//! Region servers taken out of use, and the server stopped.
+//! Decommissions region servers and stops the server.
 
 use rowhouse_format::convert::names;
 use rowhouse_format::proto;
@@ -14,7 +14,7 @@ pub(crate) fn shutdown(
     Ok(proto::ShutdownResponse {})
 }
 
-/// Master and region server are one process: it stops.
+/// Stops the process, which is both master and region server.
 pub(crate) fn stop_master(
     context: &Context,
     _: proto::StopMasterRequest,
@@ -32,8 +32,8 @@ pub(crate) fn decommissioned(
     Ok(proto::ListDecommissionedRegionServersResponse { server_name })
 }
 
-/// Marks servers. Their regions stay: there is no other server to move them to. As in HBase a
-/// server that is not online is passed over.
+/// Marks servers as decommissioned. Their regions stay, since there is no other server. Servers
+/// that are not online are skipped, as in HBase.
 pub(crate) fn decommission(
     context: &Context,
     request: proto::DecommissionRegionServersRequest,
@@ -49,7 +49,7 @@ pub(crate) fn decommission(
     Ok(proto::DecommissionRegionServersResponse {})
 }
 
-/// Takes the mark of a server away. Regions are not moved to it: all are there already.
+/// Removes a server's mark. No region moves, since all are already there.
 pub(crate) fn recommission(
     context: &Context,
     request: proto::RecommissionRegionServerRequest,
@@ -59,7 +59,7 @@ pub(crate) fn recommission(
     Ok(proto::RecommissionRegionServerResponse {})
 }
 
-/// Answers with the servers that are not known to be dead: all of them.
+/// Returns the servers that are not known to be dead: all of them.
 pub(crate) fn clear_dead(
     _: &Context,
     request: proto::ClearDeadServersRequest,

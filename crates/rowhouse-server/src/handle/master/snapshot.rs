@@ -7,7 +7,7 @@ use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use super::procedure;
 use crate::server::Context;
 
-/// How long a client that asks whether a snapshot is done is to go on asking: HBase's own word.
+/// How long clients poll until a snapshot is done, in milliseconds: HBase's own value.
 pub(super) const EXPECTED_MILLIS: i64 = 300_000;
 
 pub(crate) fn take(
@@ -36,7 +36,8 @@ pub(crate) fn delete(
     Ok(proto::DeleteSnapshotResponse {})
 }
 
-/// A snapshot is done when the call that takes it returns: one that is not there was never asked for.
+/// Returns whether a snapshot is done. It is done when the call that takes it returns, so an
+/// unknown snapshot was never requested.
 pub(crate) fn is_done(
     context: &Context,
     request: proto::IsSnapshotDoneRequest,
@@ -61,8 +62,10 @@ pub(crate) fn is_done(
     }
 }
 
-/// Restores a table where it is there, and makes one where it is not. HBase asked for a table that is there and not the
-/// snapshot's restores the snapshot's: that is refused here. Permissions are nobody's without security, in HBase too.
+/// Restores a snapshot into its own table, or clones it into a new one. Called with an existing
+/// table that is not the snapshot's, HBase restores the snapshot's table instead; this server
+/// refuses the call. The flag that restores permissions has no effect: without security there are
+/// none, as in HBase.
 pub(crate) fn restore(
     context: &Context,
     request: proto::RestoreSnapshotRequest,

@@ -1,4 +1,4 @@
-//! How the cluster is.
+//! Reports the status of the cluster.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use rowhouse_store::{Region, Task};
 use crate::cluster::RegionServer;
 use crate::server::Context;
 
-/// The version of HBase whose protocol is spoken. Clients look at it to choose how to speak.
+/// The HBase version announced to clients, which choose their protocol features by it.
 const HBASE_VERSION: &str = "2.6.4";
 const KIBIBYTE: u64 = 1 << 10;
 const MEBIBYTE: u64 = 1 << 20;
@@ -45,7 +45,7 @@ pub(crate) fn cluster_status(
 ) -> Result<proto::GetClusterStatusResponse> {
     use proto::Option as Part;
     let cluster = &context.cluster;
-    // No options at all means everything.
+    // No options means all parts.
     let wants =
         |part: Part| request.options.is_empty() || request.options.contains(&i32::from(part));
     let mut status = proto::ClusterStatus::default();
@@ -84,7 +84,7 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
         server_load: proto::ServerLoad {
             number_of_requests: Some(server.requests.per_second(Instant::now())),
             total_number_of_requests: Some(server.requests.total()),
-            // What a heap holds in HBase: the memstores and the block cache.
+            // HBase reports its heap here, which holds the memstores and the block cache.
             used_heap_mb: Some(rounded(memstores.0 + caches.0, MEBIBYTE)),
             max_heap_mb: Some(rounded(memstores.1 + caches.1, MEBIBYTE)),
             region_loads: region_loads(context, server, |_| true),
@@ -111,13 +111,14 @@ fn now_millis() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Bytes in a larger unit. As in HBase only nothing is 0: balancers take 0 for a region without data.
+/// Converts bytes to a larger unit. As in HBase, only 0 bytes become 0: balancers treat 0 as a
+/// region without data.
 fn rounded(bytes: u64, unit: u64) -> u32 {
     let least = u64::from(bytes > 0);
     u32::try_from((bytes / unit).max(least)).unwrap_or(u32::MAX)
 }
 
-/// The loads of the regions of `server` that belong to a table that `wanted` names.
+/// Returns the loads of `server`'s regions whose table satisfies `wanted`.
 pub(crate) fn region_loads(
     context: &Context,
     server: &RegionServer,

@@ -1,11 +1,11 @@
-//! What can be switched on and off for the whole cluster.
+//! Switches of the whole cluster.
 
 use rowhouse_format::proto;
 use rowhouse_model::{Error, MasterSwitch, RegionSwitch, Result};
 
 use crate::server::Context;
 
-/// Turns splits or merges on or off, for all tables and for good; answers with what was before.
+/// Turns splits or merges on or off, permanently and for all tables; returns the previous states.
 pub(crate) fn set(
     context: &Context,
     request: proto::SetSplitOrMergeEnabledRequest,
@@ -33,8 +33,8 @@ fn switch(number: i32) -> Result<RegionSwitch> {
     }
 }
 
-/// Says whether snapshots go when their time has passed, for good; answers with what was before. One that is going is gone when the
-/// answer comes, whether or not that is asked for.
+/// Sets permanently whether expired snapshots are deleted; returns the previous setting. A deletion
+/// under way is complete when the call returns, even if the client does not ask to wait for it.
 pub(crate) fn set_snapshot_cleanup(
     context: &Context,
     request: proto::SetSnapshotCleanupRequest,
@@ -51,7 +51,7 @@ pub(crate) fn snapshot_cleanup(
     Ok(proto::IsSnapshotCleanupEnabledResponse { enabled })
 }
 
-/// Turns the balancer on or off, for good; answers with what was before.
+/// Turns the balancer on or off permanently; returns the previous state.
 pub(crate) fn set_balancer(
     context: &Context,
     request: proto::SetBalancerRunningRequest,
@@ -68,7 +68,7 @@ pub(crate) fn balancer(
     Ok(proto::IsBalancerEnabledResponse { enabled })
 }
 
-/// Balances. The server of a region follows from its name, so there is never anything to move.
+/// Runs the balancer. A region's server follows from its name, so no region ever moves.
 pub(crate) fn balance(
     context: &Context,
     _: proto::BalanceRequest,
@@ -80,7 +80,7 @@ pub(crate) fn balance(
     })
 }
 
-/// Turns the normalizer on or off, for good; answers with what was before.
+/// Turns the normalizer on or off permanently; returns the previous state.
 pub(crate) fn set_normalizer(
     context: &Context,
     request: proto::SetNormalizerRunningRequest,

@@ -1,4 +1,4 @@
-//! Tables made, changed and dropped.
+//! Creates, alters and drops tables.
 
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
@@ -17,8 +17,8 @@ pub(crate) fn create(
     Ok(proto::CreateTableResponse { proc_id: procedure::done() })
 }
 
-/// Declares all of a table anew, if it is what the caller expects, where that is told. A name that is not
-/// the schema's is a mistake of the caller.
+/// Replaces a table's schema. If the request contains the expected current schema, the table must
+/// still have it. The table name of the request must equal the schema's.
 pub(crate) fn modify(
     context: &Context,
     request: proto::ModifyTableRequest,
@@ -33,7 +33,7 @@ pub(crate) fn modify(
     }
     let expected = request.rowhouse_expected.map(table::from_proto).transpose()?;
     context.cluster.store.change_table(&name, |current| {
-        // One that is done already is a call that was repeated.
+        // The table already has the new schema: the client repeats its call.
         match expected {
             Some(expected) if *current != expected && *current != descriptor => {
                 Err(altered_meanwhile(&name))
@@ -79,7 +79,8 @@ pub(crate) fn delete_family(
     Ok(proto::DeleteColumnResponse { proc_id: procedure::done() })
 }
 
-/// How many regions have yet to take up an alteration: none, since all have when its call returns.
+/// Returns the number of regions that have yet to apply an alteration: none, since an alteration is
+/// applied when its call returns.
 pub(crate) fn alter_status(
     context: &Context,
     request: proto::GetSchemaAlterStatusRequest,
@@ -133,7 +134,7 @@ pub(crate) fn flush(
     Ok(proto::FlushTableResponse { proc_id: procedure::done() })
 }
 
-/// Flushes these families of a table, or all where none are named.
+/// Flushes the named families of a table, or all if none are named.
 pub(super) fn flush_families(table: &Table, families: &[impl AsRef<[u8]>]) -> Result<()> {
     match families {
         [] => table.flush(),

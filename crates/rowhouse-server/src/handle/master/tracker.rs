@@ -1,5 +1,5 @@
-//! Store file trackers. The manifest is the only one there is; what a table or family declares is kept
-//! for HBase, where the table may go.
+//! Store file trackers. The manifest is the only tracker; a tracker declared by a table or family
+//! is stored for an HBase cluster that the table may be exported to.
 
 use rowhouse_format::convert::names;
 use rowhouse_format::proto;
@@ -50,7 +50,7 @@ fn check_enabled(context: &Context, name: &TableName) -> Result<()> {
     context.cluster.store.table(name)?.check_enabled()
 }
 
-/// The tracker that is asked for, one of HBase's that a table can be changed to.
+/// Returns the requested tracker if it is one of HBase's that a table can change to.
 fn tracker_of(name: &str) -> Result<&'static str> {
     match &*name.to_ascii_uppercase() {
         "DEFAULT" => Ok("DEFAULT"),

@@ -189,8 +189,8 @@ impl File {
         Self { id, cells, created_millis, major, timestamps: (first, last), surplus }
     }
 
-    fn facts(&self) -> FileFacts<'_> {
-        FileFacts {
+    fn facts(&self) -> FileSummary<'_> {
+        FileSummary {
             id: self.id,
             len: self.cells.len() as u64 * CELL_LEN,
             first_row: &self.cells.first().unwrap().row,
@@ -216,7 +216,7 @@ enum Side {
 }
 
 impl Side {
-    fn choose(self, situation: &Situation<'_>, policy: &Policy) -> Choice {
+    fn choose(self, situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
         match self {
             Self::Rowhouse | Self::RowhouseKeeping => choose(situation, policy),
             Self::Hbase => choose_as_hbase(situation, policy),
@@ -231,7 +231,7 @@ impl Side {
         kind: CompactionKind,
         unexpired_from: i64,
     ) -> Vec<Cell> {
-        let facts: Vec<FileFacts<'_>> = files.iter().map(File::facts).collect();
+        let facts: Vec<FileSummary<'_>> = files.iter().map(File::facts).collect();
         let mut other_files = OtherFiles::of(facts[..run.start].iter().chain(&facts[run.end..]));
         let mut is_major = false;
         let mut cells: Vec<Cell> =
@@ -280,7 +280,7 @@ impl Side {
 }
 
 /// HBase's `ExploringCompactionPolicy`, unchanged.
-fn choose_as_hbase(situation: &Situation<'_>, policy: &Policy) -> Choice {
+fn choose_as_hbase(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
     let files = situation.files;
     let expired: Vec<usize> =
         (0..files.len()).filter(|&at| files[at].timestamp_max < situation.unexpired_from).collect();
@@ -353,8 +353,8 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
         };
         files.extend(add(side.flush(flushed), false));
         loop {
-            let facts: Vec<FileFacts<'_>> = files.iter().map(File::facts).collect();
-            let situation = Situation {
+            let facts: Vec<FileSummary<'_>> = files.iter().map(File::facts).collect();
+            let situation = PolicyInput {
                 files: &facts,
                 busy: 0,
                 now_millis,

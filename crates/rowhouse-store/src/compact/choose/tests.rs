@@ -21,11 +21,11 @@ impl fmt::Display for Choice {
 /// it, `-3` that it was written three days ago, `@4..9` its timestamps; `/` that a split left it;
 /// `[a-c]` its first and last row, by default `a` and `z`; `+5` that five of a hundred cells are
 /// markers, and `*5` that five come after another cell of their column.
-fn parse(text: &str) -> Vec<FileFacts<'_>> {
+fn parse(text: &str) -> Vec<FileSummary<'_>> {
     text.split_whitespace().enumerate().map(|(at, text)| parse_one(at, text)).collect()
 }
 
-fn parse_one(at: usize, text: &str) -> FileFacts<'_> {
+fn parse_one(at: usize, text: &str) -> FileSummary<'_> {
     let (text, behind) = text.split_once('*').unwrap_or((text, "0"));
     let (text, markers) = text.split_once('+').unwrap_or((text, "0"));
     let (text, rows) = text.split_once('[').unwrap_or((text, "a-z"));
@@ -33,7 +33,7 @@ fn parse_one(at: usize, text: &str) -> FileFacts<'_> {
     let (text, times) = text.split_once('@').unwrap_or((text, "0..1000000"));
     let (timestamp_min, timestamp_max) = times.split_once("..").unwrap();
     let (text, days) = text.split_once('-').unwrap_or((text, "0"));
-    FileFacts {
+    FileSummary {
         id: at as u64 + 1,
         len: text.trim_end_matches(['!', '/']).parse::<u64>().unwrap() * MIB,
         first_row: first_row.as_bytes(),
@@ -53,16 +53,16 @@ fn parse_one(at: usize, text: &str) -> FileFacts<'_> {
 
 const NOW: i64 = 1000 * DAY;
 
-fn situation<'a>(files: &'a [FileFacts<'a>]) -> Situation<'a> {
+fn situation<'a>(files: &'a [FileSummary<'a>]) -> PolicyInput<'a> {
     let drops = Drops { markers: true, behind: true };
-    Situation { files, busy: 0, now_millis: NOW, unexpired_from: i64::MIN, drops, asked: None }
+    PolicyInput { files, busy: 0, now_millis: NOW, unexpired_from: i64::MIN, drops, asked: None }
 }
 
 fn check(files: &str, expected: &str) {
     check_with(files, |_, _| {}, expected);
 }
 
-fn check_with(files: &str, change: impl FnOnce(&mut Policy, &mut Situation<'_>), expected: &str) {
+fn check_with(files: &str, change: impl FnOnce(&mut Policy, &mut PolicyInput<'_>), expected: &str) {
     let facts = parse(files);
     let mut situation = situation(&facts);
     let mut policy = Policy::new(&Settings::default());
@@ -102,18 +102,19 @@ fn only_neighbours_are_merged() {
 
 #[test]
 fn beside_a_merge_only_files_newer_than_its_own_are_merged() {
-    let behind = |busy| move |_: &mut Policy, situation: &mut Situation<'_>| situation.busy = busy;
+    let behind =
+        |busy| move |_: &mut Policy, situation: &mut PolicyInput<'_>| situation.busy = busy;
     check_with("32 32 32 32 32 32", behind(3), "minor 3..6");
     check_with("32 32 32 32 32", behind(3), "nothing");
     // None of them includes all files, even if requested.
     let asked = |kind| {
-        move |_: &mut Policy, situation: &mut Situation<'_>| {
+        move |_: &mut Policy, situation: &mut PolicyInput<'_>| {
             (situation.busy, situation.asked) = (1, Some(kind));
         }
     };
     check_with("500 32 32 32", asked(CompactionKind::Minor), "minor 1..4");
     check_with("500 32/ 32 32", behind(1), "minor 1..4");
-    let expired = |_: &mut Policy, situation: &mut Situation<'_>| {
+    let expired = |_: &mut Policy, situation: &mut PolicyInput<'_>| {
         (situation.busy, situation.unexpired_from) = (1, 10);
     };
     check_with("32@0..9 32@0..20 32@0..9", expired, "drop [2]");
@@ -130,7 +131,7 @@ fn the_run_that_does_away_with_most_files_is_taken_then_the_one_of_fewest_bytes(
 
 #[test]
 fn a_store_whose_writers_wait_is_relieved_for_the_fewest_bytes() {
-    let blocking = |policy: &mut Policy, _: &mut Situation<'_>| policy.files_blocking = 6;
+    let blocking = |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.files_blocking = 6;
     // No run is within the ratio.
     let files = "32000 9000 3000 1000 300 90";
     check(files, "nothing");
@@ -143,14 +144,14 @@ fn a_store_whose_writers_wait_is_relieved_for_the_fewest_bytes() {
 
 #[test]
 fn files_that_have_outgrown_merging_stay() {
-    let limited = |policy: &mut Policy, _: &mut Situation<'_>| policy.bytes_max = 100 * MIB;
+    let limited = |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.bytes_max = 100 * MIB;
     check_with("120 150 40 40 40", limited, "nothing");
     check_with("120 150 30 30 30", limited, "minor 2..5");
 }
 
 #[test]
 fn all_files_are_merged_once_the_oldest_has_come_of_age() {
-    let exactly = |policy: &mut Policy, _: &mut Situation<'_>| policy.major_jitter = 0.0;
+    let exactly = |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.major_jitter = 0.0;
     check_with("900-8 32-1", exactly, "major");
     check_with("900-6 32-1", exactly, "nothing");
     // A single file only if it is not already the output of a major compaction.
@@ -158,7 +159,7 @@ fn all_files_are_merged_once_the_oldest_has_come_of_age() {
     check_with("900!-8", exactly, "nothing");
     // With more files than one compaction takes, some are compacted first.
     check_with("99-8 9 9 9 9 9 9 9 9 9 9", exactly, "minor 1..11");
-    let never = |policy: &mut Policy, _: &mut Situation<'_>| policy.major_period_millis = 0;
+    let never = |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.major_period_millis = 0;
     check_with("900-800 32-1", never, "nothing");
     // A file from before creation times were stored.
     check_with("900-1000 32-1", exactly, "nothing");
@@ -177,7 +178,7 @@ fn jitter_spreads_the_age_evenly_around_the_period_and_is_the_same_every_time() 
 
 #[test]
 fn what_is_asked_for_is_done() {
-    let ask = |kind| move |_: &mut Policy, now: &mut Situation<'_>| now.asked = Some(kind);
+    let ask = |kind| move |_: &mut Policy, now: &mut PolicyInput<'_>| now.asked = Some(kind);
     check_with("900 32", ask(CompactionKind::Major), "major");
     check_with("900!", ask(CompactionKind::Major), "major");
     check_with("", ask(CompactionKind::Major), "nothing");
@@ -188,7 +189,7 @@ fn what_is_asked_for_is_done() {
 
 #[test]
 fn files_whose_cells_have_all_expired_are_dropped_first() {
-    let expired = |_: &mut Policy, now: &mut Situation<'_>| now.unexpired_from = 50;
+    let expired = |_: &mut Policy, now: &mut PolicyInput<'_>| now.unexpired_from = 50;
     check_with("9@0..9 9@20..49 9@40..50 9", expired, "drop [0, 1]");
     check_with("9@60..99 9@20..49", expired, "drop [1]");
     check_with("9@0..50 9@20..60", expired, "nothing");
@@ -207,7 +208,7 @@ fn files_without_a_row_in_common_are_left_alone() {
     check("9[a-b] 9[c-d] 9[e-f]", "major");
     check("32[a-b] 9[c-d] 9[e-f] 9[g-h]", "minor 1..4");
     // A request is answered as in HBase.
-    let ask = |_: &mut Policy, now: &mut Situation<'_>| now.asked = Some(CompactionKind::Minor);
+    let ask = |_: &mut Policy, now: &mut PolicyInput<'_>| now.asked = Some(CompactionKind::Minor);
     check_with("32[a-b] 32[c-d] 32[e-f] 32[g-h]", ask, "major");
 }
 
@@ -233,11 +234,11 @@ fn files_of_which_two_fifths_are_there_for_nothing_are_merged() {
     check("900*80 100*90 40*90 10*90", "nothing");
     // The output of such a compaction has nothing left to drop.
     check("9000 900!*80 100 40*100 10*20", "nothing");
-    let keeps = |_: &mut Policy, now: &mut Situation<'_>| now.drops = Drops::default();
+    let keeps = |_: &mut Policy, now: &mut PolicyInput<'_>| now.drops = Drops::default();
     check_with("9000 900+40*60 100+10*90 40*90 10", keeps, "nothing");
-    let ask = |_: &mut Policy, now: &mut Situation<'_>| now.asked = Some(CompactionKind::Minor);
+    let ask = |_: &mut Policy, now: &mut PolicyInput<'_>| now.asked = Some(CompactionKind::Minor);
     check_with("9000 900*80 100 40*100 10*20", ask, "nothing");
-    let only_asked = |policy: &mut Policy, _: &mut Situation<'_>| policy.files_min = usize::MAX;
+    let only_asked = |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.files_min = usize::MAX;
     check_with("9000 900*80 100 40*100 10*20", only_asked, "nothing");
 }
 
@@ -248,7 +249,7 @@ fn a_large_file_is_written_anew_once_half_of_it_has_expired_since() {
     let written = NOW - 2 * DAY;
     let times = |hours: i64| format!("@{}..{}", written - hours * HOUR, written);
     let kept_for = |days: i64| {
-        move |_: &mut Policy, now: &mut Situation<'_>| {
+        move |_: &mut Policy, now: &mut PolicyInput<'_>| {
             now.unexpired_from = NOW - days * DAY;
         }
     };
@@ -263,7 +264,7 @@ fn a_large_file_is_written_anew_once_half_of_it_has_expired_since() {
 
 #[test]
 fn files_of_a_family_with_a_ttl_are_merged_with_those_of_their_time() {
-    let expires = |_: &mut Policy, now: &mut Situation<'_>| now.unexpired_from = NOW - 4 * DAY;
+    let expires = |_: &mut Policy, now: &mut PolicyInput<'_>| now.unexpired_from = NOW - 4 * DAY;
     let file = |mib: u64, from: i64, to: i64| {
         format!("{mib}@{}..{} ", NOW - from * DAY / 2, NOW - to * DAY / 2)
     };

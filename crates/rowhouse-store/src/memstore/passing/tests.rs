@@ -148,11 +148,11 @@ proptest! {
     fn what_is_passed_covers_nothing_behind_it(
         cells in prop::collection::vec((any_cell(), 1usize..5), 1..if cfg!(miri) { 16 } else { 60 }),
         bound in prop::option::of(any_cell()),
-        non_blocking in any::<bool>(),
+        sorted in any::<bool>(),
     ) {
         let memstore = Arc::new(Memstore::default());
         let put_in = cells.iter().map(|(cell, height)| (&cell.as_bytes()[..], 1, *height));
-        if non_blocking {
+        if sorted {
             memstore.cells.insert_with_heights(put_in);
         } else {
             put_in.for_each(|(cell, sequence, height)| {

@@ -11,7 +11,7 @@ use rowhouse_model::CellKind;
 use super::{Cover, Marker};
 
 /// The markers of a row and of the current column.
-pub(crate) struct BySequence {
+pub(crate) struct SequenceDeletes {
     versions_max: usize,
     family: Eras,
     /// The eras of the family split further by markers of the column.
@@ -36,7 +36,7 @@ struct Era {
     seen: BTreeMap<u64, BTreeSet<u64>>,
 }
 
-impl BySequence {
+impl SequenceDeletes {
     pub(super) fn new(versions_max: u32) -> Self {
         let mut deletes = Self {
             versions_max: usize::try_from(versions_max).unwrap_or(usize::MAX),

@@ -8,7 +8,7 @@ use super::Marker;
 
 /// The markers of a row and of the current column.
 #[derive(Default)]
-pub(crate) struct ByTime {
+pub(crate) struct TimestampDeletes {
     /// The newest marker that covers the whole family up to its timestamp.
     family: Option<Marker>,
     /// Markers that cover the whole family at their timestamp. Every column searches them again.
@@ -20,7 +20,7 @@ pub(crate) struct ByTime {
     column_version: Option<Marker>,
 }
 
-impl ByTime {
+impl TimestampDeletes {
     pub(super) fn begin_row(&mut self) {
         self.family = None;
         self.family_versions.clear();
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn very_many_markers_of_family_versions_are_searched_by_every_column() {
-        let mut deletes = ByTime::default();
+        let mut deletes = TimestampDeletes::default();
         // At every other timestamp, newest first, as cells come.
         for timestamp in (0..MARKERS).rev() {
             deletes.add(marker(CellKind::DeleteFamilyVersion, 2 * timestamp, 1));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn very_many_markers_of_versions_of_a_column_are_met_one_after_the_other() {
-        let mut deletes = ByTime::default();
+        let mut deletes = TimestampDeletes::default();
         let kind = CellKind::DeleteVersion;
         let mut covered = 0;
         for timestamp in (0..MARKERS).rev() {

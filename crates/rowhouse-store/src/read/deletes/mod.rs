@@ -5,8 +5,8 @@ mod by_time;
 
 use rowhouse_model::{CellKind, CellRef};
 
-use by_sequence::BySequence;
-use by_time::ByTime;
+use by_sequence::SequenceDeletes;
+use by_time::TimestampDeletes;
 
 /// A delete marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,61 +30,61 @@ pub(super) enum Cover {
 /// The markers seen in a row.
 pub(super) enum Deletes {
     /// Each marker covers by timestamp, regardless of the order of writing.
-    ByTime(ByTime),
+    TimestampDeletes(TimestampDeletes),
     /// Each marker covers writes before it: NEW_VERSION_BEHAVIOR.
-    BySequence(Box<BySequence>),
+    SequenceDeletes(Box<SequenceDeletes>),
 }
 
 impl Deletes {
     /// Creates a tracker for a family whose deletes cover by time.
     pub(super) fn by_time() -> Self {
-        Self::ByTime(ByTime::default())
+        Self::TimestampDeletes(TimestampDeletes::default())
     }
 
     /// Creates a tracker for a family whose deletes cover by sequence and that keeps `versions_max`
     /// versions.
     pub(super) fn by_sequence(versions_max: u32) -> Self {
-        Self::BySequence(Box::new(BySequence::new(versions_max)))
+        Self::SequenceDeletes(Box::new(SequenceDeletes::new(versions_max)))
     }
 
     /// Begins a row.
     pub(super) fn begin_row(&mut self) {
         match self {
-            Self::ByTime(deletes) => deletes.begin_row(),
-            Self::BySequence(deletes) => deletes.begin_row(),
+            Self::TimestampDeletes(deletes) => deletes.begin_row(),
+            Self::SequenceDeletes(deletes) => deletes.begin_row(),
         }
     }
 
     /// Begins a column.
     pub(super) fn begin_column(&mut self) {
         match self {
-            Self::ByTime(deletes) => deletes.begin_column(),
-            Self::BySequence(deletes) => deletes.begin_column(),
+            Self::TimestampDeletes(deletes) => deletes.begin_column(),
+            Self::SequenceDeletes(deletes) => deletes.begin_column(),
         }
     }
 
     /// Whether no marker seen so far covers the first put of any column; `false` is not certain.
     pub(super) fn cover_no_first_put(&self) -> bool {
         match self {
-            Self::ByTime(deletes) => deletes.has_none_of_family(),
+            Self::TimestampDeletes(deletes) => deletes.has_none_of_family(),
             // Every put must be counted.
-            Self::BySequence(_) => false,
+            Self::SequenceDeletes(_) => false,
         }
     }
 
     /// Adds a marker.
     pub(super) fn add(&mut self, marker: Marker) {
         match self {
-            Self::ByTime(deletes) => deletes.add(marker),
-            Self::BySequence(deletes) => deletes.add(marker),
+            Self::TimestampDeletes(deletes) => deletes.add(marker),
+            Self::SequenceDeletes(deletes) => deletes.add(marker),
         }
     }
 
     /// Returns why a put is covered, if it is. Must be called once per put, in cell order.
     pub(super) fn cover(&mut self, put: &CellRef<'_>) -> Option<Cover> {
         match self {
-            Self::ByTime(deletes) => deletes.cover(put.key.timestamp).map(Cover::Marker),
-            Self::BySequence(deletes) => deletes.cover(put.key.timestamp, put.sequence),
+            Self::TimestampDeletes(deletes) => deletes.cover(put.key.timestamp).map(Cover::Marker),
+            Self::SequenceDeletes(deletes) => deletes.cover(put.key.timestamp, put.sequence),
         }
     }
 }

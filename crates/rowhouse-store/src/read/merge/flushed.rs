@@ -7,7 +7,7 @@ use rowhouse_model::{CellRef, Result, compare};
 use super::{Merge, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
-use crate::memstore::{Flushed, Memstore};
+use crate::memstore::{FlushResult, Memstore};
 use crate::store_file::{FileCursor, StoreFile};
 
 impl Source {
@@ -34,7 +34,7 @@ impl Merge {
     /// that has cells up to the merge's sequence must be among its sources.
     pub(in crate::read) fn follow_flush(
         &mut self,
-        flushed: &Arc<Flushed>,
+        flushed: &Arc<FlushResult>,
         caching: Caching,
     ) -> Result<()> {
         let (at, left) = self.take_flushed(flushed);
@@ -50,7 +50,7 @@ impl Merge {
     /// As [`Merge::follow_flush`], for a reverse merge that has read nothing of its current row.
     pub(in crate::read) fn follow_flush_backward(
         &mut self,
-        flushed: &Arc<Flushed>,
+        flushed: &Arc<FlushResult>,
         caching: Caching,
     ) -> Result<()> {
         let behind = self.cell().map(|cell| [cell.key.row, &[0]].concat());
@@ -69,7 +69,7 @@ impl Merge {
 
     /// Removes the memstores that were flushed together; returns the index of the first and their
     /// cursors.
-    fn take_flushed(&mut self, flushed: &Arc<Flushed>) -> (usize, Vec<Source>) {
+    fn take_flushed(&mut self, flushed: &Arc<FlushResult>) -> (usize, Vec<Source>) {
         let is_flushed = |source: &Source| {
             let into = source.memstore().and_then(|memstore| memstore.flushed());
             into.is_some_and(|into| Arc::ptr_eq(into, flushed))

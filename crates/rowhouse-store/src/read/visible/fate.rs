@@ -28,11 +28,11 @@ pub(crate) enum Fate {
     /// A marker that affects the read.
     Marker,
     /// A marker outside of the time range that covers nothing in it.
-    UnmindedMarker,
+    IrrelevantMarker,
     /// A repetition of the marker before it.
-    MarkerAgain,
+    RepeatedMarker,
     /// A marker older than every put.
-    SpentMarker,
+    ObsoleteMarker,
     /// Covered by a marker.
     Deleted(Marker),
     /// Newer than the time range.
@@ -59,14 +59,14 @@ impl Fate {
             Self::Included { last: true } => Verdict::IncludeLast,
             Self::Deleted(marker) if marker.covers_older() && !by_sequence => Verdict::NextColumn,
             Self::Expired
-            | Self::SpentMarker
+            | Self::ObsoleteMarker
             | Self::TooOld
             | Self::NotAsked
             | Self::Surplus(_) => Verdict::NextColumn,
             Self::OwnExpired
             | Self::Marker
-            | Self::UnmindedMarker
-            | Self::MarkerAgain
+            | Self::IrrelevantMarker
+            | Self::RepeatedMarker
             | Self::Deleted(_)
             | Self::TooNew
             | Self::Overwritten(_)

@@ -59,9 +59,9 @@ impl<'a> Visible<'a> {
         &self.rules
     }
 
-    /// As [`Rules::grow_older`].
-    pub(crate) fn grow_older(&mut self, now_millis: i64) {
-        self.rules.grow_older(now_millis);
+    /// As [`Rules::advance_clock`].
+    pub(crate) fn advance_clock(&mut self, now_millis: i64) {
+        self.rules.advance_clock(now_millis);
     }
 
     /// Returns the column of the cell matched last.
@@ -140,7 +140,7 @@ impl<'a> Visible<'a> {
     /// Returns the fate of a cell of the current column, with its reason. May be called for cells
     /// after the one whose [`Verdict`] ended the column: none of them is included.
     pub(crate) fn fate(&mut self, cell: &CellRef<'_>) -> Fate {
-        if self.rules.purpose == Purpose::MinorOfAll {
+        if self.rules.purpose == Purpose::MinorKeepAll {
             return Fate::Included { last: false };
         }
         let timestamp = cell.key.timestamp;
@@ -195,20 +195,20 @@ impl<'a> Visible<'a> {
                     self.deletes.add(Marker::of(cell));
                     return Fate::Marker;
                 }
-                Fate::UnmindedMarker
+                Fate::IrrelevantMarker
             }
             Purpose::Raw => {
                 let outside = self.outside_time_range(timestamp);
                 outside.unwrap_or_else(|| self.count_marker(cell, expired))
             }
             Purpose::Minor => self.keep_marker(cell),
-            Purpose::MinorOfAll => Fate::Included { last: false },
+            Purpose::MinorKeepAll => Fate::Included { last: false },
             Purpose::Major if !self.rules.keeps_marker(timestamp) => {
                 self.deletes.add(Marker::of(cell));
                 Fate::Marker
             }
             // It covers nothing, and HBase does not keep it for puts that may still come.
-            Purpose::Major if timestamp < self.rules.earliest_put => Fate::SpentMarker,
+            Purpose::Major if timestamp < self.rules.earliest_put => Fate::ObsoleteMarker,
             Purpose::Major => self.count_marker(cell, expired),
         }
     }
@@ -223,7 +223,7 @@ impl<'a> Visible<'a> {
             self.deletes.add(Marker::of(cell));
         }
         if self.is_marker_again(cell) {
-            return Fate::MarkerAgain;
+            return Fate::RepeatedMarker;
         }
         Fate::Included { last: false }
     }
@@ -231,7 +231,7 @@ impl<'a> Visible<'a> {
     /// Matches a marker that can be part of the result: it is kept if the version before it is.
     fn count_marker(&mut self, cell: &CellRef<'_>, expired: bool) -> Fate {
         if self.is_marker_again(cell) {
-            return Fate::MarkerAgain;
+            return Fate::RepeatedMarker;
         }
         if self.rules.purpose == Purpose::Major && Marker::of(cell).is_of_family() {
             // The versions before it in its column say nothing of other columns. HBase drops it

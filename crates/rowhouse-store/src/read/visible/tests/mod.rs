@@ -127,8 +127,8 @@ fn expired_cells_are_gone_but_for_the_least_versions() {
         read(family, |asked| *asked = rules, cells)
     };
     assert_eq!(read_at(&ttl(9), 1002, "a@1 a@2 a@3 b@1"), "a@3 a@2");
-    let retention = ttl(9).attribute("MIN_VERSIONS", "1");
-    assert_eq!(read_at(&retention, 1003, "a@1 a@2 a@3 b@1 b@2"), "a@3 b@2");
+    let keeping_one = ttl(9).attribute("MIN_VERSIONS", "1");
+    assert_eq!(read_at(&keeping_one, 1003, "a@1 a@2 a@3 b@1 b@2"), "a@3 b@2");
 }
 
 #[test]
@@ -188,11 +188,11 @@ fn merges_drop_expired_cells_and_markers_unless_some_versions_outlive_them() {
         };
         assert_eq!(at(&ttl, "a@2 a@3 a@4 b@2c @2f"), "a@4 a@3", "{kind:?}");
     }
-    let retention = ttl.attribute("MIN_VERSIONS", "1");
+    let keeping_one = ttl.attribute("MIN_VERSIONS", "1");
     let at = |kind| {
         read(
-            &retention,
-            |rules| *rules = Rules::compact(kind, &retention, i64::MIN, 1003),
+            &keeping_one,
+            |rules| *rules = Rules::compact(kind, &keeping_one, i64::MIN, 1003),
             "a@1 a@2 b@1 b@2c c@1",
         )
     };

@@ -305,7 +305,7 @@ struct Mark {
 }
 
 /// Targets of DESIGN §5; the last one is its memory target.
-const MARKS: [(CaseName, &str, f64, f64, Option<f64>); 11] = [
+const TARGETS: [(CaseName, &str, f64, f64, Option<f64>); 11] = [
     (CaseName::Single, "insert", 3.2, 2.4, Some(4.1)),
     (CaseName::Batch, "insert, per cell", 2.0, 1.5, Some(3.1)),
     (CaseName::Reads, "full scan, not compacted, per cell", 0.25, 0.16, Some(0.60)),
@@ -321,7 +321,7 @@ const MARKS: [(CaseName, &str, f64, f64, Option<f64>); 11] = [
 
 impl Mark {
     fn of(case: CaseName, label: &str) -> Option<Self> {
-        let found = MARKS.iter().find(|(of, name, ..)| *of == case && *name == label);
+        let found = TARGETS.iter().find(|(of, name, ..)| *of == case && *name == label);
         found.map(|&(_, _, pass, stretch, fjall)| Self { pass, stretch, fjall })
     }
 

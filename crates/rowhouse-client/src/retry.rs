@@ -45,7 +45,7 @@ impl Failure {
         use ErrorKind::*;
         let refused = matches!(
             error.kind(),
-            WrongRegion | NotServingRegion | RegionTooBusy | AnswerTooLarge | ServerNotRunning
+            WrongRegion | NotServingRegion | RegionTooBusy | ResponseTooLarge | ServerNotRunning
         );
         Self { error, maybe_done: !refused }
     }
@@ -98,7 +98,7 @@ pub(crate) fn decide(failure: &Failure, situation: RetryContext, settings: &Sett
     let wait = match failure.error.kind() {
         // Actions that did not fit into an answer are retried immediately: each answer completes
         // some.
-        AnswerTooLarge => Duration::ZERO,
+        ResponseTooLarge => Duration::ZERO,
         // A moved region is usually already served elsewhere, and reopening a scanner needs no
         // wait.
         WrongRegion | NotServingRegion | UnknownScanner | ScannerReset | OutOfOrderScanner

@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{
-    BlockHandle, Closing, Cursor, DataBlock, FileMeta, Trailer, Writer, WriterOptions,
+    BlockHandle, Cursor, DataBlock, FileMeta, Finish, Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{
     BloomKind, Bytes, Cell, CellKind, Compression, DataBlockEncoding, Key, Timestamp,
@@ -74,7 +74,7 @@ fn write(cells: &[Cell], options: WriterOptions) -> Vec<u8> {
     for cell in cells {
         writer.append(&cell.view()).unwrap();
     }
-    writer.finish(&Closing::default()).unwrap().1
+    writer.finish(&Finish::default()).unwrap().1
 }
 
 fn open(file: &Bytes) -> FileMeta {

@@ -12,13 +12,13 @@ use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionActions,
-    RegionAnswer,
+    Action, ActionResult, IndexedAction, IndexedResult, MultiCall, MultiResult, RegionActions,
+    RegionResult,
 };
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::region::RegionRef;
-use rowhouse_format::convert::scan::{ScanAnswer, ScannedRow};
-use rowhouse_format::convert::{CellsIn, get, result};
+use rowhouse_format::convert::scan::{ScanResult, ScannedRow};
+use rowhouse_format::convert::{CellPlacement, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{
     Call, CellCodec, Request, RequestHead, Response, Service, encode_request, encode_response,
@@ -50,13 +50,13 @@ fn one_row(get: &Get, put: &Mutation, row: &Row) {
     let mut out = BytesMut::with_capacity(4096);
     time("get: write the answer", 1, || {
         out.clear();
-        let result = result::to_proto(row, CellsIn::Block);
+        let result = result::to_proto(row, CellPlacement::Block);
         let answer = proto::GetResponse { result: Some(result) };
         encode_response(&mut out, 1, &answer, CellCodec::KeyValue, row.cells()).unwrap();
         black_box(&out);
     });
     let call = MutateCall { region: region(), mutation: put.clone(), nonce: None, condition: None };
-    let frame = request(&call.to_proto(CellsIn::Message).unwrap(), &[]);
+    let frame = request(&call.to_proto(CellPlacement::Message).unwrap(), &[]);
     time("put: read the request", 1, || {
         let request = Request::decode(frame.clone(), Service::Client).unwrap();
         let message = request.message().unwrap();
@@ -79,25 +79,25 @@ fn many_rows(get: &Get, put: &Mutation, row: &Row) {
     }
     let mut out = BytesMut::with_capacity(4 << 20);
     let answers =
-        (0..ROWS).map(|index| NumberedAnswer { index, answer: Ok(ActionAnswer::Row(row.clone())) });
-    let answer = MultiAnswer { regions: vec![Ok(RegionAnswer::each(answers.collect()))] };
+        (0..ROWS).map(|index| IndexedResult { index, answer: Ok(ActionResult::Row(row.clone())) });
+    let answer = MultiResult { regions: vec![Ok(RegionResult::each(answers.collect()))] };
     time("multi of gets: write, per row", ROWS, || {
         out.clear();
-        let message = answer.to_proto(CellsIn::Block);
+        let message = answer.to_proto(CellPlacement::Block);
         encode_response(&mut out, 1, &message, CellCodec::KeyValue, answer.cells()).unwrap();
     });
     let rows = (0..ROWS).map(|_| ScannedRow { row: row.clone(), partial: false });
-    let answer = ScanAnswer { rows: rows.collect(), more_results: true, ..Default::default() };
+    let answer = ScanResult { rows: rows.collect(), more_results: true, ..Default::default() };
     time("scan: write, per row", ROWS, || {
         out.clear();
-        let message = answer.to_proto(CellsIn::Block);
+        let message = answer.to_proto(CellPlacement::Block);
         encode_response(&mut out, 1, &message, CellCodec::KeyValue, answer.cells()).unwrap();
     });
     let frame = out.split_off(4).freeze();
     time("scan: client reads, per row", ROWS, || {
         let body = Response::decode(frame.clone()).unwrap().outcome.unwrap();
         let message = body.message().unwrap();
-        black_box(ScanAnswer::from_proto(message, &mut body.cells(None)).unwrap());
+        black_box(ScanResult::from_proto(message, &mut body.cells(None)).unwrap());
     });
 }
 
@@ -108,7 +108,7 @@ fn region() -> RegionRef {
 }
 
 fn multi(action: &Action) -> MultiCall {
-    let actions = (0..ROWS).map(|index| NumberedAction { index, action: Ok(action.clone()) });
+    let actions = (0..ROWS).map(|index| IndexedAction { index, action: Ok(action.clone()) });
     let actions = Ok(actions.collect());
     MultiCall {
         regions: vec![RegionActions { region: region(), atomic: false, condition: None, actions }],

@@ -232,7 +232,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::NotServingRegion, "org.apache.hadoop.hbase.NotServingRegionException", false),
     (ErrorKind::UnknownRegion, "org.apache.hadoop.hbase.UnknownRegionException", true),
     (ErrorKind::RegionTooBusy, "org.apache.hadoop.hbase.RegionTooBusyException", false),
-    (ErrorKind::AnswerTooLarge, "org.apache.hadoop.hbase.MultiActionResultTooLarge", false),
+    (ErrorKind::ResponseTooLarge, "org.apache.hadoop.hbase.MultiActionResultTooLarge", false),
     (ErrorKind::UnknownScanner, "org.apache.hadoop.hbase.UnknownScannerException", true),
     (ErrorKind::ScannerReset, "org.apache.hadoop.hbase.exceptions.ScannerResetException", true),
     (

@@ -4,7 +4,7 @@
 
 mod conversation;
 
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScanTarget};
 use rowhouse_format::convert::{get, result};
 use rowhouse_format::meta::{MetaTable, RegionRow, lookup};
 use rowhouse_format::proto;
@@ -82,7 +82,7 @@ fn open_scan(request: &Request) -> OpenScan {
 }
 
 fn scanned(body: &Body) -> Vec<Row> {
-    let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut body.cells(None)).unwrap();
+    let answer = ScanResult::from_proto(body.message().unwrap(), &mut body.cells(None)).unwrap();
     answer.rows.into_iter().map(|row| row.row).collect()
 }
 

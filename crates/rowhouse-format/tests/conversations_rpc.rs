@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
 use prost::Message;
-use rowhouse_format::convert::multi::{MultiAnswer, MultiCall};
+use rowhouse_format::convert::multi::{MultiCall, MultiResult};
 use rowhouse_format::convert::mutate::MutateCall;
-use rowhouse_format::convert::scan::{ScanAnswer, ScanCall};
-use rowhouse_format::convert::{CellsIn, get, mutate, region, result};
+use rowhouse_format::convert::scan::{ScanCall, ScanResult};
+use rowhouse_format::convert::{CellPlacement, get, mutate, region, result};
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{
@@ -191,7 +191,7 @@ fn check_request_values(request: &Request) {
                 Err(error) => return check_refusal(&error),
             };
             let again = MutateCall::from_proto(
-                call.to_proto(CellsIn::Message).unwrap(),
+                call.to_proto(CellPlacement::Message).unwrap(),
                 &mut CellReader::default(),
             );
             assert_eq!(again.unwrap(), call);
@@ -230,7 +230,7 @@ fn rewritten_answer(request: &Request, message: &Bytes, mut block: CellReader) -
             let read = result::from_proto(response.result.unwrap(), &mut block).unwrap();
             let result = match read.exists {
                 Some(exists) => result::existence(exists),
-                None => result::to_proto(&read.row, CellsIn::Block),
+                None => result::to_proto(&read.row, CellPlacement::Block),
             };
             proto::GetResponse { result: Some(result) }.encode_to_vec()
         }
@@ -240,26 +240,26 @@ fn rewritten_answer(request: &Request, message: &Bytes, mut block: CellReader) -
                 None => mutate::done().encode_to_vec(),
                 Some(_) => {
                     let row = mutate::answer_from_proto(response, &mut block).unwrap();
-                    mutate::done_with(&row, CellsIn::Block).encode_to_vec()
+                    mutate::done_with(&row, CellPlacement::Block).encode_to_vec()
                 }
             }
         }
         Method::Multi => {
             let response = proto::MultiResponse::decode(message).unwrap();
-            let answer = MultiAnswer::from_proto(response, &mut block).unwrap();
+            let answer = MultiResult::from_proto(response, &mut block).unwrap();
             // Apache's exceptions have stack traces; this crate's have none.
             let mut answers = answer.regions.iter().flatten().flat_map(|region| &region.answers);
             let failed = answer.regions.iter().any(Result::is_err);
             if failed || answers.any(|numbered| numbered.answer.is_err()) {
                 return None;
             }
-            answer.to_proto(CellsIn::Block).encode_to_vec()
+            answer.to_proto(CellPlacement::Block).encode_to_vec()
         }
         Method::Scan => {
             let response = proto::ScanResponse::decode(message).unwrap();
             response.more_results?;
-            let answer = ScanAnswer::from_proto(response, &mut block).unwrap();
-            answer.to_proto(CellsIn::Block).encode_to_vec()
+            let answer = ScanResult::from_proto(response, &mut block).unwrap();
+            answer.to_proto(CellPlacement::Block).encode_to_vec()
         }
         Method::GetMetaRegionLocations => {
             let response = proto::GetMetaRegionLocationsResponse::decode(message).unwrap();

@@ -68,7 +68,7 @@ pub enum ErrorKind {
     /// The region cannot accept writes now, because memory or disk space is short; retry later.
     RegionTooBusy,
     /// Other results of the same call have filled its response: repeat this request.
-    AnswerTooLarge,
+    ResponseTooLarge,
     /// The scanner is unknown: closed, expired, or opened before a restart.
     UnknownScanner,
     /// The server closed the scanner after an error: open another one at the scan's position.
@@ -137,9 +137,8 @@ impl ErrorKind {
             | Unsupported
             | InUse => Action::FixRequest,
             WrongRegion | NotServingRegion => Action::Relocate,
-            Conflict | RegionTooBusy | AnswerTooLarge | ServerNotRunning | Connection | Timeout => {
-                Action::Retry
-            }
+            Conflict | RegionTooBusy | ResponseTooLarge | ServerNotRunning | Connection
+            | Timeout => Action::Retry,
             UnknownScanner | ScannerReset | OutOfOrderScanner | OutcomeUnknown | ReadOnly => {
                 Action::Reopen
             }

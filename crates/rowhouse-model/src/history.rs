@@ -18,14 +18,14 @@ pub struct CellEntry {
     /// The cell, with the sequence number of the mutation that wrote it.
     pub cell: Cell,
     /// Its location.
-    pub place: CellPlace,
+    pub place: CellLocation,
     /// A read's treatment of it.
-    pub fate: CellFate,
+    pub fate: CellStatus,
 }
 
 /// The location of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CellPlace {
+pub enum CellLocation {
     /// In the memstore, and in the log unless its mutation skipped the log.
     Memory,
     /// In this file of the data directory.
@@ -34,7 +34,7 @@ pub enum CellPlace {
 
 /// A read's treatment of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellFate {
+pub enum CellStatus {
     /// The read returns it.
     Visible,
     /// It is a delete marker that covers cells.
@@ -70,7 +70,7 @@ pub enum CellFate {
     },
     /// It exceeded the number of versions at the time of a delete. Where deletes apply by sequence
     /// number, such a version stays hidden.
-    SurplusOnce,
+    SurplusAtDelete,
     /// Its timestamp is outside the read's time range.
     OutsideTimeRange,
     /// A later write at the same timestamp replaced it.
@@ -80,7 +80,7 @@ pub enum CellFate {
     },
 }
 
-impl fmt::Display for CellPlace {
+impl fmt::Display for CellLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str("memory"),
@@ -89,7 +89,7 @@ impl fmt::Display for CellPlace {
     }
 }
 
-impl fmt::Display for CellFate {
+impl fmt::Display for CellStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Visible => f.write_str("visible"),
@@ -103,7 +103,7 @@ impl fmt::Display for CellFate {
             Self::Surplus { version, versions } => {
                 write!(f, "surplus: version {version}, shown are {versions}")
             }
-            Self::SurplusOnce => f.write_str("surplus: enough were newer when one was deleted"),
+            Self::SurplusAtDelete => f.write_str("surplus: enough were newer when one was deleted"),
             Self::OutsideTimeRange => f.write_str("outside the time range"),
             Self::Overwritten { sequence } => {
                 write!(f, "overwritten at its timestamp, sequence {sequence}")

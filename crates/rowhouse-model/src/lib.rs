@@ -55,7 +55,7 @@ pub use filter::{
     FILTER_DEPTH_MAX, Filter, FilterRange, FilterRun, FilterVerdict, FullMatch, FuzzyKey,
     KeptValue, ListOperator, RegexEngine, RegexPattern,
 };
-pub use history::{CellEntry, CellFate, CellHistory, CellPlace};
+pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use key_buf::KeyBuf;
 pub use key_value::KeyValue;
 pub use namespace::Namespace;

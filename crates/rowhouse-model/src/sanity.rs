@@ -10,7 +10,7 @@ use crate::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 /// The setting that disables the checks.
 const SWITCH: &str = "hbase.table.sanity.checks";
 /// The end of error messages for checks that the setting disables.
-const HOW_TO_PASS: &str = "Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks";
+const BYPASS_HINT: &str = "Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks";
 
 const FIFO: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
 const POLICY_CLASS: &str = "hbase.hstore.defaultengine.compactionpolicy.class";
@@ -81,7 +81,7 @@ impl TableDescriptor {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "{} for table descriptor or \"{}\" ({bytes}) is too small, which might cause {}. {HOW_TO_PASS}: \
+            "{} for table descriptor or \"{}\" ({bytes}) is too small, which might cause {}. {BYPASS_HINT}: \
              table={}, min={bytes_min}",
             size.attribute,
             size.setting,
@@ -93,7 +93,7 @@ impl TableDescriptor {
     /// Checks that a family with a FIFO policy, which only drops expired files, has a TTL and may
     /// accumulate many files.
     fn check_fifo(&self, family: &FamilyDescriptor) -> Result<()> {
-        if self.said_of(family, POLICY_CLASS).as_deref() != Some(FIFO) {
+        if self.family_or_table_value(family, POLICY_CLASS).as_deref() != Some(FIFO) {
             return Ok(());
         }
         let refused = |what: String| {
@@ -106,7 +106,7 @@ impl TableDescriptor {
         if family.versions_min() > 0 {
             return refused("MIN_VERSION > 0 is not supported for FIFO compaction".into());
         }
-        let files = match self.said_of(family, BLOCKING_FILES) {
+        let files = match self.family_or_table_value(family, BLOCKING_FILES) {
             Some(text) => self.number(BLOCKING_FILES, &text)?,
             None => BLOCKING_FILES_DEFAULT,
         };
@@ -120,8 +120,11 @@ impl TableDescriptor {
     }
 
     fn check_tiering(&self, family: &FamilyDescriptor) -> Result<()> {
-        let is_tiered = self.said_of(family, TIERING).as_deref() == Some("TIME_RANGE");
-        if !is_tiered || self.said_of(family, ENGINE_CLASS).as_deref() == Some(DATE_TIERED) {
+        let is_tiered =
+            self.family_or_table_value(family, TIERING).as_deref() == Some("TIME_RANGE");
+        if !is_tiered
+            || self.family_or_table_value(family, ENGINE_CLASS).as_deref() == Some(DATE_TIERED)
+        {
             return Ok(());
         }
         Err(Error::invalid(format!(
@@ -133,7 +136,7 @@ impl TableDescriptor {
     }
 
     /// Returns a value of the table that the family may override.
-    fn said_of(&self, family: &FamilyDescriptor, name: &str) -> Option<String> {
+    fn family_or_table_value(&self, family: &FamilyDescriptor, name: &str) -> Option<String> {
         value_in(&family.attributes, &family.configuration, name).or_else(|| self.value(name))
     }
 
@@ -150,20 +153,20 @@ fn check_family(family: &FamilyDescriptor) -> Result<()> {
     if let Some(scope) = attribute("REPLICATION_SCOPE").filter(|scope| scope != "0" && scope != "1")
     {
         return Err(Error::invalid(format!(
-            "Replication scope for column family {of} is {scope} which is invalid. {HOW_TO_PASS}"
+            "Replication scope for column family {of} is {scope} which is invalid. {BYPASS_HINT}"
         )));
     }
     if let Some(copies) = attribute("DFS_REPLICATION")
         && !copies.parse::<i16>().is_ok_and(|copies| copies >= 0)
     {
         return Err(Error::invalid(format!(
-            "HFile Replication for column family {of} must be greater than zero. {HOW_TO_PASS}: {copies}"
+            "HFile Replication for column family {of} must be greater than zero. {BYPASS_HINT}: {copies}"
         )));
     }
     match attribute("IN_MEMORY_COMPACTION") {
         Some(word) if !IN_MEMORY_COMPACTIONS.contains(&&*word.to_uppercase()) => {
             Err(Error::invalid(format!(
-                "IN_MEMORY_COMPACTION of column family {of} must be one of {}. {HOW_TO_PASS}: {word}",
+                "IN_MEMORY_COMPACTION of column family {of} must be one of {}. {BYPASS_HINT}: {word}",
                 IN_MEMORY_COMPACTIONS.join(", ")
             )))
         }

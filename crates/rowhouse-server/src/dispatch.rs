@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use prost::Message;
-use rowhouse_format::convert::CellsIn;
+use rowhouse_format::convert::CellPlacement;
 use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
@@ -172,8 +172,8 @@ impl CallContext {
     }
 
     /// Returns where the answer's cells are written.
-    pub(crate) fn cells_in(&self) -> CellsIn {
-        if self.client.codec.is_some() { CellsIn::Block } else { CellsIn::Message }
+    pub(crate) fn cells_in(&self) -> CellPlacement {
+        if self.client.codec.is_some() { CellPlacement::Block } else { CellPlacement::Message }
     }
 
     /// Writes the answer.

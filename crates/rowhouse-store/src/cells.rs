@@ -22,7 +22,7 @@ pub(crate) trait Cells {
     /// Moves from a delete marker past later markers that cover nothing after them, if many can be
     /// skipped quickly. Valid only for readers to whom markers cover by timestamp. Returns whether
     /// it skipped any.
-    fn pass_markers(&mut self) -> Result<bool> {
+    fn skip_markers(&mut self) -> Result<bool> {
         Ok(false)
     }
 

@@ -8,7 +8,7 @@ use rowhouse_client::{Client, Target};
 use rowhouse_store::{Holder, Progress, copy_store};
 
 use super::progress::Bar;
-use super::{Done, argument};
+use super::{CommandResult, argument};
 use crate::counted::counted;
 
 /// Arguments of `rowhouse backup`.
@@ -35,7 +35,7 @@ pub(crate) struct RestoreArgs {
 }
 
 /// Writes a backup and reads it back. If a server holds the directory, that server writes it.
-pub(crate) fn backup(args: &BackupArgs) -> Done {
+pub(crate) fn backup(args: &BackupArgs) -> CommandResult {
     if args.from.contains("://") {
         return through_server(&args.from, &args.into);
     }
@@ -51,16 +51,16 @@ pub(crate) fn backup(args: &BackupArgs) -> Done {
 }
 
 /// Creates a data directory from a backup.
-pub(crate) fn restore(args: &RestoreArgs) -> Done {
+pub(crate) fn restore(args: &RestoreArgs) -> CommandResult {
     copy(&args.backup, &args.into)
 }
 
-fn copy(from: &Path, into: &Path) -> Done {
+fn copy(from: &Path, into: &Path) -> CommandResult {
     let mut bar = Bar::new();
     let copied = copy_store(from, into, |progress| bar.draw(&progress));
     bar.clear();
     let report = copied?;
-    let told = Told {
+    let told = BackupReport {
         tables: report.tables as u64,
         snapshots: report.snapshots as u64,
         files: report.files as u64,
@@ -70,7 +70,7 @@ fn copy(from: &Path, into: &Path) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn through_server(url: &str, into: &Path) -> Done {
+fn through_server(url: &str, into: &Path) -> CommandResult {
     let name = into.to_str().ok_or_else(|| {
         Error::invalid(format!("a server is told of directories in UTF-8: {}", into.display()))
     })?;
@@ -88,7 +88,7 @@ fn through_server(url: &str, into: &Path) -> Done {
     });
     bar.clear();
     let status = made?;
-    let told = Told {
+    let told = BackupReport {
         tables: status.tables,
         snapshots: status.snapshots,
         files: status.files,
@@ -98,14 +98,14 @@ fn through_server(url: &str, into: &Path) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Told {
+struct BackupReport {
     tables: u64,
     snapshots: u64,
     files: u64,
     bytes: u64,
 }
 
-impl Told {
+impl BackupReport {
     fn print(&self, into: &Path) {
         println!(
             "{}, {}, {}, {} into {}\nwhat was written was read back: nothing is wrong",

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rowhouse_store::CheckReport;
 
 use super::progress::Bar;
-use super::{Done, NOT_CLOSED};
+use super::{CommandResult, NOT_CLOSED};
 use crate::counted::counted;
 
 /// Arguments of `rowhouse check`.
@@ -19,7 +19,7 @@ pub(crate) struct CheckArgs {
 
 /// Reads everything and reports damage. Exits with 1 if there is any, and with 3 if there is none
 /// but the log was not closed: unsynced commits may be missing.
-pub(crate) fn run(args: &CheckArgs) -> Done {
+pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     let mut bar = Bar::new();
     let checked = rowhouse_store::check(&args.data, |progress| bar.draw(&progress));
     bar.clear();

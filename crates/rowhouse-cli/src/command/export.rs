@@ -7,7 +7,7 @@ use rowhouse::TableName;
 use rowhouse_store::{ExportOptions, ExportedCells, Store, ZstdForm};
 
 use super::progress::Bar;
-use super::{DATA_DIR, Done};
+use super::{CommandResult, DATA_DIR};
 use crate::counted::counted;
 
 /// Arguments of `rowhouse export`.
@@ -43,7 +43,7 @@ enum ZstdCodec {
 }
 
 /// Writes the files.
-pub(crate) fn run(args: &ExportArgs) -> Done {
+pub(crate) fn run(args: &ExportArgs) -> CommandResult {
     let table = &args.table;
     let store = Store::builder(&args.data).only_existing().open()?;
     let cells = if args.raw { ExportedCells::Raw } else { ExportedCells::Kept };

@@ -25,4 +25,4 @@ const DATA_DIR: &str = "./rowhouse-data";
 const NOT_CLOSED: u8 = 3;
 
 /// The outcome of a command: an exit status, or an error.
-type Done = rowhouse::Result<std::process::ExitCode>;
+type CommandResult = rowhouse::Result<std::process::ExitCode>;

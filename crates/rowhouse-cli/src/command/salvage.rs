@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::progress::Bar;
-use super::{Done, NOT_CLOSED};
+use super::{CommandResult, NOT_CLOSED};
 use crate::counted::counted;
 
 /// Arguments of `rowhouse salvage`.
@@ -20,7 +20,7 @@ pub(crate) struct SalvageArgs {
 
 /// Writes all readable data. Exits with 1 if some was unreadable, and with 3 if all was readable
 /// but the log was not closed: unsynced commits may be missing.
-pub(crate) fn run(args: &SalvageArgs) -> Done {
+pub(crate) fn run(args: &SalvageArgs) -> CommandResult {
     let mut bar = Bar::new();
     let salvaged = rowhouse_store::salvage(&args.data, &args.into, |progress| bar.draw(&progress));
     bar.clear();

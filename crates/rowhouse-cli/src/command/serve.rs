@@ -13,7 +13,7 @@ use rowhouse_store::{Holder, Settings, SplitSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::{DATA_DIR, Done, argument};
+use super::{CommandResult, DATA_DIR, argument};
 
 /// The server's log file, in the data directory.
 const LOG: &str = "rowhouse.log";
@@ -71,7 +71,7 @@ pub(crate) struct ServeArgs {
 }
 
 /// Serves until Ctrl-C, SIGTERM or a permitted client stops it.
-pub(crate) fn run(args: ServeArgs) -> Done {
+pub(crate) fn run(args: ServeArgs) -> CommandResult {
     // Before the log is touched: it may be another server's.
     if let Some(holder) = Holder::of(&args.data)? {
         return Err(Error::new(

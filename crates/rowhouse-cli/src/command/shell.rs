@@ -9,7 +9,7 @@ use rowhouse::Error;
 use rowhouse_store::is_data_directory;
 use tokio::runtime::Runtime;
 
-use super::{DATA_DIR, Done, argument, database_url, directory_of};
+use super::{CommandResult, DATA_DIR, argument, database_url, directory_of};
 use crate::shell::{Input, LineOutcome, Outcome, Session, StatementReader, Terminal};
 
 /// Arguments of `rowhouse shell`.
@@ -36,7 +36,7 @@ pub(crate) struct ShellArgs {
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
 /// Runs the shell.
-pub(crate) fn run(args: ShellArgs) -> Done {
+pub(crate) fn run(args: ShellArgs) -> CommandResult {
     // Before the database, which is created if it is missing.
     let source = Source::of(&args).map_err(|(path, source)| {
         Error::io(format_args!("cannot open {}", path.display()), source)
@@ -134,7 +134,7 @@ impl Shell {
             if !reader.is_open() {
                 begun = number;
             }
-            self.session.stand_at(format_args!("{name}:{number}"));
+            self.session.set_position(format_args!("{name}:{number}"));
             if let Some(flow) = self.answer(&line)? {
                 match flow {
                     Flow::On => continue,
@@ -143,7 +143,7 @@ impl Shell {
             }
             let step = if len == 0 { reader.finish() } else { reader.push(&line) };
             let inside = if let LineOutcome::Refuse(_, inside) = &step { *inside } else { 0 };
-            self.session.stand_at(format_args!("{name}:{}", begun + inside));
+            self.session.set_position(format_args!("{name}:{}", begun + inside));
             if let Flow::Leave(code) = self.step(step)? {
                 return Ok(code);
             }

@@ -8,7 +8,7 @@ use rowhouse::{Bytes, FamilySize, Finding, KeySchema, TableName, check_table, es
 use rowhouse_store::{FamilyStats, RegionStats, RowSize, StoreStats, TableStats};
 use serde_json::{Value as Json, json};
 
-use super::Done;
+use super::CommandResult;
 use super::progress::Bar;
 use crate::counted::counted;
 use crate::one_line::on_one_line;
@@ -28,7 +28,7 @@ pub(crate) struct StatsArgs {
 }
 
 /// Counts the cells of all files.
-pub(crate) fn run(args: &StatsArgs) -> Done {
+pub(crate) fn run(args: &StatsArgs) -> CommandResult {
     let mut bar = Bar::new();
     let counted =
         rowhouse_store::stats(&args.data, args.table.as_ref(), |progress| bar.draw(&progress));

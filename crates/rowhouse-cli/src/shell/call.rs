@@ -41,7 +41,7 @@ impl Call {
     /// Returns the argument at `at` as UTF-8.
     pub(crate) fn text(&self, at: usize) -> Result<String> {
         self.text_if_given(at)?
-            .ok_or_else(|| Failure::Said(format!("{} is missing", self.name(at))))
+            .ok_or_else(|| Failure::Usage(format!("{} is missing", self.name(at))))
     }
 
     /// Returns the argument at `at` as UTF-8, if it was given.
@@ -216,7 +216,7 @@ impl Options {
 }
 
 fn refusal(name: &str, owner: &str) -> Failure {
-    Failure::Said(match NOT_YET.contains(&name) {
+    Failure::Usage(match NOT_YET.contains(&name) {
         true => format!("option {name} of {owner} is not supported yet"),
         false => format!("{owner} has no option {name}"),
     })
@@ -237,14 +237,14 @@ pub(crate) fn check_row(row: &[u8]) -> Result<()> {
 pub(crate) fn text(name: &str, value: &Value) -> Result<String> {
     let bytes = bytes(name, value)?;
     String::from_utf8(bytes.to_vec())
-        .map_err(|_| Failure::Said(format!("{name} must be UTF-8: {value}")))
+        .map_err(|_| Failure::Usage(format!("{name} must be UTF-8: {value}")))
 }
 
 /// Returns a value as bytes.
 pub(crate) fn bytes(name: &str, value: &Value) -> Result<Bytes> {
     value
         .to_bytes()
-        .ok_or_else(|| Failure::Said(format!("{name} must be a text, not {}", value.kind())))
+        .ok_or_else(|| Failure::Usage(format!("{name} must be a text, not {}", value.kind())))
 }
 
 /// Returns a value as a number.

@@ -8,7 +8,7 @@ use rowhouse::{Error, ErrorKind};
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command itself is wrong.
-    Said(String),
+    Usage(String),
     /// The database returned an error.
     Database(Error),
     /// The output is closed.
@@ -32,7 +32,7 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Returns an error in the command itself.
 pub(crate) fn said<T>(message: impl Into<String>) -> Result<T> {
-    Err(Failure::Said(message.into()))
+    Err(Failure::Usage(message.into()))
 }
 
 /// Returns the text after `ERROR:`. `subject` is the first argument of the command: HBase's shell

@@ -4,7 +4,7 @@
 /// Returns the reason why HBase's command `name` is not supported, and the alternative; `None` if
 /// HBase has no such command. The list covers HBase's shell 2.4, the last that is published on its
 /// own, and the additions of 2.5 and 2.6.
-pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+pub(super) fn alternative_to(name: &str) -> Option<&'static str> {
     let has =
         |(names, _): &&(&str, &str)| names.split_ascii_whitespace().any(|known| known == name);
     ABSENT.iter().find(has).map(|(_, instead)| *instead)
@@ -100,8 +100,8 @@ mod tests {
         for name in ABSENT.iter().flat_map(|(names, _)| names.split_ascii_whitespace()) {
             assert!(names.insert(name), "{name} is there twice");
             assert!(Command::find(name).is_none(), "{name} is a command");
-            assert!(instead_of(name).is_some());
+            assert!(alternative_to(name).is_some());
         }
-        assert_eq!(instead_of("gte"), None);
+        assert_eq!(alternative_to("gte"), None);
     }
 }

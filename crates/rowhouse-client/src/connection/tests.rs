@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rowhouse_format::convert::{CellsIn, get, region::RegionRef, result};
+use rowhouse_format::convert::{CellPlacement, get, region::RegionRef, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Request;
 use rowhouse_model::{Get, Row};
@@ -22,7 +22,7 @@ fn row_of(request: &Request) -> Bytes {
 /// Answers a get with its own row.
 fn echo(request: &Request) -> Reply {
     let row = Row::new(vec![cell(row_of(request), "q", "v")]);
-    let result = Some(result::to_proto(&row, CellsIn::Block));
+    let result = Some(result::to_proto(&row, CellPlacement::Block));
     Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
 }
 

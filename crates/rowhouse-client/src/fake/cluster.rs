@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScannedRow};
-use rowhouse_format::convert::{CellsIn, names, region as wire_region, result};
+use rowhouse_format::convert::scan::{OpenScan, ScanResult, ScannedRow};
+use rowhouse_format::convert::{CellPlacement, names, region as wire_region, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Request};
 use rowhouse_model::{
@@ -98,7 +98,7 @@ fn catalog(
             let at = Timestamp::MIN;
             let cell = Cell::new("t", "table", "state", at, CellKind::Put, state).unwrap();
             let row = Row::new(vec![cell]);
-            let result = Some(result::to_proto(&row, CellsIn::Block));
+            let result = Some(result::to_proto(&row, CellPlacement::Block));
             Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
         }
         Method::Scan if request.priority > 0 => {
@@ -109,9 +109,9 @@ fn catalog(
             let row = row.strip_suffix(b",99999999999999").unwrap();
             let found = regions.iter().rev().filter(|region| region.range.start <= row);
             let rows = found.map(|region| meta_row(region, &here)).collect();
-            let answer = ScanAnswer { rows, more_results: false, ..Default::default() };
+            let answer = ScanResult { rows, more_results: false, ..Default::default() };
             let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
-            Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)
+            Reply::answer(request, &answer.to_proto(CellPlacement::Block), &cells)
         }
         _ => return None,
     })

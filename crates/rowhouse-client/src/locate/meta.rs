@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::{self, RegionRef};
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellReader, decode_message};
 use rowhouse_model::{
@@ -95,7 +95,7 @@ pub(super) fn regions(
     cells: &mut CellReader,
 ) -> Result<Vec<MetaRegion>, Failure> {
     let read = || -> Result<Vec<MetaRegion>> {
-        let rows = ScanAnswer::from_proto(answer, cells)?.rows;
+        let rows = ScanResult::from_proto(answer, cells)?.rows;
         // A partial last row loses only a region that the lookup does not need.
         let whole = rows.iter().filter(|row| !row.partial);
         whole.filter_map(|row| MetaRegion::from_row(&row.row).transpose()).collect()

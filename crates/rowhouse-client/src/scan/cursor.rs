@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScannedRow};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScannedRow};
 use rowhouse_model::{ErrorKind, Result, Row, Scan, TableName};
 use tokio::time::Instant;
 
@@ -96,7 +96,7 @@ impl Cursor {
         let request = CallRequest { message, cells: &[], is_meta_call, deadline };
         let answer = match self.client.connections().call(&located.server, request).await {
             Ok((message, mut cells)) => {
-                ScanAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
+                ScanResult::from_proto(message, &mut cells).map_err(Failure::unknown)
             }
             Err(failure) => Err(failure),
         };
@@ -140,7 +140,7 @@ impl Cursor {
     }
 
     /// Takes the rows of an answer and advances past them.
-    fn take(&mut self, located: Arc<Located>, answer: ScanAnswer) -> VecDeque<Row> {
+    fn take(&mut self, located: Arc<Located>, answer: ScanResult) -> VecDeque<Row> {
         let is_empty = answer.rows.is_empty();
         let region_ended = !answer.more_results_in_region.unwrap_or(!is_empty || answer.heartbeat);
         // A row never continues in the next region.

@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rowhouse_format::convert::CellsIn;
-use rowhouse_format::convert::scan::{ScanAnswer, ScanCall, ScanTarget, ScannedRow};
+use rowhouse_format::convert::CellPlacement;
+use rowhouse_format::convert::scan::{ScanCall, ScanResult, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Request};
 use rowhouse_model::{ErrorKind, Row, Scan, TableState};
@@ -53,14 +53,18 @@ impl Rows {
             if let ScanTarget::Scanner(id) = call.target {
                 scanners.remove(&id);
             }
-            return Reply::answer(request, &ScanAnswer::default().to_proto(CellsIn::Block), &[]);
+            return Reply::answer(
+                request,
+                &ScanResult::default().to_proto(CellPlacement::Block),
+                &[],
+            );
         }
         let trouble =
             (self.calls.fetch_add(1, Ordering::SeqCst) == self.at).then_some(self.trouble);
         if let Some(Trouble::Refuse(kind)) = trouble {
             return Reply::refuse(request, kind, "trouble");
         }
-        let mut answer = ScanAnswer { more_results: true, ..Default::default() };
+        let mut answer = ScanResult { more_results: true, ..Default::default() };
         let id = match &call.target {
             ScanTarget::Scanner(id) => {
                 let Some(open) = scanners.get_mut(id) else {
@@ -91,7 +95,7 @@ impl Rows {
             return Reply::Close;
         }
         let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
-        Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)
+        Reply::answer(request, &answer.to_proto(CellPlacement::Block), &cells)
     }
 }
 

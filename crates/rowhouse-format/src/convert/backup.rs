@@ -14,7 +14,7 @@ pub struct BackupCall {
     /// The directory to create: a name, or a path on the server's machine.
     pub into: String,
     /// Time of the request in milliseconds; a retry repeats it.
-    pub asked_millis: i64,
+    pub requested_millis: i64,
 }
 
 /// The progress of a backup.
@@ -43,15 +43,15 @@ pub fn call_to_proto(call: &BackupCall) -> proto::ProcedureDescription {
     proto::ProcedureDescription {
         signature: SIGNATURE.to_owned(),
         instance: Some(call.into.clone()),
-        creation_time: Some(call.asked_millis),
+        creation_time: Some(call.requested_millis),
         configuration: Vec::new(),
     }
 }
 
 /// Decodes a backup request from a procedure with this signature.
 pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> BackupCall {
-    let (into, asked_millis) = (procedure.instance().to_owned(), procedure.creation_time());
-    BackupCall { into, asked_millis }
+    let (into, requested_millis) = (procedure.instance().to_owned(), procedure.creation_time());
+    BackupCall { into, requested_millis }
 }
 
 /// Encodes the progress of a backup.
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_backup_is_asked_for_and_told_of_as_it_was_written() {
-        let call = BackupCall { into: "monday".into(), asked_millis: 7 };
+        let call = BackupCall { into: "monday".into(), requested_millis: 7 };
         assert_eq!(call_from_proto(&call_to_proto(&call)), call);
         let status = BackupStatus {
             is_done: true,

@@ -7,14 +7,14 @@ use crate::rpc::CellCodec;
 
 /// The location of a message's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellsIn {
+pub enum CellPlacement {
     /// In the cell block after the message.
     Block,
     /// In the message.
     Message,
 }
 
-impl CellsIn {
+impl CellPlacement {
     /// Returns the location of cells in responses on a connection with this codec.
     pub fn of(codec: Option<CellCodec>) -> Self {
         if codec.is_some() { Self::Block } else { Self::Message }

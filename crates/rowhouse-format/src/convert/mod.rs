@@ -23,4 +23,4 @@ pub mod table;
 mod attributes;
 mod columns;
 
-pub use cell::CellsIn;
+pub use cell::CellPlacement;

@@ -7,7 +7,7 @@ use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Ro
 
 use super::mutate::{self, Nonce};
 use super::region::RegionRef;
-use super::{CellsIn, condition, get, result};
+use super::{CellPlacement, condition, get, result};
 use crate::exception::Exception;
 use crate::proto;
 use crate::rpc::CellReader;
@@ -30,12 +30,12 @@ pub struct RegionActions {
     /// The condition for the actions.
     pub condition: Option<RowCondition>,
     /// The actions, each with the client's index; or the error that prevents all of them.
-    pub actions: Result<Vec<NumberedAction>>,
+    pub actions: Result<Vec<IndexedAction>>,
 }
 
 /// An action of a Multi.
 #[derive(Debug)]
-pub struct NumberedAction {
+pub struct IndexedAction {
     /// The client's index of the action, repeated in the result.
     pub index: u32,
     /// The action, or the error that prevents it.
@@ -90,7 +90,7 @@ impl MultiCall {
                     Ok(Action::Get(read)) => action.get = Some(get::to_proto(read)),
                     Ok(Action::Mutate(mutation, nonce)) => {
                         nonce_group = nonce_group.or(nonce.map(|nonce| nonce.group));
-                        let message = mutate::to_proto(mutation, *nonce, CellsIn::Block);
+                        let message = mutate::to_proto(mutation, *nonce, CellPlacement::Block);
                         cells.extend_from_slice(mutation.cells());
                         action.mutation = Some(message);
                     }
@@ -125,7 +125,7 @@ fn region_from_proto(
     for action in region.action {
         let index = action.index.unwrap_or_default();
         let action = action_from_proto(action, nonce_group, block)?;
-        actions.push(NumberedAction { index, action });
+        actions.push(IndexedAction { index, action });
     }
     let (condition, actions) = match condition {
         Ok(condition) => (condition, Ok(actions)),
@@ -162,23 +162,23 @@ fn action_from_proto(
 
 /// The response to a [`MultiCall`], with the regions in the order of the call.
 #[derive(Debug, Default)]
-pub struct MultiAnswer {
+pub struct MultiResult {
     /// For each region the results of its actions, or the error that prevented all of them.
-    pub regions: Vec<Result<RegionAnswer>>,
+    pub regions: Vec<Result<RegionResult>>,
 }
 
 /// The results of the actions on one region.
 #[derive(Debug, Default)]
-pub struct RegionAnswer {
+pub struct RegionResult {
     /// For atomic actions: whether they were executed.
     pub processed: Option<bool>,
     /// One result per action.
-    pub answers: Vec<NumberedAnswer>,
+    pub answers: Vec<IndexedResult>,
 }
 
-impl RegionAnswer {
+impl RegionResult {
     /// Creates the results of actions that were executed individually.
-    pub fn each(answers: Vec<NumberedAnswer>) -> Self {
+    pub fn each(answers: Vec<IndexedResult>) -> Self {
         Self { processed: None, answers }
     }
 
@@ -186,22 +186,22 @@ impl RegionAnswer {
     /// their increments and appends, if any.
     pub fn all(processed: bool, actions: usize, row: Option<Row>) -> Self {
         let others = (0..actions as u32).skip(usize::from(row.is_some()));
-        let others = others.map(|index| (index, ActionAnswer::Nothing));
-        let first = row.map(|row| (0, ActionAnswer::Row(row)));
+        let others = others.map(|index| (index, ActionResult::Nothing));
+        let first = row.map(|row| (0, ActionResult::Row(row)));
         let answers = first.into_iter().chain(others);
-        let answers = answers.map(|(index, answer)| NumberedAnswer { index, answer: Ok(answer) });
+        let answers = answers.map(|(index, answer)| IndexedResult { index, answer: Ok(answer) });
         Self { processed: Some(processed), answers: answers.collect() }
     }
 
     /// Returns the new cells of the increments and appends of atomic actions.
     pub fn row(&self) -> Row {
         let rows = self.answers.iter().filter_map(|numbered| match &numbered.answer {
-            Ok(ActionAnswer::Row(row)) => Some(row.clone()),
+            Ok(ActionResult::Row(row)) => Some(row.clone()),
             Ok(
-                ActionAnswer::Done
-                | ActionAnswer::Exists(_)
-                | ActionAnswer::Service(_)
-                | ActionAnswer::Nothing,
+                ActionResult::Done
+                | ActionResult::Exists(_)
+                | ActionResult::Service(_)
+                | ActionResult::Nothing,
             )
             | Err(_) => None,
         });
@@ -211,16 +211,16 @@ impl RegionAnswer {
 
 /// The result of an action.
 #[derive(Debug)]
-pub struct NumberedAnswer {
+pub struct IndexedResult {
     /// The client's index of the action.
     pub index: u32,
     /// The result.
-    pub answer: Result<ActionAnswer>,
+    pub answer: Result<ActionResult>,
 }
 
 /// The result of a successful action.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ActionAnswer {
+pub enum ActionResult {
     /// A put or a delete was executed.
     Done,
     /// The row of a get, or the new cells of an increment or append.
@@ -229,14 +229,14 @@ pub enum ActionAnswer {
     Exists(bool),
     /// The response of an endpoint: the class of the message, and its bytes.
     Service(proto::NameBytesPair),
-    /// No individual result: [`RegionAnswer::processed`] covers all actions of the region.
+    /// No individual result: [`RegionResult::processed`] covers all actions of the region.
     Nothing,
 }
 
-impl MultiAnswer {
-    /// Encodes a Multi response; with [`CellsIn::Block`], the caller puts [`MultiAnswer::cells`]
+impl MultiResult {
+    /// Encodes a Multi response; with [`CellPlacement::Block`], the caller puts [`MultiResult::cells`]
     /// into the cell block.
-    pub fn to_proto(&self, cells_in: CellsIn) -> proto::MultiResponse {
+    pub fn to_proto(&self, cells_in: CellPlacement) -> proto::MultiResponse {
         proto::MultiResponse {
             region_action_result: self
                 .regions
@@ -254,12 +254,12 @@ impl MultiAnswer {
     pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
         let answers = self.regions.iter().flatten().flat_map(|region| &region.answers);
         let rows = answers.filter_map(|numbered| match &numbered.answer {
-            Ok(ActionAnswer::Row(row)) => Some(row),
+            Ok(ActionResult::Row(row)) => Some(row),
             Ok(
-                ActionAnswer::Done
-                | ActionAnswer::Exists(_)
-                | ActionAnswer::Service(_)
-                | ActionAnswer::Nothing,
+                ActionResult::Done
+                | ActionResult::Exists(_)
+                | ActionResult::Service(_)
+                | ActionResult::Nothing,
             )
             | Err(_) => None,
         });
@@ -267,7 +267,7 @@ impl MultiAnswer {
     }
 
     /// Decodes a Multi response. A result without cells and without an existence flag becomes
-    /// [`ActionAnswer::Done`] if it is entirely empty, otherwise an empty row.
+    /// [`ActionResult::Done`] if it is entirely empty, otherwise an empty row.
     ///
     /// # Errors
     /// As [`result::from_proto`]; `Protocol` if an action has neither a result nor an exception.
@@ -281,13 +281,16 @@ impl MultiAnswer {
             let answers = region.result_or_exception.into_iter();
             let answers = answers.map(|one| answer_from_proto(one, processed.is_some(), block));
             let answers = answers.collect::<Result<_>>()?;
-            Ok(Ok(RegionAnswer { processed, answers }))
+            Ok(Ok(RegionResult { processed, answers }))
         });
         Ok(Self { regions: regions.collect::<Result<_>>()? })
     }
 }
 
-fn region_to_proto(region: &Result<RegionAnswer>, cells_in: CellsIn) -> proto::RegionActionResult {
+fn region_to_proto(
+    region: &Result<RegionResult>,
+    cells_in: CellPlacement,
+) -> proto::RegionActionResult {
     match region {
         Ok(region) => proto::RegionActionResult {
             processed: region.processed,
@@ -305,18 +308,18 @@ fn region_to_proto(region: &Result<RegionAnswer>, cells_in: CellsIn) -> proto::R
     }
 }
 
-fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellsIn) -> proto::ResultOrException {
+fn answer_to_proto(numbered: &IndexedResult, cells_in: CellPlacement) -> proto::ResultOrException {
     let mut message =
         proto::ResultOrException { index: Some(numbered.index), ..Default::default() };
     match &numbered.answer {
-        Ok(ActionAnswer::Done) => message.result = Some(proto::Result::default()),
-        Ok(ActionAnswer::Row(row)) => message.result = Some(result::to_proto(row, cells_in)),
-        Ok(ActionAnswer::Exists(exists)) => message.result = Some(result::existence(*exists)),
-        Ok(ActionAnswer::Service(value)) => {
+        Ok(ActionResult::Done) => message.result = Some(proto::Result::default()),
+        Ok(ActionResult::Row(row)) => message.result = Some(result::to_proto(row, cells_in)),
+        Ok(ActionResult::Exists(exists)) => message.result = Some(result::existence(*exists)),
+        Ok(ActionResult::Service(value)) => {
             let value = Some(value.clone());
             message.service_result = Some(proto::CoprocessorServiceResult { value });
         }
-        Ok(ActionAnswer::Nothing) => {}
+        Ok(ActionResult::Nothing) => {}
         Err(error) => message.exception = Some(Exception::from(error).to_pair()),
     }
     message
@@ -324,28 +327,28 @@ fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellsIn) -> proto::Resul
 
 fn answer_from_proto(
     message: proto::ResultOrException,
-    spoken_for: bool,
+    has_region_result: bool,
     block: &mut CellReader,
-) -> Result<NumberedAnswer> {
+) -> Result<IndexedResult> {
     let index = message.index.unwrap_or_default();
     if let Some(proto::CoprocessorServiceResult { value }) = message.service_result {
-        let answer = Ok(ActionAnswer::Service(value.unwrap_or_default()));
-        return Ok(NumberedAnswer { index, answer });
+        let answer = Ok(ActionResult::Service(value.unwrap_or_default()));
+        return Ok(IndexedResult { index, answer });
     }
     let answer = match (message.exception, message.result) {
         (Some(exception), _) => Err(Exception::from_pair(exception).into_error()),
-        (None, Some(result)) if result == proto::Result::default() => Ok(ActionAnswer::Done),
+        (None, Some(result)) if result == proto::Result::default() => Ok(ActionResult::Done),
         (None, Some(result)) => {
             let read = result::from_proto(result, block)?;
-            Ok(read.exists.map_or(ActionAnswer::Row(read.row), ActionAnswer::Exists))
+            Ok(read.exists.map_or(ActionResult::Row(read.row), ActionResult::Exists))
         }
-        (None, None) if spoken_for => Ok(ActionAnswer::Nothing),
+        (None, None) if has_region_result => Ok(ActionResult::Nothing),
         (None, None) => {
             let message = format!("an action has neither result nor exception: index={index}");
             return Err(Error::new(ErrorKind::Protocol, message));
         }
     };
-    Ok(NumberedAnswer { index, answer })
+    Ok(IndexedResult { index, answer })
 }
 
 #[cfg(test)]
@@ -367,7 +370,7 @@ mod tests {
     }
 
     fn call() -> MultiCall {
-        let numbered = |(index, action)| NumberedAction { index, action: Ok(action) };
+        let numbered = |(index, action)| IndexedAction { index, action: Ok(action) };
         let actions = [
             (0, Action::Mutate(put("a"), None)),
             (2, Action::Get(Get::new("b").unwrap())),
@@ -435,25 +438,26 @@ mod tests {
     fn answers_come_back() {
         let cell = Cell::new("r", "cf", "q", Timestamp::MIN, CellKind::Put, "v").unwrap();
         let answers = [
-            (1, Ok(ActionAnswer::Done)),
-            (0, Ok(ActionAnswer::Row(Row::new(vec![cell])))),
-            (2, Ok(ActionAnswer::Row(Row::default()))),
-            (3, Ok(ActionAnswer::Exists(true))),
+            (1, Ok(ActionResult::Done)),
+            (0, Ok(ActionResult::Row(Row::new(vec![cell])))),
+            (2, Ok(ActionResult::Row(Row::default()))),
+            (3, Ok(ActionResult::Exists(true))),
             (4, Err(Error::new(ErrorKind::NoSuchColumnFamily, "cf"))),
         ];
-        let numbered = answers.map(|(index, answer)| NumberedAnswer { index, answer });
-        let each = RegionAnswer::each(numbered.into());
+        let numbered = answers.map(|(index, answer)| IndexedResult { index, answer });
+        let each = RegionResult::each(numbered.into());
         let moved = Err(Error::new(ErrorKind::NotServingRegion, "x"));
         let cell = Cell::new("s", "cf", "n", Timestamp::MIN, CellKind::Put, "v").unwrap();
-        let grown = RegionAnswer::all(true, 3, Some(Row::new(vec![cell])));
+        let grown = RegionResult::all(true, 3, Some(Row::new(vec![cell])));
         assert_eq!(grown.answers.len(), 3);
         assert_eq!(grown.row().len(), 1);
-        let left = RegionAnswer::all(false, 2, None);
-        let answer = MultiAnswer { regions: vec![Ok(each), moved, Ok(grown), Ok(left)] };
-        for cells_in in [CellsIn::Block, CellsIn::Message] {
-            let cells: Vec<_> = answer.cells().filter(|_| cells_in == CellsIn::Block).collect();
+        let left = RegionResult::all(false, 2, None);
+        let answer = MultiResult { regions: vec![Ok(each), moved, Ok(grown), Ok(left)] };
+        for cells_in in [CellPlacement::Block, CellPlacement::Message] {
+            let cells: Vec<_> =
+                answer.cells().filter(|_| cells_in == CellPlacement::Block).collect();
             let read =
-                MultiAnswer::from_proto(answer.to_proto(cells_in), &mut block(cells)).unwrap();
+                MultiResult::from_proto(answer.to_proto(cells_in), &mut block(cells)).unwrap();
             assert_eq!(format!("{read:?}"), format!("{answer:?}"));
         }
     }

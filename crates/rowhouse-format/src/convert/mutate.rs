@@ -14,7 +14,7 @@ use rowhouse_model::{
 
 use super::columns::{time_range_from_proto, time_range_to_proto};
 use super::region::RegionRef;
-use super::{CellsIn, attributes, condition, names, result};
+use super::{CellPlacement, attributes, condition, names, result};
 use crate::proto;
 use crate::proto::mutation_proto::column_value::QualifierValue;
 use crate::proto::mutation_proto::{ColumnValue, DeleteType, MutationType};
@@ -52,7 +52,7 @@ impl MutateCall {
         let mutation = from_proto(request.mutation, block)?;
         let condition = request.condition.map(condition::from_proto).transpose()?;
         if let Some(asked) = &condition {
-            asked_of_row(asked, &mutation)?;
+            check_condition_row(asked, &mutation)?;
         }
         Ok(Self {
             region: RegionRef::from_proto(request.region),
@@ -62,12 +62,12 @@ impl MutateCall {
         })
     }
 
-    /// Encodes a Mutate request; with [`CellsIn::Block`], the caller puts the
+    /// Encodes a Mutate request; with [`CellPlacement::Block`], the caller puts the
     /// [cells](Mutation::cells) of the mutation into the cell block.
     ///
     /// # Errors
     /// As [`condition::to_proto`].
-    pub fn to_proto(&self, cells_in: CellsIn) -> Result<proto::MutateRequest> {
+    pub fn to_proto(&self, cells_in: CellPlacement) -> Result<proto::MutateRequest> {
         let row = self.mutation.row();
         let condition = self.condition.as_ref().map(|asked| condition::to_proto(asked, row));
         Ok(proto::MutateRequest {
@@ -83,7 +83,7 @@ impl MutateCall {
 ///
 /// # Errors
 /// `InvalidRequest` with HBase's message if it is not.
-pub fn asked_of_row(asked: &RowCondition, mutation: &Mutation) -> Result<()> {
+pub fn check_condition_row(asked: &RowCondition, mutation: &Mutation) -> Result<()> {
     if asked.row == *mutation.row() {
         return Ok(());
     }
@@ -118,7 +118,7 @@ pub fn was_done(answer: &proto::MutateResponse) -> Result<bool> {
 }
 
 /// Returns the response to a mutation with its new cells.
-pub fn done_with(row: &Row, cells_in: CellsIn) -> proto::MutateResponse {
+pub fn done_with(row: &Row, cells_in: CellPlacement) -> proto::MutateResponse {
     proto::MutateResponse { result: Some(result::to_proto(row, cells_in)), ..Default::default() }
 }
 
@@ -272,12 +272,12 @@ fn qualifiers(column: ColumnValue) -> impl Iterator<Item = (Bytes, QualifierValu
     column.qualifier_value.into_iter().map(move |value| (family.clone(), value))
 }
 
-/// Encodes a mutation; with [`CellsIn::Block`], the caller puts its [cells](Mutation::cells) into
+/// Encodes a mutation; with [`CellPlacement::Block`], the caller puts its [cells](Mutation::cells) into
 /// the cell block.
 pub fn to_proto(
     mutation: &Mutation,
     nonce: Option<Nonce>,
-    cells_in: CellsIn,
+    cells_in: CellPlacement,
 ) -> proto::MutationProto {
     let mut message = proto::MutationProto {
         row: Some(mutation.row().clone()),
@@ -305,9 +305,9 @@ pub fn to_proto(
     message.attribute.extend(mutation.ttl_millis().map(attributes::ttl));
     let cells = mutation.cells();
     match cells_in {
-        CellsIn::Block if cells.is_empty() => {}
-        CellsIn::Block => message.associated_cell_count = Some(cells.len() as i32),
-        CellsIn::Message => message.column_value = column_values(cells),
+        CellPlacement::Block if cells.is_empty() => {}
+        CellPlacement::Block => message.associated_cell_count = Some(cells.len() as i32),
+        CellPlacement::Message => message.column_value = column_values(cells),
     }
     message
 }

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Cell, Error, ErrorKind, Result, Row};
 
-use super::{CellsIn, cell};
+use super::{CellPlacement, cell};
 use crate::proto;
 use crate::rpc::CellReader;
 
@@ -17,20 +17,20 @@ pub struct ReadRow {
     pub partial: bool,
 }
 
-/// Encodes a row. With [`CellsIn::Block`], the caller puts its cells into the cell block, in the
+/// Encodes a row. With [`CellPlacement::Block`], the caller puts its cells into the cell block, in the
 /// order of the results.
-pub fn to_proto(row: &Row, cells_in: CellsIn) -> proto::Result {
+pub fn to_proto(row: &Row, cells_in: CellPlacement) -> proto::Result {
     if row.is_empty() {
         // Apache omits and sets the same fields: an empty result has only this one.
         return proto::Result { associated_cell_count: Some(0), ..Default::default() };
     }
     match cells_in {
-        CellsIn::Block => proto::Result {
+        CellPlacement::Block => proto::Result {
             associated_cell_count: Some(row.len() as i32),
             stale: Some(false),
             ..Default::default()
         },
-        CellsIn::Message => proto::Result {
+        CellPlacement::Message => proto::Result {
             cell: row.cells().map(cell::to_proto).collect(),
             stale: Some(false),
             partial: Some(false),
@@ -87,9 +87,10 @@ mod tests {
     #[test]
     fn rows_come_back_from_block_and_message() {
         for row in [Row::default(), Row::new(vec![cell("r", "a"), cell("r", "b")])] {
-            let read = from_proto(to_proto(&row, CellsIn::Block), &mut block(&row.to_cells()));
+            let read =
+                from_proto(to_proto(&row, CellPlacement::Block), &mut block(&row.to_cells()));
             assert_eq!(read.unwrap().row, row);
-            let read = from_proto(to_proto(&row, CellsIn::Message), &mut block(&[]));
+            let read = from_proto(to_proto(&row, CellPlacement::Message), &mut block(&[]));
             assert_eq!(read.unwrap().row, row);
         }
     }

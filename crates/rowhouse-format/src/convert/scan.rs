@@ -9,7 +9,7 @@ use super::columns::{
     time_range_to_proto,
 };
 use super::region::RegionRef;
-use super::{CellsIn, attributes, filter, get, result};
+use super::{CellPlacement, attributes, filter, get, result};
 use crate::proto;
 use crate::rpc::CellReader;
 
@@ -286,7 +286,7 @@ impl ScanCall {
 
 /// A Scan response.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScanAnswer {
+pub struct ScanResult {
     /// The rows.
     pub rows: Vec<ScannedRow>,
     /// The scanner's id; Apache sends it only in the response to the open.
@@ -318,10 +318,10 @@ pub struct ScannedRow {
     pub partial: bool,
 }
 
-impl ScanAnswer {
-    /// Encodes a Scan response; with [`CellsIn::Block`], the caller puts [`ScanAnswer::cells`] into
+impl ScanResult {
+    /// Encodes a Scan response; with [`CellPlacement::Block`], the caller puts [`ScanResult::cells`] into
     /// the cell block.
-    pub fn to_proto(&self, cells_in: CellsIn) -> proto::ScanResponse {
+    pub fn to_proto(&self, cells_in: CellPlacement) -> proto::ScanResponse {
         let mut response = proto::ScanResponse {
             scanner_id: self.scanner,
             ttl: self.ttl_ms,
@@ -335,13 +335,15 @@ impl ScanAnswer {
             ..Default::default()
         };
         match cells_in {
-            CellsIn::Block => {
+            CellPlacement::Block => {
                 let counts = self.rows.iter().map(|row| row.row.len() as u32);
                 response.cells_per_result = counts.collect();
                 response.partial_flag_per_result =
                     self.rows.iter().map(|row| row.partial).collect();
             }
-            CellsIn::Message => response.results = self.rows.iter().map(row_to_proto).collect(),
+            CellPlacement::Message => {
+                response.results = self.rows.iter().map(row_to_proto).collect()
+            }
         }
         response
     }
@@ -400,7 +402,7 @@ fn metrics_from_proto(metrics: Option<proto::ScanMetrics>) -> Vec<(String, i64)>
 }
 
 fn row_to_proto(row: &ScannedRow) -> proto::Result {
-    let mut message = result::to_proto(&row.row, CellsIn::Message);
+    let mut message = result::to_proto(&row.row, CellPlacement::Message);
     message.partial = Some(row.partial);
     message
 }

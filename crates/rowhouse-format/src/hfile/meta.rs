@@ -19,19 +19,19 @@ use super::trailer::Trailer;
 /// The checksum of a file's meta, which extends from `offset` to the end of the file. It is stored
 /// outside of the file, because nothing inside covers these bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MetaSeal {
+pub struct MetaChecksum {
     /// Offset of the load-on-open section.
     pub offset: u64,
     /// CRC32C of load-on-open section and trailer.
     pub crc: u32,
 }
 
-/// Compares the CRC32C of `bytes`, which extend from [`MetaSeal::offset`] to the end of the file,
+/// Compares the CRC32C of `bytes`, which extend from [`MetaChecksum::offset`] to the end of the file,
 /// with the one recorded when the file was written.
 ///
 /// # Errors
 /// `Corruption` if they differ.
-pub fn verify_meta(seal: &MetaSeal, bytes: &[u8]) -> Result<()> {
+pub fn verify_meta(seal: &MetaChecksum, bytes: &[u8]) -> Result<()> {
     let crc = crc32c::crc32c(bytes);
     if crc != seal.crc {
         return Err(Error::corruption(format!(

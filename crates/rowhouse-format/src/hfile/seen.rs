@@ -3,7 +3,7 @@
 use rowhouse_model::{CellKind, CellRef};
 
 use super::key::OwnedKey;
-use super::meta::MetaSeal;
+use super::meta::MetaChecksum;
 use super::writer::Summary;
 
 /// Statistics about the cells of a file.
@@ -12,7 +12,7 @@ pub(super) struct Seen {
     pub(super) rows: u64,
     pub(super) behind: u64,
     pub(super) deletes: u64,
-    pub(super) family_deletes: u64,
+    pub(super) family_markers: u64,
     pub(super) cells_len: u64,
     pub(super) keys_len: u64,
     pub(super) values_len: u64,
@@ -34,7 +34,7 @@ impl Default for Seen {
             rows: 0,
             behind: 0,
             deletes: 0,
-            family_deletes: 0,
+            family_markers: 0,
             cells_len: 0,
             keys_len: 0,
             values_len: 0,
@@ -82,10 +82,10 @@ impl Seen {
                 return;
             }
             CellKind::DeleteVersion => {}
-            CellKind::DeleteFamilyVersion => self.family_deletes += 1,
+            CellKind::DeleteFamilyVersion => self.family_markers += 1,
             CellKind::DeleteColumn => self.time_min = 0,
             CellKind::DeleteFamily => {
-                self.family_deletes += 1;
+                self.family_markers += 1;
                 self.time_min = 0;
             }
         }
@@ -93,12 +93,17 @@ impl Seen {
     }
 
     /// Returns the summary of a file of `len` bytes.
-    pub(super) fn summary(self, len: u64, last_key: Option<OwnedKey>, meta: MetaSeal) -> Summary {
+    pub(super) fn summary(
+        self,
+        len: u64,
+        last_key: Option<OwnedKey>,
+        meta: MetaChecksum,
+    ) -> Summary {
         Summary {
             len,
             cells: self.cells,
             deletes: self.deletes,
-            family_deletes: self.family_deletes,
+            family_markers: self.family_markers,
             rows: self.rows,
             behind: self.behind,
             cells_len: self.cells_len,

@@ -16,7 +16,7 @@ use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::IndexBuilder;
 use super::key::{OwnedKey, compare_columns, view_key, write_key, write_midpoint};
 use super::marker_runs::{self, MarkerRunFinder};
-use super::meta::MetaSeal;
+use super::meta::MetaChecksum;
 use super::seen::Seen;
 use super::trailer::Trailer;
 
@@ -62,7 +62,7 @@ impl Default for WriterOptions {
 
 /// Metadata that is known only at the end of a flush or compaction.
 #[derive(Clone, Debug, Default)]
-pub struct Closing {
+pub struct Finish {
     /// MAX_SEQ_ID_KEY: all mutations up to this sequence number are in this file or older ones.
     pub sequence_max: u64,
     /// MAJOR_COMPACTION_KEY: whether the file replaces all files of its store.
@@ -83,7 +83,7 @@ pub struct Summary {
     /// Number of delete markers.
     pub deletes: u64,
     /// Number of DeleteFamily and DeleteFamilyVersion cells.
-    pub family_deletes: u64,
+    pub family_markers: u64,
     /// Number of rows.
     pub rows: u64,
     /// Number of cells that follow another cell of the same column.
@@ -98,7 +98,7 @@ pub struct Summary {
     /// The range of the cells' sequence numbers; empty in a file without cells.
     pub sequences: RangeInclusive<u64>,
     /// The checksum of everything after the scanned section, for the manifest.
-    pub meta: MetaSeal,
+    pub meta: MetaChecksum,
 }
 
 /// Writes cells, in cell order, to `out`. It buffers only the open blocks, so `W` receives few
@@ -308,12 +308,12 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// `InvalidRequest` if `closing` has a reserved name; `Io` if `W` fails.
-    pub fn finish(mut self, closing: &Closing) -> Result<(Summary, W)> {
+    pub fn finish(mut self, closing: &Finish) -> Result<(Summary, W)> {
         self.finish_block()?;
         self.inline_blocks(true)?;
         let mid_key = self.index.mid_key();
         let counted = self.out.uncompressed_len;
-        while let Some(pieces) = self.index.cut_root() {
+        while let Some(pieces) = self.index.split_root() {
             for piece in pieces {
                 piece.write_node(self.out.start());
                 let handle = self.out.put_scratch(BlockKind::IntermediateIndex)?;
@@ -363,12 +363,12 @@ impl<W: Write> Writer<W> {
         trailer.write(&mut self.out.scratch);
         let trailer = std::mem::take(&mut self.out.scratch);
         self.out.write(&trailer)?;
-        let meta = MetaSeal { offset: load_on_open_offset, crc: self.out.meta_crc };
+        let meta = MetaChecksum { offset: load_on_open_offset, crc: self.out.meta_crc };
         let last_key = (self.seen.cells > 0).then(|| OwnedKey::new(&view_key(&self.last_key)));
         Ok((self.seen.summary(self.out.offset, last_key, meta), self.out.inner))
     }
 
-    fn file_info(&mut self, closing: &Closing) -> Result<FileInfo> {
+    fn file_info(&mut self, closing: &Finish) -> Result<FileInfo> {
         let seen = &self.seen;
         let mut info = FileInfo::default();
         for (name, value) in &closing.more {
@@ -386,7 +386,7 @@ impl<W: Write> Writer<W> {
         let range = [seen.time_min.to_be_bytes(), seen.time_max.to_be_bytes()].concat();
         info.set(name::TIME_RANGE, range);
         info.set(name::EARLIEST_PUT_TS, seen.earliest_put.to_be_bytes());
-        info.set(name::DELETE_FAMILY_COUNT, seen.family_deletes.to_be_bytes());
+        info.set(name::DELETE_FAMILY_COUNT, seen.family_markers.to_be_bytes());
         if let Some(last_key) = self.bloom.as_ref().and_then(BloomBuilder::last_key) {
             info.set(name::BLOOM_FILTER_TYPE, self.options.bloom.name());
             info.set(name::LAST_BLOOM_KEY, last_key);

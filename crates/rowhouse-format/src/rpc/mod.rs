@@ -22,6 +22,6 @@ pub use connection::{ServerConnection, ServerEvent};
 pub use frame::{FRAME_LEN_MAX, FrameDecoder, FrameTooLong};
 pub use header::ConnectionHead;
 pub use preamble::{PREAMBLE_LEN, Preamble};
-pub use request::{Refusal, Request, RequestHead, encode_request};
+pub use request::{Request, RequestError, RequestHead, encode_request};
 pub use response::{Body, FATAL_CALL_ID, Response, encode_exception, encode_response};
 pub use wire::decode_message;

@@ -29,7 +29,7 @@ pub struct Request {
 
 /// The reason a request could not be decoded.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct RequestError {
     /// The call to answer with the error; if `None`, the connection must close.
     pub call_id: Option<u32>,
     /// The error.
@@ -42,13 +42,13 @@ impl Request {
     /// # Errors
     /// A malformed envelope, a method that `service` does not have, or a message with too many
     /// parts to decode.
-    pub fn decode(mut frame: Bytes, service: Service) -> Result<Self, Refusal> {
+    pub fn decode(mut frame: Bytes, service: Service) -> Result<Self, RequestError> {
         let header: proto::RequestHeader = take_delimited(&mut frame)
             .and_then(decode_message)
-            .map_err(|error| Refusal { call_id: None, error })?;
+            .map_err(|error| RequestError { call_id: None, error })?;
         let call_id = header.call_id.unwrap_or_default();
         Self::decode_call(call_id, header, frame, service)
-            .map_err(|error| Refusal { call_id: Some(call_id), error })
+            .map_err(|error| RequestError { call_id: Some(call_id), error })
     }
 
     fn decode_call(

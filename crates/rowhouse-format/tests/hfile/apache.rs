@@ -9,7 +9,7 @@
 //! `compat/hfile-fixtures.sh`). `compat/apache-hbase/StoreFiles.java` writes them.
 
 use rowhouse_format::hfile::{
-    BLOCK_HEADER_LEN, Block, BlockKind, Closing, Layout, Writer, WriterOptions,
+    BLOCK_HEADER_LEN, Block, BlockKind, Finish, Layout, Writer, WriterOptions,
 };
 use rowhouse_model::{
     BloomKind, Bytes, Cell, CellKind, Compression, DataBlockEncoding, ErrorKind, Key,
@@ -290,7 +290,7 @@ fn write_lines(lines: &str, options: WriterOptions) -> Vec<u8> {
     for cell in lines.lines().map(parse) {
         writer.append(&cell.view()).unwrap();
     }
-    let closing = Closing { sequence_max: 1234, ..Closing::default() };
+    let closing = Finish { sequence_max: 1234, ..Finish::default() };
     writer.finish(&closing).unwrap().1
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{
-    BlockHandle, Bloom, Closing, Cursor, DataBlock, FileMeta, IndexStep, IndexWalk, Summary,
+    BlockHandle, Bloom, Cursor, DataBlock, FileMeta, Finish, IndexStep, IndexWalk, Summary,
     Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{Bytes, Cell, CellKind, Key, Result, Timestamp};
@@ -33,7 +33,7 @@ pub(crate) fn write(cells: &[Cell], options: &WriterOptions) -> (Summary, Bytes)
     for cell in cells {
         writer.append(&cell.view()).unwrap();
     }
-    let closing = Closing { sequence_max: 99, ..Closing::default() };
+    let closing = Finish { sequence_max: 99, ..Finish::default() };
     let (summary, file) = writer.finish(&closing).unwrap();
     (summary, file.into())
 }

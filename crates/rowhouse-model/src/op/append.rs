@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::cells::{check_is_put, check_named_once, check_same_row};
+use super::cells::{check_is_put, check_not_named, check_same_row};
 use crate::{Cell, CellKind, Durability, Nonce, Result, TimeRange, Timestamp, check_row};
 
 /// Bytes to append to the values of columns of one row. A missing column counts as empty.
@@ -51,7 +51,7 @@ impl Append {
         value: impl AsRef<[u8]>,
     ) -> Result<Self> {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        check_named_once(&self.cells, family, qualifier)?;
+        check_not_named(&self.cells, family, qualifier)?;
         let kind = CellKind::Put;
         let cell = Cell::new(&self.row, family, qualifier, Timestamp::LATEST, kind, value)?;
         self.add_cell(cell)

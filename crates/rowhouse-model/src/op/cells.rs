@@ -16,7 +16,7 @@ pub(super) fn check_same_row(row: &[u8], cell: &Cell) -> Result<()> {
 
 /// Returns an error if the column was already added: each change would start from the same value,
 /// and all but the last would be lost.
-pub(super) fn check_named_once(cells: &[Cell], family: &[u8], qualifier: &[u8]) -> Result<()> {
+pub(super) fn check_not_named(cells: &[Cell], family: &[u8], qualifier: &[u8]) -> Result<()> {
     let is_same = |cell: &Cell| cell.family() == family && cell.qualifier() == qualifier;
     if cells.iter().any(is_same) {
         return Err(Error::invalid(format!(

@@ -94,7 +94,7 @@ impl Columns {
     }
 
     /// Returns whether any column of `family` is selected.
-    pub fn has_family(&self, family: &[u8]) -> bool {
+    pub fn selects_family(&self, family: &[u8]) -> bool {
         self.is_all() || self.find(family).is_some()
     }
 
@@ -149,7 +149,7 @@ impl Qualifiers {
     }
 
     /// Returns the first named column after `qualifier`.
-    pub fn named_behind(&self, qualifier: &[u8]) -> Option<&Bytes> {
+    pub fn next_named(&self, qualifier: &[u8]) -> Option<&Bytes> {
         match &self.0 {
             Named::All => None,
             Named::One(only) => Some(only).filter(|only| only[..] > *qualifier),
@@ -196,7 +196,7 @@ mod tests {
         assert!(columns.has_column(b"a", b"anything"));
         assert!(columns.has_column(b"b", b"q"));
         assert!(!columns.has_column(b"b", b"r"));
-        assert!(!columns.has_family(b"x"));
+        assert!(!columns.selects_family(b"x"));
         columns.add_column("a", "q");
         assert!(!columns.has_column(b"a", b"anything"));
         columns.add_family("b");
@@ -208,7 +208,7 @@ mod tests {
         let behind = |named: &[&'static str], qualifier: &str| {
             let qualifiers: Qualifiers = named.iter().copied().collect();
             assert_eq!(qualifiers.named().count(), named.len());
-            qualifiers.named_behind(qualifier.as_bytes()).cloned()
+            qualifiers.next_named(qualifier.as_bytes()).cloned()
         };
         assert_eq!(behind(&[], "a"), None);
         assert_eq!(behind(&["b"], "a"), Some("b".into()));

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::cells::{check_is_put, check_named_once, check_same_row};
+use super::cells::{check_is_put, check_not_named, check_same_row};
 use crate::{Cell, CellKind, Durability, Error, Result, TimeRange, Timestamp, check_row};
 
 /// Identifies a mutation, so that a retry is not applied twice.
@@ -61,7 +61,7 @@ impl Increment {
         amount: i64,
     ) -> Result<Self> {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        check_named_once(&self.cells, family, qualifier)?;
+        check_not_named(&self.cells, family, qualifier)?;
         let (kind, amount) = (CellKind::Put, amount.to_be_bytes());
         let cell = Cell::new(&self.row, family, qualifier, Timestamp::LATEST, kind, amount)?;
         self.add_cell(cell)

@@ -97,7 +97,7 @@ impl Mutation {
 
     /// Returns whether this is an increment or append, which reads the current value and can return
     /// the new one.
-    pub fn is_delta(&self) -> bool {
+    pub fn is_read_modify_write(&self) -> bool {
         match self {
             Self::Put(_) | Self::Delete(_) => false,
             Self::Increment(_) | Self::Append(_) => true,

@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use rowhouse_format::convert::region::RegionRef;
-use rowhouse_format::convert::{self, CellsIn, result};
+use rowhouse_format::convert::{self, CellPlacement, result};
 use rowhouse_format::proto;
 use rowhouse_model::{FilterRun, Get, Result, Row};
 use rowhouse_store::NonBlocking;
@@ -43,7 +43,7 @@ fn reply(call_context: &CallContext, get: &Get, row: &Row, out: &mut BytesMut) -
     }
     // Clients before HBase 1.3 read the cells of a get only from the message.
     if !call_context.client.is_at_least(1, 3) {
-        let result = Some(result::to_proto(row, CellsIn::Message));
+        let result = Some(result::to_proto(row, CellPlacement::Message));
         return call_context.reply(out, &proto::GetResponse { result });
     }
     let result = Some(result::to_proto(row, call_context.cells_in()));

@@ -65,7 +65,7 @@ fn reply(
     out: &mut BytesMut,
 ) -> Result<()> {
     let Some(outcome) = outcome else { return call_context.reply(out, &mutate::not_done()) };
-    if !call.mutation.is_delta() {
+    if !call.mutation.is_read_modify_write() {
         return call_context.reply(out, &mutate::done());
     }
     let mut answer = mutate::done_with(&outcome.row, call_context.cells_in());

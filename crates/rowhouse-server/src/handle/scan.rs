@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::region::RegionRef;
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget, ScannedRow};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
 use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned};
@@ -68,7 +68,7 @@ fn scan_to_end(call_context: &CallContext, call: &ScanCall, out: &mut BytesMut) 
     reply(call_context, &answer, out)
 }
 
-fn reply(call_context: &CallContext, answer: &ScanAnswer, out: &mut BytesMut) -> Result<()> {
+fn reply(call_context: &CallContext, answer: &ScanResult, out: &mut BytesMut) -> Result<()> {
     let message: proto::ScanResponse = answer.to_proto(call_context.cells_in());
     call_context.reply_with(out, &message, answer.cells())
 }
@@ -93,7 +93,7 @@ fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
 
 /// The state of the scanner at the start of a call.
 enum ScannerState {
-    Answered(ScanAnswer),
+    Answered(ScanResult),
     /// The scanner was closed at its end.
     Ended,
     Reading(Box<Reading>),
@@ -152,11 +152,11 @@ fn resume(
     let answered = |answer| Ok(NonBlocking::Done(ScannerState::Answered(answer)));
     if call.close && call.rows == 0 {
         close(call_context, id)?;
-        return answered(ScanAnswer {
+        return answered(ScanResult {
             scanner: Some(id),
             more_results: true,
             more_results_in_region: Some(true),
-            ..ScanAnswer::default()
+            ..ScanResult::default()
         });
     }
     let scanner = match scanners.find(id) {
@@ -196,7 +196,7 @@ fn resume(
     // A renewal is a normal call that returns no rows.
     if call.renew {
         let scanner = Some(id);
-        return answered(ScanAnswer { scanner, more_results: true, ..ScanAnswer::default() });
+        return answered(ScanResult { scanner, more_results: true, ..ScanResult::default() });
     }
     if let Err(error) = scanner.check_serving() {
         scanners.close(id);
@@ -251,7 +251,7 @@ impl ScannerHandle {
 struct Reading {
     id: u64,
     scanner: ScannerHandle,
-    answer: ScanAnswer,
+    answer: ScanResult,
     limit: RowLimit,
     /// The scanner's progress before the call.
     before: ScanProgress,
@@ -283,7 +283,7 @@ impl Reading {
             before: from.progress(),
             scanner,
             // asynchbase expects the scanner's number in every answer.
-            answer: ScanAnswer { scanner: Some(id), more_results: true, ..ScanAnswer::default() },
+            answer: ScanResult { scanner: Some(id), more_results: true, ..ScanResult::default() },
             limit,
             bytes: 0,
             bytes_max,
@@ -405,7 +405,7 @@ impl Reading {
     }
 
     /// Returns the answer and keeps the scanner if there may be more rows.
-    fn end(self, call_context: &CallContext, call: &ScanCall) -> Result<ScanAnswer> {
+    fn end(self, call_context: &CallContext, call: &ScanCall) -> Result<ScanResult> {
         let Self { id, scanner: mut held, mut answer, limit, before, mut at_end, .. } = self;
         let scanners = &call_context.context.server.scanners;
         let scanner = held.get();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::support::{Client, TestServer};
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_model::{RegionInfo, Row, RowRange, Scan};
 
 const CLIENTS: usize = 4;
@@ -199,7 +199,7 @@ fn answers_find_their_calls_on_a_crowded_connection() {
     while !asked.is_empty() {
         let (call, body) = client.receive_body();
         let start = asked.remove(&call).expect("an answer to no call");
-        let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut body.cells(None));
+        let answer = ScanResult::from_proto(body.message().unwrap(), &mut body.cells(None));
         let answer = answer.unwrap();
         assert_eq!(crate::support::rows_of(&answer)[0].0, format!("{start:03}"));
         assert_eq!(answer.rows.len(), if start % 2 == 0 { 300 - start } else { 1 });

@@ -6,9 +6,9 @@ use crate::support::{Client, TestServer, region_ref};
 use bytes::BytesMut;
 use rowhouse_format::convert;
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+    Action, ActionResult, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellCodec, ConnectionHead, Service};
 use rowhouse_model::{
@@ -107,11 +107,11 @@ fn many_gets_in_a_call_do_not_hold_up_another_and_each_is_answered_once() {
     assert!(!slow.has_answer(), "the gets should take longer");
     let (_, body) = slow.receive_body();
     let mut cells = body.cells(Some(CellCodec::KeyValue));
-    let answer = MultiAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
+    let answer = MultiResult::from_proto(body.message().unwrap(), &mut cells).unwrap();
     let answers = &answer.regions[0].as_ref().unwrap().answers;
     assert!(answers.iter().map(|one| one.index).eq(0..2 * GETS as u32));
     for pair in answers.chunks(2) {
-        assert!(matches!(&pair[0].answer, Ok(ActionAnswer::Row(row)) if row.len() == 2_000));
+        assert!(matches!(&pair[0].answer, Ok(ActionResult::Row(row)) if row.len() == 2_000));
         assert!(pair[1].answer.is_ok());
     }
 }
@@ -137,7 +137,7 @@ fn a_scan_that_passes_over_much_for_one_row_does_not_hold_up_a_get() {
     assert!(!slow.has_answer(), "the scan should take longer");
     let (_, body) = slow.receive_body();
     let mut cells = body.cells(Some(CellCodec::KeyValue));
-    let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
+    let answer = ScanResult::from_proto(body.message().unwrap(), &mut cells).unwrap();
     assert_eq!(crate::support::rows_of(&answer), [("z".to_owned(), vec!["v".to_owned()])]);
     assert!(!answer.more_results);
 }
@@ -165,7 +165,7 @@ fn a_scan_says_that_it_is_alive_before_half_of_its_clients_patience_is_over() {
     }
     let (_, body) = client.receive_body();
     let mut cells = body.cells(Some(CellCodec::KeyValue));
-    let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
+    let answer = ScanResult::from_proto(body.message().unwrap(), &mut cells).unwrap();
     assert!(answer.heartbeat && answer.rows.is_empty());
     // A client with a longer timeout needs no heartbeat.
     let answer =
@@ -210,7 +210,7 @@ fn multi(
     actions: impl IntoIterator<Item = Action>,
 ) -> (proto::MultiRequest, Vec<rowhouse_model::Cell>) {
     let actions = actions.into_iter().zip(0..);
-    let actions = actions.map(|(action, index)| NumberedAction { index, action: Ok(action) });
+    let actions = actions.map(|(action, index)| IndexedAction { index, action: Ok(action) });
     let actions = Ok(actions.collect());
     let regions =
         vec![RegionActions { region: region_ref(region), atomic: false, condition: None, actions }];
@@ -235,17 +235,17 @@ fn gets_that_one_answer_has_no_room_for_are_refused_to_who_asks_again_for_them()
         let get = Action::Get(Get::new("r").unwrap());
         let (message, _) = multi(&region, vec![get; GETS]);
         let (answer, mut cells) = client.call_with(&message, &[]).unwrap();
-        let answer = MultiAnswer::from_proto(answer, &mut cells).unwrap();
+        let answer = MultiResult::from_proto(answer, &mut cells).unwrap();
         answer.regions.into_iter().flat_map(|region| region.unwrap().answers).collect::<Vec<_>>()
     };
     let answers = ask(Some((2, 6)));
     assert_eq!(answers.len(), GETS);
     let (rows, refused) = answers.split_at(100);
     assert!(
-        rows.iter().all(|one| matches!(&one.answer, Ok(ActionAnswer::Row(row)) if row.len() == 1))
+        rows.iter().all(|one| matches!(&one.answer, Ok(ActionResult::Row(row)) if row.len() == 1))
     );
     for one in refused {
-        assert_eq!(one.answer.as_ref().unwrap_err().kind(), ErrorKind::AnswerTooLarge);
+        assert_eq!(one.answer.as_ref().unwrap_err().kind(), ErrorKind::ResponseTooLarge);
     }
     // Very old clients, and clients that announce no release, get the complete answer.
     assert!(ask(None).iter().all(|one| one.answer.is_ok()));
@@ -273,7 +273,7 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
     let first = crate::support::open(&mut client, &region, parts(0), 1).unwrap();
     assert!(first.rows[0].partial);
     put(&mut client, "b");
-    let values = |answer: &ScanAnswer| {
+    let values = |answer: &ScanResult| {
         let rows = crate::support::rows_of(answer).into_iter();
         rows.flat_map(|(_, values)| values).map(|value| value[..1].to_owned()).collect::<String>()
     };

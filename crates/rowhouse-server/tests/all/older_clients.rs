@@ -2,7 +2,7 @@
 //! make.
 
 use crate::support::{Client, TestServer, region_ref, table_name};
-use rowhouse_format::convert::{CellsIn, get};
+use rowhouse_format::convert::{CellPlacement, get};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{ConnectionHead, Service};
 use rowhouse_model::Get;
@@ -22,11 +22,11 @@ fn a_get_has_its_cells_in_the_message_for_clients_before_1_3() {
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     crate::support::put(&mut server.client(), &region, "r", "v").unwrap();
     for (version, cells_in) in [
-        (None, CellsIn::Message),
-        (Some("1.1.5"), CellsIn::Message),
-        (Some("1.2.12"), CellsIn::Message),
-        (Some("1.3.6"), CellsIn::Block),
-        (Some("2.6.4-hadoop3"), CellsIn::Block),
+        (None, CellPlacement::Message),
+        (Some("1.1.5"), CellPlacement::Message),
+        (Some("1.2.12"), CellPlacement::Message),
+        (Some("1.3.6"), CellPlacement::Block),
+        (Some("2.6.4-hadoop3"), CellPlacement::Block),
     ] {
         let message = proto::GetRequest {
             region: region_ref(&region).to_proto(),
@@ -34,8 +34,8 @@ fn a_get_has_its_cells_in_the_message_for_clients_before_1_3() {
         };
         let (answer, cells) = client(&server, version).call_with(&message, &[]).unwrap();
         let in_message = answer.result.unwrap().cell.len();
-        assert_eq!(in_message, (cells_in == CellsIn::Message) as usize, "{version:?}");
-        assert_eq!(cells.is_empty(), cells_in == CellsIn::Message, "{version:?}");
+        assert_eq!(in_message, (cells_in == CellPlacement::Message) as usize, "{version:?}");
+        assert_eq!(cells.is_empty(), cells_in == CellPlacement::Message, "{version:?}");
     }
 }
 

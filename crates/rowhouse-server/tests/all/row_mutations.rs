@@ -2,8 +2,8 @@
 
 use crate::support::{Client, TestServer, region_ref};
 use expect_test::{Expect, expect};
-use rowhouse_format::convert::CellsIn;
-use rowhouse_format::convert::multi::{Action, MultiCall, NumberedAction, RegionActions};
+use rowhouse_format::convert::CellPlacement;
+use rowhouse_format::convert::multi::{Action, IndexedAction, MultiCall, RegionActions};
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::result;
 use rowhouse_format::exception::Exception;
@@ -29,7 +29,7 @@ impl Scene {
 
     fn actions(&self, condition: Option<Condition>, actions: Vec<Action>) -> RegionActions {
         let numbered = (0..).zip(actions);
-        let numbered = numbered.map(|(index, action)| NumberedAction { index, action: Ok(action) });
+        let numbered = numbered.map(|(index, action)| IndexedAction { index, action: Ok(action) });
         let condition = condition.map(|condition| RowCondition { row: "r".into(), condition });
         RegionActions {
             region: region_ref(&self.region),
@@ -202,7 +202,7 @@ fn a_condition_of_one_change_is_answered_with_whether_it_held() {
     let mut ask = |condition: Option<Condition>, mutation: Mutation| {
         let region = region_ref(&scene.region);
         let call = MutateCall { region, mutation, nonce: None, condition };
-        let message = call.to_proto(CellsIn::Message).unwrap();
+        let message = call.to_proto(CellPlacement::Message).unwrap();
         let (answer, mut cells) = scene.client.call_with(&message, &[]).unwrap();
         let row = answer.result.map(|one| result::from_proto(one, &mut cells).unwrap().row.len());
         (answer.processed, row)

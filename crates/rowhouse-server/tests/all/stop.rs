@@ -8,7 +8,7 @@ use std::thread;
 use crate::support::{Client, TestServer, options, region_ref, start_error};
 use bytes::BytesMut;
 use rowhouse_format::convert::names::server_from_proto;
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
 use rowhouse_model::{ErrorKind, RegionInfo, Scan, ServerName};
@@ -109,7 +109,7 @@ fn a_scan_under_way_is_answered_whole() {
     client.wait_for_answer();
     let stopping = thread::spawn(move || server.stop());
     let (_, body) = client.receive_body();
-    let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut body.cells(None)).unwrap();
+    let answer = ScanResult::from_proto(body.message().unwrap(), &mut body.cells(None)).unwrap();
     assert_eq!(answer.rows.len(), 2000);
     assert!(client.receive().is_none());
     stopping.join().unwrap();

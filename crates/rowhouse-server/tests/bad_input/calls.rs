@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use expect_test::expect;
 use prost::Message;
-use rowhouse_format::convert::CellsIn;
+use rowhouse_format::convert::CellPlacement;
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellBlock, CellCodec};
@@ -102,7 +102,7 @@ fn put_of(scene: &Scene, change: impl FnOnce(&mut proto::MutationProto)) -> Byte
     let put = Put::new("a").unwrap().add("cf", "q", "v").unwrap();
     let region = region_ref(&scene.regions[0]);
     let call = MutateCall { region, mutation: put.into(), nonce: None, condition: None };
-    let mut message = call.to_proto(CellsIn::Message).unwrap();
+    let mut message = call.to_proto(CellPlacement::Message).unwrap();
     assert_eq!(call.mutation.cells().len(), 1);
     change(&mut message.mutation);
     message.encode_to_vec().into()

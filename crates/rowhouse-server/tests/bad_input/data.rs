@@ -1,7 +1,7 @@
 //! Bad data calls.
 
 use expect_test::{Expect, expect};
-use rowhouse_format::convert::CellsIn;
+use rowhouse_format::convert::CellPlacement;
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanCall};
@@ -37,7 +37,7 @@ fn get(region: &RegionRef, row: &[u8], family: &str) -> proto::GetRequest {
 fn mutation(region: &RegionRef, mutation: impl Into<Mutation>) -> proto::MutateRequest {
     let region = region.clone();
     MutateCall { region, mutation: mutation.into(), nonce: None, condition: None }
-        .to_proto(CellsIn::Message)
+        .to_proto(CellPlacement::Message)
         .unwrap()
 }
 

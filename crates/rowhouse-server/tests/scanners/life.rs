@@ -16,7 +16,7 @@ impl Rows {
         support::scan(&mut self.client, call).unwrap_err()
     }
 
-    fn scan(&mut self, call: &ScanCall) -> rowhouse_format::convert::scan::ScanAnswer {
+    fn scan(&mut self, call: &ScanCall) -> rowhouse_format::convert::scan::ScanResult {
         support::scan(&mut self.client, call).unwrap()
     }
 }

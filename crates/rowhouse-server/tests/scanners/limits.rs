@@ -1,13 +1,13 @@
 //! Limits on the size of an answer and of a scan.
 
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_model::{Filter, RowRange, Scan};
 
 use crate::support::{self, region_ref};
 use crate::{Rows, all, expected, keys};
 
 impl Rows {
-    fn limited(&mut self, call: ScanCall, limit: u32) -> ScanAnswer {
+    fn limited(&mut self, call: ScanCall, limit: u32) -> ScanResult {
         support::scan(&mut self.client, &ScanCall { limit: Some(limit), ..call }).unwrap()
     }
 }
@@ -171,7 +171,7 @@ fn a_client_that_asks_is_told_how_many_rows_were_looked_at() {
     let mut odd = Scan::all();
     odd.filter = Some(Box::new(Filter::parse("RowFilter(=, 'regexstring:[13579]$')").unwrap()));
     let open = ScanCall::open(region_ref(&rows.region), OpenScan::new(odd), 3);
-    let told = |answer: &ScanAnswer| {
+    let told = |answer: &ScanResult| {
         let named = |name| answer.metrics.iter().find(|(has, _)| has == name).map(|(_, n)| *n);
         (named("ROWS_SCANNED"), named("ROWS_FILTERED"))
     };

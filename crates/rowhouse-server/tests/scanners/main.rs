@@ -9,7 +9,7 @@ mod pauses;
 #[path = "../support/mod.rs"]
 mod support;
 
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer};
+use rowhouse_format::convert::scan::{OpenScan, ScanResult};
 use rowhouse_model::{RegionInfo, Scan};
 use support::{Client, TestServer};
 
@@ -41,11 +41,11 @@ impl Rows {
     }
 
     /// Opens a scanner over all rows and takes the first `rows`.
-    fn open(&mut self, rows: u32) -> ScanAnswer {
+    fn open(&mut self, rows: u32) -> ScanResult {
         support::open(&mut self.client, &self.region, all(), rows).unwrap()
     }
 
-    fn next(&mut self, scanner: u64, next_call_seq: u64, rows: u32) -> ScanAnswer {
+    fn next(&mut self, scanner: u64, next_call_seq: u64, rows: u32) -> ScanResult {
         support::next(&mut self.client, scanner, next_call_seq, rows).unwrap()
     }
 }
@@ -59,7 +59,7 @@ fn all() -> OpenScan {
 }
 
 /// Returns the keys of the answer's rows.
-fn keys(answer: &ScanAnswer) -> Vec<String> {
+fn keys(answer: &ScanResult) -> Vec<String> {
     support::rows_of(answer).into_iter().map(|(key, _)| key).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Results of a scan that pauses, between rows or within one, when its call moves to a worker
 //! thread.
 
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_model::{Delete, Put, Scan, Timestamp};
 
 use crate::support::{self, Client, TestServer, put_wide_row, region_ref};
@@ -11,7 +11,7 @@ fn stock(scan: Scan) -> OpenScan {
 }
 
 /// Checks that only the last result of an answer is a partial row: stock clients join no others.
-fn check_parts(answer: &ScanAnswer) {
+fn check_parts(answer: &ScanResult) {
     let shown = answer.rows.iter().map(|one| (one.row.len(), one.partial));
     let shown: Vec<_> = shown.collect();
     let (_, before) = shown.split_last().expect("no rows");

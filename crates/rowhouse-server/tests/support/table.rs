@@ -1,11 +1,11 @@
 //! Reads and writes of tables by a client.
 
 use rowhouse_format::convert::multi::{
-    Action, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+    Action, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
 use rowhouse_format::convert::mutate::{self, MutateCall};
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
-use rowhouse_format::convert::{self, CellsIn, result};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
+use rowhouse_format::convert::{self, CellPlacement, result};
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_model::{Get, Increment, Mutation, Put, RegionInfo, Row, escape};
@@ -27,7 +27,8 @@ pub(crate) fn mutate(
         nonce: None,
         condition: None,
     };
-    let (answer, mut cells) = client.call_with(&call.to_proto(CellsIn::Message).unwrap(), &[])?;
+    let (answer, mut cells) =
+        client.call_with(&call.to_proto(CellPlacement::Message).unwrap(), &[])?;
     Ok(mutate::answer_from_proto(answer, &mut cells).unwrap())
 }
 
@@ -39,14 +40,14 @@ pub(crate) fn put_many(
 ) {
     let actions = rows.into_iter().zip(0..).map(|((row, value), index)| {
         let put = Put::new(row).unwrap().add("cf", "q", value).unwrap();
-        NumberedAction { index, action: Ok(Action::Mutate(put.into(), None)) }
+        IndexedAction { index, action: Ok(Action::Mutate(put.into(), None)) }
     });
     let actions = Ok(actions.collect());
     let regions =
         vec![RegionActions { region: region_ref(region), atomic: false, condition: None, actions }];
     let (message, cells) = MultiCall { regions }.to_proto().unwrap();
     let (answer, mut cells) = client.call_with(&message, &cells).unwrap();
-    let answer = MultiAnswer::from_proto(answer, &mut cells).unwrap();
+    let answer = MultiResult::from_proto(answer, &mut cells).unwrap();
     let mut answers = answer.regions.iter().flat_map(|region| &region.as_ref().unwrap().answers);
     assert!(answers.all(|numbered| numbered.answer.is_ok()), "{answer:?}");
 }
@@ -60,7 +61,7 @@ pub(crate) fn put_message(region: &RegionInfo, row: &str, value: &str) -> proto:
         nonce: None,
         condition: None,
     };
-    call.to_proto(CellsIn::Message).unwrap()
+    call.to_proto(CellPlacement::Message).unwrap()
 }
 
 /// Puts `cf:q`.
@@ -122,9 +123,9 @@ pub(crate) fn get(client: &mut Client, region: &RegionInfo, row: &str) -> Result
 }
 
 /// Sends a Scan request.
-pub(crate) fn scan(client: &mut Client, call: &ScanCall) -> Result<ScanAnswer, Exception> {
+pub(crate) fn scan(client: &mut Client, call: &ScanCall) -> Result<ScanResult, Exception> {
     let (answer, mut cells) = client.call_with(&call.to_proto(), &[])?;
-    Ok(ScanAnswer::from_proto(answer, &mut cells).unwrap())
+    Ok(ScanResult::from_proto(answer, &mut cells).unwrap())
 }
 
 /// Opens a scanner of a region and takes up to `rows` rows.
@@ -133,7 +134,7 @@ pub(crate) fn open(
     region: &RegionInfo,
     scan: OpenScan,
     rows: u32,
-) -> Result<ScanAnswer, Exception> {
+) -> Result<ScanResult, Exception> {
     self::scan(client, &ScanCall::open(region_ref(region), scan, rows))
 }
 
@@ -143,12 +144,12 @@ pub(crate) fn next(
     scanner: u64,
     next_call_seq: u64,
     rows: u32,
-) -> Result<ScanAnswer, Exception> {
+) -> Result<ScanResult, Exception> {
     scan(client, &ScanCall::next(scanner, next_call_seq, rows))
 }
 
 /// Returns the rows of an answer as text.
-pub(crate) fn rows_of(answer: &ScanAnswer) -> Vec<Scanned> {
+pub(crate) fn rows_of(answer: &ScanResult) -> Vec<Scanned> {
     let text = |row: &Row| {
         let values = row.cells().map(|cell| escape(cell.value()));
         (escape(row.key()), values.collect())

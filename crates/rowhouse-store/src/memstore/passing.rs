@@ -15,10 +15,10 @@ impl MemstoreCursor {
         behind_markers(node, false, None).map(|(key, _)| OwnedKey::new(&key))
     }
 
-    /// As [`Cells::pass_markers`], but skips no marker that may cover `bound`, a cell of another
+    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell of another
     /// source.
     ///
-    /// [`Cells::pass_markers`]: crate::cells::Cells::pass_markers
+    /// [`Cells::skip_markers`]: crate::cells::Cells::pass_markers
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> bool {
         let Some((key, near)) = self.node().and_then(|node| behind_markers(node, true, bound))
         else {

@@ -50,7 +50,7 @@ impl MarkersSeen {
     /// Skips markers after the current one, if possible; returns whether it did.
     #[cold]
     pub(super) fn pass(&mut self, from: &mut impl Cells) -> Result<bool> {
-        let passed = from.pass_markers()?;
+        let passed = from.skip_markers()?;
         self.pause = if passed { 0 } else { (2 * self.pause + 1).min(BETWEEN_TRIES_MAX) };
         self.try_at = self.count + self.pause;
         Ok(passed)

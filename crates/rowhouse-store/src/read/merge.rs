@@ -300,7 +300,7 @@ impl Cells for Merge {
         self.admit()
     }
 
-    fn pass_markers(&mut self) -> Result<bool> {
+    fn skip_markers(&mut self) -> Result<bool> {
         self.pass_some_markers()
     }
 

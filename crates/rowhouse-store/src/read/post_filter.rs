@@ -89,7 +89,7 @@ impl QueryMatcher<'_> {
             let verdict = self.visible.judge_in_column(&cell);
             let kind = cell.key.kind;
             if verdict == Verdict::Skip && self.comes_marker(kind) {
-                if !self.pass_markers(from)? {
+                if !self.skip_markers(from)? {
                     self.pass(from)?;
                 }
                 continue;

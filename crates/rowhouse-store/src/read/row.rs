@@ -212,7 +212,7 @@ impl<'a> QueryMatcher<'a> {
             } else {
                 *passed_bytes += cell.value.len() + row.len();
                 let kind = cell.key.kind;
-                if verdict == Verdict::Skip && self.comes_marker(kind) && self.pass_markers(from)? {
+                if verdict == Verdict::Skip && self.comes_marker(kind) && self.skip_markers(from)? {
                     continue;
                 }
             }
@@ -239,7 +239,7 @@ impl<'a> QueryMatcher<'a> {
 
     /// Skips markers after the current one, if possible; returns whether it did.
     #[cold]
-    pub(super) fn pass_markers(&mut self, from: &mut impl Cells) -> Result<bool> {
+    pub(super) fn skip_markers(&mut self, from: &mut impl Cells) -> Result<bool> {
         let passed = self.markers.pass(from)?;
         if passed {
             // The size of the skipped cells is unknown.
@@ -298,7 +298,7 @@ impl<'a> QueryMatcher<'a> {
     ) -> Result<bool> {
         let Self { visible, passed_bytes, family, single_row, .. } = self;
         let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
-        let next = wanted.named_behind(visible.qualifier());
+        let next = wanted.next_named(visible.qualifier());
         if *single_row && next.is_none() {
             return Ok(false);
         }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Cursor, IndexStep, IndexWalk, MarkersPassed};
+use rowhouse_format::hfile::{Cursor, IndexStep, IndexWalk, MarkerSkip};
 use rowhouse_model::{Bytes, Cell, CellRef, Key, Result, RowBuilder, RowRange};
 
 use super::StoreFile;
@@ -166,13 +166,10 @@ impl FileCursor {
         self.cursor.as_ref()?.key()
     }
 
-    /// As [`Cursor::pass_markers`].
-    pub(super) fn pass_markers_in_block(
-        &mut self,
-        bound: Option<&Key<'_>>,
-    ) -> Result<MarkersPassed> {
-        let Some(cursor) = &mut self.cursor else { return Ok(MarkersPassed::default()) };
-        cursor.pass_markers(bound).map_err(|error| self.file.named(error))
+    /// As [`Cursor::skip_markers`].
+    pub(super) fn pass_markers_in_block(&mut self, bound: Option<&Key<'_>>) -> Result<MarkerSkip> {
+        let Some(cursor) = &mut self.cursor else { return Ok(MarkerSkip::default()) };
+        cursor.skip_markers(bound).map_err(|error| self.file.named(error))
     }
 
     pub(super) fn next_block(&mut self) -> Result<()> {
@@ -207,7 +204,7 @@ impl FileCursor {
 impl Cells for FileCursor {
     const PUSHES_COLUMNS: bool = true;
 
-    fn pass_markers(&mut self) -> Result<bool> {
+    fn skip_markers(&mut self) -> Result<bool> {
         self.pass_markers_to(None)
     }
 

@@ -18,8 +18,8 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rowhouse_format::hfile::{
-    self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MarkerRun, MetaSeal, Trailer,
-    verify_meta,
+    self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MarkerRun, MetaChecksum,
+    Trailer, verify_meta,
 };
 use rowhouse_model::{
     BloomKind, Bytes, Error, ErrorKind, Qualifiers, Result, RowRange, TimeRange, compare_bytes,
@@ -382,7 +382,7 @@ impl StoreFile {
 
     fn open(&self) -> Result<hfile::FileMeta> {
         let bytes = self.read_meta()?;
-        let seal = MetaSeal { offset: self.meta.meta_offset, crc: self.meta.meta_crc };
+        let seal = MetaChecksum { offset: self.meta.meta_offset, crc: self.meta.meta_crc };
         let parsed = verify_meta(&seal, &bytes).and_then(|()| parse_meta(bytes, self.meta.len));
         parsed.map_err(|error| self.named(error))
     }

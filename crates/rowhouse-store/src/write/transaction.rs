@@ -168,7 +168,7 @@ impl Transaction {
     fn not_before(&self, region: &Region, mutation: &Mutation) -> Result<Timestamp> {
         let floor = self.floors.get(&(region.id(), mutation.row().clone())).copied();
         let floor = floor.unwrap_or(Timestamp::MIN);
-        if mutation.is_delta() {
+        if mutation.is_read_modify_write() {
             // Its cells are made newer than the ones they replace anyway.
             return Ok(floor);
         }

@@ -7,7 +7,7 @@ use rowhouse_model::{CellRef, Key};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Shown, Told};
+use super::{OutputFormat, PrintResult};
 use crate::command::argument;
 
 /// Arguments that select cells.
@@ -31,7 +31,7 @@ pub(super) struct CellsArgs {
 }
 
 /// The parsed arguments.
-pub(super) struct Wanted {
+pub(super) struct CellSelection {
     rows: RowRange,
     limit: u64,
 }
@@ -46,7 +46,7 @@ impl CellsArgs {
     ///
     /// # Errors
     /// `InvalidRequest` for a row with an invalid escape.
-    pub(super) fn range(&self) -> Result<Wanted> {
+    pub(super) fn range(&self) -> Result<CellSelection> {
         let bytes = |text: &Option<String>| -> Result<Bytes> {
             Ok(text.as_deref().map(unescape).transpose()?.unwrap_or_default().into())
         };
@@ -56,12 +56,17 @@ impl CellsArgs {
             stop = [&row[..], &[0]].concat().into();
             start = row;
         }
-        Ok(Wanted { rows: RowRange { start, stop }, limit: self.limit.unwrap_or(u64::MAX) })
+        Ok(CellSelection { rows: RowRange { start, stop }, limit: self.limit.unwrap_or(u64::MAX) })
     }
 }
 
 /// Prints the selected cells.
-pub(super) fn tell(file: &HFile, wanted: &Wanted, shown: &Shown, out: &mut impl Write) -> Told {
+pub(super) fn tell(
+    file: &HFile,
+    wanted: &CellSelection,
+    shown: &OutputFormat,
+    out: &mut impl Write,
+) -> PrintResult {
     let mut cells = file.cells_from(&Key::row_start(&wanted.rows.start))?;
     let mut left = wanted.limit;
     while let Some(cell) = cells.cell() {
@@ -78,7 +83,7 @@ pub(super) fn tell(file: &HFile, wanted: &Wanted, shown: &Shown, out: &mut impl 
     Ok(())
 }
 
-fn line(cell: &CellRef<'_>, shown: &Shown) -> String {
+fn line(cell: &CellRef<'_>, shown: &OutputFormat) -> String {
     let key = &cell.key;
     let mut line = format!(
         "{} {}:{} {}",
@@ -100,7 +105,7 @@ fn line(cell: &CellRef<'_>, shown: &Shown) -> String {
     line
 }
 
-fn document(cell: &CellRef<'_>, shown: &Shown) -> Json {
+fn document(cell: &CellRef<'_>, shown: &OutputFormat) -> Json {
     let mut document = Map::new();
     shown.put_row(&mut document, "row", cell.key.row);
     document.insert("family".into(), json!(escape(cell.key.family)));

@@ -12,7 +12,7 @@ use rowhouse::{Error, KeySchema, escape};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
-use super::Done;
+use super::CommandResult;
 use crate::one_line::on_one_line;
 use cells::CellsArgs;
 
@@ -36,25 +36,25 @@ pub(crate) struct HFileArgs {
 }
 
 /// The format of rows and documents.
-struct Shown {
+struct OutputFormat {
     schema: Option<KeySchema>,
     json: bool,
 }
 
 /// The reason why output for a file ended early.
-enum Stop {
+enum PrintError {
     /// The file is damaged, or cannot be read.
     File(Error),
     /// The output is closed or cannot be written.
     Output(io::Error),
 }
 
-type Told = Result<(), Stop>;
+type PrintResult = Result<(), PrintError>;
 
 /// Prints each file. Exits with 1 if one of them is damaged or cannot be read.
-pub(crate) fn run(args: &HFileArgs) -> Done {
+pub(crate) fn run(args: &HFileArgs) -> CommandResult {
     let range = args.cells.range()?;
-    let shown = Shown { schema: args.key.clone(), json: args.json };
+    let shown = OutputFormat { schema: args.key.clone(), json: args.json };
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
     for (nth, path) in args.files.iter().enumerate() {
@@ -62,20 +62,20 @@ pub(crate) fn run(args: &HFileArgs) -> Done {
             let line = if nth == 0 { "" } else { "\n" };
             let _ = writeln!(out, "{line}{}", path.display());
         }
-        let told = HFile::open(path).map_err(Stop::File).and_then(|file| match args {
+        let told = HFile::open(path).map_err(PrintError::File).and_then(|file| match args {
             _ if args.blocks => blocks::tell(&file, &shown, &mut out),
             _ if args.cells.is_asked() => cells::tell(&file, &range, &shown, &mut out),
             _ => summary::tell(&file, &shown, &mut out),
         });
-        let told = told.and_then(|()| out.flush().map_err(Stop::Output));
+        let told = told.and_then(|()| out.flush().map_err(PrintError::Output));
         match told {
             Ok(()) => {}
             // The reader of the output has closed it.
-            Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,
-            Err(Stop::Output(error)) => {
+            Err(PrintError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            Err(PrintError::Output(error)) => {
                 return Err(Error::io("cannot write to standard output", error));
             }
-            Err(Stop::File(error)) => {
+            Err(PrintError::File(error)) => {
                 let _ = out.flush();
                 eprintln!("rowhouse: {error}");
                 code = ExitCode::FAILURE;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &HFileArgs) -> Done {
     Ok(code)
 }
 
-impl Shown {
+impl OutputFormat {
     /// Returns a row as text: its bytes, and its fields if a template is given.
     fn row(&self, row: &[u8]) -> String {
         match self.fields(row) {
@@ -108,13 +108,13 @@ impl Shown {
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for PrintError {
     fn from(error: Error) -> Self {
         Self::File(error)
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for PrintError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }

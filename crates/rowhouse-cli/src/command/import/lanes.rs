@@ -4,31 +4,31 @@
 use rowhouse::{Bytes, Result};
 
 use super::row::NewRow;
-use super::rows::{Inputs, Rows, Spot};
+use super::rows::{InputPosition, Inputs, Rows};
 
 /// A part of the files: from one position up to another, or up to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Part {
-    pub(super) start: Spot,
-    pub(super) end: Option<Spot>,
+    pub(super) start: InputPosition,
+    pub(super) end: Option<InputPosition>,
 }
 
 /// Evenly spaced positions among the rows. Their number stays small.
 #[derive(Debug)]
-pub(super) struct Marks {
-    spots: Vec<Spot>,
+pub(super) struct PositionSamples {
+    spots: Vec<InputPosition>,
     rows: u64,
     /// Number of rows between two marks.
     distance: u64,
 }
 
-impl Marks {
+impl PositionSamples {
     pub(super) fn new() -> Self {
         Self { spots: Vec::new(), rows: 0, distance: 1 }
     }
 
     /// Counts one more row, which ends at `reached`.
-    pub(super) fn count(&mut self, reached: Spot) {
+    pub(super) fn count(&mut self, reached: InputPosition) {
         self.rows += 1;
         if !self.rows.is_multiple_of(self.distance) {
             return;
@@ -47,7 +47,7 @@ impl Marks {
     /// Divides the files into `count` parts with about equal numbers of rows, or fewer if there are
     /// few rows.
     pub(super) fn parts(&self, count: usize) -> Vec<Part> {
-        let mut starts = vec![Spot::default()];
+        let mut starts = vec![InputPosition::default()];
         starts.extend((1..count).filter_map(|nth| {
             let before = nth * self.spots.len() / count;
             self.spots.get(before.checked_sub(1)?).copied()
@@ -59,15 +59,15 @@ impl Marks {
 }
 
 /// A part that is being read.
-pub(super) struct Lane<'i> {
+pub(super) struct InputPart<'i> {
     rows: Rows<'i>,
-    end: Option<Spot>,
+    end: Option<InputPosition>,
     is_done: bool,
     /// Key of the last row taken.
     last: Option<Bytes>,
 }
 
-impl<'i> Lane<'i> {
+impl<'i> InputPart<'i> {
     pub(super) fn open(inputs: &'i Inputs, part: &Part) -> Result<Self> {
         Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false, last: None })
     }
@@ -114,18 +114,18 @@ mod tests {
     use super::super::source::RecordPosition;
     use super::*;
 
-    fn spot(row: u64) -> Spot {
-        Spot { file: 0, place: RecordPosition { byte: row * 10, line: row, record: row } }
+    fn spot(row: u64) -> InputPosition {
+        InputPosition { file: 0, place: RecordPosition { byte: row * 10, line: row, record: row } }
     }
 
     proptest! {
         #[test]
         fn parts_cover_all_rows_once_and_are_about_as_long(rows in 0_u64..5_000, count in 1_usize..9) {
-            let mut marks = Marks::new();
+            let mut marks = PositionSamples::new();
             (1..=rows).for_each(|row| marks.count(spot(row)));
             let parts = marks.parts(count);
             prop_assert!(parts.len() <= count);
-            prop_assert_eq!(parts[0].start, Spot::default());
+            prop_assert_eq!(parts[0].start, InputPosition::default());
             prop_assert_eq!(parts[parts.len() - 1].end, None);
             for pair in parts.windows(2) {
                 prop_assert_eq!(pair[0].end, Some(pair[1].start));

@@ -19,7 +19,7 @@ pub(super) fn load(
     bytes: u64,
 ) -> Result<()> {
     let store = Store::builder(dir).only_existing().open()?;
-    let mut rows = OneByOne { sorted: sorter.sorted()?, next: None };
+    let mut rows = MergedRows { sorted: sorter.sorted()?, next: None };
     let mut count = 0;
     store.load_rows(table, || {
         count += 1;
@@ -30,12 +30,12 @@ pub(super) fn load(
 }
 
 /// Iterates over the rows of the table: merges consecutive entries with the same key.
-struct OneByOne<'s> {
+struct MergedRows<'s> {
     sorted: Sorted<'s>,
     next: Option<Entry>,
 }
 
-impl OneByOne<'_> {
+impl MergedRows<'_> {
     fn next(&mut self) -> Result<Option<Vec<Cell>>> {
         let first = match self.next.take() {
             Some(entry) => entry,

@@ -11,7 +11,7 @@ use super::targets::Targets;
 
 /// Arguments that declare the table.
 #[derive(Debug, clap::Args)]
-pub(super) struct MakingArgs {
+pub(super) struct CreateTableArgs {
     /// Create the table if it is missing: the template of its key, such as '[user string][at millis
     /// desc]'
     #[arg(long, value_name = "TEMPLATE", requires = "columns", value_parser = KeySchema::parse)]
@@ -28,12 +28,12 @@ pub(super) struct MakingArgs {
 /// The table that receives the rows.
 pub(super) enum Destination {
     /// An existing table.
-    There(Table),
+    Existing(Table),
     /// A table that is created before the first row is written.
-    ToMake(Box<TableSpec>),
+    ToCreate(Box<TableSpec>),
 }
 
-impl MakingArgs {
+impl CreateTableArgs {
     /// Finds the table, or determines how to create it, and returns its declarations.
     ///
     /// # Errors
@@ -56,11 +56,11 @@ impl MakingArgs {
             let table = database.table(&text).await?;
             let targets = Targets::of(&table)?;
             self.check_same(&targets, name)?;
-            return Ok((Destination::There(table), targets));
+            return Ok((Destination::Existing(table), targets));
         };
         let spec = self.spec(&text, &targets);
         spec.check()?;
-        Ok((Destination::ToMake(Box::new(spec)), targets))
+        Ok((Destination::ToCreate(Box::new(spec)), targets))
     }
 
     fn given(&self) -> Option<Targets> {

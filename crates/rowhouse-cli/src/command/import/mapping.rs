@@ -95,7 +95,7 @@ impl MappingArgs {
     }
 
     /// Returns the unknown names to ignore in rows of files with open names; `None` for any.
-    pub(super) fn passed_over(&self) -> Option<Vec<String>> {
+    pub(super) fn ignored_names(&self) -> Option<Vec<String>> {
         (!self.skip_unknown).then(|| self.skips.clone())
     }
 

@@ -29,8 +29,8 @@ use std::path::PathBuf;
 
 use rowhouse::TableName;
 
-use super::{DATA_DIR, Done, argument};
-use making::MakingArgs;
+use super::{CommandResult, DATA_DIR, argument};
+use making::CreateTableArgs;
 use mapping::MappingArgs;
 use source::Reading;
 
@@ -53,7 +53,7 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     mapping: MappingArgs,
     #[command(flatten)]
-    making: MakingArgs,
+    making: CreateTableArgs,
     /// HFiles, in a folder for each family; the table has these families, and no server may have
     /// the data directory open
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "RowArgs", "Reading", "MappingArgs", "MakingArgs", "connect"])]
@@ -112,7 +112,7 @@ enum Duplicates {
 }
 
 /// Imports the files.
-pub(crate) fn run(args: &ImportArgs) -> Done {
+pub(crate) fn run(args: &ImportArgs) -> CommandResult {
     match &args.hfiles {
         Some(hfiles) => hfiles::run(&args.table, hfiles, &args.data),
         None => run::run(args, &args.table),

@@ -12,21 +12,21 @@ use super::targets::Targets;
 use super::times::{TimeForm, Times};
 
 /// Converts the rows of one file.
-pub(super) struct RowMaker {
+pub(super) struct RowConverter {
     key: KeySchema,
     /// Sources of the fields of the key, in their order; `None` for an optional field without one.
     key_sources: Vec<Option<FieldSource>>,
-    columns: Vec<ColumnMaker>,
+    columns: Vec<ColumnConverter>,
 }
 
 /// A column for which the file has values.
-struct ColumnMaker {
+struct ColumnConverter {
     column: Column,
     source: FieldSource,
-    qualifier: QualifierMaker,
+    qualifier: QualifierConverter,
 }
 
-enum QualifierMaker {
+enum QualifierConverter {
     One(Bytes),
     /// The fields of a template, in their order.
     Fields(Vec<Option<FieldSource>>),
@@ -80,7 +80,7 @@ pub(super) struct NewRow {
     pub(super) cells: Vec<CellBytes>,
 }
 
-impl RowMaker {
+impl RowConverter {
     /// Matches the fields of a file with those that a row needs.
     ///
     /// # Errors
@@ -93,15 +93,15 @@ impl RowMaker {
         for column in targets.columns.columns() {
             let Some(origin) = origins.get(column.name()) else { continue };
             let qualifier = match (column.qualifier(), column.template()) {
-                (Some(qualifier), _) => QualifierMaker::One(Bytes::copy_from_slice(qualifier)),
+                (Some(qualifier), _) => QualifierConverter::One(Bytes::copy_from_slice(qualifier)),
                 (None, Some(template)) => {
                     let of = format!("the qualifiers of `{}`", column.name());
-                    QualifierMaker::Fields(sources_of(template, origins, declared, &of)?)
+                    QualifierConverter::Fields(sources_of(template, origins, declared, &of)?)
                 }
                 (None, None) => continue,
             };
             let source = FieldSource::new(column.name(), column.field_type(), origin, declared)?;
-            columns.push(ColumnMaker { column: column.clone(), source, qualifier });
+            columns.push(ColumnConverter { column: column.clone(), source, qualifier });
         }
         if columns.is_empty() {
             let names: Vec<_> = targets.columns.columns().iter().map(Column::name).collect();
@@ -118,8 +118,8 @@ impl RowMaker {
     pub(super) fn times(&mut self) -> impl Iterator<Item = (&str, &Origin, &mut Times)> {
         let columns = self.columns.iter_mut().flat_map(|column| {
             let fields = match &mut column.qualifier {
-                QualifierMaker::One(_) => &mut [],
-                QualifierMaker::Fields(sources) => &mut sources[..],
+                QualifierConverter::One(_) => &mut [],
+                QualifierConverter::Fields(sources) => &mut sources[..],
             };
             fields.iter_mut().flatten().chain([&mut column.source])
         });
@@ -147,8 +147,8 @@ impl RowMaker {
                 continue;
             }
             let qualifier = match &maker.qualifier {
-                QualifierMaker::One(qualifier) => qualifier.clone(),
-                QualifierMaker::Fields(sources) => {
+                QualifierConverter::One(qualifier) => qualifier.clone(),
+                QualifierConverter::Fields(sources) => {
                     let Some(template) = column.template() else { continue };
                     key_of(template, sources, record).map_err(in_column)?
                 }

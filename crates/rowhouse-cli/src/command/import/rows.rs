@@ -8,15 +8,15 @@ use rowhouse::{Error, KeySchema, Result};
 use super::bar::RowBar;
 use super::mapping::{MappingArgs, Origin};
 use super::rejects::Original;
-use super::row::{NewRow, RowMaker};
+use super::row::{NewRow, RowConverter};
 use super::source::{Datum, Next, Reading, Record, RecordPosition, Source};
 use super::targets::Targets;
-use super::times::{Looks, Times};
+use super::times::{FormCounts, Times};
 
 /// The files of an import, with the converter for the rows of each.
 pub(super) struct Inputs {
     reading: Reading,
-    passed_over: Option<Vec<String>>,
+    ignored_names: Option<Vec<String>>,
     wanted: Vec<String>,
     key: KeySchema,
     files: Vec<Input>,
@@ -25,7 +25,7 @@ pub(super) struct Inputs {
 struct Input {
     path: PathBuf,
     len: u64,
-    maker: RowMaker,
+    maker: RowConverter,
 }
 
 impl Inputs {
@@ -40,16 +40,16 @@ impl Inputs {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let source = Source::open(path, reading, &wanted)?;
-            let origins = mapping.origins(source.names(), targets, source.has_open_names());
-            let maker = origins.and_then(|origins| RowMaker::new(targets, &origins, &declared));
+            let origins = mapping.origins(source.names(), targets, source.allows_unknown_names());
+            let maker = origins.and_then(|origins| RowConverter::new(targets, &origins, &declared));
             files.push(Input {
                 path: path.clone(),
                 len: source.len(),
                 maker: maker.map_err(|error| in_file(path, &error))?,
             });
         }
-        let (reading, passed_over) = (reading.clone(), mapping.passed_over());
-        Ok(Self { reading, passed_over, wanted, key: targets.key.clone(), files })
+        let (reading, ignored_names) = (reading.clone(), mapping.ignored_names());
+        Ok(Self { reading, ignored_names, wanted, key: targets.key.clone(), files })
     }
 
     /// Reads the times whose form is not declared, and recognizes the form of each column of a
@@ -62,10 +62,10 @@ impl Inputs {
         let mut told = Vec::new();
         let mut bytes_done = 0;
         for nth in 0..self.files.len() {
-            let mut columns: BTreeMap<String, (Origin, Looks)> = BTreeMap::new();
+            let mut columns: BTreeMap<String, (Origin, FormCounts)> = BTreeMap::new();
             for (name, origin, times) in self.files[nth].maker.times() {
                 if matches!(times, Times::Unknown) {
-                    columns.insert(name.to_owned(), (origin.clone(), Looks::default()));
+                    columns.insert(name.to_owned(), (origin.clone(), FormCounts::default()));
                 }
             }
             if !columns.is_empty() {
@@ -80,7 +80,7 @@ impl Inputs {
                 for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
                     *times = recognized;
                 }
-                if recognized.is_remarkable() {
+                if recognized.differs_from_printed() {
                     let path = path.display();
                     told.push(format!("times of `{name}` in {path} are read as {form}: {first}"));
                 }
@@ -92,7 +92,7 @@ impl Inputs {
     fn look_at_times(
         &self,
         nth: usize,
-        columns: &mut BTreeMap<String, (Origin, Looks)>,
+        columns: &mut BTreeMap<String, (Origin, FormCounts)>,
         bytes_before: u64,
         bar: &mut RowBar,
     ) -> Result<()> {
@@ -142,7 +142,7 @@ impl Inputs {
     }
 
     /// Returns the rows from a position on.
-    pub(super) fn rows(&self, from: Spot) -> Result<Rows<'_>> {
+    pub(super) fn rows(&self, from: InputPosition) -> Result<Rows<'_>> {
         let mut rows =
             Rows { inputs: self, file: from.file, source: None, record: Record::default() };
         rows.open(Some(from.place).filter(|place| *place != RecordPosition::default()))?;
@@ -156,7 +156,7 @@ fn in_file(path: &Path, error: &Error) -> Error {
 
 /// A position in one of the files; the default is the beginning of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spot {
+pub(super) struct InputPosition {
     /// The file, counted from 0.
     pub(super) file: usize,
     /// The position in it; the default is its beginning.
@@ -202,9 +202,9 @@ impl Rows<'_> {
     }
 
     /// Returns the position after the last row that was read.
-    pub(super) fn reached(&self) -> Spot {
+    pub(super) fn reached(&self) -> InputPosition {
         let place = self.source.as_ref().map(Source::place);
-        Spot { file: self.file, place: place.unwrap_or_default() }
+        InputPosition { file: self.file, place: place.unwrap_or_default() }
     }
 
     /// Returns about how many bytes of all files have been read.
@@ -226,7 +226,7 @@ impl Rows<'_> {
         self.source = None;
         let Some(input) = self.inputs.files.get(self.file) else { return Ok(()) };
         let mut source = Source::open(&input.path, &self.inputs.reading, &self.inputs.wanted)?;
-        source.pass_over(self.inputs.passed_over.clone());
+        source.ignore_names(self.inputs.ignored_names.clone());
         if let Some(place) = place {
             source.seek(&place)?;
         }

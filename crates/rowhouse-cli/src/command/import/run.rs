@@ -10,19 +10,19 @@ use rowhouse_store::Holder;
 use serde_json::{Value as Json, json};
 
 use super::bar::RowBar;
-use super::journal::{Journal, Reached};
+use super::journal::{Progress, ProgressFile};
 use super::making::Destination;
 use super::rejects::Rejects;
 use super::rows::Inputs;
 use super::summary::Summary;
-use super::survey::{Look, Survey};
+use super::survey::{Survey, SurveyOptions};
 use super::targets::Targets;
 use super::write::Writing;
 use super::{Duplicates, ImportArgs, load};
-use crate::command::{Done, database_url};
+use crate::command::{CommandResult, database_url};
 
 /// Imports rows.
-pub(super) fn run(args: &ImportArgs, table: &TableName) -> Done {
+pub(super) fn run(args: &ImportArgs, table: &TableName) -> CommandResult {
     if args.rows.sorted && Holder::of(&args.data)?.is_some() {
         return Err(Error::invalid(format!(
             "--sorted writes files of the store, which a server has open; without it rows are sent to the server: data={}",
@@ -68,7 +68,7 @@ async fn import(args: &ImportArgs, name: &TableName) -> Result<Summary> {
 
 /// Returns whether the last written rows, or all of them, are missing: the table was restored from
 /// a snapshot or a backup, or created again.
-async fn lost(table: &Table, reached: &Reached) -> Result<bool> {
+async fn lost(table: &Table, reached: &Progress) -> Result<bool> {
     let only_keys = || Filter::KeyOnly { length_as_value: false };
     for key in &reached.last {
         if table.get(&Get::new(key.clone())?.filter(only_keys())).await?.is_empty() {
@@ -91,7 +91,8 @@ impl Import<'_> {
         let (destination, targets) = args.making.destination(&self.database, name).await?;
         let mut inputs = Inputs::new(&args.files, &args.reading, &args.mapping, &targets)?;
         self.check_outputs()?;
-        let journal = Journal::new(&self.progress_path(), self.identity(name, &targets).await?);
+        let journal =
+            ProgressFile::new(&self.progress_path(), self.identity(name, &targets).await?);
         let mut bar = RowBar::new(inputs.bytes());
         let mut summary = Summary::new(args, name, &inputs);
         summary.times = inputs.recognize_times(&mut bar).inspect_err(|_| bar.clear())?;
@@ -102,7 +103,7 @@ impl Import<'_> {
         let (reached, table) = match reached {
             Some(reached) if args.rows.dry_run => {
                 self.check_still_there(&destination, &reached).await?;
-                return Ok((summary.would_go_on(reached), None));
+                return Ok((summary.dry_run_of_resumed(reached), None));
             }
             Some(reached) => {
                 self.check_still_there(&destination, &reached).await?;
@@ -121,7 +122,7 @@ impl Import<'_> {
                 let table = self.make(destination).await?;
                 let parts = survey.marks.parts(lanes_of(&survey, &table).await?);
                 let (counts, rejects) = (survey.counts, summary.rejects.clone());
-                (Reached { counts, parts, rejects, ..Reached::default() }, table)
+                (Progress { counts, parts, rejects, ..Progress::default() }, table)
             }
         };
         summary.counts = reached.counts;
@@ -160,11 +161,11 @@ impl Import<'_> {
     ) -> Result<Survey> {
         let args = &self.args.rows;
         let table = match destination {
-            Destination::There(table) => Some(table),
-            Destination::ToMake(_) => None,
+            Destination::Existing(table) => Some(table),
+            Destination::ToCreate(_) => None,
         };
         let memory = args.memory as usize * 1_000_000;
-        let look = Look {
+        let look = SurveyOptions {
             key: inputs.key(),
             inputs,
             table,
@@ -185,10 +186,10 @@ impl Import<'_> {
     }
 
     /// Refuses to resume with a table that has lost the written rows.
-    async fn check_still_there(&self, destination: &Destination, reached: &Reached) -> Result<()> {
+    async fn check_still_there(&self, destination: &Destination, reached: &Progress) -> Result<()> {
         let lost = match destination {
-            Destination::There(table) => lost(table, reached).await?,
-            Destination::ToMake(_) => reached.written > 0,
+            Destination::Existing(table) => lost(table, reached).await?,
+            Destination::ToCreate(_) => reached.written > 0,
         };
         match lost {
             false => Ok(()),
@@ -204,8 +205,8 @@ impl Import<'_> {
     /// Returns the table, created if it is missing.
     async fn make(&self, destination: Destination) -> Result<Table> {
         match destination {
-            Destination::There(table) => Ok(table),
-            Destination::ToMake(spec) => self.database.create_table(*spec).await,
+            Destination::Existing(table) => Ok(table),
+            Destination::ToCreate(spec) => self.database.create_table(*spec).await,
         }
     }
 

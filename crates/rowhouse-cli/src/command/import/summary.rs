@@ -7,7 +7,7 @@ use rowhouse::{Error, Result, TableName};
 use serde_json::{Value as Json, json};
 
 use super::ImportArgs;
-use super::journal::Reached;
+use super::journal::Progress;
 use super::rows::Inputs;
 use super::survey::Counts;
 use crate::counted::counted;
@@ -53,8 +53,8 @@ impl Summary {
     }
 
     /// Returns the report of a dry run for an interrupted import.
-    pub(super) fn would_go_on(self, reached: Reached) -> Self {
-        let Reached { counts, rejects, written, .. } = reached;
+    pub(super) fn dry_run_of_resumed(self, reached: Progress) -> Self {
+        let Progress { counts, rejects, written, .. } = reached;
         Self { counts, rejects, written, is_resumed: true, ..self }
     }
 

@@ -6,9 +6,9 @@ use rowhouse_model::{FilterRange, ListOperator};
 
 use super::bar::RowBar;
 use super::cells;
-use super::lanes::Marks;
+use super::lanes::PositionSamples;
 use super::rejects::Rejects;
-use super::rows::{Inputs, Spot};
+use super::rows::{InputPosition, Inputs};
 use super::sort::{Entry, Sorter};
 use crate::one_line::on_one_line;
 
@@ -35,11 +35,11 @@ pub(super) struct Survey {
     /// Whether the rows are in key order in the files.
     pub(super) is_in_order: bool,
     /// Positions among them.
-    pub(super) marks: Marks,
+    pub(super) marks: PositionSamples,
 }
 
 /// Settings of the check.
-pub(super) struct Look<'t> {
+pub(super) struct SurveyOptions<'t> {
     pub(super) key: &'t KeySchema,
     pub(super) inputs: &'t Inputs,
     /// The table, if it may already have rows.
@@ -50,14 +50,14 @@ pub(super) struct Look<'t> {
     pub(super) memory: usize,
 }
 
-impl Look<'_> {
+impl SurveyOptions<'_> {
     /// Reads all files.
     pub(super) async fn run(&self, rejects: &mut Rejects, bar: &mut RowBar) -> Result<Survey> {
         let mut counts = Counts::default();
         let mut sorter = Sorter::new(self.memory);
-        let mut rows = self.inputs.rows(Spot::default())?;
+        let mut rows = self.inputs.rows(InputPosition::default())?;
         let mut file = 0;
-        let (mut before, mut is_in_order, mut marks) = (Bytes::new(), true, Marks::new());
+        let (mut before, mut is_in_order, mut marks) = (Bytes::new(), true, PositionSamples::new());
         while let Some(read) = rows.next()? {
             if read.file != file {
                 rejects.finish_file()?;

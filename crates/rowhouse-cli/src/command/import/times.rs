@@ -146,7 +146,7 @@ impl Times {
     }
 
     /// Returns whether the form was recognized, and differs from the printed one.
-    pub(super) fn is_remarkable(self) -> bool {
+    pub(super) fn differs_from_printed(self) -> bool {
         match self {
             Self::Unknown | Self::Recognized(TimeForm::Iso) | Self::Declared(_) => false,
             Self::Recognized(_) => true,
@@ -160,11 +160,11 @@ fn count(text: &str) -> Option<i128> {
 
 /// The number of values of a column that look like each form, and the first of them.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct FormCounts {
     forms: Vec<(TimeForm, u64, String)>,
 }
 
-impl Looks {
+impl FormCounts {
     pub(super) fn note(&mut self, text: &str) {
         let Some(form) = TimeForm::of(text) else { return };
         match self.forms.iter_mut().find(|(known, ..)| *known == form) {
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     fn recognized(texts: &[&str]) -> Result<Times> {
-        let mut looks = Looks::default();
+        let mut looks = FormCounts::default();
         texts.iter().for_each(|text| looks.note(text));
         Ok(looks.most("at")?.map_or(Times::Unknown, |(form, _)| Times::Recognized(form)))
     }

@@ -4,23 +4,23 @@ use rowhouse::{Bytes, Durability, Error, Mutation, MutationOutcome, Result, Tabl
 use tokio::task::JoinHandle;
 
 use super::bar::RowBar;
-use super::journal::{Journal, Reached};
-use super::lanes::Lane;
+use super::journal::{Progress, ProgressFile};
+use super::lanes::InputPart;
 use super::rows::Inputs;
 
 /// The target of the rows, and the size of a batch.
 pub(super) struct Writing<'t> {
     pub(super) inputs: &'t Inputs,
     pub(super) table: &'t Table,
-    pub(super) journal: &'t Journal,
+    pub(super) journal: &'t ProgressFile,
     pub(super) batch_rows: usize,
 }
 
 /// A batch being written.
-struct Sent {
+struct PendingBatch {
     outcomes: JoinHandle<Vec<Result<MutationOutcome>>>,
     /// The progress after this batch.
-    then: Reached,
+    then: Progress,
     /// Whether the batch, and all before it, are then on the disk.
     is_synced: bool,
 }
@@ -28,17 +28,17 @@ struct Sent {
 impl Writing<'_> {
     /// Writes all remaining rows that were not rejected, and returns the number of written rows. It
     /// reads the next batch while one is being written.
-    pub(super) async fn run(&self, mut reached: Reached, bar: &mut RowBar) -> Result<u64> {
+    pub(super) async fn run(&self, mut reached: Progress, bar: &mut RowBar) -> Result<u64> {
         self.journal.note(&reached)?;
-        let lanes = reached.parts.iter().map(|part| Lane::open(self.inputs, part));
+        let lanes = reached.parts.iter().map(|part| InputPart::open(self.inputs, part));
         let mut lanes = lanes.collect::<Result<Vec<_>>>()?;
-        let mut sent: Option<Sent> = None;
+        let mut sent: Option<PendingBatch> = None;
         for batches in 1_u64.. {
             let batch = self.batch(&mut lanes)?;
             let is_end = batch.is_empty();
             reached.written += batch.len() as u64;
-            reached.parts = lanes.iter().map(Lane::rest).collect();
-            let last: Vec<Bytes> = lanes.iter().filter_map(Lane::last).collect();
+            reached.parts = lanes.iter().map(InputPart::rest).collect();
+            let last: Vec<Bytes> = lanes.iter().filter_map(InputPart::last).collect();
             if !last.is_empty() {
                 reached.last = last;
             }
@@ -53,7 +53,7 @@ impl Writing<'_> {
     }
 
     /// Returns the next rows, some of each part.
-    fn batch(&self, lanes: &mut [Lane<'_>]) -> Result<Vec<Mutation>> {
+    fn batch(&self, lanes: &mut [InputPart<'_>]) -> Result<Vec<Mutation>> {
         let each = self.batch_rows.div_ceil(lanes.len().max(1));
         let bytes_each = BATCH_BYTES / lanes.len().max(1);
         let mut batch = Vec::with_capacity(self.batch_rows);
@@ -73,7 +73,7 @@ impl Writing<'_> {
         Ok(batch)
     }
 
-    fn send(&self, mut batch: Vec<Mutation>, then: &Reached, is_synced: bool) -> Sent {
+    fn send(&self, mut batch: Vec<Mutation>, then: &Progress, is_synced: bool) -> PendingBatch {
         // The table may declare less, and then rows recorded as written would be lost with a killed
         // process. One log holds all rows in order, so a sync of a batch covers all before it.
         let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
@@ -84,12 +84,12 @@ impl Writing<'_> {
         }
         let table = self.table.clone();
         let outcomes = tokio::spawn(async move { table.batch(batch).await });
-        Sent { outcomes, then: then.clone(), is_synced }
+        PendingBatch { outcomes, then: then.clone(), is_synced }
     }
 
     /// Waits until a batch is in the table, and records the progress if it is also on the disk.
-    async fn arrived(&self, sent: Option<Sent>) -> Result<()> {
-        let Some(Sent { outcomes, then, is_synced }) = sent else { return Ok(()) };
+    async fn arrived(&self, sent: Option<PendingBatch>) -> Result<()> {
+        let Some(PendingBatch { outcomes, then, is_synced }) = sent else { return Ok(()) };
         let outcomes = outcomes.await.map_err(|_| Error::invalid("writing rows was ended"))?;
         for outcome in outcomes {
             outcome.map_err(|error| {
@@ -106,7 +106,7 @@ impl Writing<'_> {
         }
     }
 
-    fn draw(&self, bar: &mut RowBar, reached: &Reached) {
+    fn draw(&self, bar: &mut RowBar, reached: &Progress) {
         let rows = (reached.counts.rows - reached.counts.rejected).max(1);
         let part = reached.written as f64 / rows as f64;
         bar.draw_now("writing", reached.written, (self.inputs.bytes() as f64 * part) as u64);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rowhouse::{Calendar, Error, FieldType, Holds, KeySchema, Result, Uuid, Value};
 use serde_json::json;
 
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
 /// The number of keys per pass, large enough that the branch predictor does not learn them.
 const KEYS: usize = 1_000;
@@ -17,7 +17,7 @@ const DRAWS_MAX: u32 = 64;
 const MEASURED: Duration = Duration::from_millis(300);
 
 /// Draws values, encodes and decodes keys, and prints the time of one.
-pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> KeyResult {
     let mut random = Random(0x726f_7768_6f75_7365);
     let rows: Vec<Row> = (0..KEYS).map(|_| row(schema, &mut random)).collect::<Result<_>>()?;
     let bytes = rows.iter().map(|row| row.key.len()).sum::<usize>() as f64 / KEYS as f64;
@@ -53,7 +53,7 @@ pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended
             writeln!(out, "a key  {bytes:7.1} bytes")?;
         }
     }
-    Ok(Verdict::Fine)
+    Ok(Outcome::Fine)
 }
 
 /// Returns the nanoseconds of a key in the fastest of many passes.

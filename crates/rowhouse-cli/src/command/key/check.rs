@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::input::keys_in;
 use super::notation::Notation;
-use super::spread::Spread;
+use super::spread::Distribution;
 use super::values::ValueFiles;
 use super::zone::ZoneArgs;
-use super::{Ended, Stop, Verdict};
+use super::{KeyError, KeyResult, Outcome};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -36,9 +36,15 @@ pub(super) struct CheckArgs {
 }
 
 /// Prints a line for each finding.
-pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+pub(super) fn run(
+    args: &CheckArgs,
+    schema: &KeySchema,
+    json: bool,
+    out: &mut impl Write,
+) -> KeyResult {
     let (sample, read) = sample(args, schema)?;
-    let spread = args.regions.map(|regions| Spread::of(schema, &sample, regions)).transpose()?;
+    let spread =
+        args.regions.map(|regions| Distribution::of(schema, &sample, regions)).transpose()?;
     let misfits = sample.iter().filter(|key| schema.decode(key).is_err()).count();
     let findings = schema.check_with(&sample);
     for finding in &findings {
@@ -65,19 +71,19 @@ pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut im
     }
     let counts = |finding: &Finding| args.deny.is_empty() || args.deny.contains(&finding.rule);
     let is_found = misfits > 0 || findings.iter().any(counts);
-    Ok(read.and(if is_found { Verdict::Findings } else { Verdict::Fine }))
+    Ok(read.and(if is_found { Outcome::Findings } else { Outcome::Fine }))
 }
 
 /// Returns the keys of the sample, and whether all of the values could be encoded.
-fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Verdict), Stop> {
+fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Outcome), KeyError> {
     let mut keys = Vec::new();
     if !args.files.is_given() {
         let listed = args.sample.as_deref().map(|path| keys_in(path, args.notation));
-        return Ok((listed.transpose()?.unwrap_or_default(), Verdict::Fine));
+        return Ok((listed.transpose()?.unwrap_or_default(), Outcome::Fine));
     }
     let read = args.files.each_key(schema, args.zone.zone, |key| {
         keys.push(key.to_vec());
-        Ok(Verdict::Fine)
+        Ok(Outcome::Fine)
     })?;
     Ok((keys, read))
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use super::input::each_line;
 use super::notation::{self, Notation};
 use super::zone::{Zone, ZoneArgs};
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
 /// Arguments of `decode`.
 #[derive(Debug, clap::Args)]
@@ -28,8 +28,8 @@ pub(super) fn run(
     schema: &KeySchema,
     json: bool,
     out: &mut impl Write,
-) -> Ended {
-    let mut decode = |text: &str| -> Ended {
+) -> KeyResult {
+    let mut decode = |text: &str| -> KeyResult {
         let key = args.notation.read(text)?;
         let decoded = schema.decode(&key);
         let shown = args.notation.print(&key);
@@ -37,12 +37,12 @@ pub(super) fn run(
             true => print_json(&shown, &decoded, args.zone.zone, out)?,
             false => print_text(&shown, &decoded, args.zone.zone, out)?,
         }
-        Ok(if decoded.is_ok() { Verdict::Fine } else { Verdict::Findings })
+        Ok(if decoded.is_ok() { Outcome::Fine } else { Outcome::Findings })
     };
     if args.keys.is_empty() {
         return each_line(decode);
     }
-    let mut verdict = Verdict::Fine;
+    let mut verdict = Outcome::Fine;
     for key in &args.keys {
         verdict = verdict.and(decode(key)?);
     }

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::input::keys_in;
 use super::notation::Notation;
 use super::plan::QueryArgs;
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,7 @@ pub(super) fn run(
     schema: &KeySchema,
     json: bool,
     out: &mut impl Write,
-) -> Ended {
+) -> KeyResult {
     let plan = args.query.plan(schema)?;
     let estimate = plan.estimate(&args.statistics()?);
     if json {
@@ -68,7 +68,7 @@ pub(super) fn run(
     } else {
         write!(out, "{plan}{estimate}{}", explained(&plan, schema))?;
     }
-    Ok(Verdict::Fine)
+    Ok(Outcome::Fine)
 }
 
 /// Returns the remarks on a plan beyond its text.

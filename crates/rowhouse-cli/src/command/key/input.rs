@@ -7,16 +7,16 @@ use std::path::Path;
 use rowhouse::{Error, Result};
 
 use super::notation::Notation;
-use super::{Ended, Stop, Verdict};
+use super::{KeyError, KeyResult, Outcome};
 
 /// Calls `take` with every line of standard input, without its end. An invalid request is reported
 /// on standard error with its line number, and the next line is read.
-pub(super) fn each_line(take: impl FnMut(&str) -> Ended) -> Ended {
+pub(super) fn each_line(take: impl FnMut(&str) -> KeyResult) -> KeyResult {
     each_line_of(io::stdin().lock(), take)
 }
 
 /// As [`each_line`], for a file; `-` is standard input.
-pub(super) fn each_line_in(file: &str, take: impl FnMut(&str) -> Ended) -> Ended {
+pub(super) fn each_line_in(file: &str, take: impl FnMut(&str) -> KeyResult) -> KeyResult {
     each_line_of(BufReader::new(opened(file)?), take)
 }
 
@@ -44,8 +44,8 @@ pub(super) fn keys_in(path: &Path, notation: Notation) -> Result<Vec<Vec<u8>>> {
     text.lines().enumerate().map(key).collect()
 }
 
-fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) -> Ended {
-    let mut verdict = Verdict::Fine;
+fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> KeyResult) -> KeyResult {
+    let mut verdict = Outcome::Fine;
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -53,11 +53,11 @@ fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) ->
         if read.map_err(|source| Error::io("cannot read the input", source))? == 0 {
             break;
         }
-        let taken = text(&line).map_err(Stop::from).and_then(&mut take);
+        let taken = text(&line).map_err(KeyError::from).and_then(&mut take);
         verdict = verdict.and(match taken {
-            Err(Stop::Request(error)) => {
+            Err(KeyError::Request(error)) => {
                 eprintln!("rowhouse: line {number}: {error}");
-                Verdict::Findings
+                Outcome::Findings
             }
             other => other?,
         });

@@ -61,40 +61,40 @@ enum KeyCommand {
 
 /// The outcome of a command that ran to its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum Outcome {
     Fine,
     /// Findings, or input that does not fit: exit status 1.
     Findings,
 }
 
 /// The reason why a command ended early.
-enum Stop {
+enum KeyError {
     /// The template or the request is wrong.
     Request(Error),
     /// The output is closed or cannot be written.
     Output(io::Error),
 }
 
-type Ended = Result<Verdict, Stop>;
+type KeyResult = Result<Outcome, KeyError>;
 
 /// Exits with 0 on success, 1 for findings and for input that does not fit, 2 for a request that
 /// cannot be answered.
 pub(crate) fn run(args: &KeyArgs) -> ExitCode {
     let problem = match answer(args, &mut io::stdout().lock()) {
-        Ok(Verdict::Fine) => return ExitCode::SUCCESS,
-        Ok(Verdict::Findings) => return ExitCode::from(FINDINGS),
+        Ok(Outcome::Fine) => return ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => return ExitCode::from(FINDINGS),
         // The reader of the output has closed it.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+        Err(KeyError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS;
         }
-        Err(Stop::Output(error)) => Error::io("cannot write to standard output", error),
-        Err(Stop::Request(error)) => error,
+        Err(KeyError::Output(error)) => Error::io("cannot write to standard output", error),
+        Err(KeyError::Request(error)) => error,
     };
     eprintln!("rowhouse: {problem}");
     ExitCode::from(BAD_REQUEST)
 }
 
-fn answer(args: &KeyArgs, out: &mut impl Write) -> Ended {
+fn answer(args: &KeyArgs, out: &mut impl Write) -> KeyResult {
     let schema = KeySchema::parse(&args.template)?;
     match &args.command {
         KeyCommand::Encode(encode) => encode::run(encode, &schema, args.json, out),
@@ -107,20 +107,20 @@ fn answer(args: &KeyArgs, out: &mut impl Write) -> Ended {
     }
 }
 
-impl Verdict {
+impl Outcome {
     /// Returns findings, if either has them.
     fn and(self, other: Self) -> Self {
         if self == Self::Fine { other } else { self }
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for KeyError {
     fn from(error: Error) -> Self {
         Self::Request(error)
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for KeyError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }

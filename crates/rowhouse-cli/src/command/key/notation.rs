@@ -61,8 +61,12 @@ pub(super) fn json(value: &Value, zone: Zone) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Bool(flag) => (*flag).into(),
-        Value::Unsigned(number) => exactly(number, u64::try_from(*number).ok().map(Json::from)),
-        Value::Signed(number) => exactly(number, i64::try_from(*number).ok().map(Json::from)),
+        Value::Unsigned(number) => {
+            number_or_text(number, u64::try_from(*number).ok().map(Json::from))
+        }
+        Value::Signed(number) => {
+            number_or_text(number, i64::try_from(*number).ok().map(Json::from))
+        }
         // JSON has no infinity.
         Value::Float(float) if float.get().is_finite() => float.get().into(),
         Value::Text(text) => text.as_str().into(),
@@ -73,7 +77,7 @@ pub(super) fn json(value: &Value, zone: Zone) -> Json {
 }
 
 /// Returns the number, if it fits 64 bits, or its digits as text.
-fn exactly(number: impl ToString, fitting: Option<Json>) -> Json {
+fn number_or_text(number: impl ToString, fitting: Option<Json>) -> Json {
     fitting.unwrap_or_else(|| number.to_string().into())
 }
 

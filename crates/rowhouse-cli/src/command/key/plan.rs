@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::notation::{self, Notation};
 use super::zone::ZoneArgs;
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
 /// The argument with the query.
 #[derive(Debug, clap::Args)]
@@ -67,11 +67,16 @@ impl QueryArgs {
 }
 
 /// Prints every range, and the conditions that remain to be checked on its rows.
-pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+pub(super) fn run(
+    args: &PlanArgs,
+    schema: &KeySchema,
+    json: bool,
+    out: &mut impl Write,
+) -> KeyResult {
     let plan = args.query.plan(schema)?;
     if json {
         writeln!(out, "{}", args.query.document(&plan, args.notation))?;
-        return Ok(Verdict::Fine);
+        return Ok(Outcome::Fine);
     }
     for (buckets, range) in ranges(&plan) {
         let buckets: Vec<_> = buckets.iter().map(Value::to_string).collect();
@@ -100,7 +105,7 @@ pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut imp
     if !candidates.is_empty() {
         writeln!(out, "candidates: keys hold too little of {}", candidates.join(", "))?;
     }
-    Ok(Verdict::Fine)
+    Ok(Outcome::Fine)
 }
 
 /// Returns the cells that are read from columns with a template.

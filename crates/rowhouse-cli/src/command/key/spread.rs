@@ -9,7 +9,7 @@ use super::notation::Notation;
 use crate::counted::counted;
 
 /// Regions, and the number of the sample's keys in each.
-pub(super) struct Spread {
+pub(super) struct Distribution {
     /// The source of the region boundaries.
     by: &'static str,
     /// The first key of each, and its number of keys.
@@ -17,7 +17,7 @@ pub(super) struct Spread {
     keys: usize,
 }
 
-impl Spread {
+impl Distribution {
     /// Takes region boundaries from the template, or, if that does not determine how keys are
     /// distributed, regions with equally many keys of the sample.
     pub(super) fn of(schema: &KeySchema, sample: &[Vec<u8>], regions: usize) -> Result<Self> {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::input::{each_line_in, opened};
 use super::zone::Zone;
-use super::{Ended, Stop, Verdict};
+use super::{KeyError, KeyResult, Outcome};
 use crate::command::unreadable_csv;
 
 /// Arguments that name files with values.
@@ -35,8 +35,8 @@ impl ValueFiles {
         &self,
         schema: &KeySchema,
         zone: Zone,
-        mut take: impl FnMut(&[u8]) -> Ended,
-    ) -> Ended {
+        mut take: impl FnMut(&[u8]) -> KeyResult,
+    ) -> KeyResult {
         if let Some(file) = &self.jsonl {
             return each_line_in(file, |line| take(&key(schema, members(schema, line, zone)?)?));
         }
@@ -46,7 +46,7 @@ impl ValueFiles {
                     names.iter().zip(record).map(|(name, text)| named(schema, name, text, zone));
                 take(&key(schema, values.collect::<Result<_>>()?)?)
             }),
-            None => Ok(Verdict::Fine),
+            None => Ok(Outcome::Fine),
         }
     }
 }
@@ -54,11 +54,11 @@ impl ValueFiles {
 /// Calls `take` with every record after the first, which has the names.
 fn each_record(
     input: Box<dyn Read>,
-    mut take: impl FnMut(&csv::StringRecord, &csv::StringRecord) -> Ended,
-) -> Ended {
+    mut take: impl FnMut(&csv::StringRecord, &csv::StringRecord) -> KeyResult,
+) -> KeyResult {
     let mut records = csv::Reader::from_reader(input);
     let names = records.headers().map_err(unreadable_csv)?.clone();
-    let mut verdict = Verdict::Fine;
+    let mut verdict = Outcome::Fine;
     for record in records.records() {
         let (line, taken) = match record {
             Ok(record) => {
@@ -74,9 +74,9 @@ fn each_record(
             }
         };
         verdict = verdict.and(match taken {
-            Err(Stop::Request(error)) => {
+            Err(KeyError::Request(error)) => {
                 eprintln!("rowhouse: line {line}: {error}");
-                Verdict::Findings
+                Outcome::Findings
             }
             other => other?,
         });
@@ -84,10 +84,10 @@ fn each_record(
     Ok(verdict)
 }
 
-pub(super) type Named = Vec<(String, Value)>;
+pub(super) type NamedValues = Vec<(String, Value)>;
 
 /// Returns the key of these values. A salt that is not given is drawn at random.
-pub(super) fn key(schema: &KeySchema, values: Named) -> Result<Bytes> {
+pub(super) fn key(schema: &KeySchema, values: NamedValues) -> Result<Bytes> {
     match schema.has_salt() {
         true => schema.encode_salted(&values, RandomState::new().hash_one(())),
         false => schema.encode(&values),
@@ -99,7 +99,7 @@ pub(super) fn pairs<'a>(
     schema: &KeySchema,
     pairs: impl Iterator<Item = &'a str>,
     zone: Zone,
-) -> Result<Named> {
+) -> Result<NamedValues> {
     let value = |pair: &str| {
         let (name, text) = pair
             .split_once('=')
@@ -117,7 +117,7 @@ fn named(schema: &KeySchema, name: &str, text: &str, zone: Zone) -> Result<(Stri
 
 /// Parses values from the members of a JSON object. Texts and numbers are read as in `NAME=VALUE`,
 /// except for the text `null`, which is not null here.
-fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<Named> {
+fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<NamedValues> {
     let object: Map<String, Json> = serde_json::from_str(line)
         .map_err(|error| Error::invalid(format!("expected a JSON object: {error}")))?;
     let value = |(name, json): (String, Json)| {

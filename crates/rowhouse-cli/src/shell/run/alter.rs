@@ -194,7 +194,7 @@ fn has(pairs: &Hash, wanted: &str) -> bool {
 fn refused(error: Error) -> Failure {
     match error.kind() {
         ErrorKind::InvalidRequest | ErrorKind::Unsupported => {
-            Failure::Said(error.message().to_owned())
+            Failure::Usage(error.message().to_owned())
         }
         _ => Failure::Database(error),
     }

@@ -133,7 +133,7 @@ impl WrittenColumn {
             Self::Fields(name, fields) => by_fields(table, name, fields)?,
         };
         let refused = |error: Error| {
-            Failure::Said(format!("column `{}`: {}", declared.name(), error.message()))
+            Failure::Usage(format!("column `{}`: {}", declared.name(), error.message()))
         };
         let value = typed(declared, &value).map_err(refused)?;
         // This error names the column itself.

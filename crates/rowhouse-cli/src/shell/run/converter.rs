@@ -166,7 +166,7 @@ mod tests {
     fn split(text: &'static str) -> std::result::Result<(String, Option<Converter>), String> {
         match Converter::split(&Bytes::from_static(text.as_bytes())) {
             Ok((qualifier, converter)) => Ok((escape(&qualifier), converter)),
-            Err(Failure::Said(text)) => Err(text),
+            Err(Failure::Usage(text)) => Err(text),
             Err(other) => panic!("{other:?}"),
         }
     }

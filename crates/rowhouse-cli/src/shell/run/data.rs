@@ -8,7 +8,7 @@ use rowhouse::{
 };
 
 use super::column::WrittenColumn;
-use super::row::{Bound, Named};
+use super::row::{Bound, RowArgument};
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -17,7 +17,7 @@ use crate::shell::session::Session;
 pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let table = call.table()?;
-    let (row, value) = (Named::of(&call, 1)?, call.bytes(3)?);
+    let (row, value) = (RowArgument::of(&call, 1)?, call.bytes(3)?);
     let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
@@ -33,7 +33,7 @@ pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> R
 /// Writes a row of several columns unless it exists.
 pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let table = call.table()?;
-    let row = Named::of(&call, 1)?;
+    let row = RowArgument::of(&call, 1)?;
     let columns = match &call.arguments[2] {
         Value::Hash(pairs) if !pairs.is_empty() => pairs,
         other => {
@@ -69,7 +69,7 @@ fn ttl(call: &mut Call) -> Result<Option<i64>> {
 
 pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let value = call.bytes(3)?;
     call.no_more_than(4)?;
@@ -86,7 +86,7 @@ pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -
 
 pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let amount = call.integer(3)?.unwrap_or(1);
     call.no_more_than(4)?;
@@ -105,7 +105,7 @@ pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
@@ -143,9 +143,9 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
     call.no_more_than(4)?;
     match prefix {
         None => {
-            let row = Named::of(&call, 1)?;
+            let row = RowArgument::of(&call, 1)?;
             let table = session.database.table(&table).await?;
-            let wanted = Wanted::new(session, &table, column, at).await?;
+            let wanted = DeleteSelection::new(session, &table, column, at).await?;
             for row in row.keys(&table)? {
                 table.delete(wanted.of(row)?).await?;
             }
@@ -163,19 +163,19 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
                 return said("ROWPREFIXFILTER must not be empty: truncate empties a table");
             };
             let table = session.database.table(&table).await?;
-            let wanted = Wanted::new(session, &table, column, at).await?;
+            let wanted = DeleteSelection::new(session, &table, column, at).await?;
             delete_range(&table, prefix.prefix(&table)?, &wanted, batch).await
         }
     }
 }
 
 /// The cells of each row that `deleteall` deletes.
-struct Wanted {
+struct DeleteSelection {
     column: Option<(Bytes, Option<Bytes>)>,
     at: Timestamp,
 }
 
-impl Wanted {
+impl DeleteSelection {
     async fn new<W>(
         session: &Session<W>,
         table: &Table,
@@ -202,7 +202,12 @@ impl Wanted {
     }
 }
 
-async fn delete_range(table: &Table, range: RowRange, wanted: &Wanted, batch: usize) -> Result<()> {
+async fn delete_range(
+    table: &Table,
+    range: RowRange,
+    wanted: &DeleteSelection,
+    batch: usize,
+) -> Result<()> {
     let mut rows = table.scan(Scan::new(range)).await?;
     let mut deletes: Vec<Mutation> = Vec::new();
     loop {

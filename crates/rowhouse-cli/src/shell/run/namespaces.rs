@@ -73,7 +73,7 @@ pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> 
 async fn find<W: Write>(session: &Session<W>, name: &str) -> Result<Namespace> {
     let namespaces = session.database.namespaces().await?;
     let found = namespaces.into_iter().find(|namespace| namespace.name() == name);
-    found.ok_or_else(|| Failure::Said(format!("Unknown namespace {name}!")))
+    found.ok_or_else(|| Failure::Usage(format!("Unknown namespace {name}!")))
 }
 
 pub(super) async fn drop<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

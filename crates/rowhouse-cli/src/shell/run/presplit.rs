@@ -117,7 +117,7 @@ fn of_value(value: &Value) -> Result<Bytes> {
 fn of_text(text: &str) -> Result<Bytes> {
     match unescape(text) {
         Ok(bytes) => Ok(bytes.into()),
-        Err(error) => Err(Failure::Said(error.message().to_owned())),
+        Err(error) => Err(Failure::Usage(error.message().to_owned())),
     }
 }
 

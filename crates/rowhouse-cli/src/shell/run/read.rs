@@ -8,7 +8,7 @@ use rowhouse::{Filter, Get, KeyValue, TimeRange, escape};
 use super::column::{WrittenColumn, WrittenColumns};
 use super::data::checked_timestamp;
 use super::decode;
-use super::row::Named;
+use super::row::RowArgument;
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -17,7 +17,7 @@ use crate::shell::session::Session;
 
 pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let mut named = Vec::new();
     for argument in call.arguments.into_iter().skip(2) {
         match argument {
@@ -64,7 +64,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
 /// Prints the reasons for the output of `get` for a column.
 pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(u32::MAX);
@@ -89,7 +89,7 @@ pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: C
 }
 
 pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let table = session.database.table(&table).await?;
     let (family, qualifier) = column.counter(session, &table).await?;

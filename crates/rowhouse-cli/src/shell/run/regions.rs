@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, ServerName, escape};
 
 use super::decode;
-use super::row::Named;
+use super::row::RowArgument;
 use super::tables::existing;
 use crate::one_line::on_one_line;
 use crate::shell::call::Call;
@@ -103,7 +103,7 @@ async fn addresses(host: &str) -> Vec<IpAddr> {
 /// Prints the region that has a row, and its server: for each key that the given fields may mean.
 pub(super) async fn locate<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(2)?;
-    let row = Named::of(&call, 1)?;
+    let row = RowArgument::of(&call, 1)?;
     let table = session.database.table(&call.table()?).await?;
     let mut found = Vec::new();
     for key in row.keys(&table)? {

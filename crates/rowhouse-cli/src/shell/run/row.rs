@@ -10,14 +10,14 @@ use crate::shell::failure::{Failure, Result};
 use crate::shell::grammar::{Hash, Value};
 
 /// A row as given by the user.
-pub(super) enum Named {
+pub(super) enum RowArgument {
     /// `'123_9223370367001975807'`.
     Key(Bytes),
     /// `{blogger => '123', at => '2022-12-01'}`.
     Fields(Hash),
 }
 
-impl Named {
+impl RowArgument {
     /// Returns the row in the argument at `at`.
     pub(super) fn of(call: &Call, at: usize) -> Result<Self> {
         match call.arguments.get(at) {
@@ -144,7 +144,7 @@ fn rows_of(schema: &KeySchema, pairs: &Hash) -> ModelResult<RowRange> {
 /// Builds a key, or reports an error in the given values.
 fn made<T>(table: &Table, make: impl FnOnce(&KeySchema) -> ModelResult<T>) -> Result<T> {
     let made = table.key_schema().and_then(make);
-    made.map_err(|error| Failure::Said(error.message().to_owned()))
+    made.map_err(|error| Failure::Usage(error.message().to_owned()))
 }
 
 /// Returns the values of fields. Texts are parsed in the notation of each field's type.

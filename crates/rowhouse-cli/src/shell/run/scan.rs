@@ -22,7 +22,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     call.no_more_than(1)?;
     let table = call.table()?;
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let (mut scan, ends) = (unbounded(&mut options)?, Ends::take(&mut options)?);
+    let (mut scan, ends) = (unbounded(&mut options)?, ScanBounds::take(&mut options)?);
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
     scan.raw = options.take_truth("RAW")?;
@@ -82,7 +82,7 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let table = call.table()?;
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let (mut scan, ends) = (unbounded(&mut options)?, Ends::take(&mut options)?);
+    let (mut scan, ends) = (unbounded(&mut options)?, ScanBounds::take(&mut options)?);
     // As HBase's count: a full pass is no reason to cache blocks.
     scan.cache_blocks = false;
     let wanted = decode::wanted(&mut options)?;
@@ -118,14 +118,14 @@ fn unbounded(options: &mut Options) -> Result<Scan> {
 }
 
 /// The bounds of a scan, as given by the user.
-struct Ends {
+struct ScanBounds {
     start: Option<Bound>,
     stop: Option<Bound>,
     prefix: Option<Bound>,
     reversed: bool,
 }
 
-impl Ends {
+impl ScanBounds {
     fn take(options: &mut Options) -> Result<Self> {
         let start = Bound::take(options, "STARTROW")?;
         let stop = Bound::take(options, "STOPROW")?;
@@ -185,7 +185,7 @@ mod tests {
             Bound::Key(key) => Ok(RowRange::row(key)),
             Bound::Fields(pairs) => panic!("{pairs:?}"),
         };
-        format!("{:?}", Ends::take(&mut options).unwrap().range(rows, rows).unwrap())
+        format!("{:?}", ScanBounds::take(&mut options).unwrap().range(rows, rows).unwrap())
     }
 
     #[test]

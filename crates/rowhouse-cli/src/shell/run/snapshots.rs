@@ -12,7 +12,7 @@ use super::tables;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::print;
-use crate::shell::session::{Asked, Deletion, Session};
+use crate::shell::session::{Deletion, PendingAction, Session};
 
 const HEADING: &str = "SNAPSHOT  TABLE + CREATION TIME";
 
@@ -108,7 +108,7 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, call: Call) -
     if snapshots.is_empty() {
         return session.say(format_args!("No snapshots matched the regex {text}"));
     }
-    session.ask(Asked::Snapshots(Deletion { names: names(&snapshots), tells_each: false }))
+    session.ask(PendingAction::Snapshots(Deletion { names: names(&snapshots), tells_each: false }))
 }
 
 /// Lists the snapshots to delete, and asks.
@@ -123,7 +123,7 @@ pub(super) async fn delete_of_tables<W: Write>(session: &mut Session<W>, call: C
              regular expression {name}"
         ));
     }
-    session.ask(Asked::Snapshots(Deletion { names: names(&snapshots), tells_each: true }))
+    session.ask(PendingAction::Snapshots(Deletion { names: names(&snapshots), tells_each: true }))
 }
 
 /// Deletes the confirmed snapshots.

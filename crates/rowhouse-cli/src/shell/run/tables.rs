@@ -8,7 +8,7 @@ use super::{pattern, say_names};
 use crate::shell::call::Call;
 use crate::shell::describe as shown;
 use crate::shell::failure::{self, Result, said};
-use crate::shell::session::{Asked, Session, TableChange};
+use crate::shell::session::{PendingAction, Session, TableChange};
 
 pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Result<Vec<String>> {
     let names = matching(session, call.text_if_given(0)?).await?;
@@ -42,7 +42,7 @@ pub(super) async fn change_all<W: Write>(
     for name in &names {
         session.say(name)?;
     }
-    session.ask(Asked::Tables(change, names))
+    session.ask(PendingAction::Tables(change, names))
 }
 
 /// Changes the confirmed tables; reports those that cannot be changed.

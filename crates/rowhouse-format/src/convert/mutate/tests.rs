@@ -42,7 +42,7 @@ fn block(cells: &[Cell]) -> CellReader {
 }
 
 fn refused(change: impl FnOnce(&mut proto::MutationProto)) -> Error {
-    let mut message = to_proto(&mutations()[0], None, CellsIn::Message);
+    let mut message = to_proto(&mutations()[0], None, CellPlacement::Message);
     change(&mut message);
     from_proto(message, &mut block(&[])).unwrap_err()
 }
@@ -50,9 +50,9 @@ fn refused(change: impl FnOnce(&mut proto::MutationProto)) -> Error {
 #[test]
 fn mutations_come_back_from_block_and_message() {
     for mutation in mutations() {
-        let message = to_proto(&mutation, None, CellsIn::Message);
+        let message = to_proto(&mutation, None, CellPlacement::Message);
         assert_eq!(from_proto(message, &mut block(&[])).unwrap(), mutation);
-        let message = to_proto(&mutation, None, CellsIn::Block);
+        let message = to_proto(&mutation, None, CellPlacement::Block);
         let mut block = block(mutation.cells());
         assert_eq!(from_proto(message, &mut block).unwrap(), mutation);
         assert!(block.is_empty());
@@ -64,21 +64,21 @@ fn nonces_come_back() {
     let nonce = Some(Nonce { group: 3, number: 4 });
     let mutation = mutations().remove(3);
     let call = MutateCall { region: RegionRef::encoded("x"), mutation, nonce, condition: None };
-    let message = call.to_proto(CellsIn::Message).unwrap();
+    let message = call.to_proto(CellPlacement::Message).unwrap();
     assert_eq!(MutateCall::from_proto(message, &mut block(&[])).unwrap(), call);
 }
 
 #[test]
 fn a_row_may_stand_in_the_cells_alone() {
     let mutation = mutations().remove(0);
-    let mut message = to_proto(&mutation, None, CellsIn::Block);
+    let mut message = to_proto(&mutation, None, CellPlacement::Block);
     message.row = None;
     assert_eq!(from_proto(message, &mut block(mutation.cells())).unwrap(), mutation);
 }
 
 #[test]
 fn a_put_without_timestamps_takes_that_of_its_mutation() {
-    let mut message = to_proto(&mutations()[0], None, CellsIn::Message);
+    let mut message = to_proto(&mutations()[0], None, CellPlacement::Message);
     message.timestamp = Some(5);
     message.column_value[0].qualifier_value[0].timestamp = None;
     let Mutation::Put(put) = from_proto(message, &mut block(&[])).unwrap() else { panic!() };
@@ -98,7 +98,7 @@ fn what_the_model_cannot_say_is_refused_by_name() {
 
 #[test]
 fn an_amount_that_is_none_is_refused_in_hbases_words() {
-    let mut message = to_proto(&mutations()[3], None, CellsIn::Message);
+    let mut message = to_proto(&mutations()[3], None, CellPlacement::Message);
     message.column_value[0].qualifier_value[0].value = Some("12345".into());
     let error = from_proto(message, &mut block(&[])).unwrap_err();
     assert_eq!(error.message(), "Field is not a long, it's 5 bytes wide");
@@ -107,7 +107,7 @@ fn an_amount_that_is_none_is_refused_in_hbases_words() {
 #[test]
 fn cells_that_are_missing_or_of_another_row_are_errors() {
     let mutation = &mutations()[0];
-    let message = || to_proto(mutation, None, CellsIn::Block);
+    let message = || to_proto(mutation, None, CellPlacement::Block);
     let missing = from_proto(message(), &mut block(&mutation.cells()[..1])).unwrap_err();
     assert_eq!(missing.message(), "Cell count of 2 but at index 1 no cell returned");
     let other = Cell::new("other", "a", "q", at(1), CellKind::Put, "").unwrap();
@@ -129,9 +129,9 @@ proptest! {
             put = put.add_at("cf", qualifier, at(millis.into()), value).unwrap();
         }
         let mutation = Mutation::from(put);
-        let message = to_proto(&mutation, None, CellsIn::Message);
+        let message = to_proto(&mutation, None, CellPlacement::Message);
         prop_assert_eq!(&from_proto(message, &mut block(&[])).unwrap(), &mutation);
-        let message = to_proto(&mutation, None, CellsIn::Block);
+        let message = to_proto(&mutation, None, CellPlacement::Block);
         prop_assert_eq!(from_proto(message, &mut block(mutation.cells())).unwrap(), mutation);
     }
 }
@@ -144,7 +144,7 @@ fn a_condition_on_another_row_is_refused_in_hbases_words() {
         nonce: None,
         condition: Some(Condition::no_value("a", "q")),
     };
-    let mut message = call.to_proto(CellsIn::Message).unwrap();
+    let mut message = call.to_proto(CellPlacement::Message).unwrap();
     assert_eq!(MutateCall::from_proto(message.clone(), &mut block(&[])).unwrap(), call);
     message.condition.as_mut().unwrap().row = "other".into();
     assert_eq!(

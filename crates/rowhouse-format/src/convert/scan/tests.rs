@@ -95,7 +95,7 @@ fn what_is_not_known_is_refused_by_name() {
 fn answers_come_back_from_block_and_message() {
     let cell = |row| Cell::new(row, "cf", "q", Timestamp::MIN, CellKind::Put, "v").unwrap();
     let row = |row, partial| ScannedRow { row: Row::new(vec![cell(row)]), partial };
-    let answer = ScanAnswer {
+    let answer = ScanResult {
         rows: vec![row("a", false), row("b", true)],
         scanner: Some(4),
         ttl_ms: Some(60_000),
@@ -107,13 +107,14 @@ fn answers_come_back_from_block_and_message() {
     let mut block = CellBlock::new(CellCodec::KeyValue);
     answer.cells().for_each(|cell| block.push(cell));
     let block = Bytes::copy_from_slice(block.as_bytes());
-    for (cells_in, block) in [(CellsIn::Block, block), (CellsIn::Message, Bytes::new())] {
+    for (cells_in, block) in [(CellPlacement::Block, block), (CellPlacement::Message, Bytes::new())]
+    {
         let mut block = CellReader::new(CellCodec::KeyValue, block);
-        let read = ScanAnswer::from_proto(answer.to_proto(cells_in), &mut block).unwrap();
+        let read = ScanResult::from_proto(answer.to_proto(cells_in), &mut block).unwrap();
         assert_eq!(read, answer);
     }
     let mut more = CellReader::new(CellCodec::KeyValue, Bytes::from_static(b"rubbish"));
-    assert!(ScanAnswer::from_proto(answer.to_proto(CellsIn::Message), &mut more).is_err());
+    assert!(ScanResult::from_proto(answer.to_proto(CellPlacement::Message), &mut more).is_err());
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! Hadoop's framing of block codecs (`BlockCompressorStream`): compressed chunks with length
 //! prefixes.
 
-use super::Broken;
+use super::Malformed;
 
 /// Hadoop's buffer size. Its reader decompresses a chunk into a buffer of 256 KiB; its writer
 /// reserves the codec's worst-case expansion, which limits a chunk's uncompressed length to the
@@ -35,31 +35,31 @@ pub(super) fn write_chunks(
 pub(super) fn read_chunks(
     bytes: &[u8],
     payload: &mut [u8],
-    mut decompress: impl FnMut(&[u8], &mut [u8]) -> Result<usize, Broken>,
-) -> Result<(), Broken> {
+    mut decompress: impl FnMut(&[u8], &mut [u8]) -> Result<usize, Malformed>,
+) -> Result<(), Malformed> {
     let (mut rest, mut filled) = (bytes, 0);
     while !rest.is_empty() {
         let run_len = take_len(bytes, &mut rest)?;
         if run_len > payload.len() - filled {
-            return Err(Broken::Long { want: payload.len() as u64 });
+            return Err(Malformed::Long { want: payload.len() as u64 });
         }
         let end = filled + run_len;
         while filled < end {
             let chunk_len = take_len(bytes, &mut rest)?;
-            let cut = Broken::Cut { at: bytes.len() - rest.len() };
+            let cut = Malformed::Cut { at: bytes.len() - rest.len() };
             let (chunk, behind) = rest.split_at_checked(chunk_len).ok_or(cut)?;
             rest = behind;
             filled += decompress(chunk, &mut payload[filled..end])?;
         }
     }
     if filled < payload.len() {
-        return Err(Broken::Short { want: payload.len() as u64, have: filled as u64 });
+        return Err(Malformed::Short { want: payload.len() as u64, have: filled as u64 });
     }
     Ok(())
 }
 
-fn take_len(bytes: &[u8], rest: &mut &[u8]) -> Result<usize, Broken> {
-    let cut = Broken::Cut { at: bytes.len() - rest.len() };
+fn take_len(bytes: &[u8], rest: &mut &[u8]) -> Result<usize, Malformed> {
+    let cut = Malformed::Cut { at: bytes.len() - rest.len() };
     let (len, behind) = rest.split_first_chunk::<4>().ok_or(cut)?;
     *rest = behind;
     Ok(u32::from_be_bytes(*len) as usize)

@@ -97,24 +97,24 @@ pub(super) fn decompress(
     compression: Compression,
     bytes: &[u8],
     payload_len: usize,
-) -> Result<Vec<u8>, Broken> {
+) -> Result<Vec<u8>, Malformed> {
     let len_max = (bytes.len() as u64).saturating_mul(ratio_max(compression));
     if payload_len as u64 > len_max {
-        return Err(Broken::Short { want: payload_len as u64, have: len_max });
+        return Err(Malformed::Short { want: payload_len as u64, have: len_max });
     }
     let mut payload = vec![0; payload_len];
     match compression {
         Compression::None => {
             let whole = bytes.len() == payload_len;
-            let other_len = Broken::Short { want: payload_len as u64, have: bytes.len() as u64 };
+            let other_len = Malformed::Short { want: payload_len as u64, have: bytes.len() as u64 };
             if whole { payload.copy_from_slice(bytes) } else { return Err(other_len) }
         }
         Compression::Gz => gz::read(bytes, &mut payload)?,
         Compression::Snappy => read_chunks(bytes, &mut payload, |chunk, out| {
-            snap::raw::Decoder::new().decompress(chunk, out).map_err(Broken::codec)
+            snap::raw::Decoder::new().decompress(chunk, out).map_err(Malformed::codec)
         })?,
         Compression::Lz4 => read_chunks(bytes, &mut payload, |chunk, out| {
-            lz4_flex::block::decompress_into(chunk, out).map_err(Broken::codec)
+            lz4_flex::block::decompress_into(chunk, out).map_err(Malformed::codec)
         })?,
         Compression::Zstd => zstd::read(bytes, &mut payload)?,
     }
@@ -138,7 +138,7 @@ fn ratio_max(compression: Compression) -> u64 {
 
 /// The defect of a compressed payload.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(super) enum Malformed {
     /// The payload has fewer bytes than the block's header says.
     Short { want: u64, have: u64 },
     /// The payload has more bytes than the block's header says.
@@ -153,13 +153,13 @@ pub(super) enum Broken {
     Codec(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Broken {
+impl Malformed {
     fn codec(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Codec(Box::new(error))
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Short { want, have } => write!(f, "payload too short, want={want}, have={have}"),

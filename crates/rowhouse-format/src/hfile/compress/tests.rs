@@ -158,12 +158,12 @@ fn lengths_beyond_what_the_bytes_can_hold_allocate_nothing() {
     for compression in Compression::ALL {
         let bytes = compress(compression, b"short");
         let broken = decompress(compression, &bytes, i32::MAX as usize).unwrap_err();
-        assert!(matches!(broken, Broken::Short { .. }), "{compression:?}: {broken}");
+        assert!(matches!(broken, Malformed::Short { .. }), "{compression:?}: {broken}");
     }
     // A frame of zero runs that declares a window of 128 MiB, for a block of 5 bytes.
     let run = [&[0x28, 0xB5, 0x2F, 0xFD, 0, 0x88][..], &[2, 0, 16, 0].repeat(2_000)].concat();
     let broken = decompress(Compression::Zstd, &run, 5).unwrap_err();
-    assert!(matches!(broken, Broken::Long { want: 5 }), "{broken}");
+    assert!(matches!(broken, Malformed::Long { want: 5 }), "{broken}");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn zstd_in_chunks_begins_with_the_length_and_has_chunks_that_hbase_has_room_for(
     let mut read = vec![0; payload.len()];
     let mut decoder = ruzstd::decoding::FrameDecoder::new();
     read_chunks(&bytes, &mut read, |chunk, out| {
-        let len = decoder.decode_all(chunk, out).map_err(Broken::codec)?;
+        let len = decoder.decode_all(chunk, out).map_err(Malformed::codec)?;
         chunks.push(len);
         Ok(len)
     })

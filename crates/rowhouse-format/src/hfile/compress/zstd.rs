@@ -10,7 +10,7 @@ use std::io::Read;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, FrameCompressor, MatchGeneratorDriver};
 
-use super::Broken;
+use super::Malformed;
 use super::chunks::read_chunks;
 
 /// The magic of a Zstandard frame. As a chunk length prefix it would mean 683 million bytes, more
@@ -55,14 +55,14 @@ impl Read for Source {
 }
 
 /// Fills `payload` from `bytes` in either format.
-pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Broken> {
+pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Malformed> {
     let mut decoder = FrameDecoder::new();
     if !bytes.starts_with(&MAGIC) {
         return read_chunks(bytes, payload, |chunk, out| read_frames(&mut decoder, chunk, out));
     }
     let filled = read_frames(&mut decoder, bytes, payload)?;
     if filled < payload.len() {
-        return Err(Broken::Short { want: payload.len() as u64, have: filled as u64 });
+        return Err(Malformed::Short { want: payload.len() as u64, have: filled as u64 });
     }
     Ok(())
 }
@@ -72,18 +72,18 @@ fn read_frames(
     decoder: &mut FrameDecoder,
     mut frames: &[u8],
     out: &mut [u8],
-) -> Result<usize, Broken> {
+) -> Result<usize, Malformed> {
     let mut filled = 0;
     while !frames.is_empty() {
-        let long = Broken::Long { want: out.len() as u64 };
-        decoder.init(&mut frames).map_err(Broken::codec)?;
+        let long = Malformed::Long { want: out.len() as u64 };
+        decoder.init(&mut frames).map_err(Malformed::codec)?;
         // Decoding one byte more than fits detects a frame that is too long.
         let strategy = BlockDecodingStrategy::UptoBytes(out.len() - filled + 1);
-        decoder.decode_blocks(&mut frames, strategy).map_err(Broken::codec)?;
+        decoder.decode_blocks(&mut frames, strategy).map_err(Malformed::codec)?;
         if !decoder.is_finished() {
             return Err(long);
         }
-        filled += decoder.read(&mut out[filled..]).map_err(Broken::codec)?;
+        filled += decoder.read(&mut out[filled..]).map_err(Malformed::codec)?;
         if decoder.can_collect() > 0 {
             return Err(long);
         }

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{CellRef, DataBlockEncoding};
 
-use super::delta::{self, Packer};
+use super::delta::{self, DeltaEncoder};
 use super::{KEY_OFFSET, Layout, ROW_INDEX_ID};
 use crate::hfile::block::{BlockKind, BlockSealer};
 use crate::hfile::key::{KEY_FIXED_LEN, write_key};
@@ -19,7 +19,7 @@ pub(in crate::hfile) struct DataBlockBuilder {
     /// Length in bytes of the cells without encoding.
     plain_len: usize,
     /// State of the delta encodings (PREFIX, DIFF, FAST_DIFF).
-    packer: Packer,
+    packer: DeltaEncoder,
 }
 
 impl DataBlockBuilder {
@@ -31,7 +31,7 @@ impl DataBlockBuilder {
             cells_start: 0,
             rows: Vec::new(),
             plain_len: 0,
-            packer: Packer::default(),
+            packer: DeltaEncoder::default(),
         };
         builder.clear();
         builder

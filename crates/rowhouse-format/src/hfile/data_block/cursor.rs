@@ -38,7 +38,7 @@ impl CellOffsets {
             return None;
         }
         let family_end = row_end + 1 + *cell.get(row_end)? as usize;
-        Self::parse_behind_family(cell, start, row_end, family_end, layout)
+        Self::parse_after_family(cell, start, row_end, family_end, layout)
     }
 
     /// Validates the next cell if it has the same row and family as this one; otherwise, or if it
@@ -53,12 +53,12 @@ impl CellOffsets {
             return None;
         }
         let (row_end, family_end) = (self.row_end - self.start, self.family_end - self.start);
-        Self::parse_behind_family(cell, start, row_end as usize, family_end as usize, layout)
+        Self::parse_after_family(cell, start, row_end as usize, family_end as usize, layout)
     }
 
     /// Validates everything after the family of the cell at the start of `cell`.
     #[inline]
-    fn parse_behind_family(
+    fn parse_after_family(
         cell: &[u8],
         start: usize,
         row_end: usize,
@@ -161,7 +161,7 @@ pub struct Cursor {
 
 /// The result of skipping delete markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MarkersPassed {
+pub struct MarkerSkip {
     /// Whether the cursor has moved.
     pub any: bool,
     /// Whether the block holds only such markers from the cursor to its end, so that the run may
@@ -332,14 +332,14 @@ impl Cursor {
     ///
     /// # Errors
     /// As [`Cursor::advance`].
-    pub fn pass_markers(&mut self, bound: Option<&Key<'_>>) -> Result<MarkersPassed> {
-        let Some(place) = self.place else { return Ok(MarkersPassed::default()) };
+    pub fn skip_markers(&mut self, bound: Option<&Key<'_>>) -> Result<MarkerSkip> {
+        let Some(place) = self.place else { return Ok(MarkerSkip::default()) };
         let run = self.block.marker_run(place.start(), bound)?;
         let any = run.target() > place.start();
         if any {
             self.place = self.block.place_at(run.target())?;
         }
-        Ok(MarkersPassed { any, open: run.is_open() })
+        Ok(MarkerSkip { any, open: run.is_open() })
     }
 
     /// Moves forward to the first cell at or after `key`; never moves back. Returns false at the
@@ -354,7 +354,7 @@ impl Cursor {
             Ordering::Equal | Ordering::Greater => return Ok(true),
             Ordering::Less => {}
         }
-        let far = self.block.knows_rows() && here.row != key.row;
+        let far = self.block.has_row_index() && here.row != key.row;
         self.place = None;
         self.place = if far {
             self.block.find(key)?

@@ -3,11 +3,11 @@
 use rowhouse_model::{Key, Result};
 
 use super::DataBlock;
-use crate::hfile::marker_runs::Follow;
+use crate::hfile::marker_runs::RunRelation;
 
 /// A run of markers of single columns that follow each other in one row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PassedMarkers {
+pub(super) struct BlockMarkerRun {
     /// Offset of the run's first marker.
     start: u32,
     /// Offset of the first marker that may cover a cell after the run.
@@ -16,7 +16,7 @@ pub(super) struct PassedMarkers {
     open: bool,
 }
 
-impl PassedMarkers {
+impl BlockMarkerRun {
     /// Returns whether the offset `at` is in the run, before the target.
     fn has(self, at: usize) -> bool {
         (self.start..self.target).contains(&(at as u32))
@@ -36,7 +36,7 @@ impl PassedMarkers {
 impl DataBlock {
     /// Returns the run at the marker at offset `at`. No marker before the run's target covers a
     /// cell at or after the target, nor `bound`, a cell of another source.
-    pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<PassedMarkers> {
+    pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<BlockMarkerRun> {
         if let Some(run) = self.markers.get().filter(|run| run.has(at))
             && let target = self.parse_at(run.target())?
             && bound.is_none_or(|bound| target.key(&self.cells) <= *bound)
@@ -54,20 +54,20 @@ impl DataBlock {
         Ok(run)
     }
 
-    fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<PassedMarkers> {
+    fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<BlockMarkerRun> {
         let mut target = self.parse_at(at)?;
         let (mut next, mut open) = (at, true);
         while open && next < self.cells.len() {
             let place = self.parse_at(next)?;
             let (before, here) = (target.key(&self.cells), place.key(&self.cells));
-            let follow = Follow::of(&before, &here);
-            open = follow != Follow::Ends && bound.is_none_or(|bound| here <= *bound);
-            if open && follow == Follow::Target {
+            let follow = RunRelation::of(&before, &here);
+            open = follow != RunRelation::Ends && bound.is_none_or(|bound| here <= *bound);
+            if open && follow == RunRelation::Target {
                 target = place;
             }
             next = place.next as usize;
         }
-        Ok(PassedMarkers { start: at as u32, target: target.start() as u32, open })
+        Ok(BlockMarkerRun { start: at as u32, target: target.start() as u32, open })
     }
 }
 

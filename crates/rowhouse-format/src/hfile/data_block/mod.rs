@@ -13,12 +13,12 @@ use bytes::Bytes;
 use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result, row_prefix};
 
 pub(super) use builder::DataBlockBuilder;
-pub use cursor::{Cursor, MarkersPassed};
+pub use cursor::{Cursor, MarkerSkip};
 
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
 use cursor::CellOffsets;
-use markers::PassedMarkers;
+use markers::BlockMarkerRun;
 
 /// Length in bytes of an encoding's number.
 const ID_LEN: usize = 2;
@@ -63,7 +63,7 @@ pub struct DataBlock {
     /// first use.
     milestones: OnceLock<Box<[u32]>>,
     /// A long run of delete markers, cached by the first reader that meets it.
-    markers: OnceLock<PassedMarkers>,
+    markers: OnceLock<BlockMarkerRun>,
     layout: Layout,
     offset: u64,
 }
@@ -97,19 +97,19 @@ impl DataBlock {
         let prefixes = Box::default();
         let mut block =
             Self { cells, rows, prefixes, common: 0, milestones, markers, layout, offset };
-        if block.knows_rows() {
-            block.note_prefixes()?;
+        if block.has_row_index() {
+            block.compute_prefixes()?;
         }
         Ok(block)
     }
 
     /// Returns whether the block has a row index.
-    fn knows_rows(&self) -> bool {
+    fn has_row_index(&self) -> bool {
         !self.rows.is_empty()
     }
 
     /// Computes the common prefix and the prefixes of the rows.
-    fn note_prefixes(&mut self) -> Result<()> {
+    fn compute_prefixes(&mut self) -> Result<()> {
         let rows = self.rows.len() / 4;
         let (first, last) = (self.row_at(0)?, self.row_at(self.row_start(rows - 1))?);
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
@@ -165,7 +165,7 @@ impl DataBlock {
     /// # Errors
     /// `Corruption` if the search meets bytes that are not a cell.
     pub fn seek_row_before(self: &Arc<Self>, row: Option<&[u8]>) -> Result<Option<Cursor>> {
-        let start = if self.knows_rows() {
+        let start = if self.has_row_index() {
             let rows = match row {
                 Some(row) => self.rows_before(row)?,
                 None => self.prefixes.len(),
@@ -205,7 +205,7 @@ impl DataBlock {
 
     /// Returns the first cell at or after `key`.
     fn find(&self, key: &Key<'_>) -> Result<Option<CellOffsets>> {
-        if self.knows_rows() { self.find_by_row(key) } else { self.scan_to(0, key) }
+        if self.has_row_index() { self.find_by_row(key) } else { self.scan_to(0, key) }
     }
 
     fn find_by_row(&self, key: &Key<'_>) -> Result<Option<CellOffsets>> {

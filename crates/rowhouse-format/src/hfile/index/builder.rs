@@ -130,7 +130,7 @@ impl IndexBuilder {
     }
 
     /// Returns the entry of the file's middle data block, stored with a root of several levels;
-    /// region servers split there. The caller must call it before [`IndexBuilder::cut_root`].
+    /// region servers split there. The caller must call it before [`IndexBuilder::split_root`].
     pub(in crate::hfile) fn mid_key(&self) -> Option<[u8; MID_KEY_LEN]> {
         let middle = self.counts.last()?.checked_sub(1)? / 2;
         // As in HBase's binary search, a leaf that ends exactly there yields to the next one.
@@ -147,7 +147,7 @@ impl IndexBuilder {
     /// If the root is too long, splits it into the entries of intermediate blocks. The caller
     /// writes each and passes it to [`IndexBuilder::intermediate_written`], then calls this again.
     /// Returns `None` once the root fits.
-    pub(in crate::hfile) fn cut_root(&mut self) -> Option<Vec<Chunk>> {
+    pub(in crate::hfile) fn split_root(&mut self) -> Option<Vec<Chunk>> {
         if self.root.root_len <= self.block_len
             || self.root.entries.len() <= ROOT_ENTRIES_MIN
             || self.levels >= LEVELS_MAX

@@ -50,7 +50,7 @@ impl Index {
     pub(super) fn parse_root(block: &Block, count: u32, levels: u8, limit: u64) -> Result<Self> {
         let payload = &block.payload;
         let mut input = Input::new("hfile root index", payload);
-        let mut index = Self::with_room(payload, count, NODE_ENTRY_FIXED_LEN + 1, levels)?;
+        let mut index = Self::with_capacity(payload, count, NODE_ENTRY_FIXED_LEN + 1, levels)?;
         for _ in 0..count {
             let (offset, len) = (input.u64()?, input.u32()?);
             let key = input.vint_bytes()?.len();
@@ -81,7 +81,8 @@ impl Index {
         let payload = &block.payload;
         let mut input = Input::new("hfile index block", payload);
         let count = input.u32()?;
-        let mut index = Self::with_room(payload, count, NODE_ENTRY_FIXED_LEN + 4, handle.level)?;
+        let mut index =
+            Self::with_capacity(payload, count, NODE_ENTRY_FIXED_LEN + 4, handle.level)?;
         let mut places = Input::new("hfile index block", input.take((count as usize + 1) * 4)?);
         let base = input.position();
         let mut start = places.u32()? as usize;
@@ -108,7 +109,7 @@ impl Index {
     }
 
     /// Allocates space for `count` entries after checking that the payload can hold that many.
-    fn with_room(payload: &Bytes, count: u32, entry_len: usize, level: u8) -> Result<Self> {
+    fn with_capacity(payload: &Bytes, count: u32, entry_len: usize, level: u8) -> Result<Self> {
         if count as usize > payload.len() / entry_len {
             return Err(Error::corruption(format!(
                 "more hfile index entries than fit: entries={count}, len={}",

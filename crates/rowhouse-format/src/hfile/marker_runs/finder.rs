@@ -1,7 +1,7 @@
 //! Finds long runs of delete markers in a file under construction.
 
 use super::follow::is_column_marker;
-use super::{Follow, MarkerRun};
+use super::{MarkerRun, RunRelation};
 use crate::hfile::key::view_key;
 
 /// The longest runs so far.
@@ -44,10 +44,10 @@ impl MarkerRunFinder {
     pub(in crate::hfile) fn note(&mut self, key: &[u8]) {
         let next = view_key(key);
         if self.open {
-            match Follow::of(&view_key(&self.target.key), &next) {
-                Follow::GoesOn => return,
-                Follow::Target => return self.target.set(key, self.blocks),
-                Follow::Ends => self.end(),
+            match RunRelation::of(&view_key(&self.target.key), &next) {
+                RunRelation::Continues => return,
+                RunRelation::Target => return self.target.set(key, self.blocks),
+                RunRelation::Ends => self.end(),
             }
         }
         if is_column_marker(next.kind) {

@@ -4,17 +4,17 @@ use rowhouse_model::{CellKind, Key, equal_bytes};
 
 /// The relation of the next cell to a run of markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
+pub enum RunRelation {
     /// The cell is not part of the run.
     Ends,
     /// The cell is part of the run, and an earlier marker may cover this cell or a later one.
-    GoesOn,
+    Continues,
     /// The cell is part of the run and becomes its target: no earlier marker covers this cell or a
     /// later one.
     Target,
 }
 
-impl Follow {
+impl RunRelation {
     /// Returns the relation of `next` to a run whose target so far is `target`. A run's first
     /// target is its first marker.
     #[inline]
@@ -26,7 +26,7 @@ impl Follow {
         // may have expired.
         let goes_with_it = equal_bytes(next.qualifier, target.qualifier)
             && (target.kind == CellKind::DeleteColumn.code() || target.timestamp == next.timestamp);
-        if goes_with_it { Self::GoesOn } else { Self::Target }
+        if goes_with_it { Self::Continues } else { Self::Target }
     }
 }
 

@@ -26,7 +26,7 @@ use rowhouse_model::Key;
 
 pub(super) use entry::{parse, write};
 pub(super) use finder::MarkerRunFinder;
-pub use follow::Follow;
+pub use follow::RunRelation;
 use follow::is_column_marker;
 
 use super::key::OwnedKey;
@@ -73,8 +73,10 @@ impl MarkerRun {
     /// Returns whether the run wrongly skips a cell of the file with this key, which may matter at
     /// or after the target. If so, the run does not match the file.
     pub fn hides(&self, key: &Key<'_>) -> bool {
-        let is_passed_rightly =
-            || is_column_marker(key.kind) && Follow::of(key, &self.target.view()) == Follow::Target;
+        let is_passed_rightly = || {
+            is_column_marker(key.kind)
+                && RunRelation::of(key, &self.target.view()) == RunRelation::Target
+        };
         self.has(key) && !is_passed_rightly()
     }
 }

@@ -10,7 +10,7 @@ mod run;
 use bytes::Bytes;
 
 pub use regex::FullMatch;
-pub(in crate::filter) use regex::RegexRoom;
+pub(in crate::filter) use regex::RegexMemoryLimit;
 pub use run::ComparisonRun;
 
 /// A comparator with an operator.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::decimal::Decimal;
-use super::regex::{Regex, RegexRoom};
+use super::regex::{Regex, RegexMemoryLimit};
 use super::{BitOperator, Comparator, CompareOperator, Comparison};
 use crate::{Error, Result, escape};
 
@@ -14,12 +14,12 @@ use crate::{Error, Result, escape};
 #[derive(Clone, Debug)]
 pub struct ComparisonRun {
     operator: CompareOperator,
-    comparator: Ready,
+    comparator: PreparedComparator,
 }
 
 /// A comparator that is ready to execute.
 #[derive(Clone, Debug)]
-enum Ready {
+enum PreparedComparator {
     Binary(Bytes),
     BinaryPrefix(Bytes),
     BinaryComponent {
@@ -45,25 +45,28 @@ impl Comparison {
     /// `InvalidRequest` for an invalid regular expression or number, `Unsupported` for a Java
     /// regular expression that is not supported here.
     pub fn start(&self) -> Result<ComparisonRun> {
-        self.start_in(RegexRoom::for_several(1))
+        self.start_in(RegexMemoryLimit::for_several(1))
     }
 
     /// As [`Comparison::start`], with a memory limit for a regular expression.
-    pub(in crate::filter) fn start_in(&self, room: RegexRoom) -> Result<ComparisonRun> {
+    pub(in crate::filter) fn start_in(&self, room: RegexMemoryLimit) -> Result<ComparisonRun> {
         let comparator = match &self.comparator {
-            Comparator::Binary(value) => Ready::Binary(value.clone()),
-            Comparator::BinaryPrefix(value) => Ready::BinaryPrefix(value.clone()),
-            Comparator::BinaryComponent { value, offset } => {
-                Ready::BinaryComponent { value: value.clone(), offset: *offset as usize }
+            Comparator::Binary(value) => PreparedComparator::Binary(value.clone()),
+            Comparator::BinaryPrefix(value) => PreparedComparator::BinaryPrefix(value.clone()),
+            Comparator::BinaryComponent { value, offset } => PreparedComparator::BinaryComponent {
+                value: value.clone(),
+                offset: *offset as usize,
+            },
+            Comparator::Substring(part) => PreparedComparator::Substring(part.to_lowercase()),
+            Comparator::Regex(pattern) => {
+                PreparedComparator::Regex(Box::new(Regex::start(pattern, room)?))
             }
-            Comparator::Substring(part) => Ready::Substring(part.to_lowercase()),
-            Comparator::Regex(pattern) => Ready::Regex(Box::new(Regex::start(pattern, room)?)),
-            Comparator::Null => Ready::Null,
+            Comparator::Null => PreparedComparator::Null,
             Comparator::Bit { value, operator } => {
-                Ready::Bit { value: value.clone(), operator: *operator }
+                PreparedComparator::Bit { value: value.clone(), operator: *operator }
             }
-            Comparator::Long(number) => Ready::Long(*number),
-            Comparator::BigDecimal(bytes) => Ready::BigDecimal(Decimal::read(bytes)?),
+            Comparator::Long(number) => PreparedComparator::Long(*number),
+            Comparator::BigDecimal(bytes) => PreparedComparator::BigDecimal(Decimal::read(bytes)?),
         };
         Ok(ComparisonRun { operator: self.operator, comparator })
     }
@@ -98,7 +101,7 @@ impl ComparisonRun {
     }
 }
 
-impl Ready {
+impl PreparedComparator {
     /// Compares the bytes with the comparator. As in HBase, comparators that only test equality
     /// return `Less` for unequal bytes.
     fn compare(&self, bytes: &[u8]) -> Result<Ordering> {

@@ -189,12 +189,12 @@ impl ColumnPage {
 
 /// TimestampsFilter.
 #[derive(Debug)]
-pub(super) struct Stamps {
+pub(super) struct Timestamps {
     timestamps: BTreeSet<i64>,
     can_hint: bool,
 }
 
-impl Stamps {
+impl Timestamps {
     pub(super) fn start(timestamps: &BTreeSet<i64>, can_hint: bool) -> Result<Self> {
         if let Some(timestamp) = timestamps.first().filter(|&&timestamp| timestamp < 0) {
             return Err(Error::invalid(format!(

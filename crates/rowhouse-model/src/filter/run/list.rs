@@ -225,7 +225,7 @@ impl Member {
     fn judge(&mut self, cell: &CellRef<'_>, reversed: bool) -> Result<FilterVerdict> {
         let Self { state, said, of, .. } = self;
         let still = said.and_then(|said| {
-            still_says(said, of.as_key(), cell.key, |of| state.hint(of), reversed)
+            carried_verdict(said, of.as_key(), cell.key, |of| state.hint(of), reversed)
         });
         let said = match still {
             Some(said) => said,
@@ -242,7 +242,7 @@ impl Member {
 
 /// Returns the verdict on the cell at `key` if it follows from `said`, the verdict on the earlier
 /// cell `of` in the same row.
-fn still_says(
+fn carried_verdict(
     said: FilterVerdict,
     of: Key<'_>,
     key: Key<'_>,
@@ -372,8 +372,13 @@ mod tests {
         for line in lines("after") {
             let hint = (line[4] != "-").then(|| place(line[4]));
             let (of, key) = (place(line[2]), place(line[3]));
-            let said =
-                still_says(verdict(line[1]), of.as_key(), key.as_key(), |_| hint.clone(), false);
+            let said = carried_verdict(
+                verdict(line[1]),
+                of.as_key(),
+                key.as_key(),
+                |_| hint.clone(),
+                false,
+            );
             let expected = (line[5] != "asked").then(|| verdict(line[5]));
             assert_eq!(said, expected, "{line:?}");
         }

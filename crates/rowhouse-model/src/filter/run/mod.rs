@@ -18,7 +18,7 @@ use state::State;
 pub use verdict::FilterVerdict;
 
 use super::Filter;
-use super::comparator::RegexRoom;
+use super::comparator::RegexMemoryLimit;
 use crate::{CellRef, Error, KeyBuf, Result};
 
 /// The part of an included cell's value to keep. With anything but [`KeptValue::Whole`] the cell
@@ -60,7 +60,7 @@ impl FilterRun {
     /// `Unsupported` for a Java regular expression that is not supported here.
     pub fn new(filter: &Filter, reversed: bool) -> Result<Self> {
         filter.check_depth()?;
-        let room = RegexRoom::for_several(filter.regexes());
+        let room = RegexMemoryLimit::for_several(filter.regexes());
         Ok(Self { state: State::start(filter, reversed, room)?, failure: None, has_failed: false })
     }
 

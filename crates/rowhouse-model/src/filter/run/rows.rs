@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use bytes::Bytes;
 
 use super::FilterVerdict;
-use crate::filter::comparator::RegexRoom;
+use crate::filter::comparator::RegexMemoryLimit;
 use crate::filter::{Comparison, ComparisonRun};
 use crate::{Error, Key, KeyBuf, Result};
 
@@ -18,7 +18,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub(super) fn start(comparison: &Comparison, room: RegexRoom) -> Result<Self> {
+    pub(super) fn start(comparison: &Comparison, room: RegexMemoryLimit) -> Result<Self> {
         Ok(Self { comparison: comparison.start_in(room)?, filters_row: false })
     }
 

@@ -1,6 +1,8 @@
 //! The enumeration of filter states, and the dispatch of calls to them.
 
-use super::columns::{ColumnCount, ColumnPage, ColumnPrefix, ColumnPrefixes, ColumnRange, Stamps};
+use super::columns::{
+    ColumnCount, ColumnPage, ColumnPrefix, ColumnPrefixes, ColumnRange, Timestamps,
+};
 use super::fuzzy::Fuzzy;
 use super::list::{AllOf, AnyOf};
 use super::ranges::Ranges;
@@ -9,7 +11,7 @@ use super::values::{ColumnValue, Dependent, FirstKey, KeyOnly, Part, PartCompare
 use super::wrap::{Skip, WhileMatch};
 use super::{FilterVerdict, KeptValue};
 use crate::filter::ListOperator;
-use crate::filter::comparator::RegexRoom;
+use crate::filter::comparator::RegexMemoryLimit;
 use crate::{CellRef, Filter, Key, KeyBuf, Result};
 
 /// Execution state of a filter; the names follow [`Filter`].
@@ -33,7 +35,7 @@ pub(super) enum State {
     Ranges(Ranges),
     Fuzzy(Fuzzy),
     RandomRow(RandomRow),
-    Stamps(Stamps),
+    Timestamps(Timestamps),
     Skip(Skip),
     WhileMatch(WhileMatch),
     AllOf(AllOf),
@@ -43,7 +45,7 @@ pub(super) enum State {
 impl State {
     /// Prepares a filter. As in HBase, the outermost filter and the members of lists know that the
     /// scan is reversed, but the filters inside SkipFilter and WhileMatchFilter do not.
-    pub(super) fn start(filter: &Filter, reversed: bool, room: RegexRoom) -> Result<Self> {
+    pub(super) fn start(filter: &Filter, reversed: bool, room: RegexMemoryLimit) -> Result<Self> {
         Ok(match filter {
             Filter::Row(comparison) => Self::Row(Compared::start(comparison, room)?),
             Filter::Family(comparison) => {
@@ -100,7 +102,7 @@ impl State {
                 Self::WhileMatch(WhileMatch::new(Self::start(inner, false, room)?))
             }
             Filter::Timestamps { timestamps, can_hint } => {
-                Self::Stamps(Stamps::start(timestamps, *can_hint)?)
+                Self::Timestamps(Timestamps::start(timestamps, *can_hint)?)
             }
             Filter::List { operator, filters } => {
                 let members = filters.iter().map(|filter| Self::start(filter, reversed, room));
@@ -138,7 +140,7 @@ impl State {
             | Self::KeyOnly(_)
             | Self::InclusiveStop(_)
             | Self::Ranges(_)
-            | Self::Stamps(_) => {}
+            | Self::Timestamps(_) => {}
         }
     }
 
@@ -166,7 +168,7 @@ impl State {
             | Self::KeyOnly(_)
             | Self::FirstKey(_)
             | Self::RandomRow(_)
-            | Self::Stamps(_)
+            | Self::Timestamps(_)
             | Self::Skip(_) => false,
         }
     }
@@ -195,7 +197,7 @@ impl State {
             | Self::ColumnPage(_)
             | Self::KeyOnly(_)
             | Self::FirstKey(_)
-            | Self::Stamps(_)
+            | Self::Timestamps(_)
             | Self::Skip(_) => false,
         })
     }
@@ -219,7 +221,7 @@ impl State {
             Self::Ranges(state) => state.judge(),
             Self::Fuzzy(state) => state.judge(cell.key.row),
             Self::RandomRow(state) => state.judge(),
-            Self::Stamps(state) => state.judge(cell.key.timestamp),
+            Self::Timestamps(state) => state.judge(cell.key.timestamp),
             Self::Skip(state) => return state.judge(cell),
             Self::WhileMatch(state) => return state.judge(cell),
             Self::AllOf(state) => return state.judge(cell),
@@ -239,7 +241,7 @@ impl State {
             Self::ColumnPage(state) => state.hint(key),
             Self::Ranges(state) => Some(state.hint()),
             Self::Fuzzy(state) => state.hint(key.row),
-            Self::Stamps(state) => state.hint(key),
+            Self::Timestamps(state) => state.hint(key),
             Self::AllOf(state) => state.hint(key),
             Self::AnyOf(state) => state.hint(key),
             Self::Row(_)
@@ -269,7 +271,7 @@ impl State {
                 | Self::ColumnRange(_)
                 | Self::Ranges(_)
                 | Self::Fuzzy(_)
-                | Self::Stamps(_)
+                | Self::Timestamps(_)
         )
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use bytes::Bytes;
 
 use super::{FilterVerdict, KeptValue};
-use crate::filter::comparator::RegexRoom;
+use crate::filter::comparator::RegexMemoryLimit;
 use crate::filter::{CompareOperator, Comparison, ComparisonRun};
 use crate::{CellRef, Error, Filter, Result};
 
@@ -25,7 +25,11 @@ pub(super) enum Part {
 }
 
 impl PartCompared {
-    pub(super) fn start(part: Part, comparison: &Comparison, room: RegexRoom) -> Result<Self> {
+    pub(super) fn start(
+        part: Part,
+        comparison: &Comparison,
+        room: RegexMemoryLimit,
+    ) -> Result<Self> {
         Ok(Self { part, comparison: comparison.start_in(room)? })
     }
 
@@ -56,7 +60,7 @@ impl Dependent {
         (family, qualifier): (Bytes, Bytes),
         drops_column: bool,
         value: Option<&Comparison>,
-        room: RegexRoom,
+        room: RegexMemoryLimit,
     ) -> Result<Self> {
         let value = value.map(|value| value.start_in(room)).transpose()?;
         let column = Column { family, qualifier };
@@ -99,7 +103,7 @@ pub(super) struct SingleColumn {
 
 impl SingleColumn {
     /// Creates the state from [`Filter::SingleColumnValue`].
-    pub(super) fn start(filter: &Filter, room: RegexRoom) -> Result<Self> {
+    pub(super) fn start(filter: &Filter, room: RegexMemoryLimit) -> Result<Self> {
         let Filter::SingleColumnValue {
             family,
             qualifier,
@@ -176,7 +180,7 @@ impl ColumnValue {
         family: Bytes,
         qualifier: Bytes,
         value: &Comparison,
-        room: RegexRoom,
+        room: RegexMemoryLimit,
     ) -> Result<Self> {
         let value = value.start_in(room)?;
         Ok(Self { column: Column { family, qualifier }, value, is_found: false })

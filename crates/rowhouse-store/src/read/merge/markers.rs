@@ -19,7 +19,7 @@ impl Source {
         }
     }
 
-    /// As [`Cells::pass_markers`], but skips no marker that may cover `bound`, a cell of another
+    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell of another
     /// source.
     fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         match self {
@@ -31,7 +31,7 @@ impl Source {
 }
 
 impl Merge {
-    /// [`Cells::pass_markers`].
+    /// [`Cells::skip_markers`].
     pub(super) fn pass_some_markers(&mut self) -> Result<bool> {
         Ok(self.pass_runs()? || self.pass_markers_of_first()?)
     }
@@ -172,13 +172,13 @@ mod tests {
     fn runs_by_turns_are_passed_together_up_to_where_the_first_of_them_ends() {
         let (_store, of_columns) = table(|_| false);
         let mut of_columns = merge(&of_columns);
-        assert!(of_columns.pass_markers().unwrap());
+        assert!(of_columns.skip_markers().unwrap());
         // The last markers of the sources may be part of longer runs.
         let last = place(&of_columns);
         assert!(last.0.as_str() >= "897", "{last:?}");
         let (_store, of_versions) = table(|_| true);
         let mut of_versions = merge(&of_versions);
-        assert!(of_versions.pass_markers().unwrap());
+        assert!(of_versions.skip_markers().unwrap());
         // The oldest marker of each source is the last of its run.
         assert_eq!(place(&of_versions), ("z".to_owned(), 4));
     }
@@ -192,7 +192,7 @@ mod tests {
         let mut merge = merge(&table);
         while merge.cell().unwrap().key.kind == CellKind::DeleteVersion.code() {
             let before = place(&merge);
-            if !merge.pass_markers().unwrap() {
+            if !merge.skip_markers().unwrap() {
                 merge.advance().unwrap();
             }
             assert_ne!(place(&merge), before);

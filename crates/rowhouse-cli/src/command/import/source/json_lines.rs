@@ -15,7 +15,7 @@ pub(super) struct JsonLinesSource {
     path: PathBuf,
     names: Vec<String>,
     /// Members that are ignored; without a list, all unknown ones.
-    passed_over: Option<Vec<String>>,
+    ignored_names: Option<Vec<String>>,
     comment: Option<u8>,
     lines: BufReader<File>,
     place: RecordPosition,
@@ -34,7 +34,7 @@ impl JsonLinesSource {
         let mut source = Self {
             path: path.to_owned(),
             names: wanted.to_vec(),
-            passed_over: Some(Vec::new()),
+            ignored_names: Some(Vec::new()),
             comment: reading.comment()?,
             lines: BufReader::with_capacity(BUFFER_LEN, file),
             place: START,
@@ -56,8 +56,8 @@ impl JsonLinesSource {
         &self.names
     }
 
-    pub(super) fn pass_over(&mut self, names: Option<Vec<String>>) {
-        self.passed_over = names;
+    pub(super) fn ignore_names(&mut self, names: Option<Vec<String>>) {
+        self.ignored_names = names;
     }
 
     pub(super) fn place(&self) -> RecordPosition {
@@ -93,7 +93,8 @@ impl JsonLinesSource {
         for (name, json) in object {
             match self.names.iter().position(|known| *known == name) {
                 Some(at) => record.data[at] = datum(&name, json)?,
-                None if self.passed_over.as_ref().is_none_or(|passed| passed.contains(&name)) => {}
+                None if self.ignored_names.as_ref().is_none_or(|passed| passed.contains(&name)) => {
+                }
                 None => {
                     return Err(Error::invalid(format!(
                         "a field that the first row does not have, and the table has no place for: field={name}"

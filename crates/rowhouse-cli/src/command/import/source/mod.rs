@@ -150,15 +150,15 @@ impl Source {
     }
 
     /// Returns whether rows may have fields that are not among [`Source::names`]: such rows are
-    /// invalid, unless [`Source::pass_over`] was called.
-    pub(super) fn has_open_names(&self) -> bool {
+    /// invalid, unless [`Source::ignore_names`] was called.
+    pub(super) fn allows_unknown_names(&self) -> bool {
         matches!(self.reader, SourceReader::JsonLines(_))
     }
 
     /// Ignores fields of these names in rows, or of any unknown name if there is no list.
-    pub(super) fn pass_over(&mut self, names: Option<Vec<String>>) {
+    pub(super) fn ignore_names(&mut self, names: Option<Vec<String>>) {
         if let SourceReader::JsonLines(lines) = &mut self.reader {
-            lines.pass_over(names);
+            lines.ignore_names(names);
         }
     }
 

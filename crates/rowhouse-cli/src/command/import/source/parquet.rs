@@ -32,7 +32,7 @@ pub(super) struct ParquetSource {
 
 impl ParquetSource {
     pub(super) fn open(path: &Path, file: File) -> Result<Self> {
-        let file = guarded(path, || SerializedFileReader::new(file))?;
+        let file = catch_panics(path, || SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
         let rows = u64::try_from(metadata.num_rows()).map_err(|_| {
             corrupt(path, format_args!("a number of rows below zero: {}", metadata.num_rows()))
@@ -79,7 +79,7 @@ impl ParquetSource {
         let place = self.place;
         let Some(row) = self.row()? else { return Ok(Next::End) };
         let are_nanos = &self.are_nanos;
-        let data = guarded(&self.path, || {
+        let data = catch_panics(&self.path, || {
             let fields = row.into_columns().into_iter().enumerate();
             Ok(fields
                 .map(|(at, (_, field))| datum(field, are_nanos.get(at) == Some(&true)))
@@ -94,7 +94,7 @@ impl ParquetSource {
         loop {
             let path = &self.path;
             if let Some(group) = &mut self.group
-                && let Some(row) = guarded(path, || group.next().transpose())?
+                && let Some(row) = catch_panics(path, || group.next().transpose())?
             {
                 self.place.line += 1;
                 return Ok(Some(row));
@@ -113,7 +113,7 @@ impl ParquetSource {
                 };
             }
             let (file, at) = (&self.file, self.next_group);
-            self.group = Some(guarded(path, || {
+            self.group = Some(catch_panics(path, || {
                 let descriptor = file.metadata().file_metadata().schema_descr_ptr();
                 let group = file.get_row_group(at)?;
                 TreeBuilder::new().as_iter(descriptor, &*group)
@@ -162,7 +162,7 @@ fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
 
 /// Runs a function on the file. Parquet's reader trusts the file, and panics if that is damaged;
 /// this returns an error instead.
-fn guarded<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
+fn catch_panics<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
     static SILENCED: Once = Once::new();
     SILENCED.call_once(|| {
         let told = panic::take_hook();

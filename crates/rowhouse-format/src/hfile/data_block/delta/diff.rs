@@ -2,7 +2,7 @@
 //! one. Timestamps are stored as differences if that is shorter.
 
 use super::source::write_number;
-use super::{Packed, TIME_AND_KIND_LEN, Unpacker};
+use super::{DeltaDecoder, EncoderCell, TIME_AND_KIND_LEN};
 
 const SAME_KEY_LEN: u8 = 1;
 const SAME_VALUE_LEN: u8 = 1 << 1;
@@ -15,7 +15,7 @@ const TIME_LEN_SHIFT: u8 = 4;
 const TIME_IS_NEGATIVE: u8 = 1 << 7;
 
 /// Decodes a cell's lengths, key and value.
-pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
+pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
     let last = unpacker.last;
     let source = &mut unpacker.source;
     let family = match last {
@@ -55,7 +55,7 @@ pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
 }
 
 /// Decodes the timestamp.
-fn time(unpacker: &mut Unpacker<'_>, flags: u8) -> Option<i64> {
+fn time(unpacker: &mut DeltaDecoder<'_>, flags: u8) -> Option<i64> {
     let len = 1 + (flags >> TIME_LEN_SHIFT & 0b111);
     let number = unpacker.source.little_endian(len.into())? as i64;
     let number = if flags & TIME_IS_NEGATIVE == 0 { number } else { number.wrapping_neg() };
@@ -67,7 +67,7 @@ fn time(unpacker: &mut Unpacker<'_>, flags: u8) -> Option<i64> {
 }
 
 /// Encodes a cell's lengths, key and value.
-pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_>>) {
+pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&EncoderCell<'_>>) {
     let view = cell.view();
     let (mut flags, mut common) = (0, 0);
     let (mut number, mut len) = (view.timestamp, len_of(view.timestamp));

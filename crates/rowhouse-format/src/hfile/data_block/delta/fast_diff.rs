@@ -2,7 +2,7 @@
 //! omitted.
 
 use super::source::write_number;
-use super::{Packed, TIME_AND_KIND_LEN, Unpacker, common_len};
+use super::{DeltaDecoder, EncoderCell, TIME_AND_KIND_LEN, common_len};
 
 /// Three bits: number of leading timestamp bytes shared with the previous cell, at most seven.
 const TIME_COMMON: u8 = 0b111;
@@ -12,7 +12,7 @@ const SAME_KIND: u8 = 1 << 5;
 const SAME_VALUE: u8 = 1 << 6;
 
 /// Decodes a cell's lengths, key and value.
-pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
+pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
     let last = unpacker.last;
     let source = &mut unpacker.source;
     let flags = source.byte()?;
@@ -62,7 +62,7 @@ pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
 }
 
 /// Encodes a cell's lengths, key and value.
-pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_>>) {
+pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&EncoderCell<'_>>) {
     let (mut flags, mut common, mut time_common) = (0, 0, 0);
     let (time, kind) = cell.time_and_kind();
     if let Some(last) = last {

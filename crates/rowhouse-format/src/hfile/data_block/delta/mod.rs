@@ -36,7 +36,7 @@ pub(super) fn id(encoding: DataBlockEncoding) -> Option<u16> {
 }
 
 /// The decoded cells of a block and the offset of each row's first cell.
-pub(super) struct Unpacked {
+pub(super) struct Decoded {
     pub(super) cells: Vec<u8>,
     /// One big-endian u32 per row.
     pub(super) rows: Vec<u8>,
@@ -46,10 +46,10 @@ pub(super) struct Unpacked {
 ///
 /// # Errors
 /// The offset in `payload` of malformed bytes.
-pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Unpacked, usize> {
+pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Decoded, usize> {
     let (len, packed) = payload.split_first_chunk::<4>().ok_or(0usize)?;
     let len = usize::try_from(i32::from_be_bytes(*len)).map_err(|_| 0usize)?;
-    let mut unpacker = Unpacker {
+    let mut unpacker = DeltaDecoder {
         source: Source::new(packed),
         layout,
         // Do not trust the claimed length for the allocation.
@@ -66,11 +66,11 @@ pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Unpacked, usize> 
     if unpacker.cells.len() != len {
         return Err(0);
     }
-    Ok(Unpacked { cells: unpacker.cells, rows: unpacker.rows })
+    Ok(Decoded { cells: unpacker.cells, rows: unpacker.rows })
 }
 
 /// The state of decoding a block.
-struct Unpacker<'a> {
+struct DeltaDecoder<'a> {
     source: Source<'a>,
     layout: Layout,
     cells: Vec<u8>,
@@ -115,7 +115,7 @@ impl Last {
     }
 }
 
-impl Unpacker<'_> {
+impl DeltaDecoder<'_> {
     /// Decodes the next cell; returns `None` if it is malformed.
     fn cell(&mut self) -> Option<()> {
         let start = self.cells.len();
@@ -221,7 +221,7 @@ impl Unpacker<'_> {
 
 /// The state of the encoder: the previous cell.
 #[derive(Default)]
-pub(super) struct Packer {
+pub(super) struct DeltaEncoder {
     /// The previous cell's key; empty before the first cell.
     key: Vec<u8>,
     value: Vec<u8>,
@@ -229,7 +229,7 @@ pub(super) struct Packer {
     next: Vec<u8>,
 }
 
-impl Packer {
+impl DeltaEncoder {
     /// Resets the state for another block.
     pub(super) fn clear(&mut self) {
         self.key.clear();
@@ -241,8 +241,9 @@ impl Packer {
         let mut next = std::mem::take(&mut self.next);
         next.clear();
         write_key(&mut next, &cell.key);
-        let last = (!self.key.is_empty()).then(|| Packed { key: &self.key, value: &self.value });
-        let cell_packed = Packed { key: &next, value: cell.value };
+        let last =
+            (!self.key.is_empty()).then(|| EncoderCell { key: &self.key, value: &self.value });
+        let cell_packed = EncoderCell { key: &next, value: cell.value };
         match layout.encoding {
             DataBlockEncoding::Prefix => prefix::pack(out, &cell_packed, last.as_ref()),
             DataBlockEncoding::Diff => diff::pack(out, &cell_packed, last.as_ref()),
@@ -265,12 +266,12 @@ impl Packer {
 }
 
 /// A cell as the encoder sees it: serialized key and value.
-struct Packed<'a> {
+struct EncoderCell<'a> {
     key: &'a [u8],
     value: &'a [u8],
 }
 
-impl Packed<'_> {
+impl EncoderCell<'_> {
     fn view(&self) -> Key<'_> {
         crate::hfile::key::view_key(self.key)
     }
@@ -289,7 +290,7 @@ impl Packed<'_> {
     /// Returns how many bytes of row, family and qualifier are shared with the previous key. An
     /// equal row implies an equal family, because a file has one family; if the row lengths differ,
     /// nothing after them counts.
-    fn common_front(&self, last: &Packed<'_>) -> usize {
+    fn common_front(&self, last: &EncoderCell<'_>) -> usize {
         let (key, last_key) = (self.view(), last.view());
         if key.row.len() != last_key.row.len() {
             return common_len(&self.key[..ROW_LEN_LEN], &last.key[..ROW_LEN_LEN]);

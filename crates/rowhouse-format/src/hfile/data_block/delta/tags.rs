@@ -7,7 +7,7 @@ use crate::hfile::varint::read_varint;
 /// Capacity of the dictionary.
 const LEN_MAX: usize = 127;
 /// The byte before a tag that is not in the dictionary.
-const NOT_REMEMBERED: u8 = 0xFF;
+const LITERAL: u8 = 0xFF;
 
 /// The tag dictionary of one block, an LRU cache: a lookup makes a tag the most recently used; once
 /// full, a new tag takes the number of the least recently used one.
@@ -32,7 +32,7 @@ impl TagDictionary {
         let end = out.len() + len;
         while out.len() < end {
             let tag = match source.byte()? {
-                NOT_REMEMBERED => self.remember(source)?,
+                LITERAL => self.remember(source)?,
                 high => self.met(usize::from(u16::from_be_bytes([high, source.byte()?])))?,
             };
             out.extend_from_slice(&u16::try_from(tag.len()).ok()?.to_be_bytes());

@@ -1,7 +1,7 @@
 //! Java's flags, and the translations that depend on them.
 
 use super::super::{RegexEngine, RegexPattern};
-use super::Refusal;
+use super::PatternError;
 
 /// All flags of Java.
 const KNOWN: i32 = 0x1FF;
@@ -25,9 +25,9 @@ pub(super) enum Case {
 }
 
 impl Flags {
-    pub(super) fn start(flags: i32, engine: RegexEngine) -> Result<Self, Refusal> {
+    pub(super) fn start(flags: i32, engine: RegexEngine) -> Result<Self, PatternError> {
         if flags & !KNOWN != 0 {
-            return Err(Refusal::invalid(format!("unknown flags 0x{:x}", flags & !KNOWN), 0));
+            return Err(PatternError::invalid(format!("unknown flags 0x{:x}", flags & !KNOWN), 0));
         }
         let flags = match engine {
             RegexEngine::Java => flags,
@@ -40,7 +40,7 @@ impl Flags {
             }
         };
         if flags & RegexPattern::CANON_EQ != 0 {
-            return Err(Refusal::unsupported("flag CANON_EQ", 0));
+            return Err(PatternError::unsupported("flag CANON_EQ", 0));
         }
         let mut flags = Self(flags);
         if flags.has(RegexPattern::UNICODE_CHARACTER_CLASS) {
@@ -58,7 +58,7 @@ impl Flags {
     }
 
     /// Sets or clears the flag of a letter in `(?…)`.
-    pub(super) fn change(&mut self, letter: char, on: bool, at: usize) -> Result<(), Refusal> {
+    pub(super) fn change(&mut self, letter: char, on: bool, at: usize) -> Result<(), PatternError> {
         let flag = match letter {
             'i' => RegexPattern::CASE_INSENSITIVE,
             'm' => RegexPattern::MULTILINE,
@@ -68,8 +68,8 @@ impl Flags {
             'x' => RegexPattern::COMMENTS,
             'U' if on => RegexPattern::UNICODE_CHARACTER_CLASS | RegexPattern::UNICODE_CASE,
             'U' => RegexPattern::UNICODE_CHARACTER_CLASS,
-            'c' => return Err(Refusal::unsupported("flag CANON_EQ", at)),
-            _ => return Err(Refusal::invalid(format!("unknown flag or group: {letter}"), at)),
+            'c' => return Err(PatternError::unsupported("flag CANON_EQ", at)),
+            _ => return Err(PatternError::invalid(format!("unknown flag or group: {letter}"), at)),
         };
         if on {
             self.0 |= flag;

@@ -17,7 +17,7 @@ use super::{RegexEngine, RegexPattern};
 use crate::{Error, ErrorKind, Result};
 
 /// Most backtracking steps of a match: about a third of a second.
-const STEPS_BACK_MAX: usize = 4_000_000;
+const BACKTRACK_STEPS_MAX: usize = 4_000_000;
 
 /// Memory limits in bytes for one compiled expression, and for all expressions of one filter
 /// together.
@@ -29,9 +29,9 @@ const CACHE_BYTES_MAX: usize = 1 << 20;
 
 /// Memory limit in bytes for each regular expression of a filter.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::filter) struct RegexRoom(usize);
+pub(in crate::filter) struct RegexMemoryLimit(usize);
 
-impl RegexRoom {
+impl RegexMemoryLimit {
     /// Divides the filter's limit evenly among this many expressions.
     pub(in crate::filter) fn for_several(regexes: usize) -> Self {
         Self((PROGRAMS_BYTES_MAX / regexes.max(1)).min(PROGRAM_BYTES_MAX))
@@ -53,16 +53,16 @@ impl Regex {
     /// `InvalidRequest` for an expression that Java rejects, `Unsupported` for one that is not
     /// supported here or exceeds the memory limit. Both contain the expression, and the position if
     /// there is one.
-    pub(super) fn start(pattern: &RegexPattern, room: RegexRoom) -> Result<Self> {
+    pub(super) fn start(pattern: &RegexPattern, room: RegexMemoryLimit) -> Result<Self> {
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
         Self::build(pattern, &translated.regex, room)
     }
 
     /// Compiles a translated expression.
-    fn build(pattern: &RegexPattern, translated: &str, room: RegexRoom) -> Result<Self> {
+    fn build(pattern: &RegexPattern, translated: &str, room: RegexMemoryLimit) -> Result<Self> {
         let charset = Charset::named(&pattern.charset)?;
         let regex = fancy_regex::RegexBuilder::new(translated)
-            .backtrack_limit(STEPS_BACK_MAX)
+            .backtrack_limit(BACKTRACK_STEPS_MAX)
             .delegate_size_limit(room.0)
             .delegate_dfa_size_limit(room.0.min(CACHE_BYTES_MAX))
             .build()
@@ -83,7 +83,7 @@ impl Regex {
         let text = self.charset.decode(bytes);
         self.regex.is_match(&*text).map_err(|_| {
             Error::invalid(format!(
-                "regular expression takes too long: steps_back_max={STEPS_BACK_MAX}, len={}, \
+                "regular expression takes too long: steps_back_max={BACKTRACK_STEPS_MAX}, len={}, \
                  expression={}",
                 bytes.len(),
                 self.pattern
@@ -107,7 +107,7 @@ impl FullMatch {
         let pattern = RegexPattern::new(pattern, 0)?;
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
         let whole = format!(r"\A(?:{})\z", translated.regex);
-        Ok(Self { regex: Regex::build(&pattern, &whole, RegexRoom::for_several(1))? })
+        Ok(Self { regex: Regex::build(&pattern, &whole, RegexMemoryLimit::for_several(1))? })
     }
 
     /// Returns whether the expression matches all of `text`.
@@ -154,7 +154,7 @@ impl RegexPattern {
             charset: "UTF-8".into(),
             engine: RegexEngine::Java,
         };
-        Regex::start(&pattern, RegexRoom::for_several(1))?;
+        Regex::start(&pattern, RegexMemoryLimit::for_several(1))?;
         pattern.flags = translate::translate(&pattern.pattern, flags, pattern.engine)?.flags;
         Ok(pattern)
     }
@@ -162,14 +162,14 @@ impl RegexPattern {
 
 /// The reason for rejecting an expression, without the expression's text.
 #[derive(Debug)]
-struct Refusal {
+struct PatternError {
     kind: ErrorKind,
     what: String,
     /// Index of the offending character.
     at: usize,
 }
 
-impl Refusal {
+impl PatternError {
     /// Creates the error for an expression that Java rejects.
     fn invalid(what: impl Into<String>, at: usize) -> Self {
         Self { kind: ErrorKind::InvalidRequest, what: what.into(), at }

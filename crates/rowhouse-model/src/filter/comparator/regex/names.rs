@@ -1,7 +1,7 @@
 //! Named character classes: `\p{…}`.
 
 use super::super::RegexEngine;
-use super::Refusal;
+use super::PatternError;
 use super::flags::Case;
 use super::translate::PatternReader;
 
@@ -54,11 +54,11 @@ const CASED: [&str; 9] =
 
 impl PatternReader {
     /// Translates `\p{name}` or `\pL`, starting after the letter.
-    pub(super) fn property(&mut self, is_negated: bool, at: usize) -> Result<String, Refusal> {
+    pub(super) fn property(&mut self, is_negated: bool, at: usize) -> Result<String, PatternError> {
         let name = self.property_name(at)?;
         let unknown = || {
             let what = format!("unknown character property name: {name}");
-            Refusal::unsupported(what, at)
+            PatternError::unsupported(what, at)
         };
         let set = match name.split_once('=') {
             Some((key, value)) => match key.to_ascii_lowercase().as_str() {
@@ -78,8 +78,8 @@ impl PatternReader {
         Ok(if is_negated { format!("[^{set}]") } else { set })
     }
 
-    fn property_name(&mut self, at: usize) -> Result<String, Refusal> {
-        let invalid = |what| Refusal::invalid(what, at);
+    fn property_name(&mut self, at: usize) -> Result<String, PatternError> {
+        let invalid = |what| PatternError::invalid(what, at);
         let first = self.next().ok_or_else(|| invalid("unexpected end behind \\p"))?;
         if first.char != '{' {
             return Ok(first.char.into());

@@ -1,7 +1,7 @@
 //! Translation of Java's regular expressions.
 
 use super::super::{RegexEngine, RegexPattern};
-use super::Refusal;
+use super::PatternError;
 use super::escapes::Escape;
 use super::flags::{Case, Flags};
 use crate::Result;
@@ -61,16 +61,16 @@ impl PatternReader {
         Self { chars, next: 0, flags, engine, groups: 0, names: Vec::new(), depth: 0 }
     }
 
-    fn whole(&mut self) -> Result<String, Refusal> {
+    fn whole(&mut self) -> Result<String, PatternError> {
         let written = self.alternatives()?;
         match self.peek() {
             None => Ok(written),
-            Some(_) => Err(Refusal::invalid("unmatched closing ')'", self.at())),
+            Some(_) => Err(PatternError::invalid("unmatched closing ')'", self.at())),
         }
     }
 
     /// Translates alternatives, up to the end or a closing parenthesis.
-    pub(super) fn alternatives(&mut self) -> Result<String, Refusal> {
+    pub(super) fn alternatives(&mut self) -> Result<String, PatternError> {
         let mut written = self.sequence()?;
         while self.take_plain('|') {
             written.push('|');
@@ -79,7 +79,7 @@ impl PatternReader {
         Ok(written)
     }
 
-    fn sequence(&mut self) -> Result<String, Refusal> {
+    fn sequence(&mut self) -> Result<String, PatternError> {
         let mut written = String::new();
         while let Some(char) = self.peek() {
             if !char.is_quoted && matches!(char.char, '|' | ')') {
@@ -92,7 +92,7 @@ impl PatternReader {
     }
 
     /// Translates one repeatable item; returns an empty string for one that only sets flags.
-    fn atom(&mut self, char: Char) -> Result<String, Refusal> {
+    fn atom(&mut self, char: Char) -> Result<String, PatternError> {
         if char.is_quoted {
             self.next();
             return Ok(self.literal(char.char));
@@ -105,9 +105,9 @@ impl PatternReader {
             '$' => self.fixed(Flags::line_end),
             '.' => self.fixed(Flags::point),
             '*' | '+' | '?' => {
-                Err(Refusal::invalid(format!("nothing to repeat by '{}'", char.char), char.at))
+                Err(PatternError::invalid(format!("nothing to repeat by '{}'", char.char), char.at))
             }
-            '{' => Err(Refusal::invalid("illegal repetition", char.at)),
+            '{' => Err(PatternError::invalid("illegal repetition", char.at)),
             plain => {
                 self.next();
                 Ok(self.literal(plain))
@@ -115,7 +115,7 @@ impl PatternReader {
         }
     }
 
-    fn fixed(&mut self, text: fn(Flags) -> &'static str) -> Result<String, Refusal> {
+    fn fixed(&mut self, text: fn(Flags) -> &'static str) -> Result<String, PatternError> {
         self.next();
         Ok(text(self.flags).into())
     }
@@ -131,7 +131,7 @@ impl PatternReader {
         }
     }
 
-    fn escaped(&mut self) -> Result<String, Refusal> {
+    fn escaped(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         match self.escape(false)? {
             Escape::Char(char) => Ok(self.literal(char)),
@@ -141,7 +141,7 @@ impl PatternReader {
         }
     }
 
-    fn back_reference(&self, number: usize, at: usize) -> Result<String, Refusal> {
+    fn back_reference(&self, number: usize, at: usize) -> Result<String, PatternError> {
         if number > self.groups {
             // Java accepts a reference to a missing or later group and never matches it.
             return Ok("(?!)".into());
@@ -149,7 +149,7 @@ impl PatternReader {
         match self.flags.case() {
             Case::Matters => Ok(format!(r"(?:\{number})")),
             Case::Unicode => Ok(format!(r"(?i:\{number})")),
-            Case::Ascii => Err(Refusal::unsupported(
+            Case::Ascii => Err(PatternError::unsupported(
                 "group found again in capitals of ASCII alone (flag CASE_INSENSITIVE without \
                  UNICODE_CASE)",
                 at,
@@ -158,7 +158,7 @@ impl PatternReader {
     }
 
     /// Translates the repetition after an item, if there is one.
-    fn quantified(&mut self, atom: String) -> Result<String, Refusal> {
+    fn quantified(&mut self, atom: String) -> Result<String, PatternError> {
         let Some(char) = self.peek().filter(|char| !char.is_quoted) else { return Ok(atom) };
         let count = match char.char {
             '*' | '+' | '?' => {
@@ -169,7 +169,7 @@ impl PatternReader {
             _ => return Ok(atom),
         };
         if atom.is_empty() {
-            return Err(Refusal::invalid(format!("nothing to repeat by '{count}'"), char.at));
+            return Err(PatternError::invalid(format!("nothing to repeat by '{count}'"), char.at));
         }
         if self.take_plain('?') {
             return Ok(format!("(?:{atom}){count}?"));
@@ -181,36 +181,36 @@ impl PatternReader {
     }
 
     /// `{n}`, `{n,}` or `{n,m}`.
-    fn count(&mut self) -> Result<String, Refusal> {
+    fn count(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         self.next();
         let Some(min) = self.number(at)? else {
-            return Err(Refusal::invalid("illegal repetition", at));
+            return Err(PatternError::invalid("illegal repetition", at));
         };
         let mut count = format!("{{{min}");
         if self.take_plain(',') {
             count.push(',');
             if let Some(max) = self.number(at)? {
                 if max < min {
-                    return Err(Refusal::invalid("illegal repetition range", at));
+                    return Err(PatternError::invalid("illegal repetition range", at));
                 }
                 count.push_str(&max.to_string());
             }
         }
         if !self.take_plain('}') {
-            return Err(Refusal::invalid("unclosed counted repetition", at));
+            return Err(PatternError::invalid("unclosed counted repetition", at));
         }
         count.push('}');
         Ok(count)
     }
 
-    fn number(&mut self, at: usize) -> Result<Option<u32>, Refusal> {
+    fn number(&mut self, at: usize) -> Result<Option<u32>, PatternError> {
         let mut number: Option<u32> = None;
         while let Some(digit) = self.peek().and_then(|char| char.char.to_digit(10)) {
             self.next();
             let more = number.unwrap_or(0).checked_mul(10).and_then(|tens| tens.checked_add(digit));
             if more.is_none_or(|more| more > i32::MAX as u32) {
-                return Err(Refusal::invalid("illegal repetition range", at));
+                return Err(PatternError::invalid("illegal repetition range", at));
             }
             number = more;
         }
@@ -261,11 +261,11 @@ impl PatternReader {
     }
 
     /// Enters a nested group or class.
-    pub(super) fn enter(&mut self) -> Result<(), Refusal> {
+    pub(super) fn enter(&mut self) -> Result<(), PatternError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             let what = format!("groups and classes in each other, max={DEPTH_MAX}");
-            return Err(Refusal::unsupported(what, self.at()));
+            return Err(PatternError::unsupported(what, self.at()));
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use crossbeam_skiplist::SkipMap;
 use rowhouse_format::hfile::{
-    BlockHandle, Closing, DataBlock, FileMeta, IndexWalk, Step, Trailer, Writer, WriterOptions,
+    BlockHandle, Finish, DataBlock, FileMeta, IndexWalk, IndexStep, Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{Bytes, CellKind, Key, Timestamp};
 
@@ -167,7 +167,7 @@ fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     bench.measure("HFile writing, per cell", || {
         let mut writer = Writer::new(Vec::new(), WriterOptions::default());
         cells.iter().try_for_each(|cell| writer.append(&cell.view()))?;
-        (_, file) = writer.finish(&Closing::default())?;
+        (_, file) = writer.finish(&Finish::default())?;
         Ok(count)
     })?;
     let file = Bytes::from(file);
@@ -181,16 +181,16 @@ fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     let mut step = walk.first(meta.index());
     loop {
         step = match step {
-            Step::Index(handle) => {
+            IndexStep::Index(handle) => {
                 let index = Arc::new(meta.index_block(&handle, slice(&file, &handle))?);
                 indexes.insert(handle.offset, Arc::clone(&index));
                 walk.enter(index)
             }
-            Step::Data(handle) => {
+            IndexStep::Data(handle) => {
                 handles.push(handle);
                 walk.advance()
             }
-            Step::End => break,
+            IndexStep::End => break,
         }
     }
     let mut blocks: HashMap<u64, Arc<DataBlock>> = HashMap::new();
@@ -217,10 +217,10 @@ fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
             let (row, qualifier) = workload.place(random.below(count));
             let key = Key::column_start(&row, b"d", &qualifier);
             let mut step = walk.seek(meta.index(), &key);
-            while let Step::Index(handle) = step {
+            while let IndexStep::Index(handle) = step {
                 step = walk.enter(Arc::clone(&indexes[&handle.offset]));
             }
-            let Step::Data(handle) = step else { bail!("a cell is behind the last block") };
+            let IndexStep::Data(handle) = step else { bail!("a cell is behind the last block") };
             let cursor = blocks[&handle.offset].seek(&key)?;
             black_box(cursor.cell().context("a cell is not in its block")?.value[50]);
         }

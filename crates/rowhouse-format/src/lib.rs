@@ -37,7 +37,8 @@
 //!
 //! // Server: the same get.
 //! let frame = rpc::FrameDecoder::default().next(&mut bytes)?.expect("one whole frame");
-//! let request = rpc::Request::decode(frame, rpc::Service::Client).map_err(|refusal| refusal.error)?;
+//! let request = rpc::Request::decode(frame, rpc::Service::Client);
+//! let request = request.map_err(|refusal| refusal.error)?;
 //! assert_eq!((request.call_id, request.method), (7, Method::Get));
 //! let read = convert::get::from_proto(request.message::<proto::GetRequest>()?.get)?;
 //! assert_eq!(read, get);

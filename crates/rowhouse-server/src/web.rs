@@ -1,8 +1,8 @@
 //! Metrics and health over HTTP, for Prometheus and supervisors.
 //!
 //! There is no authentication, so it listens on loopback unless told otherwise, and answers only
-//! requests whose `Host` is this machine: a page in a browser cannot read it by a name that resolves
-//! to loopback.
+//! requests whose `Host` is this machine: a page in a browser cannot read it by a name that
+//! resolves to loopback.
 
 use std::net::{IpAddr, SocketAddr};
 

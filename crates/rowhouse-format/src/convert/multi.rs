@@ -234,8 +234,8 @@ pub enum ActionResult {
 }
 
 impl MultiResult {
-    /// Encodes a Multi response; with [`CellPlacement::Block`], the caller puts [`MultiResult::cells`]
-    /// into the cell block.
+    /// Encodes a Multi response; with [`CellPlacement::Block`], the caller puts
+    /// [`MultiResult::cells`] into the cell block.
     pub fn to_proto(&self, cells_in: CellPlacement) -> proto::MultiResponse {
         proto::MultiResponse {
             region_action_result: self

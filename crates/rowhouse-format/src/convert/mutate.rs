@@ -272,8 +272,8 @@ fn qualifiers(column: ColumnValue) -> impl Iterator<Item = (Bytes, QualifierValu
     column.qualifier_value.into_iter().map(move |value| (family.clone(), value))
 }
 
-/// Encodes a mutation; with [`CellPlacement::Block`], the caller puts its [cells](Mutation::cells) into
-/// the cell block.
+/// Encodes a mutation; with [`CellPlacement::Block`], the caller puts its [cells](Mutation::cells)
+/// into the cell block.
 pub fn to_proto(
     mutation: &Mutation,
     nonce: Option<Nonce>,

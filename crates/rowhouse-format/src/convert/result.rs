@@ -17,8 +17,8 @@ pub struct ReadRow {
     pub partial: bool,
 }
 
-/// Encodes a row. With [`CellPlacement::Block`], the caller puts its cells into the cell block, in the
-/// order of the results.
+/// Encodes a row. With [`CellPlacement::Block`], the caller puts its cells into the cell block, in
+/// the order of the results.
 pub fn to_proto(row: &Row, cells_in: CellPlacement) -> proto::Result {
     if row.is_empty() {
         // Apache omits and sets the same fields: an empty result has only this one.

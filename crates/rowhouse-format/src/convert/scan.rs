@@ -319,8 +319,8 @@ pub struct ScannedRow {
 }
 
 impl ScanResult {
-    /// Encodes a Scan response; with [`CellPlacement::Block`], the caller puts [`ScanResult::cells`] into
-    /// the cell block.
+    /// Encodes a Scan response; with [`CellPlacement::Block`], the caller puts
+    /// [`ScanResult::cells`] into the cell block.
     pub fn to_proto(&self, cells_in: CellPlacement) -> proto::ScanResponse {
         let mut response = proto::ScanResponse {
             scanner_id: self.scanner,

@@ -26,8 +26,8 @@ pub struct MetaChecksum {
     pub crc: u32,
 }
 
-/// Compares the CRC32C of `bytes`, which extend from [`MetaChecksum::offset`] to the end of the file,
-/// with the one recorded when the file was written.
+/// Compares the CRC32C of `bytes`, which extend from [`MetaChecksum::offset`] to the end of the
+/// file, with the one recorded when the file was written.
 ///
 /// # Errors
 /// `Corruption` if they differ.

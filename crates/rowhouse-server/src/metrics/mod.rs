@@ -38,7 +38,8 @@ impl Kind {
     }
 }
 
-/// Every metric, in the order of the text. `docs/metrics.md` has the same table; a test compares them.
+/// Every metric, in the order of the text. `docs/metrics.md` has the same table; a test compares
+/// them.
 pub(crate) const METRICS: &[Metric] = &[
     Metric {
         name: "rowhouse_call_seconds",

@@ -1,11 +1,14 @@
-//! Row keys beside those of others: `cargo bench --manifest-path bench/Cargo.toml --bench keys`.
+//! Row keys beside those of other crates:
+//! `cargo bench --manifest-path bench/Cargo.toml --bench keys`.
 //!
-//! One key of four fields, a name, a number of four bytes, a time that descends and a number of eight, is made in
-//! a buffer that is used again, and read. Everybody takes turns, many times, and the table has the quickest turn of
-//! each: what the machine does besides makes turns slower and never quicker.
+//! A key of four fields (a name, a number of four bytes, a descending time and a number of eight
+//! bytes) is encoded into a reused buffer, and decoded. The contenders alternate many times, and
+//! the table has the fastest pass of each: other load on the machine makes passes slower and never
+//! faster.
 //!
-//! The others know no descending times, so that theirs is `i64::MAX` minus the time, which they are not
-//! charged for. `foundationdb-tuple` puts the type of each field into the key and leaves out leading zeros.
+//! The other crates have no descending times, so theirs is `i64::MAX` minus the time, which they
+//! are not charged for. `foundationdb-tuple` stores the type of each field in the key and omits
+//! leading zeros.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -15,9 +18,9 @@ use std::time::Instant;
 use rowhouse_derive::RowKey;
 use rowhouse_schema::{FromRowKey, KeyReader, KeySchema, Predicate, RowKey, Value};
 
-/// How often everybody has a turn.
+/// The number of passes of each contender.
 const ROUNDS: usize = 300;
-/// How many keys are made or read in a turn: as many different ones as there are.
+/// The number of different keys, all of which one pass encodes or decodes.
 const ROWS: usize = 1000;
 
 #[derive(RowKey, Debug, PartialEq)]
@@ -38,7 +41,7 @@ struct Borrowed<'k> {
     order: u64,
 }
 
-/// All of fixed width.
+/// All fields have a fixed width.
 #[derive(RowKey)]
 #[key("[user text 24][shop u32][at millis desc][order u64]")]
 struct Fixed<'k> {
@@ -58,7 +61,7 @@ struct Storekey {
 
 type Tuple<'k> = (Cow<'k, str>, u32, i64, u64);
 
-/// Something that is measured: a turn does it to every row.
+/// An operation to measure, which a pass applies to every row.
 struct Contender<'b> {
     what: &'static str,
     by: &'static str,
@@ -71,7 +74,7 @@ struct Bench<'b> {
 }
 
 impl<'b> Bench<'b> {
-    /// Adds what is to be done with each of these.
+    /// Adds an operation on each of these.
     fn each<T>(
         &mut self,
         what: &'static str,
@@ -83,7 +86,7 @@ impl<'b> Bench<'b> {
         self.contenders.push(Contender { what, by, turn, nanos_min: f64::INFINITY });
     }
 
-    /// Adds what makes a key of each of these in a buffer.
+    /// Adds an operation that encodes each of these into a buffer.
     fn encode<T>(
         &mut self,
         what: &'static str,
@@ -180,7 +183,7 @@ fn main() {
     bench.print();
 }
 
-/// Planning a conjunction that pins two fields and bounds a third.
+/// Adds planning of a conjunction that pins two fields and bounds a third.
 fn add_planning(bench: &mut Bench<'_>, schema: &'static KeySchema) {
     let query = "user = 'customer-42' and shop = 7 and at >= 2022-12-01 and at < 2023-01-01";
     let queries: Vec<Predicate> = (0..ROWS).map(|_| ok(Predicate::parse(query))).collect();
@@ -190,7 +193,7 @@ fn add_planning(bench: &mut Bench<'_>, schema: &'static KeySchema) {
     });
 }
 
-/// Names of 8 to 23 bytes, and numbers of every length.
+/// Returns an order with a name of 8 to 23 bytes, and numbers of every length.
 fn order(nth: u64) -> Order {
     let random = nth.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let user = format!("customer-{}", random >> (random % 44));
@@ -223,7 +226,7 @@ fn key<K: RowKey>(row: &K) -> Vec<u8> {
     ok(row.to_key()).to_vec()
 }
 
-/// Everybody reads what they wrote.
+/// Checks that every contender decodes its own keys.
 fn check(orders: &[Order], keys: &[Vec<u8>], storekeys: &[Vec<u8>], tuples: &[Vec<u8>]) {
     for (nth, order) in orders.iter().enumerate() {
         assert_eq!(ok(Order::decode_key(&keys[nth])), *order);
@@ -236,7 +239,7 @@ fn check(orders: &[Order], keys: &[Vec<u8>], storekeys: &[Vec<u8>], tuples: &[Ve
     }
 }
 
-/// What a bench that works cannot fail in.
+/// Unwraps a result that fails only if the bench itself is broken.
 fn ok<T, E: Debug>(result: Result<T, E>) -> T {
     result.expect("the rows of the bench fit")
 }

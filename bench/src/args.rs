@@ -11,23 +11,23 @@ use crate::engine::EngineName;
 #[derive(Debug, Parser)]
 #[command(version)]
 pub(crate) struct Args {
-    /// Engine to run; may be repeated. All that are built in by default
+    /// Engine to run; may be repeated. Default: all that are compiled in
     #[arg(long = "engine", value_name = "NAME")]
     pub(crate) engines: Vec<EngineName>,
-    /// Case to run; may be repeated. All by default
+    /// Case to run; may be repeated. Default: all
     #[arg(long = "case", value_name = "NAME")]
     pub(crate) cases: Vec<CaseName>,
     /// Cells of 100 bytes in the large cases; the others scale with it
     #[arg(long, default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(10_000..))]
     pub(crate) cells: u64,
-    /// How often everything runs; the table shows medians
+    /// Number of rounds; the table shows medians
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,
-    /// What keys, values and orders are made from
+    /// Seed of keys, values and orders
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Where data directories are made and removed again; the system's temporary directory by
-    /// default. Needs about 5 GB, and a real disk for the synced writes to mean anything
+    /// Parent of the data directories, which are removed again; default: the system's temporary
+    /// directory. Needs about 5 GB, and a real disk for meaningful synced writes
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Run one case of one engine in this directory and print lines for the parent

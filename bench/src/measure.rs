@@ -8,28 +8,27 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 
-/// How long nothing may happen before background work counts as finished.
+/// Time without activity after which background work counts as finished.
 const QUIET: Duration = Duration::from_millis(200);
-/// How often that is looked at.
+/// The polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// CPU that may be used between two looks by threads that have nothing to do: timers, mostly.
+/// CPU nanoseconds that idle threads may use between two polls: mostly timers.
 const IDLE_NANOS: u64 = 300_000;
-/// Background work that takes longer than this is not waited for.
+/// Maximum time to wait for background work.
 const QUIET_WAIT_MAX: Duration = Duration::from_secs(120);
 
-/// What something cost.
+/// The cost of an operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     /// User and system time of all threads.
     pub(crate) cpu: Duration,
-    /// Until the last thread had nothing more to do.
+    /// Time until the last thread was idle.
     pub(crate) wall: Duration,
     /// The slower [`pace`] of before and after.
     pub(crate) pace: f64,
 }
 
-/// Runs `work`, waits until every thread it set to work has finished, and says what all of that
-/// cost.
+/// Runs `work`, waits until every thread it started is idle, and returns the cost of all of it.
 pub(crate) fn cost_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Cost)> {
     let pace_before = pace();
     let cpu = cpu_time();
@@ -43,11 +42,11 @@ pub(crate) fn cost_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Cost)> 
     Ok((done, cost))
 }
 
-/// How long one turn of a loop takes that keeps several units of a core busy at once, in nanoseconds.
+/// Returns the nanoseconds of one turn of a loop that keeps several units of a core busy at once.
 ///
-/// It tells whether somebody else runs on the core's other hardware thread, which no clock of this machine shows where
-/// that is another virtual machine. Work that keeps a core busy then takes half as long again; work that waits for
-/// memory hardly takes longer.
+/// It shows whether another virtual machine uses the core's other hardware thread, which no clock
+/// of this machine shows. Work that keeps a core busy then takes half as long again; work that
+/// waits for memory hardly takes longer.
 fn pace() -> f64 {
     const TURNS: u32 = 500_000;
     let once = |_| {
@@ -58,17 +57,17 @@ fn pace() -> f64 {
             b = b.rotate_left(5) ^ turn;
             c = c.wrapping_sub(key).rotate_left(3);
             d ^= turn.wrapping_add(c);
-            // Not all of it can be reckoned beforehand.
+            // Prevents the compiler from computing the result in advance.
             a = black_box(a.wrapping_add(turn ^ key));
         }
         black_box([a, b, c, d]);
         begun.elapsed().as_secs_f64() * 1e9 / f64::from(TURNS)
     };
-    // The best of some: an interrupt is not somebody else.
+    // The best of some: an interrupt is not another virtual machine.
     (0..8).map(once).fold(f64::INFINITY, f64::min)
 }
 
-/// User and system time of all threads of this process, those that have ended included.
+/// Returns user and system time of all threads of this process, including those that have ended.
 fn cpu_time() -> Duration {
     clock(ClockId::ProcessCPUTime)
 }
@@ -78,7 +77,8 @@ fn clock(id: ClockId) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Waits until no other thread has run or waited for a disk for a while; gives back since when.
+/// Waits until no other thread has run or waited for a disk for a while, and returns the start of
+/// that period.
 pub(crate) fn wait_until_quiet() -> Result<Instant> {
     let begun = Instant::now();
     let mut since = begun;
@@ -100,7 +100,7 @@ struct Others {
     busy: bool,
 }
 
-/// The other threads of this process.
+/// Returns the CPU time and state of the other threads of this process.
 fn others() -> Result<Others> {
     let own = rustix::thread::gettid().as_raw_nonzero().to_string();
     let mut others = Others { run_nanos: 0, busy: false };
@@ -120,17 +120,17 @@ fn others() -> Result<Others> {
     Ok(others)
 }
 
-/// Forgets the peak of resident memory so far.
+/// Resets the peak of resident memory.
 pub(crate) fn reset_peak() -> Result<()> {
     fs::write("/proc/self/clear_refs", "5").context("cannot reset the peak of resident memory")
 }
 
-/// The peak of resident memory since it was reset, in MiB.
+/// Returns the peak of resident memory since the reset, in MiB.
 pub(crate) fn peak_mib() -> Result<f64> {
     status_mib("VmHWM:")
 }
 
-/// Resident memory now, in MiB.
+/// Returns the resident memory, in MiB.
 pub(crate) fn resident_mib() -> Result<f64> {
     status_mib("VmRSS:")
 }
@@ -142,7 +142,7 @@ fn status_mib(name: &str) -> Result<f64> {
     Ok(kib.trim().parse::<f64>()? / 1024.0)
 }
 
-/// Bytes of all files below `dir`.
+/// Returns the bytes of all files below `dir`.
 pub(crate) fn directory_len(dir: &Path) -> Result<u64> {
     let mut len = 0;
     for entry in fs::read_dir(dir)? {

@@ -1,4 +1,4 @@
-//! What children say, and the table made of it.
+//! The output of the child processes, and the table made from it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::args::Args;
 use crate::case::CaseName;
 use crate::engine::EngineName;
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// CPU time of an operation, user and system, all threads, in microseconds.
@@ -49,14 +49,14 @@ pub(crate) struct Line {
     pub(crate) value: Option<f64>,
     /// Wall time beside CPU time.
     pub(crate) wall: Option<f64>,
-    /// How fast the core was meanwhile ([`crate::measure::Cost`]).
+    /// The pace of the core meanwhile ([`crate::measure::Cost`]).
     pub(crate) pace: Option<f64>,
 }
 
-/// So much slower than at its best a core is not ours alone.
+/// Factor over the best pace from which the core counts as shared with others.
 const PACE_SHARED: f64 = 1.15;
 
-/// What a child prints on one line of its output.
+/// A line of a child's output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Said {
     Line(Line),
@@ -96,11 +96,11 @@ impl Said {
     }
 }
 
-/// Everything that was said, in the order in which it was said first.
+/// All lines of output, in the order of their first occurrence.
 pub(crate) struct Report {
     about: String,
     rows: Vec<TableRow>,
-    /// Of the last round.
+    /// Only of the last round.
     notes: BTreeMap<(CaseName, Option<EngineName>, usize), String>,
 }
 
@@ -143,16 +143,17 @@ impl Report {
     }
 }
 
-/// What an engine said of one thing, over all rounds.
+/// The median of an engine's measurements of one item, over all rounds.
 struct Median {
     value: Option<f64>,
     wall: Option<f64>,
-    /// All of it was measured while somebody else used the core.
+    /// Whether the core was shared with others in all measurements.
     shared: bool,
 }
 
 impl TableRow {
-    /// The median of what an engine said while the core was its own, or of all where it never was.
+    /// Returns the median of an engine's measurements while the core was its own, or of all if it
+    /// never was.
     fn median(&self, engine: Option<EngineName>, best_pace: f64) -> Option<Median> {
         let lines = self.cells.get(&engine)?;
         let own: Vec<&Line> = lines.iter().filter(|line| !line.is_shared(best_pace)).collect();
@@ -179,7 +180,7 @@ impl TableRow {
 }
 
 impl Line {
-    /// Whether somebody else used the core, if that was looked at.
+    /// Returns whether the core was shared with others, if that was measured.
     fn is_shared(&self, best_pace: f64) -> bool {
         self.pace.is_some_and(|pace| pace > best_pace * PACE_SHARED)
     }
@@ -195,7 +196,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// About three digits that count.
+/// Formats a number with about three significant digits.
 fn print_number(value: f64) -> String {
     match value.abs() {
         0.0..0.1 => format!("{value:.4}"),
@@ -241,7 +242,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// The pace of a core that nobody else used.
+    /// Returns the pace of an unshared core.
     fn best_pace(&self) -> f64 {
         self.lines().filter_map(|line| line.pace).fold(f64::INFINITY, f64::min)
     }
@@ -294,17 +295,17 @@ impl Report {
     }
 }
 
-/// What rowhouse is held to.
+/// Targets for rowhouse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Mark {
     pass: f64,
     stretch: f64,
-    /// What fjall took where the marks were set.
+    /// The time of fjall on the machine where the targets were set.
     fjall: Option<f64>,
 }
 
-/// DESIGN §5; the last one is its memory target.
-const MARKS: [(CaseName, &str, f64, f64, Option<f64>); 11] = [
+/// Targets of DESIGN §5; the last one is its memory target.
+const TARGETS: [(CaseName, &str, f64, f64, Option<f64>); 11] = [
     (CaseName::Single, "insert", 3.2, 2.4, Some(4.1)),
     (CaseName::Batch, "insert, per cell", 2.0, 1.5, Some(3.1)),
     (CaseName::Reads, "full scan, not compacted, per cell", 0.25, 0.16, Some(0.60)),
@@ -320,12 +321,13 @@ const MARKS: [(CaseName, &str, f64, f64, Option<f64>); 11] = [
 
 impl Mark {
     fn of(case: CaseName, label: &str) -> Option<Self> {
-        let found = MARKS.iter().find(|(of, name, ..)| *of == case && *name == label);
+        let found = TARGETS.iter().find(|(of, name, ..)| *of == case && *name == label);
         found.map(|&(_, _, pass, stretch, fjall)| Self { pass, stretch, fjall })
     }
 
-    /// The mark on this machine, by what fjall takes on it: a slower one takes longer for the same work. Where fjall
-    /// is faster than it was, or did not run, the mark stays as it was set (`docs/decisions/0049`).
+    /// Returns the target on this machine, scaled by fjall's time on it: a slower machine takes
+    /// longer for the same work. If fjall is faster than it was, or did not run, the target stays
+    /// as it was set (`docs/decisions/0049`).
     fn here(self, fjall: Option<f64>) -> Self {
         let slower = self.fjall.zip(fjall).map_or(1.0, |(then, now)| (now / then).max(1.0));
         Self { pass: self.pass * slower, stretch: self.stretch * slower, ..self }

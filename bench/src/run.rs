@@ -1,4 +1,4 @@
-//! The parent, which starts a process for each (engine, case), and what happens in such a process.
+//! The parent, which starts a process for each (engine, case), and the code of such a process.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(crate) fn parent(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The names that were given, or all of them.
+/// Returns the given names, or all of them if none are given.
 fn or_all<T: ValueEnum + Copy + PartialEq>(given: &[T]) -> Vec<T> {
     let all = T::value_variants().iter().copied();
     all.filter(|name| given.is_empty() || given.contains(name)).collect()

@@ -1,11 +1,10 @@
-//! The cells: made from a seed and a number, the same ones every time.
+//! The cells: generated from a seed and a number, the same in every run.
 
 /// Bytes of a row key.
 pub(crate) const ROW_LEN: usize = 16;
 /// Bytes of a qualifier.
 pub(crate) const QUALIFIER_LEN: usize = 12;
-/// Bytes of the key under which engines that know no cells store one: row, qualifier, inverted
-/// timestamp, kind.
+/// Bytes of a cell's key in the other engines: row, qualifier, inverted timestamp, kind.
 pub(crate) const KEY_LEN: usize = ROW_LEN + QUALIFIER_LEN + 8 + 1;
 
 /// A row key.
@@ -13,7 +12,7 @@ pub(crate) type Row = [u8; ROW_LEN];
 /// A qualifier.
 pub(crate) type Qualifier = [u8; QUALIFIER_LEN];
 
-/// A cell to be written.
+/// A cell to write.
 #[derive(Clone, Default)]
 pub(crate) struct Cell {
     pub(crate) row: Row,
@@ -21,7 +20,7 @@ pub(crate) struct Cell {
     pub(crate) value: Vec<u8>,
 }
 
-/// Which cells a table has.
+/// The cells of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Workload {
     cells: u64,
@@ -32,12 +31,12 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// Rows of ten columns with values of 100 bytes.
+    /// Returns rows of ten columns with values of 100 bytes.
     pub(crate) fn wide(cells: u64, seed: u64) -> Self {
         Self::new(cells, 10, 100, seed)
     }
 
-    /// Rows of one column with a value of 1,000 bytes.
+    /// Returns rows of one column with a value of 1,000 bytes.
     pub(crate) fn tall(cells: u64, seed: u64) -> Self {
         Self::new(cells, 1, 1000, seed)
     }
@@ -47,22 +46,22 @@ impl Workload {
         Self { cells, columns, value_len, seed, order: Shuffle::new(cells, seed) }
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     pub(crate) fn cells(&self) -> u64 {
         self.cells
     }
 
-    /// How many of them a row has.
+    /// Returns the number of cells per row.
     pub(crate) fn columns(&self) -> u64 {
         self.columns
     }
 
-    /// Bytes of keys and values of `cells` cells.
+    /// Returns the bytes of keys and values of `cells` cells.
     pub(crate) fn raw_len(&self, cells: u64) -> u64 {
         cells * (KEY_LEN + self.value_len) as u64
     }
 
-    /// Makes the cell that is written as number `at`: rows and columns come in random order.
+    /// Fills in the cell that is written as number `at`: rows and columns come in random order.
     pub(crate) fn fill(&self, at: u64, cell: &mut Cell) {
         let place = self.order.at(at);
         cell.row = row(place / self.columns);
@@ -76,28 +75,28 @@ impl Workload {
         filler.fill(b'.');
     }
 
-    /// Row and qualifier of the cell that is written as number `at`.
+    /// Returns row and qualifier of the cell that is written as number `at`.
     pub(crate) fn place(&self, at: u64) -> (Row, Qualifier) {
         let place = self.order.at(at);
         (row(place / self.columns), qualifier(place % self.columns))
     }
 
-    /// A row that nobody writes, between two that are written.
+    /// Returns a row that is never written, between two that are.
     pub(crate) fn missing_row(&self, random: &mut Random) -> Row {
         let mut row = row(random.below(self.cells / self.columns));
         row[ROW_LEN - 1] = b'5';
         row
     }
 
-    /// A row that is written.
+    /// Returns a row that is written.
     pub(crate) fn random_row(&self, random: &mut Random) -> Row {
         row(random.below(self.cells / self.columns))
     }
 }
 
-/// The key for engines that know no cells.
+/// Returns the key of a cell for the other engines.
 pub(crate) fn key(row: &Row, qualifier: &Qualifier) -> [u8; KEY_LEN] {
-    // Any fixed time will do: a get must be able to name it.
+    // Any fixed time is sufficient: a get must be able to name it.
     const MILLIS: u64 = 1_700_000_000_000;
     const PUT: u8 = 4;
     let mut key = [PUT; KEY_LEN];
@@ -107,7 +106,7 @@ pub(crate) fn key(row: &Row, qualifier: &Qualifier) -> [u8; KEY_LEN] {
     key
 }
 
-/// `user` and twelve digits, the last of them 0.
+/// Returns `user` and twelve digits, the last of them 0.
 fn row(number: u64) -> Row {
     let mut row = *b"user000000000000";
     digits(number, &mut row[4..ROW_LEN - 1]);
@@ -155,7 +154,7 @@ fn mix(number: u64) -> u64 {
 }
 
 /// A permutation of the numbers below `len` that needs no memory: a Feistel network over the next
-/// even power of two, walked until it comes back below `len`.
+/// even power of two, applied until the result is below `len`.
 #[derive(Clone, Copy)]
 struct Shuffle {
     len: u64,

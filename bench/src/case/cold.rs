@@ -8,7 +8,7 @@ use crate::engine::Options;
 use crate::measure;
 use crate::workload::Workload;
 
-/// How many times the cells go into the cache: at the default size 261 MiB and 64 MiB.
+/// The number of cells as a multiple of the cache: at the default size 261 MiB and 64 MiB.
 const TIMES: u64 = 4;
 
 pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
@@ -21,7 +21,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     measure::wait_until_quiet()?;
     bench.note_state("compacted", &*engine)?;
     measure::reset_peak()?;
-    // Fills the cache with whatever comes.
+    // Fills the cache with arbitrary blocks.
     bench.gets(&*engine, &workload, cells / 20, 1)?;
     bench.measure("get, a quarter in the cache", || {
         bench.gets(&*engine, &workload, cells / 40, 2)

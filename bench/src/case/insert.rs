@@ -1,4 +1,4 @@
-//! Random inserts into an empty table, until all of them are in files and merged.
+//! Random inserts into an empty table, until all of them are in compacted files.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! How long each put takes, one after the other, while what was put before is flushed and merged.
+//! The latency of consecutive puts during flushes and compactions of earlier ones.
 
 use std::time::Instant;
 

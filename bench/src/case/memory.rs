@@ -1,4 +1,4 @@
-//! Memory after a long load with the settings an engine has by itself.
+//! Memory after a long load with an engine's default settings.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! The cases: what is done to an engine in one process, and what is measured meanwhile.
+//! The cases: operations on an engine in one process, and the measurements.
 
 mod cold;
 mod insert;
@@ -43,11 +43,11 @@ pub(crate) enum CaseName {
     Sync,
     /// Reads of data several times larger than the block cache
     Cold,
-    /// How long single puts of 1,000 bytes take while files are written and merged
+    /// Latency of single puts of 1,000 bytes during flushes and compactions
     Latency,
     /// Resident memory after a long load; rowhouse only unless asked for
     Memory,
-    /// What the machine itself can do
+    /// Limits of the machine itself
     Physical,
 }
 
@@ -68,7 +68,8 @@ impl CaseName {
         }
     }
 
-    /// Those of `asked` that this case is run for. `named`: the case was asked for by name.
+    /// Returns the engines among `asked` for which this case runs. `named`: the case was requested
+    /// by name.
     pub(crate) fn engines(self, asked: &[EngineName], named: bool) -> Vec<Option<EngineName>> {
         match self {
             Self::Physical => vec![None],
@@ -103,14 +104,14 @@ impl fmt::Display for CaseName {
     }
 }
 
-/// Cache of all engines in the cases that go into the table of DESIGN §5.
+/// Cache of all engines in the cases of the table in DESIGN §5.
 const CACHE_LEN: u64 = 1 << 30;
-/// No load goes on for longer than this: what it has done by then is what is measured.
+/// A load stops after this time, and the operations done by then are measured.
 const LOAD_TIME_MAX: Duration = Duration::from_secs(60);
 /// Cells in one call.
 const BATCH_LEN: usize = 100;
 
-/// One case of one engine, under way: says what it measures on standard output.
+/// A running case of one engine, which prints its measurements on standard output.
 pub(crate) struct Bench<'a> {
     engine: Option<EngineName>,
     dir: &'a Path,
@@ -129,7 +130,7 @@ impl<'a> Bench<'a> {
         self.try_open(options)?.context("the engine cannot do what every engine can")
     }
 
-    /// Opens the engine on a new directory; `None` when it cannot do what the options ask.
+    /// Opens the engine on a new directory; `None` if it does not support the options.
     fn try_open(&self, options: Options) -> Result<Option<Box<dyn Engine>>> {
         let engine = self.engine.context("the case needs an engine")?;
         self.opened.set(self.opened.get() + 1);
@@ -146,7 +147,7 @@ impl<'a> Bench<'a> {
         println!("{}", Said::Line(line));
     }
 
-    /// A line about state or about a load that was cut short.
+    /// Prints a line about the state or about a load that was cut short.
     fn note(&self, text: impl Into<String>) {
         println!("{}", Said::Note(text.into()));
     }
@@ -167,7 +168,7 @@ impl<'a> Bench<'a> {
         });
     }
 
-    /// Does `work`, which says how many operations it was, and reports what one cost.
+    /// Runs `work`, which returns its number of operations, and reports the cost of one.
     fn measure(&self, label: impl Into<String>, work: impl FnOnce() -> Result<u64>) -> Result<()> {
         let (operations, cost) = measure::cost_of(work)?;
         self.say_cost(label, operations, cost);
@@ -185,14 +186,14 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Data files per byte of keys and values.
+    /// Prints the size of the data files per byte of keys and values.
     fn say_ratio(&self, label: &str, engine: &dyn Engine, raw_len: u64) -> Result<()> {
         let ratio = engine.data_len()? as f64 / raw_len as f64;
         self.say(label, Unit::Ratio, Some(ratio), None);
         Ok(())
     }
 
-    /// Random gets of cells that are there, other ones for another `choice`.
+    /// Runs random gets of existing cells, different ones for each `choice`.
     fn gets(
         &self,
         engine: &dyn Engine,
@@ -208,7 +209,7 @@ impl<'a> Bench<'a> {
         Ok(gets)
     }
 
-    /// Scans of 100 cells from random rows; `None` when the engine cannot.
+    /// Runs scans of 100 cells from random rows; returns `None` if the engine cannot.
     fn short_scans(
         &self,
         engine: &dyn Engine,
@@ -246,7 +247,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Reads everything there is.
+/// Reads all cells.
 fn full_scan(engine: &dyn Engine, workload: &Workload, expected: u64) -> Result<u64> {
     let columns = workload.columns();
     let scan = Scan { from: None, cells_max: u64::MAX, columns, reversed: false };
@@ -255,7 +256,8 @@ fn full_scan(engine: &dyn Engine, workload: &Workload, expected: u64) -> Result<
     Ok(cells)
 }
 
-/// Writes the cells with these numbers one at a time; says how many before the time was up.
+/// Writes the cells with these numbers one at a time; returns how many were written before the time
+/// was up.
 fn load_single(
     engine: &dyn Engine,
     workload: &Workload,
@@ -273,7 +275,7 @@ fn load_single(
     Ok(numbers.end - numbers.start)
 }
 
-/// The same in batches.
+/// As [`load_single`], in batches.
 fn load_batches(
     engine: &dyn Engine,
     workload: &Workload,
@@ -294,7 +296,7 @@ fn load_batches(
     Ok(at - numbers.start)
 }
 
-/// The same, all of them, or the case makes no sense.
+/// As [`load_batches`], but fails if the time is up before all are written.
 fn load_all(
     engine: &dyn Engine,
     workload: &Workload,

@@ -1,4 +1,5 @@
-//! What the machine, the standard library and the file format can do, to hold the engines against.
+//! Limits of the machine, the standard library and the file format, for comparison with the
+//! engines.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions};
@@ -11,14 +12,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use crossbeam_skiplist::SkipMap;
 use rowhouse_format::hfile::{
-    BlockHandle, Closing, DataBlock, FileMeta, IndexWalk, Step, Trailer, Writer, WriterOptions,
+    BlockHandle, Finish, DataBlock, FileMeta, IndexWalk, IndexStep, Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{Bytes, CellKind, Key, Timestamp};
 
 use super::Bench;
 use crate::workload::{Cell, KEY_LEN, Random, Workload, key};
 
-/// Bytes of a log record of one cell of 100 bytes, about.
+/// Approximate bytes of a log record of one cell of 100 bytes.
 const RECORD_LEN: usize = 200;
 /// Records in one write(2).
 const RECORDS: usize = 100;
@@ -36,7 +37,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     blocks(bench, &Workload::wide(bench.cells / 4, bench.seed))
 }
 
-/// What every insert and get of the other cases contains, too.
+/// Measures the cost of the bench itself in every insert and get of the other cases.
 fn own_cost(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     let mut cell = Cell::default();
     bench.measure("making key and value of a cell (in every insert here)", || {
@@ -55,7 +56,7 @@ fn own_cost(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     })
 }
 
-/// Between two places that fit the processor's cache.
+/// Copies between two buffers that fit the processor's cache.
 fn copying(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     const CELL_LEN: usize = KEY_LEN + 100;
     const CELLS: u64 = 1000;
@@ -150,7 +151,7 @@ fn skip_map(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     })
 }
 
-/// An HFile in memory, in blocks as the store keeps them in its cache.
+/// Measures an HFile in memory, in blocks as the store caches them.
 fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     let mut cells = (0..workload.cells())
         .map(|at| {
@@ -166,7 +167,7 @@ fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     bench.measure("HFile writing, per cell", || {
         let mut writer = Writer::new(Vec::new(), WriterOptions::default());
         cells.iter().try_for_each(|cell| writer.append(&cell.view()))?;
-        (_, file) = writer.finish(&Closing::default())?;
+        (_, file) = writer.finish(&Finish::default())?;
         Ok(count)
     })?;
     let file = Bytes::from(file);
@@ -180,16 +181,16 @@ fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     let mut step = walk.first(meta.index());
     loop {
         step = match step {
-            Step::Index(handle) => {
+            IndexStep::Index(handle) => {
                 let index = Arc::new(meta.index_block(&handle, slice(&file, &handle))?);
                 indexes.insert(handle.offset, Arc::clone(&index));
                 walk.enter(index)
             }
-            Step::Data(handle) => {
+            IndexStep::Data(handle) => {
                 handles.push(handle);
                 walk.advance()
             }
-            Step::End => break,
+            IndexStep::End => break,
         }
     }
     let mut blocks: HashMap<u64, Arc<DataBlock>> = HashMap::new();
@@ -216,10 +217,10 @@ fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
             let (row, qualifier) = workload.place(random.below(count));
             let key = Key::column_start(&row, b"d", &qualifier);
             let mut step = walk.seek(meta.index(), &key);
-            while let Step::Index(handle) = step {
+            while let IndexStep::Index(handle) = step {
                 step = walk.enter(Arc::clone(&indexes[&handle.offset]));
             }
-            let Step::Data(handle) = step else { bail!("a cell is behind the last block") };
+            let IndexStep::Data(handle) = step else { bail!("a cell is behind the last block") };
             let cursor = blocks[&handle.offset].seek(&key)?;
             black_box(cursor.cell().context("a cell is not in its block")?.value[50]);
         }

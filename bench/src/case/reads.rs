@@ -1,4 +1,5 @@
-//! Reads of a table whose blocks are all in the cache: spread over memory and files, then merged.
+//! Reads of a table whose blocks are all in the cache: spread over memory and files, then
+//! compacted.
 
 use anyhow::Result;
 
@@ -7,10 +8,10 @@ use crate::engine::Options;
 use crate::measure;
 use crate::workload::{Random, Workload};
 
-/// Runs of cells before compaction: three in files and one in memory. No engine merges by itself
-/// before there are four files.
+/// Runs of cells before compaction: three in files and one in memory. No engine compacts
+/// automatically before there are four files.
 const RUNS: u64 = 4;
-/// Room in memory for a run, with whatever an engine counts beside the bytes of a cell.
+/// Memory for a run, with the overhead that engines count beside the bytes of a cell.
 const MEMORY_PER_CELL: u64 = 512;
 
 pub(super) fn run(bench: &Bench<'_>) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::engine::Options;
 use crate::workload::{Cell, Workload};
 
 const THREADS: [u64; 3] = [1, 4, 16];
-/// Writes of each number of threads, unless the time is up before.
+/// Writes for each number of threads, unless the time is up before.
 const WRITES: u64 = 3000;
 const TIME_MAX: Duration = Duration::from_secs(3);
 

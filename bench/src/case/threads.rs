@@ -28,7 +28,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
             gets(engine, &workload, loaded, numbers)
         })?;
     }
-    // The rest of the cells, in pieces: what is inserted twice is not inserted.
+    // The remaining cells, in pieces: a second write of a cell would not be an insert.
     let mut next = loaded;
     for threads in THREADS {
         let first = next;
@@ -81,7 +81,7 @@ fn mixed(
     Ok(())
 }
 
-/// Shares the numbers below `operations` out among threads.
+/// Divides the numbers below `operations` among threads.
 fn measure_threads(
     bench: &Bench<'_>,
     what: &str,

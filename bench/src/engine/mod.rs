@@ -1,4 +1,4 @@
-//! The engines, each behind one small trait.
+//! The engines, each as an implementation of one small trait.
 
 mod fjall;
 mod redb;
@@ -22,30 +22,30 @@ pub(crate) trait Engine: Send + Sync {
     /// Writes cells in one call.
     fn insert_batch(&self, cells: &[Cell]) -> Result<()>;
 
-    /// Reads one cell; [`touch`] of its value.
+    /// Reads one cell and returns [`touch`] of its value.
     fn get(&self, row: &Row, qualifier: &Qualifier) -> Result<Option<u64>>;
 
-    /// Reads cells in order and says how many; `None` when the engine cannot do that.
+    /// Reads cells in order and returns their number; `None` if the engine cannot do that.
     fn scan(&self, scan: &Scan) -> Result<Option<u64>>;
 
-    /// Writes what is in memory to files.
+    /// Writes the contents of memory to files.
     fn flush(&self) -> Result<()>;
 
-    /// Flushes and merges all files as far as the engine can.
+    /// Flushes and compacts all files as far as the engine can.
     fn compact(&mut self) -> Result<()>;
 
-    /// Bytes of the files that hold data, without logs.
+    /// Returns the bytes of the files that hold data, without logs.
     fn data_len(&self) -> Result<u64>;
 
-    /// What is in memory and what on disk.
+    /// Returns a description of the data in memory and on disk.
     fn state(&self) -> Result<String>;
 }
 
-/// What to read.
+/// The range and direction of a scan.
 pub(crate) struct Scan {
-    /// The row to begin at; everything when there is none. Backwards, its cells are not read.
+    /// The first row; `None` for everything. In a reversed scan its cells are not read.
     pub(crate) from: Option<Row>,
-    /// At most so many cells: whole rows.
+    /// The maximum number of cells: whole rows.
     pub(crate) cells_max: u64,
     /// Cells of a row.
     pub(crate) columns: u64,
@@ -53,12 +53,12 @@ pub(crate) struct Scan {
     pub(crate) reversed: bool,
 }
 
-/// How an engine is opened.
+/// Options for opening an engine.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Options {
     /// Bytes of the block cache; the engine's default when not given.
     pub(crate) cache_len: Option<u64>,
-    /// Bytes of cells that may wait in memory for a flush; the engine's default when not given.
+    /// Bytes of cells in memory that trigger a flush; the engine's default when not given.
     pub(crate) memory_len: Option<u64>,
     /// Whether files are compressed with LZ4.
     pub(crate) lz4: bool,
@@ -89,7 +89,7 @@ impl EngineName {
         }
     }
 
-    /// Makes the engine's files in `dir`; `None` when it cannot do what the options ask.
+    /// Creates the engine's files in `dir`; `None` if it does not support the options.
     pub(crate) fn open(self, dir: &Path, options: &Options) -> Result<Option<Box<dyn Engine>>> {
         match self {
             Self::Rowhouse => rowhouse::open(dir, options),
@@ -102,7 +102,7 @@ impl EngineName {
     }
 }
 
-/// Looks at a value, so that nobody gets away without reading it.
+/// Reads a value, so that no engine can skip loading it.
 fn touch(value: &[u8]) -> u64 {
     value.len() as u64 + u64::from(value[value.len() / 2])
 }

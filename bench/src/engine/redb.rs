@@ -51,7 +51,7 @@ impl Engine for Redb {
     }
 
     fn get(&self, row: &Row, qualifier: &Qualifier) -> Result<Option<u64>> {
-        // A transaction for each, since each is to see what was written last.
+        // A transaction for each read, since each must see the last write.
         let table = self.database.begin_read()?.open_table(TABLE)?;
         let value = table.get(&key(row, qualifier)[..])?;
         Ok(value.map(|value| touch(value.value())))
@@ -77,7 +77,7 @@ impl Engine for Redb {
     }
 
     fn flush(&self) -> Result<()> {
-        // A durable commit takes all that were not durable with it.
+        // A durable commit includes all earlier commits that were not durable.
         let mut write = self.database.begin_write()?;
         write.set_durability(Durability::Immediate)?;
         Ok(write.commit()?)

@@ -1,4 +1,4 @@
-//! RocksDB: the C++ LSM tree, with the feature `rocksdb` only.
+//! RocksDB: the C++ LSM tree, only with the feature `rocksdb`.
 
 use std::path::Path;
 

@@ -23,7 +23,7 @@ struct Rowhouse {
 
 pub(super) fn open(dir: &Path, options: &Options) -> Result<Option<Box<dyn Engine>>> {
     let mut settings = Settings::default();
-    // One region, as the others have one tree: what is measured is the engine, not the cutting of a table.
+    // One region, as the others have one tree: the bench measures the engine, not splits.
     settings.split.automatic = false;
     if let Some(len) = options.cache_len {
         settings.block_cache_bytes = len;

@@ -17,35 +17,36 @@ use crate::command::stats::StatsArgs;
 #[derive(Debug, Parser)]
 #[command(name = "rowhouse", version, arg_required_else_help = true)]
 pub(crate) struct Args {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// What the program does.
+/// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve a database to HBase clients
     Serve(ServeArgs),
-    /// Write a backup of a whole database, of one that is served too, and read it back
+    /// Write a backup of a whole database, also of a served one, and read it back
     Backup(BackupArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
-    /// Write a table to HFiles, as HBase's bulk load takes them
+    /// Write a table to HFiles in the layout of HBase's bulk load
     Export(ExportArgs),
-    /// Tell what is in HFiles, of rowhouse or of Apache HBase
+    /// Show the contents of HFiles, of rowhouse or of Apache HBase
     Hfile(HFileArgs),
-    /// Put rows of CSV, JSON lines or Parquet into a table, or HFiles as HBase's bulk load does
+    /// Write rows of CSV, JSON lines or Parquet to a table, or load HFiles as HBase's bulk load
+    /// does
     Import(Box<ImportArgs>),
     /// Work with a row-key template, without a database
     Key(KeyArgs),
-    /// Make a database of a backup
+    /// Create a database from a backup
     Restore(RestoreArgs),
-    /// Write what can still be read of a damaged database to a new one
+    /// Write the readable data of a damaged database to a new one
     Salvage(SalvageArgs),
     /// Work on a database with the commands of HBase's shell
     Shell(ShellArgs),
-    /// Tell what the files of a database hold and what takes the room, without opening it
+    /// Show the contents and disk usage of a database's files, without opening it
     Stats(StatsArgs),
 }
 

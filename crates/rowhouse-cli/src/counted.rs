@@ -1,6 +1,6 @@
 //! Counts in messages.
 
-/// A count and what is counted: `1 table`, `2 tables`, `2 index entries`.
+/// Returns a count with its noun: `1 table`, `2 tables`, `2 index entries`.
 pub(crate) fn counted(count: impl TryInto<u64>, what: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     match (count, what.strip_suffix('y')) {

@@ -1,4 +1,4 @@
-//! The rowhouse program: one binary, one command for each thing it does.
+//! The rowhouse program: one binary with several commands.
 
 mod args;
 mod command;
@@ -13,7 +13,8 @@ use rowhouse::{Error, ErrorKind};
 
 use args::{Args, Command};
 
-/// An error in words: of some kinds the message is, as in HBase, only the name of what it is about.
+/// Returns an error in words: for some kinds the message, as in HBase, is only the name of the
+/// affected item.
 fn said(error: &Error) -> String {
     let message = error.message();
     let is_name = !message.contains(char::is_whitespace);

@@ -1,9 +1,9 @@
-//! Text that comes from data, for output whose lines mean something.
+//! Escaping of text from data, for output in which lines are significant.
 
 use rowhouse::escape;
 
-/// The text without what would break the line or move a terminal's cursor: that is `\xHH`, and so is a
-/// backslash.
+/// Returns the text with characters that would break the line or move a terminal's cursor as
+/// `\xHH`, and backslashes escaped in the same way.
 pub(crate) fn on_one_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

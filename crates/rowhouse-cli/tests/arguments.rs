@@ -1,4 +1,5 @@
-//! Arguments that are wrong by themselves end every command alike: with status 2, before anything is opened or made.
+//! Arguments that are wrong in themselves end every command in the same way: with status 2, before
+//! anything is opened or created.
 
 use std::process::Command;
 
@@ -41,14 +42,14 @@ fn a_wrong_argument_is_told_with_its_place_and_ends_every_command_with_status_2(
         assert_eq!(ran.status.code(), Some(2), "{line}: {err}");
         assert!(err.starts_with("error: ") && err.contains(place), "{line}: {err}");
     }
-    // As those of a template alone.
+    // The same holds for the arguments of a command without a database.
     let ran = Command::new(env!("CARGO_BIN_EXE_rowhouse")).args(["key", "[bad", "check"]).output();
     assert_eq!(ran.unwrap().status.code(), Some(2));
     let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
-/// The words of a command line, some in single quotes.
+/// Splits a command line into words, some in single quotes.
 fn words(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();
     let mut words = Vec::new();

@@ -1,4 +1,5 @@
-//! Backups by the program: of a directory, of one that a server has open, and back.
+//! Tests of backups by the program: of a directory, of one that a server has open, and of the
+//! restore.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -24,7 +25,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// What it printed to standard error, in failing.
+/// Returns the standard error of a failed run.
 fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -61,7 +62,7 @@ fn a_directory_that_a_server_has_open_is_backed_up_by_the_server() {
     let monday = backups.join("monday");
     let output = rowhouse(&["backup", text(&data), "--into", text(&monday)]);
     assert!(output.status.success(), "{output:?}");
-    // What came later is not in it.
+    // Later writes are not in the backup.
     shell(&data, "put 'blog', '2', 'cf:t', 'later'");
     let scanned = shell(&monday, "scan 'blog'");
     assert!(scanned.contains("value=v") && !scanned.contains("later"), "{scanned}");

@@ -1,4 +1,5 @@
-//! The examples of guides: what docs/keys.md, from-tables-to-rows.md and stats.md show is what the program prints.
+//! Runs the examples of guides and compares the output with the text of docs/keys.md,
+//! from-tables-to-rows.md and stats.md.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -32,7 +33,7 @@ fn the_guide_of_stats_shows_what_the_program_prints() {
     expect_file!["../../../docs/stats.md"].assert_eq(&shown(guide, &tables()));
 }
 
-/// A directory with the files of docs/tables.
+/// Returns a directory with the files of docs/tables.
 fn tables() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tables");
@@ -43,8 +44,8 @@ fn tables() -> TempDir {
     dir
 }
 
-/// The guide, with what its console examples print in the place of what it says. They are run one after the other in one
-/// directory.
+/// Returns the guide with the actual output of its console examples, which run one after the other
+/// in one directory.
 fn shown(guide: &str, dir: &TempDir) -> String {
     let mut shown = String::new();
     let mut command: Option<String> = None;
@@ -69,12 +70,13 @@ fn shown(guide: &str, dir: &TempDir) -> String {
     shown
 }
 
-/// Whether a command goes on in the next line: behind a backslash, or within single quotes.
+/// Returns whether a command continues on the next line: after a backslash, or within single
+/// quotes.
 fn goes_on(command: &str) -> bool {
     command.ends_with('\\') || !command.matches('\'').count().is_multiple_of(2)
 }
 
-/// What a shell prints for a command, with the exit status where it is not 0.
+/// Returns the output of a command, with the exit status if it is not 0.
 fn printed(command: &str, dir: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_rowhouse"));
     let path = std::env::var("PATH").unwrap();
@@ -93,8 +95,8 @@ fn printed(command: &str, dir: &Path) -> String {
     printed
 }
 
-/// The README's commands, each as it stands there, one after the other: those below `serve` while the server runs, and
-/// those after Ctrl-C when it has ended.
+/// Runs the README's commands in order: those after `serve` while the server runs, and those after
+/// Ctrl-C when it has ended.
 #[test]
 fn the_commands_of_the_readme_work_in_the_order_in_which_they_stand() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -116,7 +118,7 @@ fn the_commands_of_the_readme_work_in_the_order_in_which_they_stand() {
         let mut shell = Command::new("sh");
         shell.current_dir(dir.path()).arg("-c");
         if ours == "serve" {
-            // The default ports may be taken where this runs.
+            // The default ports may be taken on this machine.
             shell.arg(format!("exec {binary} serve --listen 127.0.0.1:0 --zookeeper 127.0.0.1:0"));
             let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
             let mut line = String::new();
@@ -132,7 +134,7 @@ fn the_commands_of_the_readme_work_in_the_order_in_which_they_stand() {
             assert!(server.0.wait().unwrap().success());
         }
         let output = shell.arg(format!("{binary} {ours}")).output().unwrap();
-        // A check of a template ends with 1 where it has found something.
+        // A check of a template exits with 1 if it has findings.
         let is_key_check = ours.starts_with("key") && ours.ends_with("check");
         assert!(output.status.success() || is_key_check, "{command}: {output:?}");
         assert!(!output.stdout.is_empty(), "{command} prints nothing");
@@ -140,7 +142,7 @@ fn the_commands_of_the_readme_work_in_the_order_in_which_they_stand() {
     assert!(server.is_none() && count >= 8, "{count}");
 }
 
-/// A server that ends with the test, also where that fails.
+/// A server that is killed with the test, also when the test fails.
 struct Server(Child);
 
 impl Drop for Server {
@@ -150,7 +152,7 @@ impl Drop for Server {
     }
 }
 
-/// The lines of the shell's blocks.
+/// Returns the lines of the shell's blocks.
 fn commands(readme: &str) -> Vec<&str> {
     let blocks = readme.split("```sh\n").skip(1);
     blocks.flat_map(|block| block.split("```").next().unwrap().lines()).collect()

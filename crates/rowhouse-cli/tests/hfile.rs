@@ -1,17 +1,18 @@
-//! `rowhouse hfile`, `export` and `import` as processes: what they print, and how they end.
+//! Tests of `rowhouse hfile`, `export` and `import` as processes: their output and exit status.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file that Apache HBase wrote.
+/// Returns the path of a file that Apache HBase wrote.
 fn fixture(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rowhouse-format/tests/hfile/fixtures");
     dir.join(name)
 }
 
-/// Runs `rowhouse` with these arguments: standard output, standard error, and whether it ended well.
+/// Runs `rowhouse` with these arguments. Returns standard output, standard error, and whether it
+/// succeeded.
 fn run(args: &[&str]) -> (String, String, bool) {
     let output = Command::new(env!("CARGO_BIN_EXE_rowhouse")).args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -1,10 +1,11 @@
-//! Holds the table of crates in docs/ARCHITECTURE.md: who may depend on whom.
+//! Enforces the table of crates in docs/ARCHITECTURE.md: the allowed dependencies.
 
 use std::collections::BTreeSet;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
-/// Each crate and those of ours that it may depend on. A crate that is not here has no place yet.
+/// Each crate and the crates of the workspace that it may depend on. A crate that is missing here
+/// is refused.
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("rowhouse-model", &[]),
     ("rowhouse-schema", &["rowhouse-model"]),
@@ -41,7 +42,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What the crates of the ground floor must not reach: clocks, sockets and runtimes of others.
+/// Crates with clocks, sockets and runtimes, which the crates of the ground layer must not use.
 const NOT_ON_THE_GROUND: &[&str] = &["tokio", "tracing", "parking_lot"];
 const GROUND: &[&str] = &["rowhouse-model", "rowhouse-schema", "rowhouse-format"];
 

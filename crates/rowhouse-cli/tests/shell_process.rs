@@ -1,4 +1,4 @@
-//! The shell as a process: where commands come from, which database is opened, how it ends.
+//! Tests of the shell as a process: its sources of commands, the opened database, its exit status.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -16,7 +16,7 @@ fn rowhouse(command: &str, data: &Path) -> Command {
     process
 }
 
-/// Runs the shell with these further arguments and this input.
+/// Runs the shell with these additional arguments and this input.
 fn shell(data: &Path, args: &[&str], input: &str) -> Output {
     let mut process = rowhouse("shell", data)
         .args(args)
@@ -25,12 +25,12 @@ fn shell(data: &Path, args: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Whoever has enough before the end does not read it all.
+    // A program that ends early does not read all input.
     let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
     process.wait_with_output().unwrap()
 }
 
-/// What it printed, but for how long things took.
+/// Returns the output without elapsed times.
 fn printed(output: &Output) -> String {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     text.lines().filter(|line| !line.starts_with("Took")).map(|line| format!("{line}\n")).collect()
@@ -85,7 +85,7 @@ fn errors_tell_the_file_and_the_line_of_their_command() {
         let lines = places.map(|place| place.strip_prefix(name).unwrap().to_owned());
         lines.collect()
     };
-    // A command is where it begins, what cannot be read is where that is.
+    // An error names the line where the command begins; a syntax error its own line.
     let ran = shell(&data, &[path.to_str().unwrap()], "");
     let lines = [":4", ":7", ":9", ":10", ":11"];
     assert_eq!(places(&ran, path.to_str().unwrap()), lines, "{}", printed(&ran));
@@ -127,7 +127,7 @@ fn a_directory_that_a_server_holds_is_that_server() {
     assert!(output.status.success(), "{output:?}");
     assert!(printed(&output).ends_with("COUNTER VALUE = 1\n1 row(s)\n=> 1\n"));
     drop(server);
-    // The killed server's directory is free, and what it acknowledged is there.
+    // The killed server's directory is free, and its acknowledged writes are there.
     let output = shell(dir.path(), &["-e", "get_counter 't', 'r', 'f:n'"], "");
     assert_eq!(printed(&output), "COUNTER VALUE = 1\n");
 }

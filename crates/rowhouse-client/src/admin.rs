@@ -17,7 +17,7 @@ use rowhouse_model::{
 use tokio::time::{Instant, sleep};
 
 use crate::Client;
-use crate::connection::Request;
+use crate::connection::CallRequest;
 use crate::retry::{Attempts, from_now};
 
 /// The first wait between polls of a procedure; each later wait is twice the previous one.
@@ -64,6 +64,8 @@ pub struct ServerLoad {
     pub requests_per_second: u64,
     /// Its regions, ordered by name.
     pub regions: Vec<RegionLoad>,
+    /// Its running tasks, oldest first. HBase reports them since release 2.5.
+    pub tasks: Vec<ServerTask>,
 }
 
 /// The size of a region and its request counts since it was opened.
@@ -85,6 +87,17 @@ pub struct RegionLoad {
     pub reads: u64,
     /// Number of write requests.
     pub writes: u64,
+}
+
+/// A running task of a server, such as a flush or a compaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerTask {
+    /// The operation and its object.
+    pub description: String,
+    /// Its progress.
+    pub status: String,
+    /// When it started, in milliseconds since 1970.
+    pub started_millis: i64,
 }
 
 impl Admin {
@@ -455,8 +468,9 @@ impl Admin {
                 Err(failure) => failure,
                 Ok(master) => {
                     let message = message.clone();
-                    let question = Request { message, cells: &[], is_meta_call: false, deadline };
-                    match self.client.connections().call(&master, question).await {
+                    let request =
+                        CallRequest { message, cells: &[], is_meta_call: false, deadline };
+                    match self.client.connections().call(&master, request).await {
                         Ok((answer, _)) => return Ok(answer),
                         Err(failure) => {
                             if failure.is_misplaced() {
@@ -508,7 +522,16 @@ fn load(server: proto::LiveServerInfo) -> Result<ServerLoad> {
     let requests_per_second = server.server_load.number_of_requests();
     let mut regions: Vec<_> = server.server_load.region_loads.into_iter().map(region).collect();
     regions.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(ServerLoad { name, requests_per_second, regions })
+    let tasks = server.server_load.tasks.into_iter().map(task).collect();
+    Ok(ServerLoad { name, requests_per_second, regions, tasks })
+}
+
+fn task(task: proto::ServerTask) -> ServerTask {
+    ServerTask {
+        started_millis: task.start_time().cast_signed(),
+        description: task.description,
+        status: task.status,
+    }
 }
 
 fn region(load: proto::RegionLoad) -> RegionLoad {

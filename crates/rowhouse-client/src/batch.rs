@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+    Action, ActionResult, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::Client;
-use crate::connection::{Address, Request};
+use crate::connection::{Address, CallRequest};
 use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure, Verdict, from_now};
 use crate::table::is_repeatable;
@@ -32,16 +32,16 @@ const ACTION_BYTES: usize = 64;
 type Chunk = Vec<(Arc<Located>, Vec<usize>)>;
 
 /// The results of actions in one round; an action that was not sent has none.
-type Outcomes = Vec<(usize, Result<ActionAnswer, Failure>)>;
+type Outcomes = Vec<(usize, Result<ActionResult, Failure>)>;
 
 /// Executes all actions; returns one answer for each, in order.
 pub(crate) async fn run(
     client: &Client,
     table: &TableName,
     actions: Vec<Action>,
-) -> Vec<Result<ActionAnswer>> {
+) -> Vec<Result<ActionResult>> {
     let actions = Arc::new(actions);
-    let mut answers: Vec<Option<Result<ActionAnswer>>> = actions.iter().map(|_| None).collect();
+    let mut answers: Vec<Option<Result<ActionResult>>> = actions.iter().map(|_| None).collect();
     let mut attempts = Attempts::new(client.settings());
     let mut state_checked = false;
     loop {
@@ -299,18 +299,18 @@ async fn ask(
     server: &Address,
     chunk: &Chunk,
     deadline: Instant,
-) -> Result<MultiAnswer, Failure> {
+) -> Result<MultiResult, Failure> {
     let (message, cells) = call_of(actions, chunk).to_proto().map_err(Failure::before)?;
     let is_meta_call = chunk.iter().any(|(located, _)| located.is_meta());
-    let question = Request { message, cells: &cells, is_meta_call, deadline };
-    let (message, mut cells) = client.connections().call(server, question).await?;
-    MultiAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
+    let request = CallRequest { message, cells: &cells, is_meta_call, deadline };
+    let (message, mut cells) = client.connections().call(server, request).await?;
+    MultiResult::from_proto(message, &mut cells).map_err(Failure::unknown)
 }
 
 fn call_of(actions: &[Action], chunk: &Chunk) -> MultiCall {
     let region = |(located, numbers): &(Arc<Located>, Vec<usize>)| {
         let number =
-            |&at: &usize| NumberedAction { index: at as u32, action: Ok(actions[at].clone()) };
+            |&at: &usize| IndexedAction { index: at as u32, action: Ok(actions[at].clone()) };
         RegionActions {
             region: located.as_region_ref(),
             atomic: false,
@@ -322,7 +322,7 @@ fn call_of(actions: &[Action], chunk: &Chunk) -> MultiCall {
 }
 
 /// Assigns answers to actions. An action without an answer has failed.
-fn outcomes_of(chunk: &Chunk, answer: MultiAnswer) -> Outcomes {
+fn outcomes_of(chunk: &Chunk, answer: MultiResult) -> Outcomes {
     let mut outcomes = Outcomes::new();
     let mut regions = answer.regions.into_iter();
     for (located, numbers) in chunk {
@@ -357,7 +357,7 @@ fn same(failure: &Failure) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse_format::convert::multi::{NumberedAnswer, RegionAnswer};
+    use rowhouse_format::convert::multi::{IndexedResult, RegionResult};
     use rowhouse_model::{Get, Put, RegionInfo, RowRange};
 
     use super::*;
@@ -424,10 +424,10 @@ mod tests {
     #[test]
     fn an_action_without_an_answer_has_failed() {
         let chunk = vec![(located("", "b", 1), vec![0, 2]), (located("b", "", 1), vec![1])];
-        let numbered = |index| NumberedAnswer { index, answer: Ok(ActionAnswer::Done) };
+        let numbered = |index| IndexedResult { index, answer: Ok(ActionResult::Done) };
         // An answer for an action that was not sent, and none for the second region.
         let answer =
-            MultiAnswer { regions: vec![Ok(RegionAnswer::each(vec![numbered(2), numbered(9)]))] };
+            MultiResult { regions: vec![Ok(RegionResult::each(vec![numbered(2), numbered(9)]))] };
         let outcomes = outcomes_of(&chunk, answer);
         let done: Vec<_> = outcomes.iter().map(|(at, outcome)| (*at, outcome.is_ok())).collect();
         assert_eq!(done, [(0, false), (2, true), (1, false)]);

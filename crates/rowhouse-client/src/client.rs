@@ -8,7 +8,7 @@ use rowhouse_model::{Cell, Error, ErrorKind, Get, Result, TableName, TableState}
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use crate::connection::{Connections, Request};
+use crate::connection::{CallRequest, Connections};
 use crate::locate::{Located, Locator, RegionTarget, table_state};
 use crate::retry::{Attempts, Failure};
 use crate::{Admin, Settings, Table, Target};
@@ -120,8 +120,8 @@ impl Client {
                 Ok(located) => {
                     let (message, cells) = build(&located)?;
                     let is_meta_call = located.is_meta();
-                    let question = Request { message, cells: &cells, is_meta_call, deadline };
-                    let answered = self.connections().call(&located.server, question).await;
+                    let request = CallRequest { message, cells: &cells, is_meta_call, deadline };
+                    let answered = self.connections().call(&located.server, request).await;
                     match answered.and_then(|(answer, cells)| read(answer, cells)) {
                         Ok(answer) => return Ok(answer),
                         Err(failure) => {

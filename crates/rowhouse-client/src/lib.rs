@@ -62,7 +62,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use admin::{Admin, ClusterStatus, RegionLoad, ServerLoad};
+pub use admin::{Admin, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use client::Client;
 pub use rowhouse_format::convert::backup::BackupStatus;
 pub use scan::Scanner;

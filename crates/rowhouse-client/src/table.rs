@@ -1,7 +1,7 @@
 //! Reads and writes rows of one table.
 
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+    Action, ActionResult, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::convert::{CellPlacement, get, result};
@@ -155,7 +155,7 @@ impl Table {
         let nonce = self.client.nonce();
         let number = |(index, mutation): (u32, &Mutation)| {
             let nonce = mutation.is_read_modify_write().then_some(nonce);
-            NumberedAction { index, action: Ok(Action::Mutate(mutation.clone(), nonce)) }
+            IndexedAction { index, action: Ok(Action::Mutate(mutation.clone(), nonce)) }
         };
         let build = |located: &crate::locate::Located| {
             let region = RegionActions {
@@ -167,7 +167,7 @@ impl Table {
             MultiCall { regions: vec![region] }.to_proto()
         };
         let read = |answer, mut cells: CellReader| {
-            let answer = MultiAnswer::from_proto(answer, &mut cells).map_err(Failure::unknown)?;
+            let answer = MultiResult::from_proto(answer, &mut cells).map_err(Failure::unknown)?;
             let region = answer.regions.into_iter().next();
             let region = region.ok_or_else(|| Failure::unknown(no_word()))?;
             region.map_err(Failure::answered)
@@ -190,11 +190,11 @@ impl Table {
         let actions = mutations.into_iter().map(number).collect();
         let answers = batch::run(&self.client, &self.name, actions).await;
         let outcome = |answer| match answer {
-            ActionAnswer::Row(row) => MutationOutcome { row },
-            ActionAnswer::Done
-            | ActionAnswer::Exists(_)
-            | ActionAnswer::Service(_)
-            | ActionAnswer::Nothing => MutationOutcome::default(),
+            ActionResult::Row(row) => MutationOutcome { row },
+            ActionResult::Done
+            | ActionResult::Exists(_)
+            | ActionResult::Service(_)
+            | ActionResult::Nothing => MutationOutcome::default(),
         };
         answers.into_iter().map(|answer| answer.map(outcome)).collect()
     }
@@ -204,13 +204,13 @@ impl Table {
         let refused: Vec<bool> = gets.iter().map(|get| get.existence_only).collect();
         let actions = gets.into_iter().map(Action::Get).collect();
         let answers = batch::run(&self.client, &self.name, actions).await;
-        let row = |(answer, refused): (Result<ActionAnswer>, bool)| match answer? {
+        let row = |(answer, refused): (Result<ActionResult>, bool)| match answer? {
             _ if refused => Err(Error::invalid("a get that asks only for existence gives no row")),
-            ActionAnswer::Row(row) => Ok(row),
-            ActionAnswer::Done
-            | ActionAnswer::Exists(_)
-            | ActionAnswer::Service(_)
-            | ActionAnswer::Nothing => Ok(Row::default()),
+            ActionResult::Row(row) => Ok(row),
+            ActionResult::Done
+            | ActionResult::Exists(_)
+            | ActionResult::Service(_)
+            | ActionResult::Nothing => Ok(Row::default()),
         };
         answers.into_iter().zip(refused).map(row).collect()
     }
@@ -223,9 +223,9 @@ impl Table {
         });
         let answers = batch::run(&self.client, &self.name, actions.collect()).await;
         let exists = |answer| match answer {
-            ActionAnswer::Exists(exists) => exists,
-            ActionAnswer::Row(row) => !row.is_empty(),
-            ActionAnswer::Done | ActionAnswer::Service(_) | ActionAnswer::Nothing => false,
+            ActionResult::Exists(exists) => exists,
+            ActionResult::Row(row) => !row.is_empty(),
+            ActionResult::Done | ActionResult::Service(_) | ActionResult::Nothing => false,
         };
         answers.into_iter().map(|answer| answer.map(exists)).collect()
     }

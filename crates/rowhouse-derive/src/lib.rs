@@ -61,7 +61,7 @@
 //!
 //! let sample = Sample::decode_key(b"cpu#1425330757685")?;
 //! assert_eq!((sample.metric, sample.at), ("cpu", 1_425_330_757_685));
-//! # Ok::<(), rowhouse_schema::NotFitting>(())
+//! # Ok::<(), rowhouse_schema::KeyMismatch>(())
 //! ```
 
 mod check;

@@ -1,8 +1,9 @@
-//! What HFiles cost, in CPU time per cell or operation: `cargo bench -p rowhouse-format --bench hfile`.
+//! CPU time of HFile operations, per cell or operation: `cargo bench -p rowhouse-format --bench
+//! hfile`.
 //!
-//! Two million cells of 100 bytes, ten columns a row, values half digits and half the same. Reads find
-//! their blocks parsed, as a store's cache holds them. Compressed files have a fifth of the cells.
-//! Three rounds; the median counts.
+//! Two million cells of 100 bytes, ten columns per row, values half random digits and half
+//! constant. Reads use parsed blocks, as a store's cache holds them. Compressed files have a fifth
+//! of the cells. Reports the median of three rounds.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
@@ -10,7 +11,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{
-    BlockHandle, Closing, Cursor, DataBlock, FileMeta, Trailer, Writer, WriterOptions,
+    BlockHandle, Cursor, DataBlock, FileMeta, Finish, Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{
     BloomKind, Bytes, Cell, CellKind, Compression, DataBlockEncoding, Key, Timestamp,
@@ -73,7 +74,7 @@ fn write(cells: &[Cell], options: WriterOptions) -> Vec<u8> {
     for cell in cells {
         writer.append(&cell.view()).unwrap();
     }
-    writer.finish(&Closing::default()).unwrap().1
+    writer.finish(&Finish::default()).unwrap().1
 }
 
 fn open(file: &Bytes) -> FileMeta {
@@ -208,7 +209,7 @@ fn handles(meta: &FileMeta, file: &Bytes) -> Vec<BlockHandle> {
     leaves(meta, file).iter().flat_map(|(_, leaf)| all(leaf)).collect()
 }
 
-/// Numbers all over the place, the same ones every time.
+/// Returns scattered numbers, the same in every run.
 fn mix(number: u64) -> u64 {
     let number = (number ^ number >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (number ^ number >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 8
@@ -225,7 +226,8 @@ fn report(what: &str, operations: f64, mut work: impl FnMut()) {
     println!("  {what:<46} {:>9.4} µs", micros[1]);
 }
 
-/// CPU time of this thread so far: wall-clock time on a shared machine says little.
+/// Returns this thread's CPU time so far, because wall-clock time is unreliable on a shared
+/// machine.
 fn cpu_nanos() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap()

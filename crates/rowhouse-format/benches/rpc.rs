@@ -1,7 +1,8 @@
-//! What the RPC's bytes cost, in time per operation: `cargo bench -p rowhouse-format --bench rpc`.
+//! Time of encoding and decoding RPC messages, per operation: `cargo bench -p rowhouse-format
+//! --bench rpc`.
 //!
-//! Rows are PerformanceEvaluation's: keys of 26 bytes, one column of 1,000 bytes. The best of five
-//! rounds counts.
+//! Rows are those of PerformanceEvaluation: keys of 26 bytes, one column of 1,000 bytes. Reports
+//! the best of five rounds.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures time")]
@@ -11,8 +12,8 @@ use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionActions,
-    RegionAnswer,
+    Action, ActionResult, IndexedAction, IndexedResult, MultiCall, MultiResult, RegionActions,
+    RegionResult,
 };
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::region::RegionRef;
@@ -78,8 +79,8 @@ fn many_rows(get: &Get, put: &Mutation, row: &Row) {
     }
     let mut out = BytesMut::with_capacity(4 << 20);
     let answers =
-        (0..ROWS).map(|index| NumberedAnswer { index, answer: Ok(ActionAnswer::Row(row.clone())) });
-    let answer = MultiAnswer { regions: vec![Ok(RegionAnswer::each(answers.collect()))] };
+        (0..ROWS).map(|index| IndexedResult { index, answer: Ok(ActionResult::Row(row.clone())) });
+    let answer = MultiResult { regions: vec![Ok(RegionResult::each(answers.collect()))] };
     time("multi of gets: write, per row", ROWS, || {
         out.clear();
         let message = answer.to_proto(CellPlacement::Block);
@@ -107,7 +108,7 @@ fn region() -> RegionRef {
 }
 
 fn multi(action: &Action) -> MultiCall {
-    let actions = (0..ROWS).map(|index| NumberedAction { index, action: Ok(action.clone()) });
+    let actions = (0..ROWS).map(|index| IndexedAction { index, action: Ok(action.clone()) });
     let actions = Ok(actions.collect());
     MultiCall {
         regions: vec![RegionActions { region: region(), atomic: false, condition: None, actions }],

@@ -1,7 +1,7 @@
-//! Errors as Java exceptions: the one table of classes.
+//! The mapping of errors to Java exceptions.
 //!
-//! A Java client decides by class and by the do-not-retry flag what to do next, and shows the
-//! message; so the classes are Apache's own, and only such as a client has on its class path.
+//! A Java client decides its reaction by the class and the do-not-retry flag, and shows the
+//! message. The classes are therefore Apache's own, and only those on a client's class path.
 
 use std::borrow::Cow;
 
@@ -11,25 +11,25 @@ use rowhouse_model::{Error, ErrorKind};
 use crate::proto;
 use crate::rpc::FrameTooLong;
 
-/// A Java exception as it travels.
+/// A Java exception in its wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
-    /// Full class name.
+    /// Fully qualified class name.
     pub class: Cow<'static, str>,
-    /// The message alone.
+    /// Message without the class name.
     pub message: String,
-    /// Whether repeating the call is pointless.
+    /// Whether a retry is pointless.
     pub do_not_retry: bool,
 }
 
 impl Exception {
-    /// One that closes the connection, of a class in HBase's `ipc` package.
+    /// Creates an exception that closes the connection, of a class in HBase's `ipc` package.
     pub(crate) fn fatal(class: &str, message: String) -> Self {
         let class = Cow::Owned(format!("org.apache.hadoop.hbase.ipc.{class}"));
         Self { class, message, do_not_retry: true }
     }
 
-    /// The answer to a client that asks for a principal.
+    /// Creates the response to a client that requests a principal.
     pub(crate) fn security_not_enabled() -> Self {
         Self {
             class: "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException".into(),
@@ -38,7 +38,7 @@ impl Exception {
         }
     }
 
-    /// The answer to a request that is not read because of its length. Clients before HBase 1.3 lack the class.
+    /// Creates the response to an oversized request. Clients before HBase 1.3 lack the usual class.
     pub(crate) fn request_too_big(
         peer: &str,
         frame: FrameTooLong,
@@ -60,7 +60,7 @@ impl Exception {
         }
     }
 
-    /// As the header of a response holds it.
+    /// Returns the exception in the form of a response header.
     pub fn to_response(&self) -> proto::ExceptionResponse {
         proto::ExceptionResponse {
             exception_class_name: Some(self.class.clone().into_owned()),
@@ -70,7 +70,7 @@ impl Exception {
         }
     }
 
-    /// Reads the exception of a response header.
+    /// Parses the exception of a response header.
     pub fn from_response(response: proto::ExceptionResponse) -> Self {
         let class = response.exception_class_name.unwrap_or_default();
         Self {
@@ -80,7 +80,7 @@ impl Exception {
         }
     }
 
-    /// As one action of a Multi fails.
+    /// Returns the exception in the form of a failed action of a Multi.
     pub fn to_pair(&self) -> proto::NameBytesPair {
         proto::NameBytesPair {
             name: self.class.clone().into_owned(),
@@ -88,7 +88,8 @@ impl Exception {
         }
     }
 
-    /// Reads the exception of one action of a Multi. There is no flag: the class tells.
+    /// Parses the exception of one action of a Multi. It has no flag: the class determines whether
+    /// to retry.
     pub fn from_pair(pair: proto::NameBytesPair) -> Self {
         let trace = pair.value.unwrap_or_default();
         let message = message_of(&pair.name, &String::from_utf8_lossy(&trace));
@@ -96,7 +97,7 @@ impl Exception {
         Self { class: pair.name.into(), message, do_not_retry }
     }
 
-    /// As a procedure fails.
+    /// Returns the exception in the form of a failed procedure.
     pub fn to_foreign(&self) -> proto::ForeignExceptionMessage {
         proto::ForeignExceptionMessage {
             source: None,
@@ -108,7 +109,7 @@ impl Exception {
         }
     }
 
-    /// Reads why a procedure failed.
+    /// Parses the exception of a failed procedure.
     pub fn from_foreign(foreign: proto::ForeignExceptionMessage) -> Self {
         let exception = foreign.generic_exception.unwrap_or_default();
         let class = exception.class_name.unwrap_or_default();
@@ -116,7 +117,7 @@ impl Exception {
         Self { class: class.into(), message: exception.message.unwrap_or_default(), do_not_retry }
     }
 
-    /// The error it stands for. A class that is not in the table stays in the message.
+    /// Returns the corresponding error. If the class is unknown, the message includes it.
     pub fn into_error(self) -> Error {
         if let Some(kind) = kind_of(&self.class) {
             return Error::new(kind, self.message);
@@ -126,7 +127,7 @@ impl Exception {
         Error::new(kind, format!("{}: {}", self.class, self.message))
     }
 
-    /// What Java prints first: `class: message`, or the class alone.
+    /// Returns the first line of a Java stack trace: `class: message`, or the class alone.
     fn stack_trace(&self) -> String {
         if self.message.is_empty() {
             return self.class.clone().into_owned();
@@ -142,7 +143,7 @@ impl From<&Error> for Exception {
     }
 }
 
-/// The message in a stack trace: the text up to the first frame, without the class.
+/// Returns the message of a stack trace: the text before the first frame, without the class.
 fn message_of(class: &str, stack_trace: &str) -> String {
     let text = stack_trace.split("\n\tat ").next().unwrap_or_default();
     let text = match text.strip_prefix(class) {
@@ -164,7 +165,7 @@ fn kind_of(class: &str) -> Option<ErrorKind> {
     ours.chain(FOREIGN.iter().copied()).find(|(has, _)| *has == class).map(|(_, kind)| kind)
 }
 
-/// Whether a client repeats a call that failed with this class, when no flag says so.
+/// Returns whether a client retries after this class if there is no flag.
 fn is_retried(class: &str) -> bool {
     match CLASSES.iter().find(|(_, has, _)| *has == class) {
         Some(&(.., do_not_retry)) => !do_not_retry,
@@ -175,15 +176,15 @@ fn is_retried(class: &str) -> bool {
     }
 }
 
-/// What a server says: kind, class, whether repeating is pointless. Of several kinds with one class
-/// the first is what the class is read back as.
+/// The exceptions a server sends: kind, class, whether a retry is pointless. If several kinds share
+/// a class, it maps back to the first.
 const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::InvalidRequest, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::Unsupported, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::OutcomeUnknown, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::ReadOnly, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::RowExists, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
-    // HBase has no class for it; only a client that expects something is told so.
+    // HBase has no class for it; only a client that sends an expectation can receive it.
     (ErrorKind::Conflict, "java.util.ConcurrentModificationException", true),
     (ErrorKind::InUse, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::Corruption, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
@@ -250,7 +251,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::Connection, "java.io.IOException", false),
 ];
 
-/// What other servers say besides, and what it means to a client of ours.
+/// Other classes that other servers send, and the kinds they map to.
 const FOREIGN: &[(&str, ErrorKind)] = &[
     // The region is elsewhere, or will be.
     ("org.apache.hadoop.hbase.exceptions.RegionMovedException", ErrorKind::NotServingRegion),
@@ -273,9 +274,9 @@ const FOREIGN: &[(&str, ErrorKind)] = &[
     ("org.apache.hadoop.hbase.PleaseHoldException", ErrorKind::ServerNotRunning),
     ("org.apache.hadoop.hbase.MasterNotRunningException", ErrorKind::ServerNotRunning),
     ("org.apache.hadoop.hbase.ipc.CallTimeoutException", ErrorKind::Timeout),
-    // The scanner has to be opened again.
+    // The scanner must be reopened.
     ("org.apache.hadoop.hbase.regionserver.LeaseException", ErrorKind::UnknownScanner),
-    // The request is wrong.
+    // The request is invalid.
     ("org.apache.hadoop.hbase.exceptions.RequestTooBigException", ErrorKind::InvalidRequest),
     ("org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", ErrorKind::InvalidRequest),
     ("org.apache.hadoop.hbase.InvalidFamilyOperationException", ErrorKind::InvalidRequest),
@@ -284,7 +285,7 @@ const FOREIGN: &[(&str, ErrorKind)] = &[
     ("org.apache.hadoop.hbase.snapshot.RestoreSnapshotException", ErrorKind::InvalidRequest),
     ("java.lang.IllegalArgumentException", ErrorKind::InvalidRequest),
     ("java.lang.UnsupportedOperationException", ErrorKind::Unsupported),
-    // The connection is beyond repair.
+    // The connection is unusable.
     ("org.apache.hadoop.hbase.ipc.FatalConnectionException", ErrorKind::Protocol),
     ("org.apache.hadoop.hbase.ipc.WrongVersionException", ErrorKind::Protocol),
     ("org.apache.hadoop.hbase.ipc.BadAuthException", ErrorKind::Protocol),

@@ -1,21 +1,22 @@
-//! Every byte that Apache HBase defines, as pure code.
+//! Encoders and decoders of Apache HBase's byte formats, without I/O.
 //!
-//! This crate is fed with bytes and drained of values and bytes. It never sees a socket, a path, a
-//! clock or a thread; whoever owns those drives it. Both directions of a format stand side by side,
-//! so that server and client cannot drift apart.
+//! This crate turns bytes into values and values into bytes. It uses no sockets, paths, clocks or
+//! threads; its callers own those. The encoder and decoder of a format are in the same module, so
+//! that server and client stay consistent.
 //!
-//! | module | what | page |
+//! | module | content | page |
 //! |---|---|---|
 //! | [`rpc`] | preamble, frames, headers, cell blocks, the table of calls | `docs/formats/rpc.md` |
-//! | [`convert`] | model ↔ protobuf, one file per noun | |
-//! | [`exception`] | errors ↔ Java exceptions, one table | |
+//! | [`convert`] | model ↔ protobuf, one file per type | |
+//! | [`exception`] | errors ↔ Java exceptions | |
 //! | [`proto`] | the messages | |
-//! | [`meta`] | `hbase:meta` and `hbase:namespace`, synthesised | `docs/formats/meta.md` |
-//! | [`zk`] | the ZooKeeper protocol, as far as clients look | `docs/formats/zookeeper.md` |
+//! | [`meta`] | `hbase:meta` and `hbase:namespace`, synthesized | `docs/formats/meta.md` |
+//! | [`zk`] | the part of the ZooKeeper protocol that clients use | `docs/formats/zookeeper.md` |
 //! | [`hfile`] | files of cells | `docs/formats/hfile.md` |
 //!
-//! A server feeds [`rpc::ServerConnection`] and answers what comes out; a client writes
-//! [`rpc::encode_request`] and feeds [`rpc::Response::decode`]. Between the two, for a get:
+//! A server feeds input to [`rpc::ServerConnection`] and answers its events; a client writes with
+//! [`rpc::encode_request`] and parses with [`rpc::Response::decode`]. A get, from request to
+//! response:
 //!
 //! ```
 //! use bytes::BytesMut;
@@ -36,7 +37,8 @@
 //!
 //! // Server: the same get.
 //! let frame = rpc::FrameDecoder::default().next(&mut bytes)?.expect("one whole frame");
-//! let request = rpc::Request::decode(frame, rpc::Service::Client).map_err(|refusal| refusal.error)?;
+//! let request = rpc::Request::decode(frame, rpc::Service::Client);
+//! let request = request.map_err(|refusal| refusal.error)?;
 //! assert_eq!((request.call_id, request.method), (7, Method::Get));
 //! let read = convert::get::from_proto(request.message::<proto::GetRequest>()?.get)?;
 //! assert_eq!(read, get);

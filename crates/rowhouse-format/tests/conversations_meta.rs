@@ -1,4 +1,4 @@
-//! The catalog tables answer as Apache HBase's do, cell for cell but for the timestamps.
+//! The catalog tables return the same cells as Apache HBase's, except for the timestamps.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,7 +20,7 @@ fn meta_and_namespace_answer_as_apaches() {
     let calls = catalog.calls();
     let mut calls = calls.iter().map(|(request, body)| (request, body.as_ref().unwrap()));
 
-    // The first call reads all of hbase:meta; what it tells makes ours.
+    // The first call reads all of hbase:meta; build this crate's table from the result.
     let (request, body) = calls.next().unwrap();
     assert_eq!(open_scan(request).scan, Scan { caching: Some(i32::MAX as u32), ..Scan::all() });
     let rows = scanned(body);
@@ -30,11 +30,11 @@ fn meta_and_namespace_answer_as_apaches() {
     let namespaces = ["default", "hbase"].map(|name| Namespace::new(name).unwrap());
     let namespaces = MetaTable::namespaces(&namespaces, Timestamp::MIN).unwrap();
     let mut compared = 0;
-    // Reversed, a look-up, hbase:namespace and a table's state, before anything changes.
+    // A reversed scan, a lookup, hbase:namespace and a table's state, before any change.
     let mut lookups = 0;
     for (request, body) in calls.take(4) {
         if request.method == Method::Scan {
-            // Ours looks up as the stock client does.
+            // This crate's lookup equals the stock client's.
             lookups +=
                 usize::from(open_scan(request) == lookup(&TableName::namespace_table(), b""));
         }
@@ -54,7 +54,7 @@ fn meta_and_namespace_answer_as_apaches() {
     assert_eq!((compared, lookups), (4, 1));
 }
 
-/// `hbase:meta` made of what these rows of it say.
+/// Builds `hbase:meta` from the information in recorded rows of it.
 fn remade(rows: &[Row]) -> MetaTable {
     let regions: Vec<_> = rows.iter().filter_map(|row| RegionRow::from_row(row).unwrap()).collect();
     let states: Vec<_> = rows
@@ -86,14 +86,14 @@ fn scanned(body: &Body) -> Vec<Row> {
     answer.rows.into_iter().map(|row| row.row).collect()
 }
 
-/// What our table answers, up to as many rows as the call wants.
+/// Returns this crate's result, limited to the rows the call requests.
 fn answered(table: &MetaTable, request: &Request) -> Vec<String> {
     let rows = ScanCall::from_proto(request.message().unwrap()).unwrap().rows;
     let scan = open_scan(request);
     plain(&table.scan(&scan).take(rows as usize).collect::<Vec<_>>())
 }
 
-/// Rows without their timestamps.
+/// Returns the cells of rows without their timestamps.
 fn plain(rows: &[Row]) -> Vec<String> {
     let cells = rows.iter().flat_map(Row::cells);
     cells.map(|cell| format!("{:?}", cell.to_cell().with_timestamp(Timestamp::MIN))).collect()

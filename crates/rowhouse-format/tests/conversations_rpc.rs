@@ -1,4 +1,4 @@
-//! What the stock client and Apache HBase said to each other is read and written here byte for byte.
+//! Recorded messages of the stock client and Apache HBase decode and encode byte for byte.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
 use prost::Message;
-use rowhouse_format::convert::multi::{MultiAnswer, MultiCall};
+use rowhouse_format::convert::multi::{MultiCall, MultiResult};
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::scan::{ScanCall, ScanResult};
 use rowhouse_format::convert::{CellPlacement, get, mutate, region, result};
@@ -20,13 +20,13 @@ use rowhouse_format::rpc::{
 };
 use rowhouse_model::Error;
 
-/// The two sides of a connection, read in step.
+/// Both sides of a connection, read in step.
 struct Replay {
     name: String,
     server: ServerConnection,
     requests: BytesMut,
     responses: BytesMut,
-    /// What each call was, until it is answered.
+    /// Calls without a response so far.
     calls: BTreeMap<u32, Request>,
     counts: BTreeMap<&'static str, usize>,
 }
@@ -78,14 +78,15 @@ fn every_recorded_call_is_read_and_written_byte_for_byte() {
     assert!(total > 300 && counts.len() > 20, "{counts:?}");
 }
 
-/// The header of a connection is read and written byte for byte.
+/// Checks that a connection header decodes and encodes byte for byte.
 fn check_connection_header(bytes: &mut BytesMut) {
     let frame = FrameDecoder::default().next(bytes).unwrap().unwrap();
     let header = proto::ConnectionHeader::decode(frame.clone()).unwrap();
     assert_eq!(header.encode_to_vec(), frame);
 }
 
-/// The header of a request or a response is written as it was read; gives what follows it.
+/// Checks that a request or response header decodes and encodes byte for byte; returns the bytes
+/// after it.
 fn check_envelope<H: Message + Default>(mut frame: Bytes) -> Bytes {
     let len = prost::decode_length_delimiter(&mut frame).unwrap();
     let header = frame.split_to(len);
@@ -93,7 +94,7 @@ fn check_envelope<H: Message + Default>(mut frame: Bytes) -> Bytes {
     frame
 }
 
-/// An exception is known by its class, and ours is the same but for the frames of the stack.
+/// Checks that an exception's class is known, and that encoding it differs only in stack frames.
 fn check_exception(mut frame: Bytes, exception: &Exception) {
     let header = proto::ResponseHeader::decode_length_delimited(&mut frame).unwrap();
     let recorded = header.exception.unwrap();
@@ -106,7 +107,7 @@ fn check_exception(mut frame: Bytes, exception: &Exception) {
     assert_eq!(recorded.lines().next(), ours.lines().next());
 }
 
-/// The cells of a block are written as they were read.
+/// Checks that the cells of a block encode as recorded.
 fn check_block(cells: CellReader, frame: &Bytes) {
     let mut block = CellBlock::new(CellCodec::KeyValue);
     cells.map(|cell| cell.unwrap()).for_each(|cell| block.push(&cell));
@@ -152,7 +153,7 @@ impl Replay {
             };
             check_block(body.cells(None), &rest);
             let Some(request) = self.calls.remove(&response.call_id) else {
-                // The answer to a registry preamble.
+                // The response to a registry preamble.
                 let message = body.message::<proto::GetConnectionRegistryResponse>().unwrap();
                 assert_eq!(message.cluster_id.len(), 36);
                 continue;
@@ -168,7 +169,7 @@ impl Replay {
     }
 }
 
-/// The values of a request survive being written and read again.
+/// Checks that the values of a request survive encoding and decoding.
 fn check_request_values(request: &Request) {
     let mut block = request.cells(None);
     match request.method {
@@ -210,7 +211,7 @@ fn check_request_values(request: &Request) {
     assert!(block.is_empty() || !matches!(request.method, Method::Mutate | Method::Multi));
 }
 
-/// What is refused of what was recorded, and nothing else.
+/// Checks that a recorded request fails only with an expected error.
 fn check_refusal(error: &Error) {
     let refused = [
         "raw scan is not supported: attribute=_raw_, value=\\xFF",
@@ -220,7 +221,7 @@ fn check_refusal(error: &Error) {
     assert!(refused.contains(&error.message()), "{error:?}");
 }
 
-/// The answer to a data call as this crate writes it from the values in it.
+/// Returns the response to a data call, encoded by this crate from its decoded values.
 fn rewritten_answer(request: &Request, message: &Bytes, mut block: CellReader) -> Option<Vec<u8>> {
     let message = message.clone();
     Some(match request.method {
@@ -245,8 +246,8 @@ fn rewritten_answer(request: &Request, message: &Bytes, mut block: CellReader) -
         }
         Method::Multi => {
             let response = proto::MultiResponse::decode(message).unwrap();
-            let answer = MultiAnswer::from_proto(response, &mut block).unwrap();
-            // Apache's exceptions have stack traces, ours have none.
+            let answer = MultiResult::from_proto(response, &mut block).unwrap();
+            // Apache's exceptions have stack traces; this crate's have none.
             let mut answers = answer.regions.iter().flatten().flat_map(|region| &region.answers);
             let failed = answer.regions.iter().any(Result::is_err);
             if failed || answers.any(|numbered| numbered.answer.is_err()) {

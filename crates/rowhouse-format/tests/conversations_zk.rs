@@ -1,4 +1,5 @@
-//! ZooKeeper as the stock client reads it: our requests are its own, our answers say the same.
+//! ZooKeeper as the stock client uses it: this crate's requests are identical, and its responses
+//! equivalent.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +13,7 @@ use rowhouse_format::zk::{
 };
 use rowhouse_model::Timestamp;
 
-/// The frames of a connection in pairs of request and answer.
+/// Returns the frames of a connection as pairs of request and response.
 fn exchanges(conversation: &Conversation) -> Vec<(Bytes, Bytes)> {
     let mut sides = [BytesMut::new(), BytesMut::new()];
     for run in &conversation.runs {
@@ -28,14 +29,14 @@ fn exchanges(conversation: &Conversation) -> Vec<(Bytes, Bytes)> {
     pairs
 }
 
-/// What `write` writes, without the length in front.
+/// Returns the output of `write` without its length prefix.
 fn written(write: impl FnOnce(&mut BytesMut)) -> BytesMut {
     let mut bytes = BytesMut::new();
     write(&mut bytes);
     bytes.split_off(4)
 }
 
-/// The nodes that a recorded cluster shows, as ours would be.
+/// Returns the nodes of a recorded cluster, as this crate builds them.
 fn ours(data: &[(String, Bytes)]) -> Znodes {
     let find = |name: &str| &data.iter().find(|(path, _)| path.ends_with(name)).unwrap().1;
     let meta_server = read_meta_server(find("meta-region-server")).unwrap();
@@ -88,7 +89,7 @@ fn stock_clients_find_the_cluster() {
     }
 }
 
-/// What our server answers to the same requests: the same data behind another id.
+/// Checks this crate's responses to the recorded requests: the same data after a different id.
 fn check_answers(pairs: &[(Bytes, Bytes)], nodes: &Znodes, data: &[(String, Bytes)]) {
     let mut session = Session::new(0x0100_002b_e617_0003, [7; 16]);
     let mut data = data.iter();
@@ -101,7 +102,7 @@ fn check_answers(pairs: &[(Bytes, Bytes)], nodes: &Znodes, data: &[(String, Byte
         assert_eq!(status == SessionStatus::Closed, at == pairs.len() - 1);
         let answer = client::frames().next(&mut output).unwrap().unwrap();
         if at == 0 {
-            // Protocol and timeout, and as many bytes of session, password and read-only.
+            // Same protocol and timeout; same lengths of session, password and read-only flag.
             assert_eq!((&answer[..8], answer.len()), (&expected[..8], expected.len()));
             continue;
         }

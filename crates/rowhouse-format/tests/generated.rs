@@ -1,4 +1,4 @@
-//! The checked-in messages are those of the `.proto` files.
+//! The checked-in messages match the `.proto` files.
 
 use std::path::Path;
 

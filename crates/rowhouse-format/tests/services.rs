@@ -1,10 +1,11 @@
-//! Every method that Apache HBase declares is known here, or its service is left out for a reason.
+//! Every method that Apache HBase declares is known here, or its service is omitted for a stated
+//! reason.
 
 use std::collections::BTreeSet;
 
 use rowhouse_format::rpc::{Method, Service};
 
-/// Services that no client of a database calls.
+/// Services that database clients do not call.
 const SERVICES_LEFT_OUT: &[(&str, &str)] = &[
     ("AccessControlService", "an endpoint of secure clusters, called through ExecService"),
     ("BootstrapNodeService", "region servers ask each other; clients call GetBootstrapNodes"),

@@ -1,8 +1,8 @@
-//! The cell, held as HBase's KeyValue, and THE order of cells.
+//! Cells in HBase's KeyValue format, and the order of cells.
 //!
-//! A cell is one run of bytes in the layout that HFiles and the RPC's cell blocks share
-//! (`docs/formats/key-value.md`), so that a cell read from a block goes to a socket, and a cell from
-//! a socket to the log and the memstore, without being taken apart.
+//! A cell is one byte string in the format that HFiles and the RPC's cell blocks share
+//! (`docs/formats/key-value.md`). A cell read from a block goes to a socket, and a cell from a
+//! socket to the log and the memstore, without re-encoding.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -11,17 +11,17 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::{Error, KeyValue, ROW_LEN_MAX, Result, Timestamp};
 
-/// The longest qualifier and value together, in bytes, that one cell can hold: the whole KeyValue
-/// must fit a signed 32-bit length, with room for row, family and tags.
+/// Most bytes of qualifier and value together in one cell: the whole KeyValue must fit a signed
+/// 32-bit length, with space for row, family and tags.
 pub const QUALIFIER_VALUE_LEN_MAX: usize = i32::MAX as usize - 256 * 1024;
 
-/// Bytes of a KeyValue in front of the row: key length, value length, row length.
+/// Bytes of a KeyValue before the row: key length, value length, row length.
 pub(crate) const ROW_OFFSET: usize = 4 + 4 + 2;
-/// Bytes of a key that are not row, family or qualifier: row length, family length, timestamp, kind.
+/// Bytes of a key besides row, family and qualifier: row length, family length, timestamp, kind.
 const KEY_FIXED_LEN: usize = 2 + 1 + 8 + 1;
 
-/// What a cell does. The numbers are HBase's, on disk and on the wire; within one timestamp the
-/// higher number sorts first, so that a delete marker is met before what it covers.
+/// The kind of a cell. The numbers are HBase's, on disk and on the wire. At equal timestamps the
+/// higher number sorts first, so that a reader meets a delete marker before the cells it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CellKind {
@@ -38,7 +38,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// The kind with HBase's number `code`.
+    /// Returns the kind with HBase's number `code`.
     pub fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             4 => Self::Put,
@@ -50,19 +50,20 @@ impl CellKind {
         })
     }
 
-    /// HBase's number.
+    /// Returns HBase's number.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// Whether the cell covers others instead of holding a value.
+    /// Returns whether the cell is a delete marker, which covers other cells and holds no value.
     pub fn is_delete(self) -> bool {
         self != Self::Put
     }
 }
 
-/// Where a cell stands in the order, without value and sequence. `kind` is a bare code because
-/// seeks use codes that no cell has: 255 stands before every kind of its timestamp, 0 behind.
+/// The position of a cell in the cell order, without value and sequence. `kind` is a plain code
+/// because seek keys use codes that no cell has: at one timestamp 255 sorts before every kind, 0
+/// after.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key<'a> {
     /// Row key.
@@ -78,22 +79,23 @@ pub struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// The place before the first cell of a row.
+    /// Returns the position before the first cell of a row.
     pub fn row_start(row: &'a [u8]) -> Self {
         Self { row, family: b"", qualifier: b"", timestamp: i64::MAX, kind: u8::MAX }
     }
 
-    /// The place before the first cell of a column.
+    /// Returns the position before the first cell of a column.
     pub fn column_start(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
         Self { row, family, qualifier, timestamp: i64::MAX, kind: u8::MAX }
     }
 
-    /// The place behind the last cell of a row in any family: before every longer row.
+    /// Returns the position after the last cell of a row in any family, which is before every
+    /// longer row.
     pub fn row_end(row: &'a [u8]) -> Self {
         Self { row, family: &[0xFF; 256], qualifier: b"", timestamp: i64::MIN, kind: 0 }
     }
 
-    /// The place behind the last cell of a column.
+    /// Returns the position after the last cell of a column.
     pub fn column_end(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
         Self { row, family, qualifier, timestamp: i64::MIN, kind: 0 }
     }
@@ -117,16 +119,16 @@ impl PartialOrd for Key<'_> {
     }
 }
 
-/// Compares bytes as unsigned numbers, as keys do. The same as `a.cmp(b)`; but an empty slice mostly
-/// points to no memory, and machines whose `memcmp` reads what it does not compare take a hundred
-/// times as long to find that out as to look at two lengths.
+/// Compares bytes as unsigned numbers, as keys do. Equivalent to `a.cmp(b)`. The shortcut matters
+/// because an empty slice usually has a dangling pointer: a `memcmp` that reads memory it does not
+/// compare can take a hundred times as long there as two length checks.
 #[inline]
 pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
-/// Whether two slices are equal. The same as `a == b`, but for short ones, which keys mostly are, it
-/// costs less than a call of `memcmp`.
+/// Returns whether two slices are equal. Equivalent to `a == b`, but cheaper than a call of
+/// `memcmp` for short slices, which most keys are.
 #[inline]
 pub fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
     const SHORT: usize = 64;
@@ -134,7 +136,7 @@ pub fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
         return false;
     }
     match (a.last_chunk::<8>(), b.last_chunk::<8>()) {
-        // What is told apart late is told apart mostly.
+        // Compare the ends first: unequal keys usually differ there.
         (Some(a_end), Some(b_end)) => {
             a_end == b_end
                 && if a.len() <= SHORT {
@@ -147,8 +149,9 @@ pub fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// The first eight bytes of `row` as a number, so that most comparisons of rows are one of numbers:
-/// different ones decide as the rows do, equal ones say nothing. A shorter row is filled up with zeros.
+/// Returns the first eight bytes of `row` as a big-endian number, padded with zeros, so that most
+/// row comparisons are integer comparisons. Different numbers order as the rows do; equal numbers
+/// decide nothing.
 #[inline]
 pub fn row_prefix(row: &[u8]) -> u64 {
     match row.first_chunk::<8>() {
@@ -160,30 +163,30 @@ pub fn row_prefix(row: &[u8]) -> u64 {
     }
 }
 
-/// THE order of cells: by key, then the newest sequence first.
+/// Compares cells in the cell order: by key, then the highest sequence number first.
 #[inline]
 pub fn compare(a: &CellRef<'_>, b: &CellRef<'_>) -> Ordering {
     a.key.cmp(&b.key).then_with(|| b.sequence.cmp(&a.sequence))
 }
 
-/// A cell borrowed from a block, a frame or a memstore, taken apart.
+/// A borrowed cell from a block, a frame or a memstore, decoded into its parts.
 #[derive(Clone, Copy)]
 pub struct CellRef<'a> {
-    /// Where it stands.
+    /// Position in the cell order.
     pub key: Key<'a>,
-    /// What it holds; empty for deletes.
+    /// Value; empty for delete markers.
     pub value: &'a [u8],
-    /// HBase's tags, as they lie in the cell, without their total length.
+    /// HBase's tags in serialized form, without their total length.
     pub tags: &'a [u8],
-    /// The sequence number of the mutation that wrote it; 0 when unknown.
+    /// Sequence number of the mutation that wrote the cell; 0 if unknown.
     pub sequence: u64,
 }
 
 impl<'a> CellRef<'a> {
-    /// Takes a KeyValue apart. `bytes` is exactly one KeyValue, with or without tags.
+    /// Parses `bytes`, which must be exactly one KeyValue, with or without tags.
     ///
     /// # Errors
-    /// Lengths that do not add up, an unknown kind, a negative timestamp.
+    /// `Corruption` for inconsistent lengths, an unknown kind or a negative timestamp.
     pub fn parse(bytes: &'a [u8], sequence: u64) -> Result<Self> {
         let malformed =
             |what: &str| Error::corruption(format!("malformed cell: {what}, len={}", bytes.len()));
@@ -226,10 +229,10 @@ impl<'a> CellRef<'a> {
         Ok(cell)
     }
 
-    /// Takes apart a KeyValue that was checked when a [`Cell`] was made of it.
+    /// Decodes a KeyValue that was validated when a [`Cell`] was created from it.
     ///
     /// # Panics
-    /// On bytes that are no KeyValue, sooner or later.
+    /// May panic, now or on a later access, if `bytes` is not a KeyValue.
     #[inline]
     pub fn from_checked(bytes: &'a [u8], sequence: u64) -> Self {
         let without_tags = 8 + read_u32(bytes, 0) + read_u32(bytes, 4);
@@ -237,7 +240,7 @@ impl<'a> CellRef<'a> {
         Self::take_apart(bytes, tags, sequence)
     }
 
-    /// Takes apart a KeyValue whose lengths were checked before.
+    /// Decodes a KeyValue whose lengths are validated.
     #[inline]
     fn take_apart(bytes: &'a [u8], tags: &'a [u8], sequence: u64) -> Self {
         let (key_len, value_len) = (read_u32(bytes, 0), read_u32(bytes, 4));
@@ -262,42 +265,42 @@ impl<'a> CellRef<'a> {
         }
     }
 
-    /// Whether a KeyValue, checked before, carries tags.
+    /// Returns whether a validated KeyValue has tags.
     pub fn has_tags(key_value: &[u8]) -> bool {
         8 + read_u32(key_value, 0) + read_u32(key_value, 4) < key_value.len()
     }
 
-    /// Gives a KeyValue, checked before, another timestamp.
+    /// Overwrites the timestamp of a validated KeyValue.
     pub fn set_timestamp(key_value: &mut [u8], millis: i64) {
         let key_end = 8 + read_u32(key_value, 0);
         key_value[key_end - 9..key_end - 1].copy_from_slice(&millis.to_be_bytes());
     }
 
-    /// What the cell does.
+    /// Returns the cell's kind.
     pub fn kind(&self) -> CellKind {
         CellKind::from_code(self.key.kind).expect("kinds are checked when a cell is made")
     }
 
-    /// The cell on its own bytes.
+    /// Copies the cell into its own buffer.
     pub fn to_cell(&self) -> Cell {
         Cell::encode(self.key, self.value, self.tags, self.sequence)
     }
 }
 
-/// A cell that shares its bytes: cloning costs a reference count.
+/// A cell that shares its bytes; cloning increments a reference count.
 #[derive(Clone)]
 pub struct Cell {
-    /// Exactly one KeyValue; checked when the cell was made.
+    /// Exactly one KeyValue, validated when the cell was created.
     bytes: Bytes,
     sequence: u64,
 }
 
 impl Cell {
-    /// A cell of these parts.
+    /// Creates a cell.
     ///
     /// # Errors
-    /// A row, family (255 bytes at most) or qualifier with value
-    /// ([`QUALIFIER_VALUE_LEN_MAX`]) that is too long.
+    /// `InvalidRequest` if the row, the family (at most 255 bytes) or qualifier and value together
+    /// (at most [`QUALIFIER_VALUE_LEN_MAX`] bytes) are too long.
     pub fn new(
         row: impl AsRef<[u8]>,
         family: impl AsRef<[u8]>,
@@ -316,10 +319,10 @@ impl Cell {
         Self::from_parts(key, value.as_ref(), &[])
     }
 
-    /// A cell of these parts, with tags in HBase's layout (65,535 bytes at most).
+    /// Creates a cell with serialized tags (at most 65,535 bytes).
     ///
     /// # Errors
-    /// As [`Cell::new`]; also a kind that is none and a negative timestamp.
+    /// As [`Cell::new`]; also for an unknown kind or a negative timestamp.
     pub fn from_parts(key: Key<'_>, value: &[u8], tags: &[u8]) -> Result<Self> {
         crate::check_row(key.row)?;
         if key.family.len() > u8::MAX as usize {
@@ -344,7 +347,7 @@ impl Cell {
         Ok(Self::encode(key, value, tags, 0))
     }
 
-    /// A cell from a KeyValue that was read; the bytes are shared, not copied.
+    /// Creates a cell from a KeyValue, sharing its bytes.
     ///
     /// # Errors
     /// As [`CellRef::parse`].
@@ -353,10 +356,10 @@ impl Cell {
         Ok(Self { bytes, sequence })
     }
 
-    /// A cell from a KeyValue that was checked before; the bytes are shared, not copied.
+    /// Creates a cell from a validated KeyValue, sharing its bytes.
     ///
     /// # Panics
-    /// On bytes that are no KeyValue, now or when it is looked at.
+    /// May panic, now or on a later access, if `bytes` is not a KeyValue.
     #[inline]
     pub fn from_checked(bytes: Bytes, sequence: u64) -> Self {
         debug_assert!(CellRef::parse(&bytes, sequence).is_ok());
@@ -384,92 +387,92 @@ impl Cell {
         Self { bytes: bytes.freeze(), sequence }
     }
 
-    /// The cell, borrowed.
+    /// Returns the cell as a borrowed KeyValue.
     #[inline]
     pub fn as_key_value(&self) -> KeyValue<'_> {
         KeyValue::from_checked(&self.bytes, &self.bytes, self.sequence)
     }
 
-    /// The cell, taken apart.
+    /// Returns the decoded parts of the cell.
     #[inline]
     pub fn view(&self) -> CellRef<'_> {
         self.as_key_value().view()
     }
 
-    /// Where the cell stands.
+    /// Returns the cell's position in the cell order.
     pub fn key(&self) -> Key<'_> {
         self.as_key_value().key()
     }
 
-    /// Row key.
+    /// Returns the row key.
     pub fn row(&self) -> &[u8] {
         self.as_key_value().row()
     }
 
-    /// Row key, sharing the cell's bytes.
+    /// Returns the row key, sharing the cell's bytes.
     pub fn row_bytes(&self) -> Bytes {
         self.as_key_value().row_bytes()
     }
 
-    /// Column family.
+    /// Returns the column family.
     pub fn family(&self) -> &[u8] {
         self.as_key_value().family()
     }
 
-    /// Column qualifier.
+    /// Returns the column qualifier.
     pub fn qualifier(&self) -> &[u8] {
         self.as_key_value().qualifier()
     }
 
-    /// Version.
+    /// Returns the timestamp, which is the version.
     pub fn timestamp(&self) -> Timestamp {
         self.as_key_value().timestamp()
     }
 
-    /// What the cell does.
+    /// Returns the cell's kind.
     pub fn kind(&self) -> CellKind {
         self.as_key_value().kind()
     }
 
-    /// Value; empty for deletes.
+    /// Returns the value; empty for delete markers.
     pub fn value(&self) -> &[u8] {
         self.as_key_value().value()
     }
 
-    /// Value, sharing the cell's bytes.
+    /// Returns the value, sharing the cell's bytes.
     pub fn value_bytes(&self) -> Bytes {
         self.as_key_value().value_bytes()
     }
 
-    /// HBase's tags, as they lie in the cell, without their total length.
+    /// Returns HBase's tags in serialized form, without their total length.
     pub fn tags(&self) -> &[u8] {
         self.as_key_value().tags()
     }
 
-    /// The sequence number of the mutation that wrote it; 0 when unknown.
+    /// Returns the sequence number of the mutation that wrote the cell; 0 if unknown.
     #[inline]
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// The whole KeyValue, tags included.
+    /// Returns the whole KeyValue, tags included.
     #[inline]
     pub fn as_bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// The whole KeyValue, taken.
+    /// Returns the whole KeyValue, consuming the cell.
     pub(crate) fn into_bytes(self) -> Bytes {
         self.bytes
     }
 
-    /// The same cell under another sequence number.
+    /// Returns the cell with another sequence number.
     pub fn with_sequence(mut self, sequence: u64) -> Self {
         self.sequence = sequence;
         self
     }
 
-    /// The same cell at another timestamp, on bytes of its own.
+    /// Returns a copy of the cell with another timestamp.
     pub fn with_timestamp(&self, timestamp: Timestamp) -> Self {
         let mut bytes = BytesMut::from(&self.bytes[..]);
         let key_end = 8 + read_u32(&self.bytes, 0);
@@ -477,7 +480,8 @@ impl Cell {
         Self { bytes: bytes.freeze(), sequence: self.sequence }
     }
 
-    /// The same cell on bytes of its own, so that it no longer keeps a block or a frame alive.
+    /// Returns a copy of the cell in its own buffer, which no longer keeps a block or a frame
+    /// alive.
     pub fn detached(&self) -> Self {
         Self { bytes: Bytes::copy_from_slice(&self.bytes), sequence: self.sequence }
     }
@@ -488,7 +492,7 @@ pub(crate) fn read_u32(bytes: &[u8], at: usize) -> usize {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize
 }
 
-/// Equal bytes; the sequence is where a cell was written, not what it is.
+/// Compares bytes only: the sequence number is not part of a cell's identity.
 impl PartialEq for Cell {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes
@@ -547,7 +551,8 @@ mod tests {
         assert_eq!(read, tagged);
     }
 
-    /// Bytes that mostly begin alike, of lengths around those that are told apart.
+    /// Generates byte strings with common prefixes, with lengths around the thresholds of
+    /// [`equal_bytes`].
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
         let ends = prop::collection::vec(prop::sample::select(vec![0u8, 1, 255]), 0..4);
         let lens = prop::sample::select(vec![0usize, 3, 7, 8, 9, 16, 63, 64, 65]);

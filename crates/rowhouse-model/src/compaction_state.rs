@@ -1,22 +1,22 @@
-//! What the merges of a region or a table are about.
+//! The compaction state of a region or a table.
 
 use std::fmt;
 
-/// Which merges of files run or wait, in HBase's words, as which it is printed.
+/// The kinds of compactions that are running or pending. Its display form is HBase's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionState {
-    /// None runs or waits.
+    /// No compaction is running or pending.
     None,
-    /// Some files are merged.
+    /// Compaction of some files.
     Minor,
-    /// All files are merged.
+    /// Compaction of all files.
     Major,
-    /// Both, of different families or regions.
+    /// Both, in different families or regions.
     MajorAndMinor,
 }
 
 impl CompactionState {
-    /// That of two, such as two regions of a table, together.
+    /// Returns the combined state of two scopes, for example two regions of a table.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         match (self, other) {

@@ -1,23 +1,23 @@
-//! HBase's coprocessors that a table can declare: what they do is part of the store and the server.
+//! HBase's coprocessors that a table can declare. The store and the server implement them.
 
 use crate::{Error, Result, TableDescriptor, escape};
 
-/// A coprocessor of HBase's that a table can name among its attributes (`coprocessor$1` =>
-/// `|CLASS|PRIORITY|`), so that its endpoint answers.
+/// An HBase coprocessor that a table can declare in an attribute (`coprocessor$1` =>
+/// `|CLASS|PRIORITY|`), which enables its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coprocessor {
-    /// MultiRowMutationEndpoint: mutations of several rows of a region as one.
+    /// MultiRowMutationEndpoint: atomic mutations of several rows of a region.
     MultiRowMutation,
-    /// AggregateImplementation: row count, minimum, maximum, sum, average, deviation and median of a
-    /// column.
+    /// AggregateImplementation: row count, minimum, maximum, sum, average, standard deviation and
+    /// median of a column.
     Aggregate,
 }
 
 impl Coprocessor {
-    /// All of them.
+    /// All coprocessors.
     pub const ALL: [Self; 2] = [Self::MultiRowMutation, Self::Aggregate];
 
-    /// The name of HBase's class.
+    /// Returns the name of HBase's class.
     pub const fn class_name(self) -> &'static str {
         match self {
             Self::MultiRowMutation => {
@@ -27,15 +27,15 @@ impl Coprocessor {
         }
     }
 
-    /// The one of that class.
+    /// Returns the coprocessor with this class name.
     pub fn from_class_name(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.class_name().as_bytes() == name)
     }
 }
 
 impl TableDescriptor {
-    /// The attributes by which the table declares coprocessors: the attribute's name, and the class it
-    /// names.
+    /// Iterates over the attributes that declare coprocessors: the attribute's name and the class
+    /// it names.
     pub(crate) fn coprocessor_classes(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_one = |name: &[u8]| name.to_ascii_lowercase().starts_with(b"coprocessor");
         self.attributes
@@ -44,11 +44,11 @@ impl TableDescriptor {
             .map(|(name, value)| (&name[..], class_of(value)))
     }
 
-    /// Declares a coprocessor under the next number (`coprocessor$1`, …): `PATH|CLASS|PRIORITY`, with
-    /// `|ARGUMENTS` or without. Path and priority may be empty.
+    /// Declares a coprocessor under the next number (`coprocessor$1`, …). The form of `spec` is
+    /// `PATH|CLASS|PRIORITY`, optionally followed by `|ARGUMENTS`. Path and priority may be empty.
     ///
     /// # Errors
-    /// What is not of this form; a class that the table declares already.
+    /// `InvalidRequest` for another form, or for a class that the table already declares.
     pub fn coprocessor(self, spec: &str) -> Result<Self> {
         let class = class_of(spec.as_bytes());
         let mut parts = spec.split('|');
@@ -71,10 +71,10 @@ impl TableDescriptor {
         Ok(self.attribute(name, spec.to_owned()))
     }
 
-    /// Takes the coprocessor of a class away.
+    /// Removes the declaration of a coprocessor class.
     ///
     /// # Errors
-    /// A class that the table does not declare.
+    /// `InvalidRequest` if the table does not declare the class.
     pub fn without_coprocessor(mut self, class: &str) -> Result<Self> {
         let wanted = class.trim().as_bytes();
         let declared = self.coprocessor_classes().find(|(_, has)| *has == wanted);
@@ -85,14 +85,14 @@ impl TableDescriptor {
         Ok(self)
     }
 
-    /// Whether the table declares `coprocessor`.
+    /// Returns whether the table declares `coprocessor`.
     pub fn has_coprocessor(&self, coprocessor: Coprocessor) -> bool {
         let class = coprocessor.class_name().as_bytes();
         self.coprocessor_classes().any(|(_, named)| named == class)
     }
 }
 
-/// The class in PATH|CLASS|PRIORITY|ARGUMENTS, of which it alone has to be there.
+/// Returns the class of PATH|CLASS|PRIORITY|ARGUMENTS. Only the class is mandatory.
 fn class_of(spec: &[u8]) -> &[u8] {
     spec.split(|&byte| byte == b'|').nth(1).unwrap_or_default().trim_ascii()
 }

@@ -1,25 +1,25 @@
-//! What can go wrong, told by what the caller should do about it.
+//! Errors, classified by the caller's appropriate reaction.
 
 use std::fmt;
 
-/// The result of every fallible call on rowhouse's model.
+/// The result of rowhouse's fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error: its kind, a message that names the value and the limit, and where it came from.
+/// An error: its kind, a message that names the value and the limit, and its source.
 pub struct Error {
     kind: ErrorKind,
     message: String,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What went wrong. Each kind maps to one Java exception class on the wire (rowhouse-format,
+/// The kind of an error. Each maps to one Java exception class on the wire (rowhouse-format,
 /// `exception.rs`) and to one [`Action`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The named table does not exist.
     TableNotFound,
-    /// A table of that name exists already.
+    /// A table with that name already exists.
     TableExists,
     /// The table is disabled and the call needs it enabled.
     TableNotEnabled,
@@ -27,89 +27,91 @@ pub enum ErrorKind {
     TableNotDisabled,
     /// The named namespace does not exist.
     NamespaceNotFound,
-    /// A namespace of that name exists already.
+    /// A namespace with that name already exists.
     NamespaceExists,
-    /// A namespace that still holds tables, or one that is reserved, cannot be dropped or changed.
+    /// The namespace still holds tables or is reserved, so it cannot be dropped or changed.
     NamespaceConstraint,
     /// The table has no such column family.
     NoSuchColumnFamily,
-    /// A family cannot be added, changed or dropped as asked: it is there already, is not, or is the last.
+    /// A family cannot be added, changed or dropped: it already exists, does not exist, or is the
+    /// last one.
     InvalidFamily,
-    /// A snapshot of that name exists already.
+    /// A snapshot with that name already exists.
     SnapshotExists,
     /// The named snapshot does not exist.
     SnapshotNotFound,
-    /// The time that the snapshot is kept has passed.
+    /// The snapshot's TTL has passed.
     SnapshotExpired,
-    /// There is no table to take a snapshot of.
+    /// The table of the requested snapshot does not exist.
     SnapshotCreation,
-    /// A snapshot that is asked about is neither there nor being taken.
+    /// The snapshot neither exists nor is in progress.
     UnknownSnapshot,
     /// The named replication peer does not exist.
     ReplicationPeerNotFound,
-    /// The namespace holds as many tables or regions as it may.
+    /// The namespace has reached its limit of tables or regions.
     QuotaExceeded,
-    /// The row is there already, and was only to be written if it was not.
+    /// The row already exists, and the write required that it did not.
     RowExists,
-    /// What a transaction had read was written by others, each time it was tried.
+    /// In every attempt of a transaction, another writer changed data that the transaction had
+    /// read.
     Conflict,
-    /// The request can never succeed as it stands.
+    /// The request can never succeed in its current form.
     InvalidRequest,
-    /// The request is understood, and this backend does not do it.
+    /// The request is valid, but this backend does not support it.
     Unsupported,
-    /// The row is outside the region that the request names.
+    /// The row is outside the region named in the request.
     WrongRegion,
-    /// The region is not, or no longer, served here: look it up again.
+    /// This server does not serve the region, or no longer does: look it up again.
     NotServingRegion,
-    /// There is no region of this name to split or merge.
+    /// The region to split or merge does not exist.
     UnknownRegion,
-    /// The region cannot take writes now (memory or disk is short); it will later.
+    /// The region cannot accept writes now, because memory or disk space is short; retry later.
     RegionTooBusy,
-    /// What else was asked for in the same call fills its answer: ask for this again.
+    /// Other results of the same call have filled its response: repeat this request.
     ResponseTooLarge,
     /// The scanner is unknown: closed, expired, or opened before a restart.
     UnknownScanner,
-    /// The server closed the scanner after an error: open another one where the scan stands.
+    /// The server closed the scanner after an error: open another one at the scan's position.
     ScannerReset,
-    /// A scan call came out of step with the ones before it.
+    /// A scan call arrived out of sequence.
     OutOfOrderScanner,
     /// The server is stopping or has not finished starting.
     ServerNotRunning,
-    /// The peer spoke something that is not the protocol.
+    /// The peer violated the protocol.
     Protocol,
-    /// The connection could not be made, or broke.
+    /// The connection failed to open or broke.
     Connection,
-    /// No answer within the time allowed; the outcome of a write is unknown.
+    /// No response arrived within the timeout; the outcome of a write is unknown.
     Timeout,
-    /// The write may or may not survive: its log could not be synced.
+    /// The write may or may not be durable: syncing its log record failed.
     OutcomeUnknown,
-    /// The store refuses writes since an earlier failure; reopening recovers.
+    /// The store rejects writes after an earlier failure; reopening it recovers.
     ReadOnly,
     /// Another process holds the data directory, or the port is in use.
     InUse,
-    /// Bytes on disk are not what was written.
+    /// Bytes on disk differ from the bytes written.
     Corruption,
-    /// The operating system refused.
+    /// An operating system call failed.
     Io,
 }
 
-/// What a caller can do about an error.
+/// The caller's appropriate reaction to an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// The same call may succeed later.
     Retry,
-    /// Look the region up again, then repeat the call.
+    /// Look up the region again, then repeat the call.
     Relocate,
     /// Change the request.
     FixRequest,
     /// Close and reopen the store or the connection.
     Reopen,
-    /// Neither repeating nor rewording helps: somebody has to look.
+    /// No change to the call helps: report the error to an operator.
     Report,
 }
 
 impl ErrorKind {
-    /// What a caller can do about an error of this kind.
+    /// Returns the caller's appropriate reaction to an error of this kind.
     pub fn action(self) -> Action {
         use ErrorKind::*;
         match self {
@@ -146,13 +148,13 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// An error of this kind. The message is lower case, has no full stop, and ends in the values:
-    /// `row key too long: len=40001, max=32767`.
+    /// Creates an error of this kind. The message is lower case, has no full stop, and ends with
+    /// the values: `row key too long: len=40001, max=32767`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), source: None }
     }
 
-    /// The same error, remembering what caused it.
+    /// Returns the error with its cause attached.
     pub fn with_source(
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -161,23 +163,23 @@ impl Error {
         self
     }
 
-    /// A request that can never succeed as it stands.
+    /// Creates an error for a request that can never succeed in its current form.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidRequest, message)
     }
 
-    /// A request that is understood and not supported.
+    /// Creates an error for a valid but unsupported request.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
     }
 
-    /// Bytes that are not what was written; the message names the file and the offset.
+    /// Creates an error for damaged bytes; the message names the file and the offset.
     pub fn corruption(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Corruption, message)
     }
 
-    /// A refusal of the operating system; `doing` says what was attempted, and on what. A full disk is called
-    /// one.
+    /// Creates an error for a failed operating system call; `doing` states the operation and its
+    /// object. The message states if the disk is full or its quota is used up.
     ///
     /// ```
     /// use std::io;
@@ -195,17 +197,17 @@ impl Error {
         Self::new(ErrorKind::Io, format!("{full}{doing}: {source}")).with_source(source)
     }
 
-    /// What went wrong.
+    /// Returns the error's kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What a caller can do about it.
+    /// Returns the caller's appropriate reaction.
     pub fn action(&self) -> Action {
         self.kind.action()
     }
 
-    /// The message alone.
+    /// Returns the message without its source.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -1,11 +1,11 @@
-//! Bytes as HBase prints them: printable ASCII as it is, everything else as `\xHH`.
+//! HBase's printable form of bytes: printable ASCII unchanged, everything else as `\xHH`.
 
 use std::fmt::Write;
 
 use crate::{Error, Result};
 
-/// Prints bytes the way HBase's shell and `Bytes.toStringBinary` do: characters from space to `~`
-/// as they are, the backslash and all others as `\xHH` with upper-case digits.
+/// Prints bytes as HBase's shell and `Bytes.toStringBinary` do: characters from space to `~`
+/// unchanged, the backslash and all other bytes as `\xHH` with upper-case digits.
 ///
 /// ```
 /// assert_eq!(rowhouse_model::escape(b"a\\b\x00\xff"), r"a\x5Cb\x00\xFF");
@@ -21,9 +21,9 @@ pub fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads what [`escape`] prints. Characters outside ASCII stand for their UTF-8 bytes, and a
-/// backslash that does not begin `\xHH` is refused: HBase drops or keeps such bytes silently, which
-/// loses keys.
+/// Parses the output of [`escape`]. Characters outside ASCII stand for their UTF-8 bytes. A
+/// backslash that does not begin `\xHH` is an error: HBase silently drops or keeps such bytes,
+/// which loses keys.
 ///
 /// ```
 /// assert_eq!(&rowhouse_model::unescape(r"a\x00\xff")?[..], b"a\x00\xff");

@@ -1,4 +1,4 @@
-//! Column families as they are declared.
+//! Declarations of column families.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use bytes::Bytes;
 
 use crate::{Error, ROW_LEN_MAX, Result, escape};
 
-/// The longest family name, in bytes: HBase keeps the length in a signed byte.
+/// Longest family name in bytes: HBase stores the length in a signed byte.
 const FAMILY_LEN_MAX: usize = i8::MAX as usize;
 /// HBase's `TTL => FOREVER`, in seconds.
 const TTL_FOREVER: u32 = i32::MAX as u32;
 
-/// HBase's name of a bloom over the first bytes of rows.
+/// HBase's name for a bloom filter over row prefixes.
 const ROW_PREFIX: &str = "ROWPREFIX_FIXED_LENGTH";
-/// Where a family's configuration has how many bytes those are.
+/// The configuration key for the length of those prefixes in bytes.
 const PREFIX_LEN_KEY: &str = "RowPrefixBloomFilter.prefix_length";
 
-/// Every compression, in capitals.
+/// All supported compressions, in upper case.
 const COMPRESSIONS: &[&str] = &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"];
-/// The compression of merged files, where it is not that of the others.
+/// Compression of compacted files, if it differs from that of other files.
 const COMPRESSION_COMPACT: &str = "COMPRESSION_COMPACT";
-/// The same where all files were merged.
+/// Compression of files that a major compaction writes.
 const COMPRESSION_COMPACT_MAJOR: &str = "COMPRESSION_COMPACT_MAJOR";
-/// The same where some were.
+/// Compression of files that a minor compaction writes.
 const COMPRESSION_COMPACT_MINOR: &str = "COMPRESSION_COMPACT_MINOR";
 
-/// Attributes that change what is stored or read, and the values acted upon. What is not listed
-/// (replication scope, MOB, cache hints) changes nothing a reader could see and is kept as given. Files
-/// say themselves how their blocks are encoded, so an encoding that is declared is kept as given too.
+/// Attributes that affect stored or returned data, and their supported values. All others
+/// (replication scope, MOB, cache hints) affect nothing that a reader could see and are kept as
+/// given. Each file records its block encoding, so a declared encoding is also kept as given.
 const SUPPORTED: [(&str, &[&str]); 12] = [
     ("BLOCKCACHE", &["TRUE", "FALSE"]),
     ("IN_MEMORY", &["TRUE", "FALSE"]),
@@ -44,7 +44,7 @@ const SUPPORTED: [(&str, &[&str]); 12] = [
     ("ENCRYPTION_KEY", &[]),
 ];
 
-/// A column family as declared.
+/// The declaration of a column family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FamilyDescriptor {
     name: Bytes,
@@ -55,11 +55,11 @@ pub struct FamilyDescriptor {
 }
 
 impl FamilyDescriptor {
-    /// A family with every attribute at HBase's default.
+    /// Creates a family with HBase's default for every attribute.
     ///
     /// # Errors
-    /// HBase's rules for the name: 1 to 127 bytes, no leading `.`, no `:` `/` `\` or control
-    /// characters, not `recovered.edits`.
+    /// `InvalidRequest` if the name violates HBase's rules: 1 to 127 bytes, no leading `.`, no `:`
+    /// `/` `\` or control characters, not `recovered.edits`.
     pub fn new(name: impl Into<Bytes>) -> Result<Self> {
         let name = name.into();
         let refused = |what: &str| {
@@ -80,68 +80,71 @@ impl FamilyDescriptor {
         Ok(Self { name, attributes: BTreeMap::new(), configuration: BTreeMap::new() })
     }
 
-    /// Sets an attribute under HBase's name for it.
+    /// Sets an attribute by its HBase name.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<Bytes>, value: impl Into<Bytes>) -> Self {
         self.attributes.insert(name.into(), value.into());
         self
     }
 
-    /// Keeps up to `versions` versions of a cell (HBase: VERSIONS).
+    /// Sets VERSIONS: the most versions of a cell to keep.
     #[must_use]
     pub fn versions(self, versions: u32) -> Self {
         self.attribute("VERSIONS", versions.to_string())
     }
 
-    /// The family's name.
+    /// Returns the family's name.
     pub fn name(&self) -> &Bytes {
         &self.name
     }
 
-    /// VERSIONS: how many versions of a cell are kept; 1 by default.
+    /// Returns VERSIONS: how many versions of a cell are kept; 1 by default.
     pub fn versions_max(&self) -> u32 {
         self.number("VERSIONS").unwrap_or(1)
     }
 
-    /// MIN_VERSIONS: how many versions survive their TTL; 0 by default.
+    /// Returns MIN_VERSIONS: how many versions survive their TTL; 0 by default.
     pub fn versions_min(&self) -> u32 {
         self.number("MIN_VERSIONS").unwrap_or(0)
     }
 
-    /// TTL: how long a cell lives after its timestamp; `None` for ever.
+    /// Returns TTL: how long a cell lives after its timestamp; `None` for no limit.
     pub fn ttl(&self) -> Option<Duration> {
         let seconds = self.number("TTL").unwrap_or(TTL_FOREVER);
         (seconds != TTL_FOREVER).then(|| Duration::from_secs(seconds.into()))
     }
 
-    /// KEEP_DELETED_CELLS: whether deleted cells are kept for reads of earlier times; not by default.
+    /// Returns KEEP_DELETED_CELLS: whether deleted cells are kept for reads at earlier times;
+    /// `False` by default.
     pub fn keep_deleted_cells(&self) -> KeepDeletedCells {
         let word = self.word("KEEP_DELETED_CELLS");
         word.and_then(|word| KeepDeletedCells::from_name(&word)).unwrap_or_default()
     }
 
-    /// NEW_VERSION_BEHAVIOR: whether a delete covers what was written before it, and only that; otherwise
-    /// it covers by timestamp, whatever was written when. Not by default.
+    /// Returns NEW_VERSION_BEHAVIOR: whether a delete covers only cells written before it.
+    /// Otherwise, the default, it covers by timestamp, regardless of the order of writes.
     pub fn new_version_behavior(&self) -> bool {
         self.word("NEW_VERSION_BEHAVIOR").as_deref() == Some("TRUE")
     }
 
-    /// BLOCKSIZE: bytes of cells after which a data block is closed; 65,536 by default.
+    /// Returns BLOCKSIZE: a data block is closed once it holds this many bytes of cells; 65,536 by
+    /// default.
     pub fn block_len(&self) -> u32 {
         self.number("BLOCKSIZE").unwrap_or(64 * 1024)
     }
 
-    /// BLOCKCACHE: whether blocks that are read are kept in the block cache; they are by default.
+    /// Returns BLOCKCACHE: whether reads add blocks to the block cache; true by default.
     pub fn block_cache(&self) -> bool {
         self.word("BLOCKCACHE").as_deref() != Some("FALSE")
     }
 
-    /// IN_MEMORY: whether its blocks have a part of the block cache that others do not push them out of. Not by default.
+    /// Returns IN_MEMORY: whether the family's blocks use the part of the block cache from which
+    /// other blocks cannot evict them; false by default.
     pub fn in_memory(&self) -> bool {
         self.word("IN_MEMORY").as_deref() == Some("TRUE")
     }
 
-    /// BLOOMFILTER of new files; ROW by default.
+    /// Returns BLOOMFILTER of new files; ROW by default.
     pub fn bloom(&self) -> BloomKind {
         let Some(word) = self.word("BLOOMFILTER") else { return BloomKind::default() };
         match self.bloom_prefix_len() {
@@ -150,10 +153,11 @@ impl FamilyDescriptor {
         }
     }
 
-    /// How long prefixes are in a bloom over them.
+    /// Returns the prefix length in bytes of a bloom filter over row prefixes.
     ///
     /// # Errors
-    /// As Apache says it where the family's configuration does not tell.
+    /// `InvalidRequest` with HBase's message if the family's configuration does not set a valid
+    /// length.
     fn bloom_prefix_len(&self) -> Result<u16> {
         let told = self.configuration.get(PREFIX_LEN_KEY);
         let len = told.and_then(|text| text.parse::<u16>().ok());
@@ -167,35 +171,37 @@ impl FamilyDescriptor {
         })
     }
 
-    /// COMPRESSION of new files; none by default.
+    /// Returns COMPRESSION of new files; none by default.
     pub fn compression(&self) -> Compression {
         self.first_compression(&["COMPRESSION"])
     }
 
-    /// COMPRESSION_COMPACT_MAJOR: that of files that a major merge writes; COMPRESSION_COMPACT by default, and without
-    /// that COMPRESSION.
+    /// Returns the compression of files that a major compaction writes: COMPRESSION_COMPACT_MAJOR,
+    /// or else COMPRESSION_COMPACT, or else COMPRESSION.
     pub fn major_compaction_compression(&self) -> Compression {
         self.first_compression(&[COMPRESSION_COMPACT_MAJOR, COMPRESSION_COMPACT, "COMPRESSION"])
     }
 
-    /// COMPRESSION_COMPACT_MINOR: that of files that a minor merge writes; COMPRESSION_COMPACT by default, and without
-    /// that COMPRESSION.
+    /// Returns the compression of files that a minor compaction writes: COMPRESSION_COMPACT_MINOR,
+    /// or else COMPRESSION_COMPACT, or else COMPRESSION.
     pub fn minor_compaction_compression(&self) -> Compression {
         self.first_compression(&[COMPRESSION_COMPACT_MINOR, COMPRESSION_COMPACT, "COMPRESSION"])
     }
 
-    /// What the first of these attributes says that is declared.
+    /// Returns the value of the first of these attributes that is declared.
     fn first_compression(&self, names: &[&str]) -> Compression {
         let word = names.iter().find_map(|name| self.word(name));
         word.and_then(|word| Compression::from_name(&word)).unwrap_or_default()
     }
 
-    /// DATA_BLOCK_ENCODING of a store's new files: a row index, whatever the family declares. Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
+    /// Returns the encoding of a store's new files: a row index, whatever DATA_BLOCK_ENCODING
+    /// declares. Readers use the encoding recorded in the file, and a row index halves the cost of
+    /// gets (`docs/formats/hfile.md`).
     pub fn data_block_encoding(&self) -> DataBlockEncoding {
         DataBlockEncoding::RowIndexV1
     }
 
-    /// DATA_BLOCK_ENCODING as the family declares it, for files that leave the store; NONE by default.
+    /// Returns DATA_BLOCK_ENCODING as declared, for files that leave the store; NONE by default.
     pub fn data_block_encoding_declared(&self) -> DataBlockEncoding {
         let word = self.word("DATA_BLOCK_ENCODING");
         word.and_then(|word| DataBlockEncoding::from_name(&word)).unwrap_or(DataBlockEncoding::None)
@@ -204,8 +210,8 @@ impl FamilyDescriptor {
     /// Checks that a store can keep this family as declared.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that is none, `Unsupported` for one that would silently have
-    /// no effect.
+    /// `InvalidRequest` for an invalid value; `Unsupported` for a value that would silently have no
+    /// effect.
     pub fn check(&self) -> Result<()> {
         for name in ["VERSIONS", "MIN_VERSIONS", "TTL", "BLOCKSIZE"] {
             if self.word(name).is_some() && self.number(name).is_none() {
@@ -222,7 +228,7 @@ impl FamilyDescriptor {
             return Err(self.bad("TTL", "must be 1 second or more"));
         }
         if !(1024..=16 * 1024 * 1024).contains(&self.block_len()) {
-            // Apache's words, with the value behind them.
+            // HBase's message, followed by the value.
             return Err(Error::invalid(format!(
                 "Block size for column family {} must be between 1K and 16MB: {}",
                 escape(&self.name),
@@ -261,10 +267,10 @@ impl FamilyDescriptor {
     }
 }
 
-/// How blocks of a family's files are compressed.
+/// The compression of blocks in a family's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     #[default]
     None,
     /// gzip: small, and slow to write.
@@ -278,10 +284,10 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// All of them.
+    /// All compressions.
     pub const ALL: [Self; 5] = [Self::None, Self::Gz, Self::Snappy, Self::Lz4, Self::Zstd];
 
-    /// HBase's name for it.
+    /// Returns HBase's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -292,29 +298,30 @@ impl Compression {
         }
     }
 
-    /// The one that HBase calls `name`, in capitals.
+    /// Returns the compression with HBase's name `name`, in upper case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 }
 
-/// What becomes of cells that were deleted.
+/// The treatment of deleted cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeepDeletedCells {
-    /// They go when files are merged, and no read shows them before.
+    /// Compactions drop them, and no read returns them.
     #[default]
     False,
-    /// They and their markers stay as versions do; a read of a time before the delete shows them.
+    /// They and their markers are kept as versions are; a read at a time before the delete returns
+    /// them.
     True,
-    /// The same until the marker has outlived the family's TTL.
+    /// As `True`, until the marker is older than the family's TTL.
     Ttl,
 }
 
 impl KeepDeletedCells {
-    /// All of them.
+    /// All treatments.
     pub const ALL: [Self; 3] = [Self::False, Self::True, Self::Ttl];
 
-    /// HBase's name for it.
+    /// Returns HBase's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::False => "FALSE",
@@ -323,31 +330,31 @@ impl KeepDeletedCells {
         }
     }
 
-    /// The one that HBase calls `name`, in capitals.
+    /// Returns the treatment with HBase's name `name`, in upper case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 }
 
-/// What a family's files can tell that they do not hold.
+/// The keys of a family's bloom filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BloomKind {
-    /// Nothing.
+    /// No bloom filter.
     None,
-    /// A row.
+    /// Rows.
     #[default]
     Row,
-    /// A column of a row.
+    /// Columns of rows.
     RowCol,
-    /// The first bytes of a row, so many of them.
+    /// The first bytes of rows, up to this length.
     RowPrefix(u16),
 }
 
 impl BloomKind {
-    /// All that are told by their name alone.
+    /// All kinds that need no parameter.
     pub const ALL: [Self; 3] = [Self::None, Self::Row, Self::RowCol];
 
-    /// HBase's name for it.
+    /// Returns HBase's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -357,33 +364,34 @@ impl BloomKind {
         }
     }
 
-    /// The one that HBase calls `name`, in capitals; none for prefixes, whose length the name does not tell.
+    /// Returns the kind with HBase's name `name`, in upper case; `None` for row prefixes, because
+    /// the name does not contain their length.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 }
 
-/// How cells are laid out in a data block.
+/// The encoding of cells in a data block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataBlockEncoding {
-    /// One after the other.
+    /// No encoding.
     None,
-    /// Without what a key begins with that the last key begins with too.
+    /// Omits the prefix that a key shares with the previous key.
     Prefix,
-    /// As what is different from the last cell, timestamps as differences.
+    /// Stores the difference from the previous cell, with timestamps as differences.
     Diff,
-    /// As what is different from the last cell, values too.
+    /// Stores the difference from the previous cell, values included.
     FastDiff,
-    /// One after the other, with an index of rows behind them.
+    /// No encoding of the cells, but an index of rows after them.
     RowIndexV1,
 }
 
 impl DataBlockEncoding {
-    /// All of them.
+    /// All encodings.
     pub const ALL: [Self; 5] =
         [Self::None, Self::Prefix, Self::Diff, Self::FastDiff, Self::RowIndexV1];
 
-    /// HBase's name for it.
+    /// Returns HBase's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -394,7 +402,7 @@ impl DataBlockEncoding {
         }
     }
 
-    /// The one that HBase calls `name`, in capitals.
+    /// Returns the encoding with HBase's name `name`, in upper case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }

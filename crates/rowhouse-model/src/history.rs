@@ -1,85 +1,86 @@
-//! Everything that is stored of one column of a row, and why a read shows it or does not.
+//! The stored cells of one column of a row, and the reason a read returns or hides each.
 
 use std::fmt;
 
 use crate::{Cell, CellKind, Timestamp};
 
-/// What is stored of one column of a row, newest first: every version and marker, and the markers of the
-/// family that lie in the row. It holds what a get would go by that is made at the same moment.
+/// The stored cells of one column of a row, newest first: all versions and markers, and the row's
+/// markers of the family. It covers everything that a get at the same read point would consult.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellHistory {
     /// The cells.
     pub entries: Vec<CellEntry>,
 }
 
-/// A cell that is stored.
+/// A stored cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellEntry {
-    /// The cell, with the sequence of the mutation that wrote it.
+    /// The cell, with the sequence number of the mutation that wrote it.
     pub cell: Cell,
-    /// Where it lies.
-    pub place: CellPlace,
-    /// What a read makes of it.
-    pub fate: CellFate,
+    /// Its location.
+    pub place: CellLocation,
+    /// A read's treatment of it.
+    pub fate: CellStatus,
 }
 
-/// Where a cell lies.
+/// The location of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CellPlace {
-    /// In memory, and in the log unless its mutation wanted otherwise.
+pub enum CellLocation {
+    /// In the memstore, and in the log unless its mutation skipped the log.
     Memory,
     /// In this file of the data directory.
     File(String),
 }
 
-/// What a read makes of a cell.
+/// A read's treatment of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellFate {
-    /// It shows it.
+pub enum CellStatus {
+    /// The read returns it.
     Visible,
-    /// It is a delete marker, and covers what it names.
+    /// It is a delete marker that covers cells.
     Covers,
-    /// It is a delete marker of another time than is asked for, and covers nothing there.
+    /// It is a delete marker outside the read's time range; it covers nothing in that range.
     CoversOtherTimes,
-    /// A marker covers it.
+    /// A delete marker covers it.
     Deleted {
-        /// What the marker covers.
+        /// The marker's kind.
         by: CellKind,
-        /// Up to when, or at when.
+        /// The marker's timestamp.
         at: Timestamp,
-        /// By which mutation the marker was written.
+        /// Sequence number of the mutation that wrote the marker.
         sequence: u64,
     },
-    /// It has outlived the TTL of its family.
+    /// The family's TTL has expired it.
     Expired {
-        /// The last moment at which it lived.
+        /// The last time at which it was live.
         until: Timestamp,
     },
-    /// It has outlived a TTL of its own.
+    /// Its own TTL has expired it.
     OwnTtlExpired {
-        /// The last moment at which it lived.
+        /// The last time at which it was live.
         until: Timestamp,
     },
-    /// There are enough newer versions.
+    /// It exceeds the number of versions to return.
     Surplus {
-        /// Which version it would be, counted from 1.
+        /// Its version number, from 1 for the newest.
         version: u32,
-        /// How many are shown: as many as were asked for, or as the family keeps if those are fewer.
+        /// The number of versions returned: the requested number, or the number the family keeps if
+        /// that is less.
         versions: u32,
     },
-    /// There were enough newer versions when something was deleted: where deletes go by sequence, what was
-    /// surplus stays hidden.
-    SurplusOnce,
-    /// Its timestamp is not among those that are asked for.
+    /// It exceeded the number of versions at the time of a delete. Where deletes apply by sequence
+    /// number, such a version stays hidden.
+    SurplusAtDelete,
+    /// Its timestamp is outside the read's time range.
     OutsideTimeRange,
-    /// It was written again at the same timestamp.
+    /// A later write at the same timestamp replaced it.
     Overwritten {
-        /// By which mutation.
+        /// Sequence number of the later mutation.
         sequence: u64,
     },
 }
 
-impl fmt::Display for CellPlace {
+impl fmt::Display for CellLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str("memory"),
@@ -88,7 +89,7 @@ impl fmt::Display for CellPlace {
     }
 }
 
-impl fmt::Display for CellFate {
+impl fmt::Display for CellStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Visible => f.write_str("visible"),
@@ -102,7 +103,7 @@ impl fmt::Display for CellFate {
             Self::Surplus { version, versions } => {
                 write!(f, "surplus: version {version}, shown are {versions}")
             }
-            Self::SurplusOnce => f.write_str("surplus: enough were newer when one was deleted"),
+            Self::SurplusAtDelete => f.write_str("surplus: enough were newer when one was deleted"),
             Self::OutsideTimeRange => f.write_str("outside the time range"),
             Self::Overwritten { sequence } => {
                 write!(f, "overwritten at its timestamp, sequence {sequence}")

@@ -1,10 +1,10 @@
-//! A place among cells that outlives what it was made from.
+//! An owned cell key.
 
 use bytes::Bytes;
 
 use crate::Key;
 
-/// A [`Key`] on bytes of its own.
+/// A [`Key`] that owns its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBuf {
     /// Row key.
@@ -15,12 +15,12 @@ pub struct KeyBuf {
     pub qualifier: Bytes,
     /// Version, in milliseconds.
     pub timestamp: i64,
-    /// Code of the kind; 255 stands before every kind of its timestamp, 0 behind.
+    /// Code of the kind. At one timestamp 255 sorts before every kind, 0 after.
     pub kind: u8,
 }
 
 impl KeyBuf {
-    /// The place, borrowed.
+    /// Returns the borrowed key.
     pub fn as_key(&self) -> Key<'_> {
         Key {
             row: &self.row,

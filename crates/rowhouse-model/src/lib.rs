@@ -1,7 +1,7 @@
-//! The nouns of rowhouse, and the one ordering of cells.
+//! The data model of rowhouse, and the order of cells.
 //!
-//! Everything here is a value: no I/O, no clock, no threads. The store keeps these values, the
-//! wire carries them, the schema derives them, and all of them mean the same thing by them.
+//! Everything here is a plain value: no I/O, no clock, no threads. The store, the wire format and
+//! the schema share these types.
 //!
 //! ```
 //! use rowhouse_model::{Get, Put, TableName};
@@ -55,7 +55,7 @@ pub use filter::{
     FILTER_DEPTH_MAX, Filter, FilterRange, FilterRun, FilterVerdict, FullMatch, FuzzyKey,
     KeptValue, ListOperator, RegexEngine, RegexPattern,
 };
-pub use history::{CellEntry, CellFate, CellHistory, CellPlace};
+pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use key_buf::KeyBuf;
 pub use key_value::KeyValue;
 pub use namespace::Namespace;

@@ -1,4 +1,4 @@
-//! Namespaces as they are declared.
+//! Declarations of namespaces.
 
 use std::collections::BTreeMap;
 
@@ -8,40 +8,42 @@ use crate::{Error, ErrorKind, Result, TableName};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
     name: String,
-    /// Settings, kept and returned.
+    /// Settings, stored and returned as given.
     pub configuration: BTreeMap<String, String>,
 }
 
 impl Namespace {
-    /// A namespace without settings.
+    /// Creates a namespace without settings.
     ///
     /// # Errors
-    /// HBase's rules for the name: letters and digits of any script and `_`, not empty, not
-    /// `zookeeper`.
+    /// `InvalidRequest` if the name violates HBase's rules: letters and digits of any script and
+    /// `_`, not empty, not `zookeeper`.
     pub fn new(name: &str) -> Result<Self> {
         check_namespace(name)?;
         Ok(Self { name: name.to_owned(), configuration: BTreeMap::new() })
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether HBase itself makes it: such a namespace is never dropped.
+    /// Returns whether HBase creates the namespace itself; such a namespace cannot be dropped.
     pub fn is_reserved(&self) -> bool {
         [TableName::DEFAULT_NAMESPACE, TableName::SYSTEM_NAMESPACE].contains(&&*self.name)
     }
 
-    /// How many tables it may hold: `hbase.namespace.quota.maxtables`.
+    /// Returns the most tables it may hold (`hbase.namespace.quota.maxtables`); `u64::MAX` by
+    /// default.
     ///
     /// # Errors
-    /// `InvalidRequest` for what is no number; `NamespaceConstraint` for one below 1.
+    /// `InvalidRequest` if the setting is not a number; `NamespaceConstraint` if it is below 1.
     pub fn tables_max(&self) -> Result<u64> {
         self.quota(TABLES_MAX, "tables")
     }
 
-    /// How many regions its tables may have together: `hbase.namespace.quota.maxregions`.
+    /// Returns the most regions its tables may have in total (`hbase.namespace.quota.maxregions`);
+    /// `u64::MAX` by default.
     ///
     /// # Errors
     /// As [`Namespace::tables_max`].
@@ -68,8 +70,8 @@ impl Namespace {
     /// Checks that a store can keep this namespace as declared.
     ///
     /// # Errors
-    /// As [`Namespace::tables_max`]; `Unsupported` for quotas of another name, which would silently
-    /// have no effect.
+    /// As [`Namespace::tables_max`]; `Unsupported` for other quotas, which would silently have no
+    /// effect.
     pub fn check(&self) -> Result<()> {
         self.regions_max()?;
         self.tables_max()?;
@@ -89,7 +91,7 @@ impl Namespace {
 const TABLES_MAX: &str = "hbase.namespace.quota.maxtables";
 const REGIONS_MAX: &str = "hbase.namespace.quota.maxregions";
 
-/// Checks the name of a namespace, by itself or in front of a table's.
+/// Checks the name of a namespace, alone or as the prefix of a table name.
 pub(crate) fn check_namespace(name: &str) -> Result<()> {
     let refused =
         |what: String| Err(Error::invalid(format!("illegal namespace: {what}, name={name}")));

@@ -4,49 +4,49 @@ use bytes::Bytes;
 
 use crate::{compare_bytes, escape};
 
-/// The rows from `start` (included) up to `stop` (not included). An empty `start` is the first row
-/// there can be, an empty `stop` is behind the last.
+/// The rows from `start` (inclusive) to `stop` (exclusive). An empty `start` is before the first
+/// row, an empty `stop` after the last.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct RowRange {
     /// The first row of the range.
     pub start: Bytes,
-    /// The first row behind the range; empty for no end.
+    /// The first row after the range; empty for no end.
     pub stop: Bytes,
 }
 
 impl RowRange {
-    /// Every row.
+    /// Creates a range of every row.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// From `start` up to, not including, `stop`.
+    /// Creates a range from `start` to `stop` (exclusive).
     pub fn new(start: impl Into<Bytes>, stop: impl Into<Bytes>) -> Self {
         Self { start: start.into(), stop: stop.into() }
     }
 
-    /// The one row `row`.
+    /// Creates a range of the single row `row`.
     pub fn row(row: &[u8]) -> Self {
         Self { start: Bytes::copy_from_slice(row), stop: after(row) }
     }
 
-    /// All rows that begin with `prefix`.
+    /// Creates a range of all rows that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
         Self { start: Bytes::copy_from_slice(prefix), stop: successor(prefix) }
     }
 
-    /// Whether `row` lies in the range.
+    /// Returns whether `row` is in the range.
     pub fn contains(&self, row: &[u8]) -> bool {
         compare_bytes(&self.start, row).is_le()
             && (self.stop.is_empty() || compare_bytes(row, &self.stop).is_lt())
     }
 
-    /// Whether no row can lie in the range.
+    /// Returns whether the range cannot contain a row.
     pub fn is_empty(&self) -> bool {
         !self.stop.is_empty() && self.start >= self.stop
     }
 
-    /// The first `len` bytes of every row in the range, where they are all the same.
+    /// Returns the first `len` bytes of every row in the range, if all rows share them.
     pub fn shared_prefix(&self, len: usize) -> Option<&[u8]> {
         let prefix = self.start.get(..len)?;
         let behind = successor(prefix);
@@ -54,7 +54,7 @@ impl RowRange {
         within.then_some(prefix)
     }
 
-    /// The rows that lie in both ranges.
+    /// Returns the intersection of two ranges.
     pub fn intersect(&self, other: &Self) -> Self {
         let start = self.start.clone().max(other.start.clone());
         let stop = match (self.stop.is_empty(), other.stop.is_empty()) {
@@ -65,13 +65,13 @@ impl RowRange {
         Self { start, stop }
     }
 
-    /// Whether some row could lie in both ranges.
+    /// Returns whether the two ranges can have a row in common.
     pub fn overlaps(&self, other: &Self) -> bool {
         !self.intersect(other).is_empty()
     }
 }
 
-/// The row directly behind `row`: `row` and a zero byte.
+/// Returns the row directly after `row`: `row` and a zero byte.
 fn after(row: &[u8]) -> Bytes {
     let mut bytes = Vec::with_capacity(row.len() + 1);
     bytes.extend_from_slice(row);
@@ -79,7 +79,8 @@ fn after(row: &[u8]) -> Bytes {
     bytes.into()
 }
 
-/// The first row behind all that begin with `prefix`; empty when there is none (all bytes FF).
+/// Returns the first row after all rows that begin with `prefix`; empty if there is none (all bytes
+/// FF).
 fn successor(prefix: &[u8]) -> Bytes {
     let Some(last) = prefix.iter().rposition(|&byte| byte != 0xFF) else {
         return Bytes::new();

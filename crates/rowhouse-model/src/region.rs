@@ -1,4 +1,4 @@
-//! Regions and the names HBase gives them.
+//! Regions and their HBase names.
 
 use std::fmt;
 
@@ -7,42 +7,43 @@ use md5::{Digest, Md5};
 
 use crate::{Error, Result, RowRange, TableName, escape};
 
-/// The encoded name of the one region of `hbase:meta`.
+/// The encoded name of the only region of `hbase:meta`.
 pub const META_ENCODED_NAME: &str = "1588230740";
 
 /// A contiguous run of a table's rows, served and stored together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionInfo {
-    /// The table it belongs to.
+    /// Table of the region.
     pub table: TableName,
-    /// Its rows.
+    /// Rows of the region.
     pub range: RowRange,
-    /// When it was made, in milliseconds; part of its name.
+    /// Creation time in milliseconds; part of the region's name.
     pub id: u64,
     /// Whether its table is disabled or the region has been split.
     pub offline: bool,
-    /// Whether daughters have taken its place.
+    /// Whether daughter regions have replaced it.
     pub split: bool,
 }
 
 impl RegionInfo {
-    /// A region of `table` over `range`, made at `id` milliseconds.
+    /// Creates a region of `table` over `range`; `id` is its creation time in milliseconds.
     pub fn new(table: TableName, range: RowRange, id: u64) -> Self {
         Self { table, range, id, offline: false, split: false }
     }
 
-    /// The one region of `hbase:meta`.
+    /// Returns the only region of `hbase:meta`.
     pub fn meta() -> Self {
         Self::new(TableName::meta(), RowRange::all(), 1)
     }
 
-    /// The region's names.
+    /// Returns the region's names.
     pub fn name(&self) -> RegionName {
         let mut prefix = format!("{},", self.table).into_bytes();
         prefix.extend_from_slice(&self.range.start);
         prefix.extend_from_slice(format!(",{}", self.id).as_bytes());
         if self.table == TableName::meta() {
-            // Older than the scheme below: its name has no hash, its encoded name is fixed.
+            // The name of `hbase:meta`'s region predates the scheme below: it has no hash, and its
+            // encoded name is fixed.
             return RegionName { full: prefix.into(), encoded: META_ENCODED_NAME.into() };
         }
         let encoded: String =
@@ -52,10 +53,11 @@ impl RegionInfo {
     }
 }
 
-/// The two names of a region: `table,start,id.md5.` and the MD5 hex inside it.
+/// The two names of a region: `table,start,id.md5.` and the MD5 hex digits inside it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RegionName {
-    /// The full name, in bytes since start keys are bytes. It is the region's row in `hbase:meta`.
+    /// The full name, as bytes because start keys are bytes. It is the region's row in
+    /// `hbase:meta`.
     pub full: Bytes,
     /// The encoded name: 32 hex digits.
     pub encoded: String,
@@ -73,19 +75,19 @@ impl fmt::Debug for RegionName {
     }
 }
 
-/// One run of one region server: where it listens and when it started.
+/// One incarnation of a region server: its address and its start time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServerName {
     /// Host name or address that clients connect to.
     pub host: String,
     /// Port.
     pub port: u16,
-    /// Start time in milliseconds: a restarted server is another server.
+    /// Start time in milliseconds: a restarted server has another name.
     pub start_code: u64,
 }
 
 impl ServerName {
-    /// Reads `host:port`.
+    /// Parses `host:port`.
     pub fn parse_address(text: &str) -> Result<(String, u16)> {
         let (host, port) = text
             .rsplit_once(':')
@@ -97,14 +99,14 @@ impl ServerName {
             return Err(Error::invalid(format!("address must be HOST:PORT: {text}")));
         }
         if host.contains([':', '[', ']']) {
-            // HBase's own names of servers cannot hold them.
+            // HBase's server names cannot contain these characters.
             return Err(Error::unsupported(format!("IPv6 addresses are not supported: {text}")));
         }
         Ok((host.to_owned(), port))
     }
 }
 
-/// `host,port,startcode`, as HBase writes it.
+/// Prints `host,port,startcode`, as HBase does.
 impl fmt::Display for ServerName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{},{}", self.host, self.port, self.start_code)

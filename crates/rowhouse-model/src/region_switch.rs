@@ -1,16 +1,16 @@
-//! What can be switched off for all tables of a store or cluster.
+//! Switches that apply to all tables of a store or cluster.
 
-/// A switch, on unless somebody has turned it off; it stays so over restarts.
+/// A switch for region changes. It is on by default and survives restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionSwitch {
-    /// Regions are split, by themselves and when somebody asks.
+    /// Regions split, automatically and on request.
     Split,
-    /// Regions are merged when somebody asks.
+    /// Regions merge on request.
     Merge,
 }
 
-/// A switch of HBase's master that a store keeps for its server. It is on unless somebody has turned
-/// it off, also after a restart, and has no effect on the store.
+/// A switch of HBase's master that a store keeps for its server. It is on by default, survives
+/// restarts, and has no effect on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MasterSwitch {
     /// The balancer moves regions between servers.

@@ -1,4 +1,4 @@
-//! Row keys and what a read gives back for one row.
+//! Row keys, and the result of reading one row.
 
 mod builder;
 
@@ -10,10 +10,10 @@ use crate::{Cell, Error, KeyValue, Result, counter_value};
 
 pub use builder::{RowBuilder, SharedRun};
 
-/// The longest row key, in bytes: HBase keeps the length in a signed 16-bit number.
+/// Longest row key in bytes: HBase stores the length in a signed 16-bit number.
 pub const ROW_LEN_MAX: usize = i16::MAX as usize;
 
-/// Checks that `row` can be the key of a row: not empty, at most [`ROW_LEN_MAX`] bytes.
+/// Checks that `row` is a valid row key: not empty, at most [`ROW_LEN_MAX`] bytes.
 pub fn check_row(row: &[u8]) -> Result<()> {
     if row.is_empty() {
         return Err(Error::invalid("Row length is 0"));
@@ -24,22 +24,23 @@ pub fn check_row(row: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The cells of one row that a read asked for, in cell order. HBase calls it a Result.
+/// The cells of one row that a read returns, in cell order. HBase calls it a Result.
 ///
-/// Cells that lie in one block share it: the row holds the block once, however many cells it has.
+/// Cells of the same block share it: the row holds one reference to the block, however many cells
+/// it has.
 #[derive(Clone, Default)]
 pub struct Row {
     cells: CellSpans,
     runs: Runs,
 }
 
-/// Where the cells of a row lie. That of a row with one cell is here, without an allocation.
+/// The locations of a row's cells. A single cell needs no allocation.
 #[derive(Clone, Default)]
 enum CellSpans {
     #[default]
     None,
     One(CellSpan),
-    /// Any number, where room was made for them.
+    /// Any number of cells, in allocated space.
     Many(Vec<CellSpan>),
 }
 
@@ -88,20 +89,20 @@ impl CellSpans {
     }
 }
 
-/// Where a cell lies.
+/// The location of a cell.
 #[derive(Clone, Copy)]
 struct CellSpan {
-    /// The number of the run.
+    /// Number of the buffer.
     run: u32,
     start: u32,
     len: u32,
     sequence: u64,
 }
 
-/// Bytes in which cells lie, by number.
+/// The buffers that hold the cells, by number.
 #[derive(Clone, Default)]
 struct Runs {
-    /// Number 0, and mostly the only one.
+    /// Number 0; usually the only one.
     first: Bytes,
     more: Box<[Bytes]>,
 }
@@ -117,7 +118,7 @@ impl Runs {
 }
 
 impl Row {
-    /// A row of these cells, all of the same row and in cell order.
+    /// Creates a row from cells, which must all be of one row and in cell order.
     pub fn new(cells: Vec<Cell>) -> Self {
         let mut row = RowBuilder::with_capacity(cells.len(), 0);
         for cell in cells {
@@ -126,34 +127,34 @@ impl Row {
         row.finish()
     }
 
-    /// The row's key; empty when the row holds nothing.
+    /// Returns the row key; empty if the row has no cells.
     pub fn key(&self) -> &[u8] {
         self.cells().next().map_or(&[], KeyValue::row)
     }
 
-    /// The cells, in order.
+    /// Iterates over the cells in order.
     pub fn cells(
         &self,
     ) -> impl DoubleEndedIterator<Item = KeyValue<'_>> + ExactSizeIterator + Clone {
         self.cells.as_slice().iter().map(|place| self.at(place))
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.cells.as_slice().len()
     }
 
-    /// The cells, each for itself. They share what the row held.
+    /// Returns the cells individually; they share the row's buffers.
     pub fn to_cells(&self) -> Vec<Cell> {
         self.cells().map(KeyValue::to_cell).collect()
     }
 
-    /// Whether the read found nothing.
+    /// Returns whether the row has no cells.
     pub fn is_empty(&self) -> bool {
         self.cells.as_slice().is_empty()
     }
 
-    /// The newest cell of a column.
+    /// Returns the newest cell of a column.
     pub fn cell(
         &self,
         family: impl AsRef<[u8]>,
@@ -163,12 +164,12 @@ impl Row {
         self.cells().find(|cell| cell.family() == family && cell.qualifier() == qualifier)
     }
 
-    /// The newest value of a column.
+    /// Returns the newest value of a column.
     pub fn value(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<Bytes> {
         self.cell(family, qualifier).map(KeyValue::value_bytes)
     }
 
-    /// The newest value of a column that holds a counter: eight bytes, big-endian.
+    /// Returns the newest value of a counter column: eight bytes, big-endian.
     pub fn counter(
         &self,
         family: impl AsRef<[u8]>,
@@ -185,7 +186,7 @@ impl Row {
     }
 }
 
-/// Equal cells, wherever they lie.
+/// Compares cells, regardless of their buffers.
 impl PartialEq for Row {
     fn eq(&self, other: &Self) -> bool {
         self.cells().eq(other.cells())

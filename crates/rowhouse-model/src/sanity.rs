@@ -1,37 +1,38 @@
-//! What HBase refuses of a table that it could keep: its `hbase.table.sanity.checks`. A table that has that set to
-//! false, as an attribute or in its configuration, is not asked for what can do it no harm.
+//! HBase's table sanity checks, which reject declarations that HBase could store.
+//! `hbase.table.sanity.checks` = false, as an attribute or in the configuration, disables most of
+//! them for a table.
 
 use std::collections::BTreeMap;
 
 use crate::table::value_in;
 use crate::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
-/// Switches the checks off.
+/// The setting that disables the checks.
 const SWITCH: &str = "hbase.table.sanity.checks";
-/// Behind what is refused where the switch would let it through.
-const HOW_TO_PASS: &str = "Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks";
+/// The end of error messages for checks that the setting disables.
+const BYPASS_HINT: &str = "Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks";
 
 const FIFO: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
 const POLICY_CLASS: &str = "hbase.hstore.defaultengine.compactionpolicy.class";
 const BLOCKING_FILES: &str = "hbase.hstore.blockingStoreFiles";
-/// HBase's default of them.
+/// HBase's default of `hbase.hstore.blockingStoreFiles`.
 const BLOCKING_FILES_DEFAULT: i32 = 16;
-/// A FIFO policy merges nothing, so a store may come to have so many.
+/// Least value of that setting with a FIFO policy, which compacts nothing and so accumulates files.
 const BLOCKING_FILES_OF_FIFO_MIN: i32 = 1000;
 
 const TIERING: &str = "hbase.hstore.datatiering.type";
 const ENGINE_CLASS: &str = "hbase.hstore.engine.class";
 const DATE_TIERED: &str = "org.apache.hadoop.hbase.regionserver.DateTieredStoreEngine";
 
-/// What a family may say of its memstores.
+/// Valid values of a family's in-memory compaction.
 const IN_MEMORY_COMPACTIONS: [&str; 4] = ["NONE", "BASIC", "EAGER", "ADAPTIVE"];
 
-/// A size of a table that can be too small to work with.
+/// A size setting of a table with a minimum.
 struct Size {
     attribute: &'static str,
-    /// What stands for it in a configuration.
+    /// The equivalent configuration setting.
     setting: &'static str,
-    /// What may set another least size.
+    /// The setting that overrides the minimum.
     limit: &'static str,
     bytes_min: i64,
     harm: &'static str,
@@ -55,7 +56,7 @@ const SIZES: [Size; 2] = [
 ];
 
 impl TableDescriptor {
-    /// Refuses what HBase's sanity checks refuse, in its words.
+    /// Returns HBase's error if a sanity check fails.
     pub(crate) fn check_sanity(&self) -> Result<()> {
         let is_off = self.value(SWITCH).is_some_and(|said| said.eq_ignore_ascii_case("false"));
         if !is_off {
@@ -80,7 +81,7 @@ impl TableDescriptor {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "{} for table descriptor or \"{}\" ({bytes}) is too small, which might cause {}. {HOW_TO_PASS}: \
+            "{} for table descriptor or \"{}\" ({bytes}) is too small, which might cause {}. {BYPASS_HINT}: \
              table={}, min={bytes_min}",
             size.attribute,
             size.setting,
@@ -89,9 +90,10 @@ impl TableDescriptor {
         )))
     }
 
-    /// Files that are only ever dropped need a time at which they are, and may become many.
+    /// Checks that a family with a FIFO policy, which only drops expired files, has a TTL and may
+    /// accumulate many files.
     fn check_fifo(&self, family: &FamilyDescriptor) -> Result<()> {
-        if self.said_of(family, POLICY_CLASS).as_deref() != Some(FIFO) {
+        if self.family_or_table_value(family, POLICY_CLASS).as_deref() != Some(FIFO) {
             return Ok(());
         }
         let refused = |what: String| {
@@ -104,7 +106,7 @@ impl TableDescriptor {
         if family.versions_min() > 0 {
             return refused("MIN_VERSION > 0 is not supported for FIFO compaction".into());
         }
-        let files = match self.said_of(family, BLOCKING_FILES) {
+        let files = match self.family_or_table_value(family, BLOCKING_FILES) {
             Some(text) => self.number(BLOCKING_FILES, &text)?,
             None => BLOCKING_FILES_DEFAULT,
         };
@@ -118,8 +120,11 @@ impl TableDescriptor {
     }
 
     fn check_tiering(&self, family: &FamilyDescriptor) -> Result<()> {
-        let is_tiered = self.said_of(family, TIERING).as_deref() == Some("TIME_RANGE");
-        if !is_tiered || self.said_of(family, ENGINE_CLASS).as_deref() == Some(DATE_TIERED) {
+        let is_tiered =
+            self.family_or_table_value(family, TIERING).as_deref() == Some("TIME_RANGE");
+        if !is_tiered
+            || self.family_or_table_value(family, ENGINE_CLASS).as_deref() == Some(DATE_TIERED)
+        {
             return Ok(());
         }
         Err(Error::invalid(format!(
@@ -130,8 +135,8 @@ impl TableDescriptor {
         )))
     }
 
-    /// A value of the table that a family may set otherwise.
-    fn said_of(&self, family: &FamilyDescriptor, name: &str) -> Option<String> {
+    /// Returns a value of the table that the family may override.
+    fn family_or_table_value(&self, family: &FamilyDescriptor, name: &str) -> Option<String> {
         value_in(&family.attributes, &family.configuration, name).or_else(|| self.value(name))
     }
 
@@ -148,20 +153,20 @@ fn check_family(family: &FamilyDescriptor) -> Result<()> {
     if let Some(scope) = attribute("REPLICATION_SCOPE").filter(|scope| scope != "0" && scope != "1")
     {
         return Err(Error::invalid(format!(
-            "Replication scope for column family {of} is {scope} which is invalid. {HOW_TO_PASS}"
+            "Replication scope for column family {of} is {scope} which is invalid. {BYPASS_HINT}"
         )));
     }
     if let Some(copies) = attribute("DFS_REPLICATION")
         && !copies.parse::<i16>().is_ok_and(|copies| copies >= 0)
     {
         return Err(Error::invalid(format!(
-            "HFile Replication for column family {of} must be greater than zero. {HOW_TO_PASS}: {copies}"
+            "HFile Replication for column family {of} must be greater than zero. {BYPASS_HINT}: {copies}"
         )));
     }
     match attribute("IN_MEMORY_COMPACTION") {
         Some(word) if !IN_MEMORY_COMPACTIONS.contains(&&*word.to_uppercase()) => {
             Err(Error::invalid(format!(
-                "IN_MEMORY_COMPACTION of column family {of} must be one of {}. {HOW_TO_PASS}: {word}",
+                "IN_MEMORY_COMPACTION of column family {of} must be one of {}. {BYPASS_HINT}: {word}",
                 IN_MEMORY_COMPACTIONS.join(", ")
             )))
         }
@@ -182,7 +187,7 @@ mod tests {
         TableDescriptor::new(TableName::parse("t").unwrap()).family(family)
     }
 
-    /// The beginning of what is said of a table that is refused.
+    /// Checks that the error message of `table` begins with `refusal`.
     fn check(table: &TableDescriptor, refusal: &str) {
         let error = table.check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);

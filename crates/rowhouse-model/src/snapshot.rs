@@ -1,43 +1,43 @@
-//! Snapshots: what a table held at one moment, under a name.
+//! Snapshots: the named content of a table at a point in time.
 
 use std::time::Duration;
 
 use crate::{Error, Result, TableName, Timestamp};
 
-/// A snapshot of a table, as it is listed.
+/// Metadata of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     name: String,
-    /// The table it was taken of, which need not be there any more.
+    /// The table it was taken of, which may no longer exist.
     pub table: TableName,
-    /// Whether what was in memory is in it.
+    /// Whether it includes the content of the memstores.
     pub kind: SnapshotKind,
-    /// When it was taken.
+    /// Time at which it was taken.
     pub created: Timestamp,
-    /// How long it is kept from then on, in whole seconds; `None` for ever.
+    /// Time to live after creation, in whole seconds; `None` for no limit.
     pub ttl: Option<Duration>,
-    /// MAX_FILESIZE, in bytes, of what is made of it, where its table declared none.
+    /// MAX_FILESIZE in bytes of tables created from it, if the original table declared none.
     pub region_bytes_max: Option<u64>,
 }
 
 /// How a snapshot is taken: HBase's snapshot type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SnapshotKind {
-    /// Of everything that was written, over all regions at one moment.
+    /// All acknowledged writes, at one point in time across all regions.
     #[default]
     Flush,
-    /// Of what was in files, without that in memory: HBase's `SKIPFLUSH`.
+    /// Only the content of files, without the memstores: HBase's `SKIPFLUSH`.
     SkipFlush,
-    /// Of everything, in a table that was disabled.
+    /// The whole content of a disabled table.
     Disabled,
 }
 
 impl Snapshot {
-    /// A snapshot of `table` that is kept for ever; when it was taken is not said yet.
+    /// Creates a snapshot of `table` without a TTL; its creation time is not set yet.
     ///
     /// # Errors
-    /// `InvalidRequest` for a name that HBase refuses: letters and digits of any script, `_`, `-` and `.` are
-    /// allowed, the last two not in front; and for a table of the system.
+    /// `InvalidRequest` for a system table, or if the name violates HBase's rules: letters and
+    /// digits of any script, `_`, `-` and `.`, of which the last two may not come first.
     pub fn new(name: &str, table: TableName) -> Result<Self> {
         check_snapshot_name(name)?;
         if table.is_system() {
@@ -49,12 +49,12 @@ impl Snapshot {
         Ok(Self { name: name.to_owned(), table, kind, created, ttl: None, region_bytes_max: None })
     }
 
-    /// Its name, which no other has.
+    /// Returns the name, which is unique.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the time that it is kept has passed at `now_millis`.
+    /// Returns whether the TTL has passed at `now_millis`.
     pub fn is_expired(&self, now_millis: i64) -> bool {
         self.ttl.is_some_and(|ttl| {
             let ttl = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);

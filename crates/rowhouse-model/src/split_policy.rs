@@ -1,13 +1,13 @@
-//! When a region has grown too large, and where it is split: HBase's policies.
+//! HBase's split policies, which determine the size at which a region is split, and the split row.
 
 use bytes::Bytes;
 
 use crate::split_restriction::{delimiter, first_bytes, prefix_before, prefix_length};
 use crate::{Error, Result, TableDescriptor, escape};
 
-/// HBase's classes are in this package.
+/// The Java package of HBase's policy classes.
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
-/// Where a table may name its policy, besides the attribute.
+/// The setting that can name the policy, besides the attribute.
 const CONFIGURATION: &str = "hbase.regionserver.region.split.policy";
 const PREFIX_LENGTH: [&str; 2] =
     ["KeyPrefixRegionSplitPolicy.prefix_length", "prefix_split_key_policy.prefix_length"];
@@ -16,26 +16,28 @@ const DELIMITER: &str = "DelimitedKeyPrefixRegionSplitPolicy.delimiter";
 /// A table's SPLIT_POLICY.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SplitPolicy {
-    /// Regions are not split by themselves.
+    /// Regions are not split automatically.
     Disabled,
-    /// At the size that the table or store declares.
+    /// Regions are split at the size that the table or store declares.
     ConstantSize,
-    /// A table's first regions sooner: the first size, times the cube of how many there are.
+    /// Regions are split earlier while the table has few of them: at the initial size times the
+    /// cube of their number.
     IncreasingToUpperBound,
-    /// A table's only region sooner, at the first size. HBase's default.
+    /// The only region of a table is split earlier, at the initial size. HBase's default.
     #[default]
     Stepping,
-    /// As `IncreasingToUpperBound`, never between rows that begin with the same bytes, so many.
+    /// As `IncreasingToUpperBound`, but never between rows that share a prefix of this many bytes.
     KeyPrefix(usize),
-    /// As `IncreasingToUpperBound`, never between rows that are the same up to these bytes.
+    /// As `IncreasingToUpperBound`, but never between rows that are equal up to this delimiter.
     DelimitedKeyPrefix(Bytes),
 }
 
 impl SplitPolicy {
-    /// What a table declares.
+    /// Returns the policy that a table declares.
     ///
     /// # Errors
-    /// `Unsupported` for another class; `InvalidRequest` for a prefix without length or delimiter, which HBase would cut nowhere.
+    /// `Unsupported` for another class; `InvalidRequest` for a prefix policy without length or
+    /// delimiter, with which HBase would split between any rows.
     pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
         let Some(class) = table.value("SPLIT_POLICY").or_else(|| table.value(CONFIGURATION)) else {
             return Ok(Self::default());
@@ -60,7 +62,8 @@ impl SplitPolicy {
         }
     }
 
-    /// Where a region is split whose middle is at `row`: rows that belong together stay together.
+    /// Returns the split row for a region with `row` in its middle: a prefix of `row` that keeps
+    /// related rows together.
     #[must_use]
     pub fn split_row(&self, row: &Bytes) -> Bytes {
         match self {

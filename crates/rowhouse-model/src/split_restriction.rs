@@ -1,4 +1,5 @@
-//! Which rows of a table no split parts: HBase's restrictions, beside its policies, which say when a region is split.
+//! HBase's split restrictions, which keep rows with a common prefix in one region. Split policies
+//! determine when a region is split.
 
 use bytes::Bytes;
 
@@ -8,23 +9,24 @@ const TYPE: &str = "hbase.regionserver.region.split_restriction.type";
 const PREFIX_LENGTH: &str = "hbase.regionserver.region.split_restriction.prefix_length";
 const DELIMITER: &str = "hbase.regionserver.region.split_restriction.delimiter";
 
-/// What a table declares of where its regions may be split, by themselves and by hand.
+/// The restriction that a table declares on split rows, for automatic and requested splits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SplitRestriction {
-    /// Between any two rows.
+    /// Splits between any two rows.
     #[default]
     None,
-    /// Never between rows that begin with the same bytes, so many.
+    /// Never splits between rows that share a prefix of this many bytes.
     KeyPrefix(usize),
-    /// Never between rows that are the same up to the first of these bytes.
+    /// Never splits between rows that are equal up to the first occurrence of this delimiter.
     DelimitedKeyPrefix(Bytes),
 }
 
 impl SplitRestriction {
-    /// What a table declares, as an attribute or in its configuration.
+    /// Returns the restriction that a table declares, as an attribute or in its configuration.
     ///
     /// # Errors
-    /// `Unsupported` for another kind; `InvalidRequest` for a prefix without length or delimiter, with which HBase would restrict nothing.
+    /// `Unsupported` for another kind; `InvalidRequest` for a prefix restriction without length or
+    /// delimiter, with which HBase would restrict nothing.
     pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
         match table.value(TYPE).as_deref() {
             None | Some("None") => Ok(Self::None),
@@ -38,7 +40,7 @@ impl SplitRestriction {
         }
     }
 
-    /// Where a region is split that is to be split at `row`.
+    /// Returns the split row to use instead of `row`.
     #[must_use]
     pub fn split_row(&self, row: &Bytes) -> Bytes {
         match self {
@@ -49,18 +51,18 @@ impl SplitRestriction {
     }
 }
 
-/// The first bytes of a row, so many as it has.
+/// Returns the first `len` bytes of a row, or all of a shorter row.
 pub(crate) fn first_bytes(row: &Bytes, len: usize) -> Bytes {
     row.slice(..len.min(row.len()))
 }
 
-/// What stands in front of the first `delimiter`; all of a row without one.
+/// Returns the part of a row before the first `delimiter`; all of a row without one.
 pub(crate) fn prefix_before(row: &Bytes, delimiter: &[u8]) -> Bytes {
     let found = row.windows(delimiter.len()).position(|part| part == delimiter);
     row.slice(..found.unwrap_or(row.len()))
 }
 
-/// The length of a prefix that a table declares, under the first of these names that it has.
+/// Returns the prefix length that a table declares under the first of these names that is set.
 pub(crate) fn prefix_length(table: &TableDescriptor, names: &[&str]) -> Result<usize> {
     let declared = names.iter().find_map(|name| table.value(name)).unwrap_or_default();
     declared.parse().ok().filter(|len| *len > 0).ok_or_else(|| {
@@ -73,7 +75,7 @@ pub(crate) fn prefix_length(table: &TableDescriptor, names: &[&str]) -> Result<u
     })
 }
 
-/// The delimiter that a table declares under this name.
+/// Returns the delimiter that a table declares under this name.
 pub(crate) fn delimiter(table: &TableDescriptor, name: &str) -> Result<Bytes> {
     let declared = table.value(name).filter(|delimiter| !delimiter.is_empty());
     declared
@@ -86,7 +88,8 @@ mod tests {
     use super::*;
     use crate::{ErrorKind, TableName};
 
-    /// As an attribute where `attributes` says so, else in the configuration.
+    /// Parses a restriction from settings, set as attributes if `attributes` is true, otherwise in
+    /// the configuration.
     fn of(values: &[(&'static str, &'static str)], attributes: bool) -> Result<SplitRestriction> {
         let mut table = TableDescriptor::new(TableName::parse("t").unwrap());
         for &(name, value) in values {
@@ -108,7 +111,7 @@ mod tests {
             assert_eq!(prefix, SplitRestriction::KeyPrefix(2));
             let delimited = of(&[(TYPE, "DelimitedKeyPrefix"), (DELIMITER, ",")]).unwrap();
             assert_eq!(delimited, SplitRestriction::DelimitedKeyPrefix(Bytes::from_static(b",")));
-            // A length alone restricts nothing.
+            // A length without a type restricts nothing.
             assert_eq!(of(&[(PREFIX_LENGTH, "2")]).unwrap(), SplitRestriction::None);
             for (refused, kind) in [
                 (of(&[(TYPE, "keyprefix")]), ErrorKind::Unsupported),

@@ -1,8 +1,8 @@
-//! Tables as they are declared.
+//! Declarations of tables.
 //!
-//! A descriptor, of a table as of a family, keeps every attribute it was given, byte for byte,
-//! whether or not rowhouse acts on it: an HBase client must get back what it declared. The typed
-//! accessors read those attributes; [`TableDescriptor::check`] refuses what would silently have no
+//! A descriptor of a table or family keeps every attribute byte for byte, whether or not rowhouse
+//! acts on it, because an HBase client must get back its declaration. The typed accessors read
+//! those attributes; [`TableDescriptor::check`] rejects attributes that would silently have no
 //! effect.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::{
     SplitRestriction, TableName, escape,
 };
 
-/// Attributes that change what is read and written, and the values acted upon.
+/// Attributes that affect reads and writes, and their supported values.
 const SUPPORTED: [(&str, &[&str]); 7] = [
     ("DURABILITY", &["USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"]),
     ("COMPACTION_ENABLED", &["TRUE", "FALSE"]),
@@ -25,16 +25,16 @@ const SUPPORTED: [(&str, &[&str]); 7] = [
     ("SPLIT_ENABLED", &["TRUE", "FALSE"]),
 ];
 
-/// Whether a table takes reads and writes.
+/// Whether a table accepts reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableState {
-    /// It does.
+    /// The table accepts reads and writes.
     Enabled,
-    /// It does not; it can be altered and dropped.
+    /// The table rejects reads and writes; it can be altered and dropped.
     Disabled,
 }
 
-/// A table as declared.
+/// The declaration of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDescriptor {
     name: TableName,
@@ -46,7 +46,7 @@ pub struct TableDescriptor {
 }
 
 impl TableDescriptor {
-    /// A table without families.
+    /// Creates a table without families.
     pub fn new(name: TableName) -> Self {
         Self {
             name,
@@ -56,7 +56,7 @@ impl TableDescriptor {
         }
     }
 
-    /// Adds a family, or replaces the one of the same name.
+    /// Adds a family, or replaces the one with the same name.
     #[must_use]
     pub fn family(mut self, family: FamilyDescriptor) -> Self {
         match self.families.binary_search_by(|have| have.name().cmp(family.name())) {
@@ -66,7 +66,7 @@ impl TableDescriptor {
         self
     }
 
-    /// The same, of a table with another name.
+    /// Returns the declaration under another table name.
     #[must_use]
     pub fn with_name(self, name: TableName) -> Self {
         Self { name, ..self }
@@ -79,17 +79,17 @@ impl TableDescriptor {
         self
     }
 
-    /// The table's name.
+    /// Returns the table's name.
     pub fn name(&self) -> &TableName {
         &self.name
     }
 
-    /// The families, by name.
+    /// Returns the families, sorted by name.
     pub fn families(&self) -> &[FamilyDescriptor] {
         &self.families
     }
 
-    /// The family `name`.
+    /// Returns the family `name`.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`, naming the table and the family.
@@ -102,7 +102,7 @@ impl TableDescriptor {
         })
     }
 
-    /// DURABILITY: what a mutation gets that asks for the table's default.
+    /// Returns DURABILITY, which applies to mutations that use the table's default.
     pub fn durability(&self) -> Durability {
         let declared =
             self.attributes.get(&b"DURABILITY"[..]).map(|word| word.to_ascii_uppercase());
@@ -114,55 +114,57 @@ impl TableDescriptor {
         }
     }
 
-    /// READONLY: whether the table refuses writes; not by default.
+    /// Returns READONLY: whether the table rejects writes; false by default.
     pub fn is_read_only(&self) -> bool {
         self.word("READONLY").as_deref() == Some("TRUE")
     }
 
-    /// COMPACTION_ENABLED: whether files are merged; they are by default.
+    /// Returns COMPACTION_ENABLED: whether automatic compaction is enabled; true by default.
     pub fn compaction_enabled(&self) -> bool {
         self.word("COMPACTION_ENABLED").as_deref() != Some("FALSE")
     }
 
-    /// MAX_FILESIZE: how many bytes a region is to hold at most; `None` where nothing is declared, or
-    /// nothing that is more than 0.
+    /// Returns MAX_FILESIZE: the target maximum size of a region in bytes; `None` unless a number
+    /// above 0 is declared.
     pub fn region_bytes_max(&self) -> Option<u64> {
         self.word("MAX_FILESIZE")?.trim().parse().ok().filter(|bytes| *bytes > 0)
     }
 
-    /// MEMSTORE_FLUSHSIZE; `None` where nothing is declared, or nothing that is more than 0.
+    /// Returns MEMSTORE_FLUSHSIZE in bytes; `None` unless a number above 0 is declared.
     pub fn memstore_flush_bytes(&self) -> Option<u64> {
         self.word("MEMSTORE_FLUSHSIZE")?.trim().parse().ok().filter(|bytes| *bytes > 0)
     }
 
-    /// SPLIT_ENABLED: whether regions are split; they are by default.
+    /// Returns SPLIT_ENABLED: whether regions are split; true by default.
     pub fn split_enabled(&self) -> bool {
         self.word("SPLIT_ENABLED").as_deref() != Some("FALSE")
     }
 
-    /// MERGE_ENABLED: whether regions are merged when somebody asks; they are by default.
+    /// Returns MERGE_ENABLED: whether regions are merged on request; true by default.
     pub fn merge_enabled(&self) -> bool {
         self.word("MERGE_ENABLED").as_deref() != Some("FALSE")
     }
 
-    /// SPLIT_POLICY: when regions are split by themselves.
+    /// Returns SPLIT_POLICY, which determines when regions are split automatically.
     ///
     /// # Errors
-    /// `Unsupported` for a policy of somebody's own; `InvalidRequest` for one that lacks a value.
+    /// `Unsupported` for a custom policy; `InvalidRequest` for a policy that lacks a value.
     pub fn split_policy(&self) -> Result<SplitPolicy> {
         SplitPolicy::of(self)
     }
 
-    /// `hbase.regionserver.region.split_restriction.type`: which rows no split parts.
+    /// Returns `hbase.regionserver.region.split_restriction.type`, which determines the rows that
+    /// no split separates.
     ///
     /// # Errors
-    /// `Unsupported` for one that is not HBase's; `InvalidRequest` for one that lacks a value.
+    /// `Unsupported` for a custom restriction; `InvalidRequest` for one that lacks a value.
     pub fn split_restriction(&self) -> Result<SplitRestriction> {
         SplitRestriction::of(self)
     }
 
-    /// Where a region of the table is split whose middle is at `middle`, by itself or by hand: rows that its policy or restriction
-    /// keep together stay together. Empty where no row is in front of them.
+    /// Returns the split row of a region with the row `middle` in its middle, for automatic and
+    /// requested splits. Rows that the policy or restriction keeps together stay together. Empty if
+    /// no row precedes them.
     ///
     /// # Errors
     /// As [`TableDescriptor::split_policy`] and [`TableDescriptor::split_restriction`].
@@ -170,11 +172,12 @@ impl TableDescriptor {
         Ok(self.split_restriction()?.split_row(&self.split_policy()?.split_row(middle)))
     }
 
-    /// How many bytes a cell of a put, or one that grows, may have: `hbase.server.keyvalue.maxsize`.
-    /// 0 and less is no limit; `None` where the table does not say.
+    /// Returns `hbase.server.keyvalue.maxsize`: the most bytes of a cell in a put, or of a cell
+    /// that an increment or append produces. 0 and less mean no limit; `None` if the table does not
+    /// declare it.
     ///
     /// # Errors
-    /// `InvalidRequest` for what is no number.
+    /// `InvalidRequest` if the value is not a number.
     pub fn cell_bytes_max(&self) -> Result<Option<i64>> {
         let Some(value) = self.value(CELL_BYTES_MAX) else { return Ok(None) };
         value.trim().parse().map(Some).map_err(|_| {
@@ -185,7 +188,7 @@ impl TableDescriptor {
         })
     }
 
-    /// A value that HBase's clients set as an attribute or in the configuration, which are one to HBase.
+    /// Returns a value that is an attribute or in the configuration; HBase treats both alike.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         value_in(&self.attributes, &self.configuration, name)
     }
@@ -195,7 +198,7 @@ impl TableDescriptor {
         Some(String::from_utf8_lossy(value).to_uppercase())
     }
 
-    /// Drops a family, if there is one of the name.
+    /// Removes the family `name`, if present.
     #[must_use]
     pub fn without_family(mut self, name: &[u8]) -> Self {
         self.families.retain(|family| family.name() != name);
@@ -205,10 +208,11 @@ impl TableDescriptor {
     /// Checks that a store can keep this table as declared.
     ///
     /// # Errors
-    /// No family; `Unsupported` for coprocessors other than HBase's two for sums and for mutations of
-    /// several rows, and for attributes that would silently have no
-    /// effect; what [`TableDescriptor::split_policy`], [`TableDescriptor::split_restriction`], [`FamilyDescriptor::check`] and
-    /// HBase's sanity checks refuse.
+    /// `InvalidRequest` for a table without families; `Unsupported` for coprocessors other than
+    /// HBase's aggregation and multi-row mutation, and for attributes that would silently have no
+    /// effect; all errors of [`TableDescriptor::split_policy`],
+    /// [`TableDescriptor::split_restriction`], [`FamilyDescriptor::check`] and HBase's sanity
+    /// checks.
     pub fn check(&self) -> Result<()> {
         if self.families.is_empty() {
             return Err(Error::invalid("Table should have at least one column family."));
@@ -237,7 +241,7 @@ impl TableDescriptor {
         Ok(())
     }
 
-    /// Refuses attributes that would silently have no effect on what is read and written.
+    /// Rejects attributes that would silently have no effect on reads and writes.
     fn check_attributes(&self) -> Result<()> {
         for (name, supported) in SUPPORTED {
             let Some(value) = self.word(name) else { continue };
@@ -255,7 +259,8 @@ impl TableDescriptor {
 
 const CELL_BYTES_MAX: &str = "hbase.server.keyvalue.maxsize";
 
-/// A value that is an attribute or stands in a configuration, which are one to HBase.
+/// Returns a value that is an attribute or in the configuration; HBase treats both alike, and the
+/// attribute takes precedence.
 pub(crate) fn value_in(
     attributes: &BTreeMap<Bytes, Bytes>,
     configuration: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! The names of tables.
+//! Table names.
 
 use std::fmt;
 
@@ -13,16 +13,17 @@ pub struct TableName {
 }
 
 impl TableName {
-    /// The namespace of tables whose name has none.
+    /// The namespace of table names without one.
     pub const DEFAULT_NAMESPACE: &str = "default";
     /// The namespace of HBase's own tables.
     pub const SYSTEM_NAMESPACE: &str = "hbase";
 
-    /// Reads `qualifier` or `namespace:qualifier`.
+    /// Parses `qualifier` or `namespace:qualifier`.
     ///
     /// # Errors
-    /// HBase's rules: letters and digits of any script and `_` in both, `-` and `.` inside the
-    /// qualifier too, none empty, none called `zookeeper`.
+    /// `InvalidRequest` if the name violates HBase's rules: letters and digits of any script and
+    /// `_` in both parts, `-` and `.` also in the qualifier but not first, neither part empty or
+    /// `zookeeper`.
     pub fn parse(text: &str) -> Result<Self> {
         match text.split_once(':') {
             Some((namespace, qualifier)) => Self::new(namespace, qualifier),
@@ -30,7 +31,7 @@ impl TableName {
         }
     }
 
-    /// A name of these parts; errors as [`TableName::parse`].
+    /// Creates a name from its parts; errors as [`TableName::parse`].
     pub fn new(namespace: &str, qualifier: &str) -> Result<Self> {
         check_namespace(namespace)?;
         let refused = |what: String| {
@@ -51,12 +52,12 @@ impl TableName {
         Ok(Self { namespace: namespace.to_owned(), qualifier: qualifier.to_owned() })
     }
 
-    /// `hbase:meta`, the table of all regions.
+    /// Returns `hbase:meta`, the table of all regions.
     pub fn meta() -> Self {
         Self::system("meta")
     }
 
-    /// `hbase:namespace`, the table of all namespaces.
+    /// Returns `hbase:namespace`, the table of all namespaces.
     pub fn namespace_table() -> Self {
         Self::system("namespace")
     }
@@ -65,17 +66,17 @@ impl TableName {
         Self { namespace: Self::SYSTEM_NAMESPACE.into(), qualifier: qualifier.into() }
     }
 
-    /// The namespace, `default` where the name shows none.
+    /// Returns the namespace; `default` if the name shows none.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The name inside its namespace.
+    /// Returns the name within its namespace.
     pub fn qualifier(&self) -> &str {
         &self.qualifier
     }
 
-    /// Whether the table is one of HBase's own.
+    /// Returns whether the table is one of HBase's own.
     pub fn is_system(&self) -> bool {
         self.namespace == Self::SYSTEM_NAMESPACE
     }

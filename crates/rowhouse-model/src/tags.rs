@@ -1,25 +1,24 @@
-//! HBase's tags: notes that a cell carries beside its value (`docs/formats/key-value.md`).
+//! HBase's tags: metadata that a cell carries besides its value (`docs/formats/key-value.md`).
 
 use crate::{Error, Result};
 
-/// HBase's number for the tag that holds a cell's own time to live: eight bytes, big-endian, in
-/// milliseconds.
+/// HBase's number of the tag for a cell's own TTL: eight bytes, big-endian, in milliseconds.
 pub const TTL_TAG: u8 = 8;
 
-/// Bytes in front of a tag's own: the length, which counts the type, and the type.
+/// Length in bytes of a tag's length field, which counts the type byte and the tag's bytes.
 const LEN_LEN: usize = 2;
 
-/// The tags of a cell, one by one, each with its type. Bytes that hold no whole tag end them.
+/// An iterator over a cell's tags. It ends at bytes that are not a whole tag.
 #[derive(Clone)]
 pub struct Tags<'a>(&'a [u8]);
 
 impl<'a> Tags<'a> {
-    /// Tags as they lie in a cell.
+    /// Iterates over serialized tags.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// The first tag's bytes, all of it, and what lies behind.
+    /// Splits off the first tag, with its length and type.
     fn split(&self) -> Option<(&'a [u8], &'a [u8])> {
         let len = u16::from_be_bytes(*self.0.first_chunk()?) as usize;
         (len > 0).then(|| self.0.split_at_checked(LEN_LEN + len)).flatten()
@@ -27,7 +26,7 @@ impl<'a> Tags<'a> {
 }
 
 impl<'a> Iterator for Tags<'a> {
-    /// Type and bytes.
+    /// Type and bytes of a tag.
     type Item = (u8, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -37,10 +36,10 @@ impl<'a> Iterator for Tags<'a> {
     }
 }
 
-/// Checks that bytes are whole tags.
+/// Checks that `bytes` consists of whole tags.
 ///
 /// # Errors
-/// `InvalidRequest` that names where they are none.
+/// `InvalidRequest`, naming the offset of the first malformed tag.
 pub fn check_tags(bytes: &[u8]) -> Result<()> {
     let mut tags = Tags::new(bytes);
     while tags.next().is_some() {}
@@ -51,14 +50,14 @@ pub fn check_tags(bytes: &[u8]) -> Result<()> {
     Err(Error::invalid(format!("malformed cell tags: at={at}, len={}", bytes.len())))
 }
 
-/// Tags with this time to live, in milliseconds, in the place of the one that they had.
+/// Returns the tags with this TTL in milliseconds, replacing any previous TTL.
 pub fn tags_with_ttl(bytes: &[u8], millis: i64) -> Vec<u8> {
     let mut with = Vec::with_capacity(bytes.len() + LEN_LEN + 9);
     let mut tags = Tags::new(bytes);
     let mut replaced = false;
     while let Some((tag, rest)) = tags.split() {
         tags.0 = rest;
-        // As HBase: the first one, which is the one that counts.
+        // As in HBase, replace the first one, which is the effective one.
         if tag[LEN_LEN] == TTL_TAG && !replaced {
             replaced = true;
             continue;

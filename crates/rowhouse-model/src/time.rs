@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::{Error, Result};
 
-/// A cell's version: milliseconds since 1970-01-01T00:00:00Z, or any other number a client chose
-/// to order versions by. Never negative: HBase refuses negative timestamps too.
+/// A cell's version: milliseconds since 1970-01-01T00:00:00Z, or any other number by which a client
+/// orders versions. Never negative: HBase rejects negative timestamps too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -13,11 +13,11 @@ impl Timestamp {
     /// The least timestamp.
     pub const MIN: Self = Self(0);
 
-    /// `Long.MAX_VALUE`: in a request, "now, by the server's clock" (in a delete of one version,
-    /// "the newest version").
+    /// `Long.MAX_VALUE`. In a request it means the server's current time; in a delete of one
+    /// version, the newest version.
     pub const LATEST: Self = Self(i64::MAX);
 
-    /// A timestamp of so many milliseconds; negative ones are refused.
+    /// Creates a timestamp; returns an error if `millis` is negative.
     pub fn from_millis(millis: i64) -> Result<Self> {
         if millis < 0 {
             return Err(Error::invalid(format!("timestamp cannot be negative: ts={millis}")));
@@ -25,22 +25,22 @@ impl Timestamp {
         Ok(Self(millis))
     }
 
-    /// Milliseconds.
+    /// Returns the milliseconds.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// Whether this is [`Timestamp::LATEST`].
+    /// Returns whether this is [`Timestamp::LATEST`].
     pub fn is_latest(self) -> bool {
         self == Self::LATEST
     }
 
-    /// The timestamp `by` later, at most [`Timestamp::LATEST`].
+    /// Returns the timestamp `by` later, at most [`Timestamp::LATEST`].
     pub fn saturating_add(self, by: i64) -> Self {
         Self(self.0.saturating_add(by).max(0))
     }
 
-    /// For bytes that were checked when they were written.
+    /// Creates a timestamp from bytes that were validated when they were written.
     pub(crate) const fn trusted(millis: i64) -> Self {
         Self(millis)
     }

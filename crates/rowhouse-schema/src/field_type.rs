@@ -112,7 +112,8 @@ impl FieldType {
     /// use rowhouse_schema::KeySchema;
     ///
     /// let schema = KeySchema::parse("[day ymd][n u64]")?;
-    /// let are_times: Vec<_> = schema.fields().iter().map(|field| field.field_type().is_time()).collect();
+    /// let types = schema.fields().iter().map(|field| field.field_type());
+    /// let are_times: Vec<_> = types.map(|field_type| field_type.is_time()).collect();
     /// assert_eq!(are_times, [true, false]);
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```

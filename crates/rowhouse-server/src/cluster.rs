@@ -1,7 +1,7 @@
 //! The cluster that clients see: a master, region servers, and the location of each region. It is
 //! one process, but this module does not assume a single region server.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -44,6 +44,8 @@ pub(crate) struct RegionServer {
     pub(crate) scanners: Scanners,
     pub(crate) slow_log: SlowLog,
     pub(crate) requests: Requests,
+    /// The port of the web listener, if there is one.
+    pub(crate) web_port: OnceLock<u16>,
     pub(crate) calls: Calls,
 }
 
@@ -68,6 +70,7 @@ impl Cluster {
             scanners: Scanners::new(name.start_code),
             slow_log: SlowLog::new(slow.0, slow.1),
             requests: Requests::new(Instant::now()),
+            web_port: OnceLock::new(),
             calls: Calls::default(),
             name,
         };

@@ -160,7 +160,9 @@ impl Server {
     #[cfg(feature = "web")]
     fn serve_web(&mut self, listener: Option<TcpListener>, context: &Context) -> Result<()> {
         if let Some(listener) = listener {
-            tracing::info!(address = %local_address(&listener)?, "serving metrics");
+            let address = local_address(&listener)?;
+            tracing::info!(%address, "serving metrics");
+            context.server.web_port.get_or_init(|| address.port());
             let max = crate::limits::WEB_CONNECTIONS_MAX;
             self.tasks.spawn(accept(listener, max, context.clone(), crate::web::serve));
         }

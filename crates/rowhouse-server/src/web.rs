@@ -1,8 +1,8 @@
 //! Metrics and health over HTTP, for Prometheus and supervisors.
 //!
 //! There is no authentication, so it listens on loopback unless told otherwise, and answers only
-//! requests whose `Host` is this machine: a page in a browser cannot read it by a name that resolves
-//! to loopback.
+//! requests whose `Host` is this machine: a page in a browser cannot read it by a name that
+//! resolves to loopback.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -48,13 +48,14 @@ fn routes(context: Context) -> Router {
         .route("/", get(index))
         .route("/health", get(health))
         .route("/metrics", get(render_metrics))
+        .route("/rs-status", get(tasks))
         .layer(middleware::from_fn_with_state(context.clone(), check_host))
         .with_state(context)
 }
 
 async fn index(State(context): State<Context>) -> String {
     format!(
-        "rowhouse {}, region server {}\n\n/health   200 while writes are taken, 503 with the reason otherwise\n/metrics  for Prometheus\n",
+        "rowhouse {}, region server {}\n\n/health   200 while writes are taken, 503 with the reason otherwise\n/metrics  for Prometheus\n/rs-status  running tasks, for HBase's shell\n",
         env!("CARGO_PKG_VERSION"),
         context.server.name
     )
@@ -76,6 +77,24 @@ async fn render_metrics(State(context): State<Context>) -> Response {
         }
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
     }
+}
+
+/// Returns the running tasks as HBase's `/rs-status?format=json` does: the command `processlist` of
+/// its shell reads them there.
+async fn tasks(State(context): State<Context>) -> Response {
+    let tasks = context.cluster.store.tasks();
+    let tasks = tasks.into_iter().map(|task| {
+        serde_json::json!({
+            "description": task.description,
+            "status": task.status,
+            "state": "RUNNING",
+            "starttimems": task.begun_millis,
+            "statustimems": task.begun_millis,
+        })
+    });
+    let content_type = HeaderValue::from_static("application/json");
+    let json = serde_json::Value::Array(tasks.collect()).to_string();
+    ([(CONTENT_TYPE, content_type)], json).into_response()
 }
 
 /// Refuses a request for another host.

@@ -284,7 +284,8 @@ impl Database {
     /// # async fn example(database: Database, drafts: Table, posts: Table) -> Result<()> {
     /// let published = database
     ///     .transact(move |transaction| {
-    ///         let Some(text) = transaction.get(&drafts, &Get::new("7")?)?.value("cf", "text") else {
+    ///         let draft = transaction.get(&drafts, &Get::new("7")?)?;
+    ///         let Some(text) = draft.value("cf", "text") else {
     ///             return Ok(false);
     ///         };
     ///         transaction.put(&posts, Put::new("7")?.add("cf", "text", text)?)?;

@@ -80,10 +80,10 @@ pub use spec::TableSpec;
 pub use table::Table;
 pub use transaction::Transaction;
 
-pub use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad};
+pub use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use rowhouse_model::{
-    Action, Append, BitOperator, Bytes, Cell, CellEntry, CellFate, CellHistory, CellKind,
-    CellPlace, ColumnCondition, Columns, CompactionState, Comparator, CompareOperator, Comparison,
+    Action, Append, BitOperator, Bytes, Cell, CellEntry, CellHistory, CellKind, CellLocation,
+    CellStatus, ColumnCondition, Columns, CompactionState, Comparator, CompareOperator, Comparison,
     Condition, Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition,
     Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch,
     Result, Row, RowMutations, RowRange, Scan, ServerName, Snapshot, SnapshotKind, TableDescriptor,

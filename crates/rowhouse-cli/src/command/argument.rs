@@ -1,17 +1,17 @@
-//! Arguments that are wrong by themselves, whatever a database holds: the command line tells what is wrong with them, and
-//! ends with status 2.
+//! Parsers for arguments whose errors do not depend on a database. The command line reports such an
+//! error and exits with status 2.
 
 use rowhouse::{Error, Result, check_url, unescape};
 use rowhouse_model::ServerName;
 use rowhouse_store::Settings;
 
-/// A database, by URL.
+/// Checks the URL of a database.
 pub(super) fn url(text: &str) -> Result<String> {
     check_url(text)?;
     Ok(text.to_owned())
 }
 
-/// A directory, or a server by URL.
+/// Checks a directory, or the URL of a server.
 pub(super) fn directory_or_url(text: &str) -> Result<String> {
     match text.contains("://") {
         true => url(text),
@@ -19,13 +19,13 @@ pub(super) fn directory_or_url(text: &str) -> Result<String> {
     }
 }
 
-/// HOST:PORT.
+/// Checks a HOST:PORT.
 pub(super) fn address(text: &str) -> Result<String> {
     ServerName::parse_address(text)?;
     Ok(text.to_owned())
 }
 
-/// The largest mutation.
+/// Parses the size of the largest mutation.
 pub(super) fn mutation_bytes(text: &str) -> Result<usize> {
     let bounds = Settings::MUTATION_BYTES;
     let bytes = text.parse().ok().filter(|bytes| bounds.contains(bytes));
@@ -38,13 +38,13 @@ pub(super) fn mutation_bytes(text: &str) -> Result<usize> {
     })
 }
 
-/// A row, with bytes that are no text as `\xHH`; empty where a range has no end.
+/// Checks a row, with non-text bytes as `\xHH`; empty for a range without an end.
 pub(super) fn bound(text: &str) -> Result<String> {
     unescape(text)?;
     Ok(text.to_owned())
 }
 
-/// The same of a row that is there.
+/// Checks a row as [`bound`] does, and refuses an empty one.
 pub(super) fn row(text: &str) -> Result<String> {
     match text.is_empty() {
         true => Err(Error::invalid("no row is empty")),
@@ -52,7 +52,7 @@ pub(super) fn row(text: &str) -> Result<String> {
     }
 }
 
-/// LEFT=RIGHT.
+/// Checks a LEFT=RIGHT.
 pub(super) fn pair(text: &str) -> Result<String> {
     match text.split_once('=') {
         Some((left, _)) if !left.is_empty() => Ok(text.to_owned()),

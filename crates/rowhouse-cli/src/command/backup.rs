@@ -8,38 +8,39 @@ use rowhouse_client::{Client, Target};
 use rowhouse_store::{Holder, Progress, copy_store};
 
 use super::progress::Bar;
-use super::{Done, argument};
+use super::{CommandResult, argument};
 use crate::counted::counted;
 
-/// Which store, and where to.
+/// Arguments of `rowhouse backup`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupArgs {
     /// The data directory, or a server: hbase://HOST:PORT
     #[arg(value_name = "DIR|ADDRESS", value_parser = argument::directory_or_url)]
     from: String,
-    /// The backup; made. Of a server: a directory right in that of its --backups, or the name of one
+    /// The backup, created by the command. Of a server: a directory directly in that of its
+    /// --backups, or the name of one
     #[arg(long, value_name = "NEW_DIR")]
     into: PathBuf,
 }
 
-/// Which backup, and where to.
+/// Arguments of `rowhouse restore`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreArgs {
     /// The backup; it is not changed
     #[arg(value_name = "BACKUP")]
     backup: PathBuf,
-    /// The new data directory; made
+    /// The new data directory, created by the command
     #[arg(long, value_name = "NEW_DIR")]
     into: PathBuf,
 }
 
-/// Writes a backup and reads it back. A directory that a server holds is that server.
-pub(crate) fn backup(args: &BackupArgs) -> Done {
+/// Writes a backup and reads it back. If a server holds the directory, that server writes it.
+pub(crate) fn backup(args: &BackupArgs) -> CommandResult {
     if args.from.contains("://") {
         return through_server(&args.from, &args.into);
     }
     match Holder::of(&args.from)?.and_then(|holder| holder.address) {
-        // It is on this machine, and may be in another working directory.
+        // The server is on this machine, but may have another working directory.
         Some(address) => {
             let into = std::path::absolute(&args.into);
             let into = into.map_err(|source| Error::io("cannot tell the directory", source))?;
@@ -49,17 +50,17 @@ pub(crate) fn backup(args: &BackupArgs) -> Done {
     }
 }
 
-/// Makes a data directory of a backup.
-pub(crate) fn restore(args: &RestoreArgs) -> Done {
+/// Creates a data directory from a backup.
+pub(crate) fn restore(args: &RestoreArgs) -> CommandResult {
     copy(&args.backup, &args.into)
 }
 
-fn copy(from: &Path, into: &Path) -> Done {
+fn copy(from: &Path, into: &Path) -> CommandResult {
     let mut bar = Bar::new();
     let copied = copy_store(from, into, |progress| bar.draw(&progress));
     bar.clear();
     let report = copied?;
-    let told = Told {
+    let told = BackupReport {
         tables: report.tables as u64,
         snapshots: report.snapshots as u64,
         files: report.files as u64,
@@ -69,7 +70,7 @@ fn copy(from: &Path, into: &Path) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn through_server(url: &str, into: &Path) -> Done {
+fn through_server(url: &str, into: &Path) -> CommandResult {
     let name = into.to_str().ok_or_else(|| {
         Error::invalid(format!("a server is told of directories in UTF-8: {}", into.display()))
     })?;
@@ -87,7 +88,7 @@ fn through_server(url: &str, into: &Path) -> Done {
     });
     bar.clear();
     let status = made?;
-    let told = Told {
+    let told = BackupReport {
         tables: status.tables,
         snapshots: status.snapshots,
         files: status.files,
@@ -97,14 +98,14 @@ fn through_server(url: &str, into: &Path) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Told {
+struct BackupReport {
     tables: u64,
     snapshots: u64,
     files: u64,
     bytes: u64,
 }
 
-impl Told {
+impl BackupReport {
     fn print(&self, into: &Path) {
         println!(
             "{}, {}, {}, {} into {}\nwhat was written was read back: nothing is wrong",

@@ -1,4 +1,4 @@
-//! `rowhouse check`: whether a store is whole.
+//! `rowhouse check`: verifies a store.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use rowhouse_store::CheckReport;
 
 use super::progress::Bar;
-use super::{Done, NOT_CLOSED};
+use super::{CommandResult, NOT_CLOSED};
 use crate::counted::counted;
 
-/// Which store.
+/// Arguments of `rowhouse check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
     /// The data directory; no server may have it open
@@ -17,9 +17,9 @@ pub(crate) struct CheckArgs {
     data: PathBuf,
 }
 
-/// Reads everything and says what is wrong. Ends with 1 when anything is, and with 3 when nothing is but the log was
-/// not closed: what was not synced may be missing.
-pub(crate) fn run(args: &CheckArgs) -> Done {
+/// Reads everything and reports damage. Exits with 1 if there is any, and with 3 if there is none
+/// but the log was not closed: unsynced commits may be missing.
+pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     let mut bar = Bar::new();
     let checked = rowhouse_store::check(&args.data, |progress| bar.draw(&progress));
     bar.clear();

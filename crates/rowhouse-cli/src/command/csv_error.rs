@@ -1,8 +1,8 @@
-//! What is wrong with comma-separated values.
+//! Errors in comma-separated values.
 
 use rowhouse::Error;
 
-/// The error of the reader of CSV, in our words.
+/// Converts an error of the CSV reader to our wording.
 pub(super) fn unreadable_csv(error: csv::Error) -> Error {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => Error::io("cannot read the input", source),

@@ -7,22 +7,25 @@ use rowhouse::TableName;
 use rowhouse_store::{ExportOptions, ExportedCells, Store, ZstdForm};
 
 use super::progress::Bar;
-use super::{DATA_DIR, Done};
+use super::{CommandResult, DATA_DIR};
 use crate::counted::counted;
 
-/// Which table, and where to.
+/// Arguments of `rowhouse export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// The table, such as blog or news:blog
     #[arg(value_name = "TABLE", value_parser = TableName::parse)]
     table: TableName,
-    /// Where the HFiles go, a folder for each family; made, or empty
+    /// The directory for the HFiles, with a folder for each family; created if missing, otherwise
+    /// empty
     #[arg(long, value_name = "DIR")]
     hfiles: PathBuf,
-    /// All cells that are stored, delete markers and what they cover too, instead of what a major compaction would keep
+    /// Export all stored cells, including delete markers and the cells they cover, instead of those
+    /// that a major compaction would keep
     #[arg(long)]
     raw: bool,
-    /// The codec that the cluster reads ZSTD with, as its hbase.io.compress.zstd.codec says; for families with COMPRESSION => 'ZSTD'
+    /// The codec with which the cluster reads ZSTD, as its hbase.io.compress.zstd.codec states; for
+    /// families with COMPRESSION => 'ZSTD'
     #[arg(long, value_name = "CODEC", default_value = "hadoop")]
     zstd: ZstdCodec,
     /// The data directory; no server may have it open
@@ -30,7 +33,7 @@ pub(crate) struct ExportArgs {
     data: PathBuf,
 }
 
-/// The codecs of HBase for ZSTD, each of which reads its own files only.
+/// HBase's codecs for ZSTD, each of which reads only its own files.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ZstdCodec {
     /// org.apache.hadoop.io.compress.ZStandardCodec, HBase's default
@@ -40,7 +43,7 @@ enum ZstdCodec {
 }
 
 /// Writes the files.
-pub(crate) fn run(args: &ExportArgs) -> Done {
+pub(crate) fn run(args: &ExportArgs) -> CommandResult {
     let table = &args.table;
     let store = Store::builder(&args.data).only_existing().open()?;
     let cells = if args.raw { ExportedCells::Raw } else { ExportedCells::Kept };

@@ -1,11 +1,12 @@
-//! Which database a command works on.
+//! The database that a command works on.
 
 use std::path::Path;
 
 use rowhouse::Result;
 use rowhouse_store::Holder;
 
-/// The database that the arguments name, as [`rowhouse::open`] takes it: a directory that a server holds is that server.
+/// Returns the URL of the database for [`rowhouse::open`]. A directory that a server holds becomes
+/// that server's URL.
 pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String> {
     if let Some(url) = connect {
         return Ok(url.to_owned());
@@ -16,7 +17,7 @@ pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String>
     }
 }
 
-/// The data directory of a URL, if it is not a server's.
+/// Returns the data directory of a URL, unless it is a server's.
 pub(super) fn directory_of(url: &str) -> Option<&Path> {
     let path = url.strip_prefix("file://").or_else(|| url.strip_prefix("file:"));
     path.or_else(|| (!url.contains("://")).then_some(url)).map(Path::new)

@@ -18,11 +18,11 @@ pub(crate) mod stats;
 use csv_error::unreadable_csv;
 use location::{database_url, directory_of};
 
-/// The data directory where none is named.
+/// The default data directory.
 const DATA_DIR: &str = "./rowhouse-data";
 
 /// The exit status of a check or salvage that found no damage in a store whose log was not closed.
 const NOT_CLOSED: u8 = 3;
 
-/// How a command ends: with an exit status, or with what went wrong.
-type Done = rowhouse::Result<std::process::ExitCode>;
+/// The outcome of a command: an exit status, or an error.
+type CommandResult = rowhouse::Result<std::process::ExitCode>;

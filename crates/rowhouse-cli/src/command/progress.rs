@@ -1,4 +1,4 @@
-//! A bar that tells how far reading a store has come, where somebody looks at it.
+//! A progress bar for reading a store, shown on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use rowhouse_store::Progress;
 const WIDTH: usize = 30;
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// The bar, on standard error. Nothing is written where that is no terminal.
+/// A progress bar on standard error. It writes nothing if that is not a terminal.
 pub(super) struct Bar {
     is_seen: bool,
     drawn: Option<Instant>,
@@ -19,18 +19,18 @@ impl Bar {
         Self { is_seen: std::io::stderr().is_terminal(), drawn: None }
     }
 
-    /// Draws it, unless that was done a moment ago.
+    /// Draws the bar, unless that was done very recently.
     pub(super) fn draw(&mut self, progress: &Progress<'_>) {
         if !self.is_seen || self.drawn.is_some_and(|drawn| drawn.elapsed() < BETWEEN) {
             return;
         }
         self.drawn = Some(Instant::now());
         let line = line(progress);
-        // A terminal that has gone away is not worth ending for.
+        // A closed terminal is no reason to stop.
         let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
     }
 
-    /// Takes it away.
+    /// Erases the bar.
     pub(super) fn clear(self) {
         if self.drawn.is_some() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");

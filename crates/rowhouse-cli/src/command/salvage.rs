@@ -1,26 +1,26 @@
-//! `rowhouse salvage`: what can be read of a damaged store, as a new one.
+//! `rowhouse salvage`: copies the readable data of a damaged store to a new one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::progress::Bar;
-use super::{Done, NOT_CLOSED};
+use super::{CommandResult, NOT_CLOSED};
 use crate::counted::counted;
 
-/// Which store, and where to.
+/// Arguments of `rowhouse salvage`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SalvageArgs {
     /// The damaged data directory; it is not changed
     #[arg(value_name = "DIR")]
     data: PathBuf,
-    /// The new data directory; made, or empty
+    /// The new data directory; created if missing, otherwise empty
     #[arg(long, value_name = "NEW_DIR")]
     into: PathBuf,
 }
 
-/// Writes what can be read. Ends with 1 when anything could not, and with 3 when all could but the log was not closed:
-/// what was not synced may be missing.
-pub(crate) fn run(args: &SalvageArgs) -> Done {
+/// Writes all readable data. Exits with 1 if some was unreadable, and with 3 if all was readable
+/// but the log was not closed: unsynced commits may be missing.
+pub(crate) fn run(args: &SalvageArgs) -> CommandResult {
     let mut bar = Bar::new();
     let salvaged = rowhouse_store::salvage(&args.data, &args.into, |progress| bar.draw(&progress));
     bar.clear();

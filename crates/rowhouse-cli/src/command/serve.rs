@@ -13,34 +13,35 @@ use rowhouse_store::{Holder, Settings, SplitSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::{DATA_DIR, Done, argument};
+use super::{CommandResult, DATA_DIR, argument};
 
-/// The log, in the data directory.
+/// The server's log file, in the data directory.
 const LOG: &str = "rowhouse.log";
-/// A log that is longer when the server starts makes room for a new one.
+/// Length of the log, in bytes, above which the server starts a new one.
 const LOG_BYTES_MAX: u64 = 32 << 20;
 
-/// Where the data is, and where clients come in.
+/// Arguments of `rowhouse serve`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
-    /// The data directory; made if it is not there
+    /// The data directory; created if missing
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
     pub(crate) data: PathBuf,
-    /// Where HBase's protocol is spoken
+    /// Listen here for HBase's protocol
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:16020")]
     pub(crate) listen: String,
-    /// Where ZooKeeper's protocol is spoken, for clients that look for their cluster there
+    /// Listen here for ZooKeeper's protocol, for clients that look up their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
-    /// Where metrics for Prometheus and health are served over HTTP, without authentication [default with --web alone:
-    /// 127.0.0.1:16030]
+    /// Listen here for HTTP with metrics for Prometheus and health, without authentication [default
+    /// with --web alone: 127.0.0.1:16030]
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:16030")]
     pub(crate) web: Option<String>,
-    /// The address that clients are told, where it is not the one listened on; this machine must
-    /// reach it too for `rowhouse shell --data`
+    /// The address announced to clients, if it differs from the one listened on; this machine must
+    /// also reach it for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
     pub(crate) advertise: Option<String>,
-    /// Where `rowhouse backup` may write backups of the database while it is served; nowhere unless this is given
+    /// The directory for backups that `rowhouse backup` requests from this server; without it such
+    /// requests are refused
     #[arg(long, value_name = "DIR")]
     pub(crate) backups: Option<PathBuf>,
     /// The largest mutation, in bytes: 16777216 (16 MiB) to 1073741824 (1 GiB)
@@ -49,26 +50,28 @@ pub(crate) struct ServeArgs {
     /// The largest cell that grows by appends, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]
     pub(crate) cell_bytes_max: usize,
-    /// Bytes of a region's largest family above which it is split by itself, where the table has no
-    /// MAX_FILESIZE; a table's only region is split at 268435456 (256 MiB)
+    /// Bytes of a region's largest family above which it is split automatically, if the table has
+    /// no MAX_FILESIZE; a table's only region is split at 268435456 (256 MiB)
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 30)]
     pub(crate) region_bytes_max: u64,
-    /// Clients may stop the server, as HBase's `Admin.shutdown`, `stopMaster` and `stopRegionServer` ask
+    /// Clients may stop the server, with HBase's `Admin.shutdown`, `stopMaster` and
+    /// `stopRegionServer`
     #[arg(long)]
     pub(crate) allow_shutdown: bool,
-    /// Calls that take longer than so many milliseconds are kept in the slow log and said in the log
+    /// Keep calls that take longer than this many milliseconds in the slow log, and report them in
+    /// the log
     #[arg(long, value_name = "MILLIS", default_value_t = 10_000)]
     pub(crate) slow_call_millis: u64,
-    /// Calls with answers of more bytes are kept in the large log and said in the log
+    /// Keep calls with answers of more bytes in the large log, and report them in the log
     #[arg(long, value_name = "BYTES", default_value_t = 100 << 20)]
     pub(crate) large_answer_bytes: u64,
-    /// No region is split by itself
+    /// Split no region automatically
     #[arg(long)]
     pub(crate) no_automatic_splits: bool,
 }
 
-/// Serves until it is told to stop, by Ctrl-C, SIGTERM or a client that may.
-pub(crate) fn run(args: ServeArgs) -> Done {
+/// Serves until Ctrl-C, SIGTERM or a permitted client stops it.
+pub(crate) fn run(args: ServeArgs) -> CommandResult {
     // Before the log is touched: it may be another server's.
     if let Some(holder) = Holder::of(&args.data)? {
         return Err(Error::new(
@@ -83,7 +86,8 @@ pub(crate) fn run(args: ServeArgs) -> Done {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|source| Error::io("cannot start the runtime", source))?;
     let served = runtime.block_on(serve(args, &log));
-    // The store is closed and its log synced: what still runs was abandoned, and is not waited for.
+    // The store is closed and its log synced: tasks that still run were abandoned, and are not
+    // awaited.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
 }
@@ -115,7 +119,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         ..Options::new(&args.data)
     };
     let server = Server::start(options).await?;
-    // Whoever started the server may not be listening.
+    // The output may be closed.
     let _ = std::io::stdout().write_all(screen(&server, &args.data, log).as_bytes());
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -125,12 +129,12 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
     server.stop().await
 }
 
-/// What a user has to know, on one screen.
+/// Returns the connection information for the user, on one screen.
 fn screen(server: &Server, data: &Path, log: &Path) -> String {
     let (address, zookeeper) = (server.address(), server.zookeeper());
     let port = zookeeper.port();
     let host = match zookeeper.ip().is_unspecified() {
-        // Whoever listens on every interface has said what clients are to call this machine.
+        // A server that listens on every interface has been given the address for its clients.
         true => address.rsplit_once(':').map_or(address, |(host, _)| host).to_owned(),
         false => zookeeper.ip().to_string(),
     };
@@ -158,7 +162,7 @@ Ctrl-C stops the server.
     )
 }
 
-/// Opens the log in the data directory and gives back where it is. `RUST_LOG` chooses what goes in.
+/// Opens the log in the data directory and returns its path. `RUST_LOG` filters its contents.
 fn start_log(data: &Path) -> rowhouse::Result<PathBuf> {
     let path = data.join(LOG);
     let open = || -> std::io::Result<File> {

@@ -9,10 +9,10 @@ use rowhouse::Error;
 use rowhouse_store::is_data_directory;
 use tokio::runtime::Runtime;
 
-use super::{DATA_DIR, Done, argument, database_url, directory_of};
+use super::{CommandResult, DATA_DIR, argument, database_url, directory_of};
 use crate::shell::{Input, LineOutcome, Outcome, Session, StatementReader, Terminal};
 
-/// Which database, and where the commands come from.
+/// Arguments of `rowhouse shell`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShellArgs {
     /// The data directory; a server that holds it is connected to
@@ -21,7 +21,7 @@ pub(crate) struct ShellArgs {
     /// The database, by URL: hbase://HOST:PORT, hbase+zk://HOST:PORT/ZNODE, or a path
     #[arg(long, value_name = "URL", value_parser = argument::url)]
     connect: Option<String>,
-    /// Run this instead of reading commands; may be given several times
+    /// Run this instead of reading commands; may be repeated
     #[arg(short, long, value_name = "COMMANDS", conflicts_with = "script")]
     execute: Vec<String>,
     /// Stop at the first error, with an exit status other than 0
@@ -32,12 +32,12 @@ pub(crate) struct ShellArgs {
     script: Option<PathBuf>,
 }
 
-/// What some programs begin a file with.
+/// The byte order mark with which some programs begin a file.
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
 /// Runs the shell.
-pub(crate) fn run(args: ShellArgs) -> Done {
-    // Before the database, which is made where it is not there.
+pub(crate) fn run(args: ShellArgs) -> CommandResult {
+    // Before the database, which is created if it is missing.
     let source = Source::of(&args).map_err(|(path, source)| {
         Error::io(format_args!("cannot open {}", path.display()), source)
     })?;
@@ -57,14 +57,14 @@ pub(crate) fn run(args: ShellArgs) -> Done {
     let closed = shell.runtime.block_on(database.close());
     let code = match ran {
         Ok(code) => code,
-        // Whoever read the output has had enough.
+        // The reader of the output has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => return Err(Error::io("cannot go on", error)),
     };
     closed.map(|()| code)
 }
 
-/// Where a session prints: line by line to a terminal, in larger pieces to anything else.
+/// Returns the output of a session: line by line to a terminal, in larger pieces to anything else.
 fn output() -> Box<dyn Write> {
     match io::stdout().is_terminal() {
         true => Box::new(io::stdout()),
@@ -72,11 +72,11 @@ fn output() -> Box<dyn Write> {
     }
 }
 
-/// Where commands come from.
+/// The source of commands.
 enum Source {
     Given(String),
     Script(PathBuf, BufReader<File>),
-    /// Somebody types them.
+    /// A user at a terminal.
     Terminal,
     Input,
 }
@@ -103,7 +103,7 @@ struct Shell {
     stop_at_error: bool,
 }
 
-/// Whether to go on reading.
+/// Whether to continue reading.
 enum Flow {
     On,
     Leave(ExitCode),
@@ -119,11 +119,11 @@ impl Shell {
         }
     }
 
-    /// Runs the commands of a file, or of what else is called `name`.
+    /// Runs the commands of a file, or of another input called `name`.
     fn run_lines(&mut self, name: &str, mut lines: impl BufRead) -> io::Result<ExitCode> {
         let mut reader = StatementReader::default();
         let mut line = String::new();
-        // Where a command begins that may go on for several lines.
+        // The first line of the current command, which may span several lines.
         let mut begun = 1;
         for number in 1_u64.. {
             line.clear();
@@ -134,7 +134,7 @@ impl Shell {
             if !reader.is_open() {
                 begun = number;
             }
-            self.session.stand_at(format_args!("{name}:{number}"));
+            self.session.set_position(format_args!("{name}:{number}"));
             if let Some(flow) = self.answer(&line)? {
                 match flow {
                     Flow::On => continue,
@@ -143,7 +143,7 @@ impl Shell {
             }
             let step = if len == 0 { reader.finish() } else { reader.push(&line) };
             let inside = if let LineOutcome::Refuse(_, inside) = &step { *inside } else { 0 };
-            self.session.stand_at(format_args!("{name}:{}", begun + inside));
+            self.session.set_position(format_args!("{name}:{}", begun + inside));
             if let Flow::Leave(code) = self.step(step)? {
                 return Ok(code);
             }
@@ -186,7 +186,7 @@ impl Shell {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Takes a line as the answer to what a command asked, if one did.
+    /// Takes a line as the answer to a command's question, if one is pending.
     fn answer(&mut self, line: &str) -> io::Result<Option<Flow>> {
         Ok(match self.runtime.block_on(self.session.answer(line))? {
             None => None,

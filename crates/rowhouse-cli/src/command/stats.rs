@@ -1,4 +1,4 @@
-//! `rowhouse stats`: what the files of a store hold, and what takes the room.
+//! `rowhouse stats`: the contents and disk usage of a store's files.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use rowhouse::{Bytes, FamilySize, Finding, KeySchema, TableName, check_table, es
 use rowhouse_store::{FamilyStats, RegionStats, RowSize, StoreStats, TableStats};
 use serde_json::{Value as Json, json};
 
-use super::Done;
+use super::CommandResult;
 use super::progress::Bar;
 use crate::counted::counted;
 use crate::one_line::on_one_line;
 
-/// Which store.
+/// Arguments of `rowhouse stats`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatsArgs {
     /// The data directory; no server may have it open
@@ -28,7 +28,7 @@ pub(crate) struct StatsArgs {
 }
 
 /// Counts the cells of all files.
-pub(crate) fn run(args: &StatsArgs) -> Done {
+pub(crate) fn run(args: &StatsArgs) -> CommandResult {
     let mut bar = Bar::new();
     let counted =
         rowhouse_store::stats(&args.data, args.table.as_ref(), |progress| bar.draw(&progress));
@@ -47,7 +47,7 @@ fn text(stats: &StoreStats) -> String {
         text.push_str(&table_text(table));
         text.push('\n');
     }
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = writeln!(
         text,
         "log: {}, {}; cells that are in the log only are not counted",
@@ -95,7 +95,7 @@ fn table_text(table: &TableStats) -> String {
     text
 }
 
-/// What the rules about tables, and those about keys that look at rows, find.
+/// Returns the findings of the rules about tables, and of the rules about keys that need rows.
 fn findings(table: &TableStats) -> Vec<Finding> {
     let families = table.descriptor.families().iter().map(|family| {
         let regions = table.regions.iter().flat_map(|region| &region.families);
@@ -141,7 +141,7 @@ fn cells_of(begins: &str, family: &FamilyStats) -> Vec<String> {
     cells
 }
 
-/// The lines of a table: the first and last columns begin, and the others end, at one place.
+/// Returns the lines of a table: the first and last columns are aligned left, the others right.
 fn aligned(lines: &[Vec<String>]) -> String {
     let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -161,7 +161,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
     text
 }
 
-/// A row by its bytes, and by the fields of its key where that is declared.
+/// Returns a row by its bytes, and by the fields of its key if that is declared.
 fn row_text(key: Option<&KeySchema>, row: &[u8]) -> String {
     let bytes = escape(row);
     match key.and_then(|key| key.decode(row).ok()) {

@@ -1,5 +1,5 @@
-//! A call: a command and what it was given, taken out piece by piece. Whatever is left over at the
-//! end is refused, so that nothing can be ignored.
+//! A call: a command and its arguments, which are taken out one by one. Arguments left over at the
+//! end are refused, so that nothing is ignored.
 
 use rowhouse::{Bytes, TableName};
 
@@ -14,7 +14,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A call with as many arguments as the command takes.
+    /// Creates a call after checking the number of arguments.
     pub(crate) fn new(command: &'static Command, arguments: Vec<Value>) -> Result<Self> {
         let (least, most) = command.arity();
         let given = arguments.len();
@@ -29,7 +29,7 @@ impl Call {
         Ok(Self { command, arguments })
     }
 
-    /// The table that the first argument names.
+    /// Returns the table named by the first argument.
     pub(crate) fn table(&self) -> Result<String> {
         let name = self.text(0)?;
         match TableName::parse(&name) {
@@ -38,19 +38,19 @@ impl Call {
         }
     }
 
-    /// The argument at `at` as UTF-8.
+    /// Returns the argument at `at` as UTF-8.
     pub(crate) fn text(&self, at: usize) -> Result<String> {
         self.text_if_given(at)?
-            .ok_or_else(|| Failure::Said(format!("{} is missing", self.name(at))))
+            .ok_or_else(|| Failure::Usage(format!("{} is missing", self.name(at))))
     }
 
-    /// The argument at `at` as UTF-8, if it was given.
+    /// Returns the argument at `at` as UTF-8, if it was given.
     pub(crate) fn text_if_given(&self, at: usize) -> Result<Option<String>> {
         let Some(value) = self.arguments.get(at) else { return Ok(None) };
         text(self.name(at), value).map(Some)
     }
 
-    /// The argument at `at` as bytes.
+    /// Returns the argument at `at` as bytes.
     pub(crate) fn bytes(&self, at: usize) -> Result<Bytes> {
         match self.arguments.get(at) {
             Some(value) => bytes(self.name(at), value),
@@ -58,14 +58,14 @@ impl Call {
         }
     }
 
-    /// The argument at `at` as a row key.
+    /// Returns the argument at `at` as a row key.
     pub(crate) fn row(&self, at: usize) -> Result<Bytes> {
         let row = self.bytes(at)?;
         check_row(&row)?;
         Ok(row)
     }
 
-    /// The argument at `at` as a number, if it was given and is not nil.
+    /// Returns the argument at `at` as a number, if it was given and is not nil.
     pub(crate) fn integer(&self, at: usize) -> Result<Option<i64>> {
         match self.arguments.get(at) {
             None | Some(Value::Nil) => Ok(None),
@@ -73,7 +73,7 @@ impl Call {
         }
     }
 
-    /// The argument at `at` as true or false.
+    /// Returns the argument at `at` as true or false.
     pub(crate) fn truth(&self, at: usize) -> Result<bool> {
         match self.arguments.get(at) {
             Some(Value::Boolean(truth)) => Ok(*truth),
@@ -82,8 +82,8 @@ impl Call {
         }
     }
 
-    /// Takes the hash at the end, if there is one behind what the command has to be given: a hash there
-    /// is a row.
+    /// Takes the hash at the end, if it comes after the required arguments: a hash among those is a
+    /// row.
     pub(crate) fn take_options(&mut self) -> Result<Options> {
         let (needed, _) = self.command.arity();
         let last = self.arguments.pop_if(|last| matches!(last, Value::Hash(_)));
@@ -97,7 +97,7 @@ impl Call {
         Options::new(self.command, self.command.name, pairs)
     }
 
-    /// Refuses arguments from `at` on, where only a hash could have stood.
+    /// Refuses arguments from `at` on, where only a hash is allowed.
     pub(crate) fn no_more_than(&self, at: usize) -> Result<()> {
         match self.arguments.get(at) {
             None => Ok(()),
@@ -112,14 +112,14 @@ impl Call {
 
 /// The pairs of a hash.
 pub(crate) struct Options {
-    /// Whose they are.
+    /// The name of their owner, for messages.
     owner: String,
     pairs: Hash,
 }
 
 impl Options {
-    /// Pairs, each name once, and none that the command's entry in the table does not have. `owner`
-    /// is what messages say they belong to.
+    /// Checks that each name occurs once and is among the options of the command. `owner` is their
+    /// owner's name in messages.
     pub(crate) fn new(command: &Command, owner: impl Into<String>, pairs: Hash) -> Result<Self> {
         let owner = owner.into();
         for (at, (name, _)) in pairs.iter().enumerate() {
@@ -133,7 +133,7 @@ impl Options {
         Ok(Self { owner, pairs })
     }
 
-    /// Whether `name` is there and has not been taken.
+    /// Returns whether `name` is given and has not been taken.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.pairs.iter().any(|(have, _)| have == name)
     }
@@ -149,7 +149,7 @@ impl Options {
         self.take(name).map(|value| integer(name, &value)).transpose()
     }
 
-    /// Takes a number that counts something: 1 or more.
+    /// Takes a count: 1 or more.
     pub(crate) fn take_count(&mut self, name: &str) -> Result<Option<u32>> {
         let Some(number) = self.take_integer(name)? else { return Ok(None) };
         match u32::try_from(number) {
@@ -206,7 +206,7 @@ impl Options {
         std::mem::take(&mut self.pairs)
     }
 
-    /// Refuses what nobody took.
+    /// Returns an error if a pair was not taken.
     pub(crate) fn finish(self) -> Result<()> {
         match self.pairs.first() {
             None => Ok(()),
@@ -216,13 +216,13 @@ impl Options {
 }
 
 fn refusal(name: &str, owner: &str) -> Failure {
-    Failure::Said(match NOT_YET.contains(&name) {
+    Failure::Usage(match NOT_YET.contains(&name) {
         true => format!("option {name} of {owner} is not supported yet"),
         false => format!("{owner} has no option {name}"),
     })
 }
 
-/// Refuses what cannot be a row key, in HBase's words.
+/// Refuses an invalid row key, with HBase's message.
 pub(crate) fn check_row(row: &[u8]) -> Result<()> {
     if row.is_empty() {
         return said("Row length is 0");
@@ -233,21 +233,21 @@ pub(crate) fn check_row(row: &[u8]) -> Result<()> {
     }
 }
 
-/// A value as UTF-8.
+/// Returns a value as UTF-8.
 pub(crate) fn text(name: &str, value: &Value) -> Result<String> {
     let bytes = bytes(name, value)?;
     String::from_utf8(bytes.to_vec())
-        .map_err(|_| Failure::Said(format!("{name} must be UTF-8: {value}")))
+        .map_err(|_| Failure::Usage(format!("{name} must be UTF-8: {value}")))
 }
 
-/// A value as bytes.
+/// Returns a value as bytes.
 pub(crate) fn bytes(name: &str, value: &Value) -> Result<Bytes> {
     value
         .to_bytes()
-        .ok_or_else(|| Failure::Said(format!("{name} must be a text, not {}", value.kind())))
+        .ok_or_else(|| Failure::Usage(format!("{name} must be a text, not {}", value.kind())))
 }
 
-/// A value as a number.
+/// Returns a value as a number.
 pub(crate) fn integer(name: &str, value: &Value) -> Result<i64> {
     match value {
         Value::Integer(number) => Ok(*number),
@@ -255,7 +255,7 @@ pub(crate) fn integer(name: &str, value: &Value) -> Result<i64> {
     }
 }
 
-/// HBase's words for a table's name with a character that it may not have.
+/// Returns HBase's message for a table name with an illegal character.
 fn illegal_table_name(name: &str) -> Option<String> {
     let qualifier = name.split_once(':').map_or(name, |(_, qualifier)| qualifier);
     let allowed = |c: char| c.is_alphanumeric() || "_-.".contains(c);

@@ -1,9 +1,9 @@
-//! What could stand at the cursor.
+//! Completion at the cursor.
 
 use super::commands::{COMMANDS, Command, Kind};
 
-/// Where the word at the end of `line` begins, and what it could become. Pure: `tables` are the
-/// names of the tables there are.
+/// Returns the start of the word at the end of `line`, and its possible completions. Pure: `tables`
+/// are the names of the existing tables.
 pub(crate) fn complete(line: &str, tables: &[String]) -> (usize, Vec<String>) {
     let statement = line.rfind([';', '\n']).map_or(0, |end| end + 1);
     let statement = statement + (line.len() - statement - line[statement..].trim_start().len());
@@ -34,7 +34,8 @@ fn matching<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<String>
     names.filter(|name| name.starts_with(word)).map(str::to_owned).collect()
 }
 
-/// Where a text ends: in which argument, inside quotes or not, and where its last word begins.
+/// The syntactic position at the end of a text: the argument, whether it is inside quotes, and the
+/// start of its last word.
 struct CursorPosition {
     argument: usize,
     quoted: bool,

@@ -1,4 +1,4 @@
-//! How a table was declared, as `describe` shows it.
+//! Declarations of tables, in the form of `describe`.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const FAMILY_ATTRIBUTES: [(&str, &str); 12] = [
     ("BLOCKSIZE", "65536"),
 ];
 
-/// Seconds that stand for FOREVER.
+/// The number of seconds that means FOREVER.
 pub(crate) const TTL_FOREVER: i64 = i32::MAX as i64;
 
 /// `name, {TABLE_ATTRIBUTES => {…}}`.
@@ -30,7 +30,7 @@ pub(crate) fn table(descriptor: &TableDescriptor) -> String {
     for (name, value) in &descriptor.attributes {
         let name = escape(name);
         if name == "IS_META" {
-            // Said of hbase:meta alone; every other table of a Java client has it as false.
+            // Only hbase:meta has it; every other table of a Java client has it as false.
             continue;
         }
         if is_reserved(&name) || name.starts_with("coprocessor$") {
@@ -80,7 +80,7 @@ pub(crate) fn family(family: &FamilyDescriptor) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Whether an attribute has a name like HBase's own; all others are METADATA.
+/// Returns whether an attribute has a name like HBase's own; all others are METADATA.
 fn is_reserved(name: &str) -> bool {
     name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_')
 }
@@ -91,7 +91,7 @@ fn hash(pairs: &BTreeMap<String, String>) -> String {
     format!("{{{}}}", pairs.join(", "))
 }
 
-/// A value as it is: text where it is text, `\xHH` elsewhere.
+/// Returns a value as text, with other bytes as `\xHH`.
 fn shown(value: &[u8]) -> String {
     match std::str::from_utf8(value) {
         Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
@@ -148,13 +148,14 @@ fn size(bytes: i64) -> String {
     format!("{bytes} B ({})", parts.join(" "))
 }
 
-/// Reads a size: bytes, or what [`size`] prints (`1GB 512MB`, with or without spaces and the last B).
+/// Parses a size: bytes, or the output of [`size`] (`1GB 512MB`, with or without spaces and the
+/// last B).
 pub(crate) fn parse_size(text: &str) -> Option<i64> {
     if let Ok(bytes) = text.parse() {
         return Some(bytes);
     }
     let upper = text.to_uppercase();
-    // What stands in brackets says the same again.
+    // The part in brackets repeats the same value.
     let upper = upper.split_once('(').map_or(&upper[..], |(bytes, _)| bytes);
     let mut rest = upper.trim();
     let mut sum: Option<i64> = None;
@@ -176,7 +177,7 @@ pub(crate) fn parse_size(text: &str) -> Option<i64> {
     sum
 }
 
-/// Reads a TTL: seconds, FOREVER, or what [`interval`] prints (`1 DAY 2 HOURS`).
+/// Parses a TTL: seconds, FOREVER, or the output of [`interval`] (`1 DAY 2 HOURS`).
 pub(crate) fn parse_ttl(text: &str) -> Option<i64> {
     if let Ok(seconds) = text.parse() {
         return Some(seconds);
@@ -185,7 +186,7 @@ pub(crate) fn parse_ttl(text: &str) -> Option<i64> {
     if upper == "FOREVER" {
         return Some(TTL_FOREVER);
     }
-    // What stands in brackets says the same again.
+    // The part in brackets repeats the same value.
     let upper = upper.split_once('(').map_or(&upper[..], |(seconds, _)| seconds);
     let words: Vec<&str> = upper.split_whitespace().collect();
     if words.is_empty() || !words.len().is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! What goes wrong in a command, and how HBase's shell would tell it.
+//! Errors of commands, and their form in HBase's shell.
 
 use std::io;
 
@@ -7,11 +7,11 @@ use rowhouse::{Error, ErrorKind};
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command is wrong as it was written.
-    Said(String),
-    /// The database refused.
+    /// The command itself is wrong.
+    Usage(String),
+    /// The database returned an error.
     Database(Error),
-    /// Nobody reads what is printed any more.
+    /// The output is closed.
     Output(io::Error),
 }
 
@@ -30,13 +30,13 @@ impl From<io::Error> for Failure {
 /// Result of a part of a command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// A command that is wrong as it was written.
+/// Returns an error in the command itself.
 pub(crate) fn said<T>(message: impl Into<String>) -> Result<T> {
-    Err(Failure::Said(message.into()))
+    Err(Failure::Usage(message.into()))
 }
 
-/// The line behind `ERROR:`. `subject` is the first argument of the command: HBase's shell names
-/// the table from there.
+/// Returns the text after `ERROR:`. `subject` is the first argument of the command: HBase's shell
+/// takes the table's name from there.
 pub(crate) fn shown(error: &Error, subject: &str) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     let class = match error.kind() {
@@ -65,7 +65,7 @@ pub(crate) fn shown(error: &Error, subject: &str) -> String {
         ErrorKind::InvalidRequest | ErrorKind::Unsupported => {
             "org.apache.hadoop.hbase.DoNotRetryIOException"
         }
-        // What HBase has no words for is told in ours.
+        // Errors that HBase does not have get our message.
         _ => return error.message().to_owned(),
     };
     if message.starts_with("org.apache.") {

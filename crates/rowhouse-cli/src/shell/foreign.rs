@@ -1,9 +1,10 @@
-//! Commands of HBase's shell that are not here: they are refused by name, not taken for typing mistakes, and it is told
-//! what there is instead.
+//! Unsupported commands of HBase's shell: they are refused by name, with the alternative, instead
+//! of as typing mistakes.
 
-/// Why HBase's command `name` (of its shell 2.4, the last that is published on its own, and what 2.5 and 2.6 added) is not
-/// here, and what to do instead; nothing where HBase has no such command either.
-pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+/// Returns the reason why HBase's command `name` is not supported, and the alternative; `None` if
+/// HBase has no such command. The list covers HBase's shell 2.4, the last that is published on its
+/// own, and the additions of 2.5 and 2.6.
+pub(super) fn alternative_to(name: &str) -> Option<&'static str> {
     let has =
         |(names, _): &&(&str, &str)| names.split_ascii_whitespace().any(|known| known == name);
     ABSENT.iter().find(has).map(|(_, instead)| *instead)
@@ -66,7 +67,7 @@ const ABSENT: [(&str, &str); 23] = [
         "there are no variables: each command names its table, and help 'COMMAND' explains it",
     ),
     (
-        "list_locks list_procedures processlist rit",
+        "list_locks list_procedures rit",
         "what changes tables is done when its command returns, so that nothing is under way to be listed",
     ),
     ("regioninfo", "list_regions 'TABLE' tells where regions begin and end"),
@@ -99,8 +100,8 @@ mod tests {
         for name in ABSENT.iter().flat_map(|(names, _)| names.split_ascii_whitespace()) {
             assert!(names.insert(name), "{name} is there twice");
             assert!(Command::find(name).is_none(), "{name} is a command");
-            assert!(instead_of(name).is_some());
+            assert!(alternative_to(name).is_some());
         }
-        assert_eq!(instead_of("gte"), None);
+        assert_eq!(alternative_to("gte"), None);
     }
 }

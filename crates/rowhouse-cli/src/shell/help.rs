@@ -1,10 +1,10 @@
-//! Help, made from the table of commands.
+//! Help, generated from the table of commands.
 
 use std::fmt::Write;
 
 use super::commands::{COMMANDS, Command, Group, Need};
 
-/// The whole shell on one page.
+/// Returns the help for the whole shell, on one page.
 pub(crate) fn overview() -> String {
     let mut text = String::from("Commands, each explained by help 'NAME':\n\n");
     for group in Group::ALL {
@@ -34,7 +34,7 @@ How commands are written:
 A command goes on in the next line after a comma, inside brackets and inside quotes.
 "#;
 
-/// One command.
+/// Returns the help for one command.
 pub(crate) fn of(command: &Command) -> String {
     let mut text = format!("{}\n\n  {}\n", command.about, usage(command));
     if let Some(alias) = command.alias {

@@ -1,4 +1,4 @@
-//! The shell: HBase's commands, in HBase's forms, on a database.
+//! The shell: HBase's commands, with HBase's syntax and output, on a database.
 
 mod call;
 mod commands;

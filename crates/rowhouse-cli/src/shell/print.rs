@@ -1,13 +1,15 @@
-//! What commands print, in HBase's forms.
+//! Output of commands, in HBase's formats.
 
 use rowhouse::{CellKind, KeyValue, escape};
 
-/// A cell of one row, behind `COLUMN  CELL`, with its value as it is to be shown.
+/// Returns the line of a cell of one row, after the heading `COLUMN  CELL`, with its formatted
+/// value.
 pub(crate) fn cell(cell: KeyValue<'_>, value: &str, len_max: Option<u32>) -> String {
     format!(" {} {}", column(cell), cut(content(cell, value), len_max))
 }
 
-/// A cell of a scan, behind `ROW  COLUMN+CELL`. `row` is the key as it is to be shown.
+/// Returns the line of a cell of a scan, after the heading `ROW  COLUMN+CELL`. `row` is the
+/// formatted key.
 pub(crate) fn scanned_cell(
     row: &str,
     cell: KeyValue<'_>,
@@ -17,7 +19,7 @@ pub(crate) fn scanned_cell(
     format!(" {row} column={}, {}", column(cell), cut(content(cell, value), len_max))
 }
 
-/// The first characters of a cell, as HBase's MAXLENGTH has it: its time is among them.
+/// Returns the first characters of a cell, as HBase's MAXLENGTH does: they include its time.
 fn cut(content: String, len_max: Option<u32>) -> String {
     match len_max {
         None => content,
@@ -40,8 +42,8 @@ fn content(cell: KeyValue<'_>, value: &str) -> String {
     }
 }
 
-/// Milliseconds as Java prints a `LocalDateTime`, in UTC: seconds are left out when they and the
-/// milliseconds are 0, milliseconds when they are, and years above 9999 have a sign.
+/// Returns milliseconds as Java prints a `LocalDateTime`, in UTC: seconds are omitted when they and
+/// the milliseconds are 0, milliseconds when they are, and years above 9999 have a sign.
 pub(crate) fn timestamp(millis: i64) -> String {
     let (days, in_day) = (millis.div_euclid(MILLIS_PER_DAY), millis.rem_euclid(MILLIS_PER_DAY));
     let (year, month, day) = civil_from_days(days);
@@ -58,7 +60,7 @@ pub(crate) fn timestamp(millis: i64) -> String {
     text
 }
 
-/// Milliseconds as Ruby prints a `Time`, in UTC: whole seconds.
+/// Returns milliseconds as Ruby prints a `Time`, in UTC: whole seconds.
 pub(crate) fn ruby_time(millis: i64) -> String {
     let (days, in_day) = (millis.div_euclid(MILLIS_PER_DAY), millis.rem_euclid(MILLIS_PER_DAY));
     let (year, month, day) = civil_from_days(days);
@@ -68,9 +70,9 @@ pub(crate) fn ruby_time(millis: i64) -> String {
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar, for any year
-/// (timestamps reach beyond what calendar libraries know). The year is counted from March, in eras
-/// of 400 years, which all have 146,097 days.
+/// Returns year, month and day of a day counted from 1970-01-01, in the Gregorian calendar, for any
+/// year (timestamps exceed the range of calendar libraries). The year is counted from March, in
+/// eras of 400 years, which all have 146,097 days.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -84,7 +86,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// How Ruby shows an array of texts.
+/// Returns an array of texts as Ruby shows it.
 pub(crate) fn inspect(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     format!("[{}]", quoted.join(", "))

@@ -1,21 +1,21 @@
-//! From lines to statements: a statement is run as soon as it is whole.
+//! From lines to statements: a statement runs as soon as it is complete.
 
 use super::grammar::{Fault, Parsed, Statement, parse};
 
-/// Lines that do not make a whole statement yet.
+/// Lines that do not form a complete statement yet.
 #[derive(Default)]
 pub(crate) struct StatementReader {
     script: String,
 }
 
-/// What to do after a line.
+/// The next step after a line.
 #[derive(Debug)]
 pub(crate) enum LineOutcome {
-    /// Read on: the statement is not whole.
+    /// The statement is incomplete: read on.
     More,
     /// Run these.
     Run(Vec<Statement>),
-    /// Tell what is wrong, in this line of those that were taken, counted from 0; they are forgotten.
+    /// Report an error in this line of those that were taken, counted from 0; they are discarded.
     Refuse(String, u64),
 }
 
@@ -30,18 +30,18 @@ impl StatementReader {
         }
     }
 
-    /// The input has ended.
+    /// Handles the end of the input.
     pub(crate) fn finish(&mut self) -> LineOutcome {
         let parsed = parse(&self.script);
         self.step(parsed)
     }
 
-    /// Whether a statement has been begun and not ended.
+    /// Returns whether a statement has begun and not ended.
     pub(crate) fn is_open(&self) -> bool {
         !self.script.is_empty()
     }
 
-    /// Forgets what has been begun.
+    /// Discards the statement that has begun.
     pub(crate) fn clear(&mut self) {
         self.script.clear();
     }

@@ -10,31 +10,31 @@ use super::call::Call;
 use super::commands::{COMMANDS, Command, Verb};
 use super::failure::{Failure, Result, shown};
 use super::grammar::Statement;
-use super::run::{self, Returned};
+use super::run::{self, CommandOutput};
 use super::{foreign, help, print};
 
-/// A shell on a database. What it prints goes to `out`.
+/// A shell on a database. Its output goes to `out`.
 pub(crate) struct Session<W> {
     pub(crate) database: Database,
     out: W,
-    asked: Option<Asked>,
+    asked: Option<PendingAction>,
     place: Option<String>,
 }
 
-/// What is done when the next line says so.
-pub(crate) enum Asked {
+/// An action that waits for confirmation by the next line.
+pub(crate) enum PendingAction {
     Snapshots(Deletion),
     Tables(TableChange, Vec<String>),
 }
 
-/// Snapshots that are deleted.
+/// Snapshots to delete.
 pub(crate) struct Deletion {
     pub(crate) names: Vec<String>,
-    /// Whether each is told, or their number.
+    /// Whether each is reported, or only their number.
     pub(crate) tells_each: bool,
 }
 
-/// What is done to several tables.
+/// An action on several tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableChange {
     Disable,
@@ -42,13 +42,13 @@ pub(crate) enum TableChange {
     Enable,
 }
 
-/// How a statement ended.
+/// The outcome of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
-    /// It was told why.
+    /// The error was printed.
     Failed,
-    /// The shell is to be left.
+    /// The shell should end.
     Exit,
 }
 
@@ -57,23 +57,23 @@ impl<W: Write> Session<W> {
         Self { database, out, asked: None, place: None }
     }
 
-    /// Says where the commands that follow stand, such as `script.txt:3`: errors tell it.
-    pub(crate) fn stand_at(&mut self, place: impl Display) {
+    /// Sets the position of the following commands, such as `script.txt:3`, for error messages.
+    pub(crate) fn set_position(&mut self, place: impl Display) {
         self.place = Some(place.to_string());
     }
 
-    /// Asks whether to do it; the next line is the answer.
-    pub(super) fn ask(&mut self, asked: Asked) -> Result<()> {
+    /// Asks for confirmation; the next line is the answer.
+    pub(super) fn ask(&mut self, asked: PendingAction) -> Result<()> {
         let (verb, count, what) = match &asked {
-            Asked::Snapshots(deletion) => ("Delete", deletion.names.len(), "snapshots"),
-            Asked::Tables(change, names) => (change.verb(), names.len(), "tables"),
+            PendingAction::Snapshots(deletion) => ("Delete", deletion.names.len(), "snapshots"),
+            PendingAction::Tables(change, names) => (change.verb(), names.len(), "tables"),
         };
         self.say(format_args!("\n{verb} the above {count} {what} (y/n)?"))?;
         self.asked = Some(asked);
         Ok(())
     }
 
-    /// Takes a line as the answer to what was asked, if anything was; `None` when nothing was.
+    /// Takes a line as the answer to a pending question; `None` if there is none.
     ///
     /// # Errors
     /// As [`Session::run`].
@@ -85,7 +85,7 @@ impl<W: Write> Session<W> {
             match run::done(self, asked).await {
                 Ok(()) => {}
                 Err(Failure::Output(error)) => return Err(error),
-                Err(Failure::Said(message)) => outcome = self.refuse(&message, None)?,
+                Err(Failure::Usage(message)) => outcome = self.refuse(&message, None)?,
                 Err(Failure::Database(error)) => {
                     outcome = self.refuse(&shown(&error, ""), None)?;
                 }
@@ -95,10 +95,10 @@ impl<W: Write> Session<W> {
         Ok(Some(outcome))
     }
 
-    /// Runs a statement. What was asked before and not answered is not done.
+    /// Runs a statement. A pending, unanswered question is dropped.
     ///
     /// # Errors
-    /// Only when nobody reads what is printed.
+    /// Only when the output is closed.
     pub(crate) async fn run(&mut self, statement: Statement) -> io::Result<Outcome> {
         self.asked = None;
         let outcome = match Command::find(&statement.command) {
@@ -125,14 +125,14 @@ impl<W: Write> Session<W> {
             Err(failure) => Err(failure),
         };
         let message = match done {
-            Ok(Returned::Silence) => return Ok(Outcome::Done),
+            Ok(CommandOutput::Silence) => return Ok(Outcome::Done),
             Ok(returned) => {
                 self.took(begun)?;
                 self.returned(returned)?;
                 return Ok(Outcome::Done);
             }
             Err(Failure::Output(error)) => return Err(error),
-            Err(Failure::Said(message)) => message,
+            Err(Failure::Usage(message)) => message,
             Err(Failure::Database(error)) => shown(&error, &subject),
         };
         let outcome = self.refuse(&message, Some(command))?;
@@ -140,7 +140,7 @@ impl<W: Write> Session<W> {
         Ok(outcome)
     }
 
-    /// Tells why something was not done.
+    /// Prints the reason of an error.
     pub(crate) fn refuse(
         &mut self,
         message: &str,
@@ -165,13 +165,13 @@ impl<W: Write> Session<W> {
         writeln!(self.out, "Took {:.4} seconds", begun.elapsed().as_secs_f64())
     }
 
-    fn returned(&mut self, returned: Returned) -> io::Result<()> {
+    fn returned(&mut self, returned: CommandOutput) -> io::Result<()> {
         match returned {
-            Returned::Silence | Returned::Nothing => Ok(()),
-            Returned::Table(name) => writeln!(self.out, "=> Hbase::Table - {name}"),
-            Returned::Names(names) => writeln!(self.out, "=> {}", print::inspect(&names)),
-            Returned::Truth(truth) => writeln!(self.out, "=> {truth}"),
-            Returned::Count(count) => writeln!(self.out, "=> {count}"),
+            CommandOutput::Silence | CommandOutput::Nothing => Ok(()),
+            CommandOutput::Table(name) => writeln!(self.out, "=> Hbase::Table - {name}"),
+            CommandOutput::Names(names) => writeln!(self.out, "=> {}", print::inspect(&names)),
+            CommandOutput::Truth(truth) => writeln!(self.out, "=> {truth}"),
+            CommandOutput::Count(count) => writeln!(self.out, "=> {count}"),
         }
     }
 
@@ -180,7 +180,7 @@ impl<W: Write> Session<W> {
             None => help::overview(),
             Some(name) => match Command::find(name) {
                 Some(command) => help::of(command),
-                None => return Err(Failure::Said(unknown_command(name))),
+                None => return Err(Failure::Usage(unknown_command(name))),
             },
         };
         Ok(self.out.write_all(text.as_bytes())?)
@@ -196,7 +196,7 @@ impl TableChange {
         }
     }
 
-    /// What tables are when it is done.
+    /// Returns the state of tables after it.
     pub(super) fn participle(self) -> &'static str {
         match self {
             Self::Disable => "disabled",
@@ -207,7 +207,7 @@ impl TableChange {
 }
 
 fn unknown_command(name: &str) -> String {
-    if let Some(instead) = foreign::instead_of(name) {
+    if let Some(instead) = foreign::alternative_to(name) {
         return format!("command `{name}` is in HBase's own shell only; in rowhouse, {instead}");
     }
     let names = COMMANDS.iter().flat_map(|command| [Some(command.name), command.alias]).flatten();
@@ -220,7 +220,7 @@ fn unknown_command(name: &str) -> String {
     }
 }
 
-/// How many characters have to be put in, left out or changed to make one word of the other.
+/// Returns the number of insertions, deletions and substitutions between two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -12,34 +12,34 @@ use rustyline::{Context, Editor, Helper};
 
 use super::complete::complete;
 
-/// A terminal that lines are read from.
+/// A terminal as the source of lines.
 pub(crate) struct Terminal {
     editor: Editor<Completion, DefaultHistory>,
     history: Option<PathBuf>,
 }
 
-/// What the user did.
+/// An action of the user.
 pub(crate) enum Input {
     Line(String),
-    /// Control-C: what has been begun is forgotten.
+    /// Control-C: the incomplete statement is discarded.
     Abandon,
-    /// Control-D, or nobody is there any more.
+    /// Control-D, or a closed terminal.
     End,
 }
 
 impl Terminal {
-    /// A terminal whose history is kept in `history`.
+    /// Opens a terminal whose history is stored in `history`.
     pub(crate) fn open(history: Option<PathBuf>) -> rustyline::Result<Self> {
         let mut editor = Editor::new()?;
         editor.set_helper(Some(Completion::default()));
         if let Some(path) = &history {
-            // The first time there is none.
+            // There is none at the first start.
             let _ = editor.load_history(path);
         }
         Ok(Self { editor, history })
     }
 
-    /// The names that stand for tables from now on.
+    /// Sets the names of tables for completion.
     pub(crate) fn set_tables(&mut self, tables: Vec<String>) {
         if let Some(completion) = self.editor.helper_mut() {
             completion.tables = tables;
@@ -63,7 +63,7 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         if let Some(path) = &self.history {
-            // A history that cannot be kept is no reason to fail.
+            // A history that cannot be saved is no reason to fail.
             let _ = self.editor.save_history(path);
         }
     }

@@ -1,4 +1,4 @@
-//! Rows that have the key of another.
+//! Tests of rows that have the key of another.
 
 use std::fs;
 use std::path::Path;
@@ -26,10 +26,10 @@ fn duplicates_are_counted_before_anything_is_written() {
             ran.err
         );
         assert!(ran.err.contains("one.csv, line 4 has the key of one.csv, line 2"), "{}", ran.err);
-        // Not even the table is made.
+        // Not even the table is created.
         assert!(import(dir.path(), &["t", "one.csv"]).err.contains("there is no table t"));
 
-        // A row is all that its rows have.
+        // A merged row has the columns of all its input rows.
         assert_eq!(
             run(dir.path(), "one.csv", &[way, &["--duplicates", "merge"]].concat()).status,
             0
@@ -50,7 +50,7 @@ fn duplicates_are_counted_before_anything_is_written() {
             ran.err
         );
         assert_eq!(cells(dir.path(), "t"), merged);
-        // A look ends as the import would.
+        // A dry run exits as the import would.
         let ran = run(dir.path(), "two.csv", &["--dry-run", "--json"]);
         assert_eq!(ran.status, 1, "{}", ran.err);
         assert!(ran.out.contains(r#""in_table":1,"#), "{}", ran.out);

@@ -1,4 +1,4 @@
-//! An import that is killed goes on where it was.
+//! Tests that a killed import resumes.
 
 use std::fmt::Write;
 use std::fs;
@@ -24,7 +24,8 @@ const ARGS: [&str; 9] = [
     "--batch-rows=10",
 ];
 
-/// Rows, some of which are rejected, and some of which have the key of one before, with another value.
+/// Writes a file of rows, some of which are rejected, and some of which have the key of an earlier
+/// one, with another value.
 fn write_scores(dir: &Path) {
     let mut text = "user,score,city\n".to_owned();
     for number in 0..ROWS {
@@ -35,7 +36,7 @@ fn write_scores(dir: &Path) {
     fs::write(dir.join("scores.csv"), text).unwrap();
 }
 
-/// Begins an import and kills it when it has written so many rows.
+/// Starts an import and kills it when it has written that many rows.
 fn kill_when_written(dir: &Path, args: &[&str], rows: u64) {
     let mut running = command(dir, args).stdout(Stdio::null()).spawn().unwrap();
     while written(dir).is_none_or(|written| written < rows) {
@@ -47,7 +48,7 @@ fn kill_when_written(dir: &Path, args: &[&str], rows: u64) {
     running.wait().unwrap();
 }
 
-/// How many rows the file of progress says are written.
+/// Returns the number of written rows in the progress file.
 fn written(dir: &Path) -> Option<u64> {
     let text = fs::read_to_string(dir.join("scores.csv.progress")).ok()?;
     serde_json::from_str::<serde_json::Value>(&text).ok()?.get("written")?.as_u64()
@@ -89,7 +90,7 @@ fn an_import_does_not_go_on_with_a_table_that_lost_rows_it_wrote() {
     let dir = tempfile::tempdir().unwrap();
     write_scores(dir.path());
     kill_when_written(dir.path(), &ARGS, 500);
-    // As if the table had been restored from a snapshot of before.
+    // As if the table had been restored from an earlier snapshot.
     let text = fs::read_to_string(dir.path().join("scores.csv.progress")).unwrap();
     let noted: serde_json::Value = serde_json::from_str(&text).unwrap();
     let last = rowhouse::unescape(noted["last"][0].as_str().unwrap()).unwrap();
@@ -140,7 +141,7 @@ fn progress_of_another_import_is_not_gone_on_with() {
     write_scores(dir.path());
     kill_when_written(dir.path(), &ARGS, 0);
     let before = cells(dir.path(), "scores");
-    // One more row: places behind it are others.
+    // One more row: later positions differ.
     let text = fs::read_to_string(dir.path().join("scores.csv")).unwrap();
     fs::write(dir.path().join("scores.csv"), text + "new,1,\n").unwrap();
     let ran = import(dir.path(), &ARGS);

@@ -16,7 +16,7 @@ use std::process::Command;
 
 use rowhouse::{Result, Scan, Table};
 
-/// What a run of the program came to.
+/// The result of a run of the program.
 #[derive(Debug)]
 struct Ran {
     status: i32,
@@ -24,7 +24,7 @@ struct Ran {
     err: String,
 }
 
-/// `rowhouse import` with these arguments, in `dir`; the data directory is `data` in it.
+/// Runs `rowhouse import` with these arguments in `dir`; the data directory is `data` in it.
 fn import(dir: &Path, args: &[&str]) -> Ran {
     let ran = command(dir, args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -37,7 +37,7 @@ fn command(dir: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Does something with a table of the data directory in `dir`.
+/// Runs a function on a table of the data directory in `dir`.
 fn with_table<T>(dir: &Path, name: &str, run: impl AsyncFnOnce(&Table) -> Result<T>) -> T {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -49,7 +49,7 @@ fn with_table<T>(dir: &Path, name: &str, run: impl AsyncFnOnce(&Table) -> Result
     })
 }
 
-/// All cells of a table as texts, by the names of its key and columns.
+/// Returns all cells of a table as texts, by the names of its key and columns.
 fn cells(dir: &Path, name: &str) -> Vec<String> {
     with_table(dir, name, async |table| {
         let mut rows = table.scan(Scan::all()).await?;

@@ -1,4 +1,4 @@
-//! Rows that are rejected, and imports that are refused.
+//! Tests of rejected rows and refused imports.
 
 use std::fs;
 
@@ -152,7 +152,7 @@ fn rejected_rows_of_an_import_before_are_kept_and_the_same_ones_are_not_kept_twi
     write("a.csv", "id,n\n1,1\nx,2\n");
     run("a.csv.rejected");
     run("a.csv.rejected");
-    // Somebody repairs it.
+    // The user corrects it.
     let repaired = read("a.csv.rejected").replace('x', "2");
     write("a.csv.rejected", &repaired);
     run("a.csv.rejected.2");

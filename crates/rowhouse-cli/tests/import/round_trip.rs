@@ -1,4 +1,4 @@
-//! What is imported can be read back.
+//! Tests that imported rows can be read back.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ type Rows = BTreeMap<(String, u32), (i64, Option<String>)>;
 
 fn rows() -> impl Strategy<Value = Rows> {
     let text = "[a-c\",\n\r é\\x00null]{0,6}";
-    // Where it stands for none in CSV.
+    // The text that means a missing value in CSV.
     let note = prop::option::of(text.prop_filter("is no null", |note| note != "NA"));
     prop::collection::btree_map((text, any::<u32>()), (any::<i64>(), note), 0..25)
 }

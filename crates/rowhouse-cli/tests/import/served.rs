@@ -1,4 +1,4 @@
-//! An import into a directory that a server holds.
+//! Tests of an import into a directory that a server holds.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Times of a file: one form for each column, declared or recognized, and never 1970 unasked.
+//! Tests of the times of a file: one form for each column, declared or recognized, and never
+//! silently read as a time in 1970.
 
 use std::fs;
 

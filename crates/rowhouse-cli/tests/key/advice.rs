@@ -1,4 +1,4 @@
-//! Findings and splits.
+//! Tests of findings and splits.
 
 use expect_test::expect;
 

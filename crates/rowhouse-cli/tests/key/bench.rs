@@ -1,4 +1,4 @@
-//! How long keys take.
+//! Tests of the measurement of keys.
 
 use expect_test::expect;
 

@@ -1,10 +1,10 @@
-//! Keys of arguments, made and read.
+//! Tests of encoding and decoding keys in arguments.
 
 use expect_test::expect;
 
 use super::{BLOG, check, told};
 
-/// Keys people have, by their fields: encoding gives them, decoding gives the fields back.
+/// Checks keys of real tables: encoding their fields returns them, decoding returns the fields.
 #[test]
 fn keys_of_the_literature_are_made_and_read() {
     for (template, values, key, read) in [

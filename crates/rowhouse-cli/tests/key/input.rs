@@ -1,4 +1,4 @@
-//! Keys and values that come through pipes and files.
+//! Tests of keys and values from pipes and files.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! `rowhouse key` as a process: what it prints, to where, and how it ends.
+//! Tests of `rowhouse key` as a process: its output, the stream it goes to, and its exit status.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -15,8 +15,8 @@ use expect_test::Expect;
 
 const BLOG: &str = "[blogger text]_[at millis digits desc]";
 
-/// Runs `rowhouse key` with these arguments and this input: standard output, standard error and, where
-/// it is not 0, the exit status, one behind the other.
+/// Runs `rowhouse key` with these arguments and this input. Returns standard output, standard error
+/// and, if it is not 0, the exit status, concatenated.
 fn told(args: &[&str], input: &[u8]) -> String {
     let mut process = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
         .arg("key")
@@ -26,7 +26,7 @@ fn told(args: &[&str], input: &[u8]) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Whoever has enough before the end does not read it all.
+    // A program that ends early does not read all input.
     let _ = process.stdin.take().unwrap().write_all(input);
     let output = process.wait_with_output().unwrap();
     let mut told = String::from_utf8(output.stdout).unwrap();

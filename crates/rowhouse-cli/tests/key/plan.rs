@@ -1,4 +1,4 @@
-//! Queries, planned and explained.
+//! Tests of plans and explanations of queries.
 
 use expect_test::expect;
 

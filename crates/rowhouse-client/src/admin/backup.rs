@@ -27,8 +27,8 @@ impl Admin {
         mut progress: impl FnMut(&BackupStatus),
     ) -> Result<BackupStatus> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let asked_millis = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
-        let call = BackupCall { into: into.to_owned(), asked_millis };
+        let requested_millis = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let call = BackupCall { into: into.to_owned(), requested_millis };
         let procedure = backup::call_to_proto(&call);
         self.ask(proto::ExecProcedureRequest { procedure: procedure.clone() }).await?;
         loop {

@@ -8,7 +8,7 @@ use rowhouse_model::{
 };
 
 use super::Admin;
-use crate::connection::{Address, Request};
+use crate::connection::{Address, CallRequest};
 use crate::locate::Located;
 use crate::retry::Attempts;
 
@@ -151,8 +151,8 @@ impl Admin {
                 ..Default::default()
             };
             let deadline = Attempts::new(self.client.settings()).deadline();
-            let question = Request { message, cells: &[], is_meta_call: false, deadline };
-            match self.client.connections().call(&Address::from(&server), question).await {
+            let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+            match self.client.connections().call(&Address::from(&server), request).await {
                 Ok((answer, _)) => {
                     let of_region = region::compaction_state_from_proto(answer.compaction_state());
                     state = state.with(of_region);

@@ -56,7 +56,7 @@ impl fmt::Display for Address {
 }
 
 /// The message, cells and deadline of a call.
-pub(crate) struct Request<'a, M> {
+pub(crate) struct CallRequest<'a, M> {
     pub(crate) message: M,
     pub(crate) cells: &'a [Cell],
     /// Whether the call is about `hbase:meta`; servers prioritize these.
@@ -81,11 +81,11 @@ impl Connections {
     pub(crate) async fn call<M: Call>(
         &self,
         address: &Address,
-        question: Request<'_, M>,
+        request: CallRequest<'_, M>,
     ) -> Result<(M::Answer, CellReader), Failure> {
-        let (call_id, frame) = self.encode(&question)?;
+        let (call_id, frame) = self.encode(&request)?;
         let connection = self.to(address, M::METHOD.service());
-        let body = connection.call(call_id, frame, question.deadline).await?;
+        let body = connection.call(call_id, frame, request.deadline).await?;
         let message = body.message::<M::Answer>().map_err(Failure::unknown)?;
         Ok((message, body.cells(CODEC)))
     }
@@ -96,23 +96,23 @@ impl Connections {
         let key = (address.clone(), M::METHOD.service());
         let Some(connection) = lock(&self.open).get(&key).cloned() else { return };
         let deadline = from_now(self.settings.call_timeout);
-        let question = Request { message, cells: &[], is_meta_call: false, deadline };
-        if let Ok((call_id, frame)) = self.encode(&question) {
+        let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+        if let Ok((call_id, frame)) = self.encode(&request) {
             connection.tell(call_id, frame);
         }
     }
 
-    fn encode<M: Call>(&self, question: &Request<'_, M>) -> Result<(u32, Bytes), Failure> {
+    fn encode<M: Call>(&self, request: &CallRequest<'_, M>) -> Result<(u32, Bytes), Failure> {
         // Java's call ids are signed, and negative ones have special meanings.
         let call_id = self.call_id.fetch_add(1, Ordering::Relaxed) & 0x7FFF_FFFF;
-        let left = question.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let left = request.deadline.saturating_duration_since(Instant::now()).as_millis();
         let head = RequestHead {
             call_id,
-            priority: if question.is_meta_call { META_PRIORITY } else { 0 },
+            priority: if request.is_meta_call { META_PRIORITY } else { 0 },
             timeout_ms: Some(left.clamp(1, i32::MAX as u128) as u32),
         };
         let mut frame = BytesMut::new();
-        encode_request(&mut frame, head, &question.message, CODEC, question.cells)
+        encode_request(&mut frame, head, &request.message, CODEC, request.cells)
             .map_err(Failure::before)?;
         Ok((call_id, frame.freeze()))
     }

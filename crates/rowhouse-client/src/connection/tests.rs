@@ -38,8 +38,8 @@ async fn ask(
         get: get::to_proto(&Get::new(row.to_owned()).unwrap()),
     };
     let deadline = Instant::now() + limit;
-    let question = Request { message, cells: &[], is_meta_call: false, deadline };
-    let (answer, mut cells) = connections.call(address, question).await?;
+    let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+    let (answer, mut cells) = connections.call(address, request).await?;
     let read = result::from_proto(answer.result.unwrap(), &mut cells).unwrap();
     Ok(String::from_utf8(read.row.key().to_vec()).unwrap())
 }

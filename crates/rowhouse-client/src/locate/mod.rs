@@ -17,7 +17,7 @@ use rowhouse_model::{Error, ErrorKind, RegionInfo, TableName, escape};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
 
-use crate::connection::{Address, Connections, Request, lock};
+use crate::connection::{Address, CallRequest, Connections, lock};
 use crate::retry::Failure;
 use crate::{Settings, Target};
 
@@ -215,9 +215,9 @@ impl Locator {
         deadline: Instant,
     ) -> Result<(<rowhouse_format::proto::ScanRequest as rpc::Call>::Answer, CellReader), Failure>
     {
-        let question =
-            Request { message: scan.to_proto(), cells: &[], is_meta_call: true, deadline };
-        self.connections.call(&meta.server, question).await
+        let request =
+            CallRequest { message: scan.to_proto(), cells: &[], is_meta_call: true, deadline };
+        self.connections.call(&meta.server, request).await
     }
 }
 

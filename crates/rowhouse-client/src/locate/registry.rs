@@ -10,7 +10,7 @@ use rowhouse_model::{Error, ErrorKind};
 use tokio::time::Instant;
 
 use super::zookeeper::Ensemble;
-use crate::connection::{Address, Connections, Request};
+use crate::connection::{Address, CallRequest, Connections};
 use crate::retry::Failure;
 use crate::{Settings, Target};
 
@@ -110,8 +110,8 @@ impl Servers {
             let share = left / u32::try_from(count).unwrap_or(1);
             let deadline = if count == 1 { deadline } else { Instant::now() + share };
             let message = message.clone();
-            let question = Request { message, cells: &[], is_meta_call: false, deadline };
-            match self.connections.call(&self.addresses[at], question).await {
+            let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+            match self.connections.call(&self.addresses[at], request).await {
                 Ok((answer, _)) => {
                     self.first.store(at, Ordering::Relaxed);
                     return Ok(answer);

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::join::Joiner;
 use super::parts::RowParts;
 use crate::Client;
-use crate::connection::Request;
+use crate::connection::CallRequest;
 use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure};
 
@@ -93,8 +93,8 @@ impl Cursor {
         };
         let message = self.call(&located).to_proto();
         let is_meta_call = located.is_meta();
-        let question = Request { message, cells: &[], is_meta_call, deadline };
-        let answer = match self.client.connections().call(&located.server, question).await {
+        let request = CallRequest { message, cells: &[], is_meta_call, deadline };
+        let answer = match self.client.connections().call(&located.server, request).await {
             Ok((message, mut cells)) => {
                 ScanResult::from_proto(message, &mut cells).map_err(Failure::unknown)
             }

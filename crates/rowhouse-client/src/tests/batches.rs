@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use rowhouse_format::convert::CellPlacement;
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionAnswer,
+    Action, ActionResult, IndexedAction, IndexedResult, MultiCall, MultiResult, RegionResult,
 };
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Request};
@@ -19,7 +19,7 @@ fn call(request: &Request) -> MultiCall {
     MultiCall::from_proto(message, &mut request.cells(None)).unwrap()
 }
 
-fn row_of(action: &NumberedAction) -> String {
+fn row_of(action: &IndexedAction) -> String {
     let row = match action.action.as_ref().unwrap() {
         Action::Get(get) => get.row(),
         Action::Service(call) => &call.row,
@@ -43,25 +43,25 @@ fn answer(
     fail: impl Fn(&str) -> Option<ErrorKind>,
     fail_region: impl Fn(&str) -> Option<ErrorKind>,
 ) -> Reply {
-    let mut answer = MultiAnswer::default();
+    let mut answer = MultiResult::default();
     for region in call(request).regions {
         let actions = region.actions.unwrap();
         if let Some(kind) = fail_region(&row_of(&actions[0])) {
             answer.regions.push(Err(Error::new(kind, "region")));
             continue;
         }
-        let one = |action: &NumberedAction| {
+        let one = |action: &IndexedAction| {
             let row = row_of(action);
             let answer = match (fail(&row), action.action.as_ref().unwrap()) {
                 (Some(kind), _) => Err(Error::new(kind, row)),
                 (None, Action::Get(_)) => {
-                    Ok(ActionAnswer::Row(Row::new(vec![cell(&row, "q", &row)])))
+                    Ok(ActionResult::Row(Row::new(vec![cell(&row, "q", &row)])))
                 }
-                (None, Action::Mutate(..) | Action::Service(_)) => Ok(ActionAnswer::Done),
+                (None, Action::Mutate(..) | Action::Service(_)) => Ok(ActionResult::Done),
             };
-            NumberedAnswer { index: action.index, answer }
+            IndexedResult { index: action.index, answer }
         };
-        answer.regions.push(Ok(RegionAnswer::each(actions.iter().rev().map(one).collect())));
+        answer.regions.push(Ok(RegionResult::each(actions.iter().rev().map(one).collect())));
     }
     let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
     Reply::answer(request, &answer.to_proto(CellPlacement::Block), &cells)

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rowhouse_format::convert::multi::{MultiAnswer, RegionAnswer};
+use rowhouse_format::convert::multi::{MultiResult, RegionResult};
 use rowhouse_format::convert::{CellPlacement, mutate, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Request};
@@ -137,15 +137,15 @@ fn both() -> RowMutations {
 }
 
 /// Answers a Multi with the answer of one region.
-fn answer_region(request: &Request, answer: rowhouse_model::Result<RegionAnswer>) -> Reply {
-    let answer = MultiAnswer { regions: vec![answer] };
+fn answer_region(request: &Request, answer: rowhouse_model::Result<RegionResult>) -> Reply {
+    let answer = MultiResult { regions: vec![answer] };
     let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
     Reply::answer(request, &answer.to_proto(CellPlacement::Block), &cells)
 }
 
 fn all_done(request: &Request) -> Reply {
     let row = Row::new(vec![cell("r", "q", "v")]);
-    answer_region(request, Ok(RegionAnswer::all(true, 2, Some(row))))
+    answer_region(request, Ok(RegionResult::all(true, 2, Some(row))))
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn a_condition_that_does_not_hold_is_no_error() {
     let condition = Condition::no_value("cf", "q");
     assert!(cluster.table.mutate_if(&condition, grow()).await.unwrap().is_none());
     let not_done =
-        |request: &Request| answer_region(request, Ok(RegionAnswer::all(false, 2, None)));
+        |request: &Request| answer_region(request, Ok(RegionResult::all(false, 2, None)));
     let cluster = FakeCluster::start(&[], TableState::Enabled, not_done).await;
     assert!(cluster.table.mutate_row_if(&condition, &both()).await.unwrap().is_none());
 }

@@ -1,21 +1,21 @@
-//! Attributes of operations: what HBase's own clients and extensions put there.
+//! Attributes of operations, which HBase's clients and extensions set.
 //!
-//! An attribute is a note to whoever reads it. One that nobody reads has no effect on Apache HBase
-//! either, so a user's own are passed over; those that HBase itself reads are in the table, and
-//! unknown ones in HBase's style (a leading underscore) are refused for fear of what they ask.
+//! An attribute that no code reads has no effect on Apache HBase either, so user-defined ones are
+//! ignored. The table lists those that HBase itself reads. Unknown ones in HBase's style (a leading
+//! underscore) are rejected, because they may request something unsupported.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Result, escape};
 
 use crate::proto::NameBytesPair;
 
-/// What an attribute asks of a server.
+/// The meaning of an attribute to a server.
 enum Meaning {
-    /// Nothing that changes an answer, because of this.
+    /// No effect on results, for this reason.
     Harmless(#[expect(dead_code, reason = "for who reads the table")] &'static str),
-    /// Something that is not done here.
+    /// A feature that is not supported here.
     Refused(&'static str),
-    /// Something that another function here reads.
+    /// Another function of this module reads it.
     Read(#[expect(dead_code, reason = "for who reads the table")] &'static str),
 }
 
@@ -42,17 +42,17 @@ const TABLE: &[(&str, Meaning)] = {
     ]
 };
 
-/// The name of the attribute that says whether an increment or append gives its new values back.
+/// The attribute that says whether an increment or append returns its new values.
 const RETURN_RESULTS: &str = "_rr_";
-/// The name of the attribute that says how long the cells of a mutation live.
+/// The attribute that holds the TTL of a mutation's cells.
 const TTL: &str = "_ttl";
-/// Java's `Long.MAX_VALUE`: no time to live.
+/// Java's `Long.MAX_VALUE`: no TTL.
 const FOREVER: i64 = i64::MAX;
 
-/// The name of the attribute that says whether a scan is raw.
+/// The attribute that says whether a scan is raw.
 const RAW: &str = "_raw_";
 
-/// Refuses attributes that ask for what is not done.
+/// Returns an error for attributes that request an unsupported feature.
 pub(super) fn check(attributes: &[NameBytesPair]) -> Result<()> {
     for attribute in attributes {
         let meaning = TABLE.iter().find(|(name, _)| *name == attribute.name);
@@ -76,7 +76,7 @@ fn refused(what: &str, attribute: &NameBytesPair) -> Error {
     ))
 }
 
-/// Whether a mutation wants its new cells back; it does unless it says otherwise.
+/// Returns whether a mutation returns its new cells; true by default.
 pub(super) fn returns_results(attributes: &[NameBytesPair]) -> bool {
     attributes
         .iter()
@@ -84,17 +84,17 @@ pub(super) fn returns_results(attributes: &[NameBytesPair]) -> bool {
         .is_none_or(|attribute| attribute.value.as_deref() != Some(&[0]))
 }
 
-/// The attribute of a mutation that does not want its new cells back; none for one that does.
+/// Returns the attribute of a mutation that does not return its new cells; `None` if it does.
 pub(super) fn no_results(wanted: bool) -> Option<NameBytesPair> {
     let attribute =
         || NameBytesPair { name: RETURN_RESULTS.to_owned(), value: Some(vec![0].into()) };
     (!wanted).then(attribute)
 }
 
-/// How long the cells of a mutation live, in milliseconds, if it says so.
+/// Returns the TTL of a mutation's cells in milliseconds, if set.
 ///
 /// # Errors
-/// `InvalidRequest` for what is no Java long.
+/// `InvalidRequest` if the value is not a Java long.
 pub(super) fn ttl_millis(attributes: &[NameBytesPair]) -> Result<Option<i64>> {
     let Some(ttl) = attributes.iter().find(|attribute| attribute.name == TTL) else {
         return Ok(None);
@@ -106,19 +106,19 @@ pub(super) fn ttl_millis(attributes: &[NameBytesPair]) -> Result<Option<i64>> {
     Ok(Some(i64::from_be_bytes(bytes)).filter(|&millis| millis != FOREVER))
 }
 
-/// The attribute of a mutation whose cells live for so long.
+/// Returns the attribute for a TTL in milliseconds.
 pub(super) fn ttl(millis: i64) -> NameBytesPair {
     let value = Bytes::copy_from_slice(&millis.to_be_bytes());
     NameBytesPair { name: TTL.to_owned(), value: Some(value) }
 }
 
-/// Whether a scan wants everything that is stored. Java writes a boolean as a byte, FF or 0.
+/// Returns whether a scan is raw. Java writes a boolean as a byte, FF or 0.
 pub(super) fn is_raw(attributes: &[NameBytesPair]) -> bool {
     let raw = attributes.iter().find(|attribute| attribute.name == RAW);
     raw.and_then(|raw| raw.value.as_deref()).is_some_and(|value| value.first() != Some(&0))
 }
 
-/// The attribute of a scan that is raw.
+/// Returns the attribute of a raw scan.
 pub(super) fn raw() -> NameBytesPair {
     NameBytesPair { name: RAW.to_owned(), value: Some(vec![0xFF].into()) }
 }

@@ -1,5 +1,5 @@
-//! Backups that a server is asked for: a call of rowhouse's own, which travels as one of HBase's procedures, since
-//! clients of HBase have a call for any of these and none for backups.
+//! The backup call, rowhouse's own. It is sent as an HBase procedure, because every HBase client
+//! can call procedures and HBase has no call for backups.
 
 use rowhouse_model::{Error, Result};
 
@@ -8,53 +8,53 @@ use crate::proto;
 /// The signature of the procedure.
 pub(super) const SIGNATURE: &str = "rowhouse-backup";
 
-/// A backup that is asked for, or asked about.
+/// A request to start a backup, or to query it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupCall {
-    /// The directory to be made: a name, or a path on the server's machine.
+    /// The directory to create: a name, or a path on the server's machine.
     pub into: String,
-    /// When it was asked for, in milliseconds: a call that is repeated says the same.
-    pub asked_millis: i64,
+    /// Time of the request in milliseconds; a retry repeats it.
+    pub requested_millis: i64,
 }
 
-/// How far a backup has come.
+/// The progress of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackupStatus {
-    /// Whether it is there, whole.
+    /// Whether the backup is complete.
     pub is_done: bool,
-    /// What is being read.
+    /// The file being read.
     pub file: String,
-    /// Bytes that were written, and of those that were read back.
+    /// Bytes written, plus bytes read back for verification.
     pub bytes_done: u64,
-    /// The same of everything.
+    /// Final value of `bytes_done`.
     pub bytes_total: u64,
-    /// Tables in it.
+    /// Number of tables.
     pub tables: u64,
-    /// Snapshots in it.
+    /// Number of snapshots.
     pub snapshots: u64,
-    /// HFiles in it.
+    /// Number of HFiles.
     pub files: u64,
-    /// Bytes of those.
+    /// Total length of the HFiles in bytes.
     pub file_bytes: u64,
 }
 
-/// Writes what is asked for.
+/// Encodes a backup request.
 pub fn call_to_proto(call: &BackupCall) -> proto::ProcedureDescription {
     proto::ProcedureDescription {
         signature: SIGNATURE.to_owned(),
         instance: Some(call.into.clone()),
-        creation_time: Some(call.asked_millis),
+        creation_time: Some(call.requested_millis),
         configuration: Vec::new(),
     }
 }
 
-/// Reads what is asked for, of a procedure with this signature.
+/// Decodes a backup request from a procedure with this signature.
 pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> BackupCall {
-    let (into, asked_millis) = (procedure.instance().to_owned(), procedure.creation_time());
-    BackupCall { into, asked_millis }
+    let (into, requested_millis) = (procedure.instance().to_owned(), procedure.creation_time());
+    BackupCall { into, requested_millis }
 }
 
-/// Writes how far a backup has come.
+/// Encodes the progress of a backup.
 pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsProcedureDoneResponse {
     let mut told = call_to_proto(call);
     let numbers = numbers(status).map(|(name, number)| (name, number.to_string()));
@@ -64,10 +64,10 @@ pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsPro
     proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
 }
 
-/// Reads how far a backup has come.
+/// Decodes the progress of a backup.
 ///
 /// # Errors
-/// `Protocol` for an answer that does not say so.
+/// `Protocol` if the response lacks a value.
 pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<BackupStatus> {
     let unsaid = |name: &str| {
         let message = format!("the server does not tell how far the backup is: missing={name}");
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_backup_is_asked_for_and_told_of_as_it_was_written() {
-        let call = BackupCall { into: "monday".into(), asked_millis: 7 };
+        let call = BackupCall { into: "monday".into(), requested_millis: 7 };
         assert_eq!(call_from_proto(&call_to_proto(&call)), call);
         let status = BackupStatus {
             is_done: true,

@@ -1,27 +1,27 @@
-//! Cells inside messages, for peers that use no cell block.
+//! Cells inside messages, for peers without cell blocks.
 
 use rowhouse_model::{Cell, CellKind, Error, Key, KeyValue, Result};
 
 use crate::proto;
 use crate::rpc::CellCodec;
 
-/// Where the cells that belong to a message stand.
+/// The location of a message's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellPlacement {
-    /// In the cell block behind it.
+    /// In the cell block after the message.
     Block,
     /// In the message.
     Message,
 }
 
 impl CellPlacement {
-    /// Where a server puts the cells of its answers on a connection with this codec.
+    /// Returns the location of cells in responses on a connection with this codec.
     pub fn of(codec: Option<CellCodec>) -> Self {
         if codec.is_some() { Self::Block } else { Self::Message }
     }
 }
 
-/// Writes a cell, without its tags.
+/// Encodes a cell, without its tags.
 pub fn to_proto(cell: KeyValue<'_>) -> proto::Cell {
     let key = cell.key();
     proto::Cell {
@@ -35,10 +35,10 @@ pub fn to_proto(cell: KeyValue<'_>) -> proto::Cell {
     }
 }
 
-/// Reads a cell.
+/// Decodes a cell.
 ///
 /// # Errors
-/// As [`Cell::from_parts`]; a kind that no cell has.
+/// As [`Cell::from_parts`]; also for an unknown kind.
 pub fn from_proto(cell: proto::Cell) -> Result<Cell> {
     let code = cell.cell_type.unwrap_or(CellKind::Put.code().into());
     let kind = u8::try_from(code)

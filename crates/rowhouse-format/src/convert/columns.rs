@@ -1,4 +1,4 @@
-//! Columns and time ranges, which reads of one row and of many have in common.
+//! Columns and time ranges, shared by gets and scans.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub(super) fn time_range_to_proto(range: TimeRange) -> proto::TimeRange {
     }
 }
 
-/// Time ranges of single families.
+/// Decodes the time ranges of single families.
 pub(super) fn family_time_ranges_from_proto(
     ranges: Vec<proto::ColumnFamilyTimeRange>,
 ) -> Result<BTreeMap<Bytes, TimeRange>> {
@@ -69,15 +69,15 @@ pub(super) fn family_time_ranges_to_proto(
         .collect()
 }
 
-/// A limit of cells per family: Java's -1, sent as an unsigned number, is none.
+/// Decodes a limit of cells per family. Java's -1, sent as an unsigned number, means none.
 pub(super) fn family_limit_from_proto(limit: Option<u32>) -> Option<u32> {
     limit.filter(|&limit| limit as i32 >= 0)
 }
 
-/// An offset of cells per family.
+/// Decodes an offset of cells per family.
 ///
 /// # Errors
-/// `InvalidRequest` for one below 0.
+/// `InvalidRequest` if it is negative.
 pub(super) fn family_offset_from_proto(offset: Option<u32>) -> Result<u32> {
     let offset = offset.unwrap_or_default();
     if (offset as i32) < 0 {

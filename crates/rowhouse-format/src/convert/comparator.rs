@@ -1,4 +1,4 @@
-//! Comparators, each by the name of its Java class, with the operator that they are asked with.
+//! Comparators, identified by Java class name, and compare operators.
 
 use bytes::Bytes;
 use prost::Message;
@@ -11,7 +11,7 @@ use crate::proto;
 use crate::proto::CompareType;
 use crate::proto::bit_comparator::BitwiseOp;
 
-/// Reads a comparator and how it is asked.
+/// Decodes a comparator with its operator.
 ///
 /// # Errors
 /// As [`from_proto`]; `InvalidRequest` without an operator.
@@ -23,11 +23,11 @@ pub fn comparison_from_proto(
     Ok(Comparison { operator, comparator: from_proto(comparator)? })
 }
 
-/// Reads a comparator.
+/// Decodes a comparator.
 ///
 /// # Errors
-/// `Unsupported` for another class than HBase's own, by its name; `InvalidRequest` for bytes that are
-/// not what the class writes.
+/// `Unsupported`, naming the class, if it is not one of HBase's; `InvalidRequest` if the bytes are
+/// not in the class's format.
 pub fn from_proto(message: proto::Comparator) -> Result<Comparator> {
     let proto::Comparator { name, serialized_comparator } = message;
     let bytes = serialized_comparator.unwrap_or_default();
@@ -53,7 +53,7 @@ pub fn from_proto(message: proto::Comparator) -> Result<Comparator> {
         Some("BitComparator") => bits_from_proto(&name, bytes)?,
         Some("LongComparator") => {
             let value = value(&name, bytes)?;
-            // HBase reads the first eight bytes of more.
+            // HBase uses the first eight bytes of a longer value.
             let number = value.first_chunk().copied().ok_or_else(|| {
                 Error::invalid(format!("{name} has too few bytes: len={}, min=8", value.len()))
             })?;
@@ -64,7 +64,7 @@ pub fn from_proto(message: proto::Comparator) -> Result<Comparator> {
     })
 }
 
-/// Writes a comparator, in the bytes of its class.
+/// Encodes a comparator in the format of its class.
 pub fn to_proto(comparator: &Comparator) -> proto::Comparator {
     let (class, bytes) = match comparator {
         Comparator::Binary(value) => ("BinaryComparator", bytes_to_proto(value.clone())),
@@ -119,10 +119,10 @@ pub fn to_proto(comparator: &Comparator) -> proto::Comparator {
     }
 }
 
-/// Reads an operator.
+/// Decodes an operator.
 ///
 /// # Errors
-/// `InvalidRequest` for none, and for one that HBase does not have.
+/// `InvalidRequest` if it is missing, or unknown to HBase.
 pub fn operator_from_proto(operator: Option<i32>) -> Result<CompareOperator> {
     let operator = operator.ok_or_else(|| Error::invalid("compare operator is missing"))?;
     let known = CompareType::try_from(operator)
@@ -138,7 +138,7 @@ pub fn operator_from_proto(operator: Option<i32>) -> Result<CompareOperator> {
     })
 }
 
-/// Writes an operator.
+/// Encodes an operator.
 pub fn operator_to_proto(operator: CompareOperator) -> CompareType {
     match operator {
         CompareOperator::Less => CompareType::Less,
@@ -151,7 +151,7 @@ pub fn operator_to_proto(operator: CompareOperator) -> CompareType {
     }
 }
 
-/// The bytes of a comparator that has nothing else; Java's null is empty.
+/// Decodes the value of a comparator without other fields; Java's null becomes empty.
 fn value(name: &str, bytes: Bytes) -> Result<Bytes> {
     let read: proto::BytesComparator = read(name, bytes)?;
     let comparable = read.comparable.ok_or_else(|| missing(name, "comparable"))?;

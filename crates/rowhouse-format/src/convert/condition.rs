@@ -1,10 +1,11 @@
-//! What must hold for a mutation to be made: HBase's checkAndMutate.
+//! Conditions of mutations: HBase's checkAndMutate.
 //!
-//! HBase has the value that it is given on the left of the operator and the column's on the right; in
-//! the model it is the other way round, as in filters.
+//! HBase puts the given value on the left of the operator and the column's value on the right; the
+//! model reverses them, as filters do.
 //!
-//! Every comparator is asked as a filter would. HBase 2.6 does so for changes of several rows; for those
-//! of one it compares the bytes of any comparator, of which its clients send BinaryComparator alone.
+//! All comparators behave as in filters. HBase 2.6 does so for mutations of several rows. For
+//! mutations of one row it compares the bytes of any comparator, but its clients send only
+//! BinaryComparator.
 
 use bytes::Bytes;
 use rowhouse_model::{
@@ -16,13 +17,13 @@ use super::columns::{time_range_from_proto, time_range_to_proto};
 use super::{comparator, filter};
 use crate::proto;
 
-/// Reads a condition.
+/// Decodes a condition.
 ///
-/// Passed over: `query_metrics_enabled`, which asks for numbers that a server need not have.
+/// Ignores `query_metrics_enabled`, which requests optional metrics.
 ///
 /// # Errors
-/// As [`filter::from_proto`] and [`comparator::comparison_from_proto`]; `InvalidRequest` for NO_OP, which
-/// HBase does not know what to do with either.
+/// As [`filter::from_proto`] and [`comparator::comparison_from_proto`]; `InvalidRequest` for NO_OP,
+/// which HBase rejects too.
 pub fn from_proto(asked: proto::Condition) -> Result<RowCondition> {
     let time_range = time_range_from_proto(asked.time_range)?;
     let condition = match asked.filter {
@@ -47,10 +48,10 @@ pub fn from_proto(asked: proto::Condition) -> Result<RowCondition> {
     Ok(RowCondition { row: asked.row, condition })
 }
 
-/// Writes a condition on `row`.
+/// Encodes a condition on `row`.
 ///
 /// # Errors
-/// `Unsupported` for [`Condition::NoRow`], which the protocol has no words for.
+/// `Unsupported` for [`Condition::NoRow`], which the protocol cannot express.
 pub fn to_proto(condition: &Condition, row: &Bytes) -> Result<proto::Condition> {
     let message = proto::Condition { row: row.clone(), ..Default::default() };
     Ok(match condition {
@@ -77,7 +78,7 @@ pub fn to_proto(condition: &Condition, row: &Bytes) -> Result<proto::Condition> 
     })
 }
 
-/// What is said with one value on the left, said with it on the right.
+/// Returns the operator for swapped operands.
 fn turned(operator: CompareOperator) -> CompareOperator {
     match operator {
         CompareOperator::Less => CompareOperator::Greater,

@@ -1,5 +1,5 @@
-//! Calls of the coprocessor endpoints that come with HBase: mutations of several rows as one, and sums
-//! over a column.
+//! Calls of HBase's coprocessor endpoints: atomic mutations of several rows, and aggregation over a
+//! column.
 
 use bytes::Bytes;
 use prost::Message;
@@ -10,31 +10,31 @@ use super::{condition, mutate};
 use crate::proto;
 use crate::rpc::{CellCodec, CellReader, decode_message};
 
-/// Where HBase's interpreters of columns are.
+/// The Java package of HBase's column interpreters.
 const INTERPRETERS: &str = "org.apache.hadoop.hbase.client.coprocessor.";
 
-/// What is asked of an endpoint.
+/// A call of an endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndpointCall {
-    /// Mutations of rows of one region as one.
+    /// Atomic mutations of rows of one region.
     MutateRows {
         /// The mutations, with their nonces.
         mutations: Vec<Mutation>,
-        /// What must hold for them to be made.
+        /// The conditions for the mutations.
         conditions: Vec<RowCondition>,
     },
-    /// Something about the cells that a scan finds in one region.
+    /// An aggregate of the cells that a scan returns from one region.
     Aggregate {
-        /// What.
+        /// The aggregate function.
         function: AggregateFunction,
-        /// How their values are read.
+        /// The decoding of the values.
         interpreter: ColumnInterpreter,
-        /// Which cells.
+        /// The scan that selects the cells.
         scan: Box<Scan>,
     },
 }
 
-/// What an aggregate tells.
+/// An aggregate function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggregateFunction {
     /// The greatest value.
@@ -43,33 +43,33 @@ pub enum AggregateFunction {
     Min,
     /// The sum of the values.
     Sum,
-    /// How many rows there are.
+    /// The number of rows.
     RowCount,
-    /// The sum, and how many rows there are.
+    /// The sum and the number of rows.
     Average,
-    /// The sum, the sum of squares, and how many rows there are.
+    /// The sum, the sum of squares and the number of rows.
     Deviation,
     /// The sum, and the sum of the weights.
     Median,
 }
 
-/// How values are read: HBase's interpreters of columns.
+/// The decoding of values: HBase's column interpreters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnInterpreter {
-    /// LongColumnInterpreter: eight bytes with a sign.
+    /// LongColumnInterpreter: eight bytes, signed.
     Long,
-    /// DoubleColumnInterpreter: eight bytes of a double.
+    /// DoubleColumnInterpreter: the eight bytes of a double.
     Double,
-    /// BigDecimalColumnInterpreter: `Bytes.toBytes` of a BigDecimal, rounded to two places.
+    /// BigDecimalColumnInterpreter: `Bytes.toBytes` of a BigDecimal, rounded to two decimal places.
     BigDecimal,
 }
 
 impl EndpointCall {
-    /// Reads a call.
+    /// Decodes a call.
     ///
     /// # Errors
-    /// `Protocol` for another service or method than HBase's own two have; `Unsupported` for another
-    /// interpreter, and for what a scan, a mutation or a condition refuses.
+    /// `Protocol` for a service or method that HBase's two endpoints do not have; `Unsupported` for
+    /// another interpreter; all errors of decoding scans, mutations and conditions.
     pub fn from_proto(call: proto::CoprocessorServiceCall) -> Result<Self> {
         match &*call.service_name {
             "MultiRowMutationService" if call.method_name == "MutateRows" => {
@@ -87,7 +87,7 @@ impl EndpointCall {
         }
     }
 
-    /// The coprocessor that a table has to declare for the call to be answered.
+    /// Returns the coprocessor that the table must declare for the call.
     pub fn coprocessor(&self) -> Coprocessor {
         match self {
             Self::MutateRows { .. } => Coprocessor::MultiRowMutation,
@@ -97,7 +97,7 @@ impl EndpointCall {
 }
 
 fn mutate_rows(request: proto::MutateRowsRequest) -> Result<EndpointCall> {
-    // Their cells are in the messages.
+    // The messages contain the cells.
     let mut no_cells = CellReader::new(CellCodec::default(), Bytes::new());
     let (group, number) = (request.nonce_group, request.nonce);
     let nonce = number.filter(|&number| number != 0);
@@ -150,7 +150,7 @@ fn no_method(service: &str, method: &str) -> Error {
     Error::new(ErrorKind::Protocol, message)
 }
 
-/// Writes the answer of an endpoint: a message, and the name of its class in Java.
+/// Encodes the response of an endpoint: a message and its Java class name.
 pub fn answer(class: &str, answer: &impl Message) -> proto::NameBytesPair {
     let value = Some(answer.encode_to_vec().into());
     proto::NameBytesPair { name: class.to_owned(), value }

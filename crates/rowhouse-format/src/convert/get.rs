@@ -1,4 +1,4 @@
-//! Reading one row.
+//! Gets.
 
 use rowhouse_model::{Error, ErrorKind, Get, Result};
 
@@ -11,13 +11,14 @@ use super::columns::{
 use super::filter;
 use crate::proto;
 
-/// Reads a get.
+/// Decodes a get.
 ///
-/// Passed over: `query_metrics_enabled`, which asks for numbers that a server need not have.
+/// Ignores `query_metrics_enabled`, which requests optional metrics.
 ///
 /// # Errors
-/// `Unsupported` for filters and comparators that are not known, and attributes with an effect; `Protocol` for `closest_row_before`, in the words that asynchbase waits for before
-/// it turns to reversed scans.
+/// `Unsupported` for unknown filters and comparators, and for attributes that request an
+/// unsupported feature; `Protocol` for `closest_row_before`, with the message on which asynchbase
+/// switches to reversed scans.
 pub fn from_proto(get: proto::Get) -> Result<Get> {
     if get.closest_row_before() {
         return Err(Error::new(
@@ -43,7 +44,7 @@ pub fn from_proto(get: proto::Get) -> Result<Get> {
     Ok(read)
 }
 
-/// Writes a get.
+/// Encodes a get.
 pub fn to_proto(get: &Get) -> proto::Get {
     proto::Get {
         row: get.row().clone(),
@@ -61,7 +62,7 @@ pub fn to_proto(get: &Get) -> proto::Get {
     }
 }
 
-/// A number of versions, which Java keeps in a signed number and wants positive.
+/// Checks a number of versions, which Java stores in a signed number and requires to be positive.
 pub(super) fn check_versions(versions: u32) -> Result<u32> {
     if versions as i32 <= 0 {
         return Err(Error::invalid(format!(

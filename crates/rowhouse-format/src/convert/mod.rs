@@ -1,7 +1,7 @@
-//! Model ↔ protobuf, both directions of a noun in one file.
+//! Conversion between the model and protobuf; each file has both directions for one type.
 //!
-//! What a message can say and the model cannot is refused by name, never ignored; the few things
-//! that are passed over change no answer, and the file that passes over them says why.
+//! Parts of a message that the model cannot represent are rejected by name. The few ignored fields
+//! do not affect results; the file that ignores one states the reason.
 
 pub mod backup;
 pub mod cell;

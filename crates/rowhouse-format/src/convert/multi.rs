@@ -1,6 +1,7 @@
-//! Many actions in one call.
+//! Multi: several actions in one call.
 //!
-//! An action fails by itself: what is wrong with one is in its place, and the others are done.
+//! Actions fail individually: the error of one takes the place of its result, and the others are
+//! executed.
 
 use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Row, RowCondition};
 
@@ -11,54 +12,55 @@ use crate::exception::Exception;
 use crate::proto;
 use crate::rpc::CellReader;
 
-/// Reads and changes of rows in several regions.
+/// Reads and mutations of rows in several regions.
 #[derive(Debug, Default)]
 pub struct MultiCall {
-    /// What is asked of each region, in the order of the answers.
+    /// The actions of each region, in the order of the results.
     pub regions: Vec<RegionActions>,
 }
 
-/// What a Multi asks of one region.
+/// The actions of a Multi on one region.
 #[derive(Debug)]
 pub struct RegionActions {
     /// The region.
     pub region: RegionRef,
-    /// All or nothing: HBase's mutateRow. So is everything under a condition.
+    /// Whether the actions are atomic: HBase's mutateRow. Actions with a condition are always
+    /// atomic.
     pub atomic: bool,
-    /// What must hold for the actions to be done.
+    /// The condition for the actions.
     pub condition: Option<RowCondition>,
-    /// The actions, each under the client's number; or why none of them can be done.
-    pub actions: Result<Vec<NumberedAction>>,
+    /// The actions, each with the client's index; or the error that prevents all of them.
+    pub actions: Result<Vec<IndexedAction>>,
 }
 
 /// An action of a Multi.
 #[derive(Debug)]
-pub struct NumberedAction {
-    /// The client's number for it; the answer carries the same.
+pub struct IndexedAction {
+    /// The client's index of the action, repeated in the result.
     pub index: u32,
-    /// The action, or why it cannot be done.
+    /// The action, or the error that prevents it.
     pub action: Result<Action>,
 }
 
-/// A read or a change of one row, or a call of an endpoint of its region.
+/// A read or mutation of one row, or a call of an endpoint of its region.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A read.
     Get(Get),
-    /// A change.
+    /// A mutation.
     Mutate(Mutation, Option<Nonce>),
-    /// A call of a coprocessor's endpoint, which [`super::endpoint::EndpointCall`] reads.
+    /// A call of a coprocessor endpoint, decoded by [`super::endpoint::EndpointCall`].
     Service(proto::CoprocessorServiceCall),
 }
 
 impl MultiCall {
-    /// Reads a Multi request.
+    /// Decodes a Multi request.
     ///
     /// # Errors
-    /// `Protocol` when the cell block does not hold the cells it should, since those of the next
-    /// mutation could not be found.
+    /// `Protocol` if the cell block lacks cells or is malformed, because the cells of later
+    /// mutations cannot be located.
     pub fn from_proto(mut request: proto::MultiRequest, block: &mut CellReader) -> Result<Self> {
-        // Where clients before 2.4 have it: they ask one region at a time.
+        // Clients before 2.4 put the condition here; they call one region at a time.
         if let (Some(condition), Some(first)) =
             (request.condition.take(), request.region_action.first_mut())
         {
@@ -70,8 +72,8 @@ impl MultiCall {
         Ok(Self { regions: regions.collect::<Result<_>>()? })
     }
 
-    /// Writes a Multi request and the cells of its cell block. Actions that failed to be read are
-    /// left out.
+    /// Encodes a Multi request and returns it with the cells of its cell block. Actions that failed
+    /// to decode are omitted.
     ///
     /// # Errors
     /// As [`condition::to_proto`].
@@ -123,7 +125,7 @@ fn region_from_proto(
     for action in region.action {
         let index = action.index.unwrap_or_default();
         let action = action_from_proto(action, nonce_group, block)?;
-        actions.push(NumberedAction { index, action });
+        actions.push(IndexedAction { index, action });
     }
     let (condition, actions) = match condition {
         Ok(condition) => (condition, Ok(actions)),
@@ -137,7 +139,7 @@ fn region_from_proto(
     })
 }
 
-/// The outer result is about the cell block, the inner one about the action.
+/// Decodes an action. The outer result concerns the cell block, the inner one the action.
 fn action_from_proto(
     action: proto::Action,
     nonce_group: Option<u64>,
@@ -158,48 +160,48 @@ fn action_from_proto(
     Ok(Err(Error::invalid("an action must be a get, a mutation or a service call")))
 }
 
-/// The answer to a [`MultiCall`], region by region in the order of the call.
+/// The response to a [`MultiCall`], with the regions in the order of the call.
 #[derive(Debug, Default)]
-pub struct MultiAnswer {
-    /// For each region the answers to its actions, or why none of them was done.
-    pub regions: Vec<Result<RegionAnswer>>,
+pub struct MultiResult {
+    /// For each region the results of its actions, or the error that prevented all of them.
+    pub regions: Vec<Result<RegionResult>>,
 }
 
-/// The answers to the actions of one region.
+/// The results of the actions on one region.
 #[derive(Debug, Default)]
-pub struct RegionAnswer {
-    /// Of actions that were all or nothing: whether they were done.
+pub struct RegionResult {
+    /// For atomic actions: whether they were executed.
     pub processed: Option<bool>,
-    /// One for each action.
-    pub answers: Vec<NumberedAnswer>,
+    /// One result per action.
+    pub answers: Vec<IndexedResult>,
 }
 
-impl RegionAnswer {
-    /// The answers to actions of which each was by itself.
-    pub fn each(answers: Vec<NumberedAnswer>) -> Self {
+impl RegionResult {
+    /// Creates the results of actions that were executed individually.
+    pub fn each(answers: Vec<IndexedResult>) -> Self {
         Self { processed: None, answers }
     }
 
-    /// The answers to so many actions that were all or nothing. The new cells of their increments and
-    /// appends, if there were any, stand in the first.
+    /// Creates the results of `actions` atomic actions. The first result holds the new cells of
+    /// their increments and appends, if any.
     pub fn all(processed: bool, actions: usize, row: Option<Row>) -> Self {
         let others = (0..actions as u32).skip(usize::from(row.is_some()));
-        let others = others.map(|index| (index, ActionAnswer::Nothing));
-        let first = row.map(|row| (0, ActionAnswer::Row(row)));
+        let others = others.map(|index| (index, ActionResult::Nothing));
+        let first = row.map(|row| (0, ActionResult::Row(row)));
         let answers = first.into_iter().chain(others);
-        let answers = answers.map(|(index, answer)| NumberedAnswer { index, answer: Ok(answer) });
+        let answers = answers.map(|(index, answer)| IndexedResult { index, answer: Ok(answer) });
         Self { processed: Some(processed), answers: answers.collect() }
     }
 
-    /// The new cells of the increments and appends of actions that were all or nothing.
+    /// Returns the new cells of the increments and appends of atomic actions.
     pub fn row(&self) -> Row {
         let rows = self.answers.iter().filter_map(|numbered| match &numbered.answer {
-            Ok(ActionAnswer::Row(row)) => Some(row.clone()),
+            Ok(ActionResult::Row(row)) => Some(row.clone()),
             Ok(
-                ActionAnswer::Done
-                | ActionAnswer::Exists(_)
-                | ActionAnswer::Service(_)
-                | ActionAnswer::Nothing,
+                ActionResult::Done
+                | ActionResult::Exists(_)
+                | ActionResult::Service(_)
+                | ActionResult::Nothing,
             )
             | Err(_) => None,
         });
@@ -207,32 +209,33 @@ impl RegionAnswer {
     }
 }
 
-/// The answer to an action.
+/// The result of an action.
 #[derive(Debug)]
-pub struct NumberedAnswer {
-    /// The client's number for the action.
+pub struct IndexedResult {
+    /// The client's index of the action.
     pub index: u32,
-    /// What came of it.
-    pub answer: Result<ActionAnswer>,
+    /// The result.
+    pub answer: Result<ActionResult>,
 }
 
-/// What came of an action.
+/// The result of a successful action.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ActionAnswer {
-    /// A put or a delete was done.
+pub enum ActionResult {
+    /// A put or a delete was executed.
     Done,
-    /// The row that was read, or the new cells of an increment.
+    /// The row of a get, or the new cells of an increment or append.
     Row(Row),
-    /// Whether there is anything, for a get that asked only for that.
+    /// The result of a get that tests only for existence.
     Exists(bool),
-    /// What an endpoint answered: the class of the message, and its bytes.
+    /// The response of an endpoint: the class of the message, and its bytes.
     Service(proto::NameBytesPair),
-    /// No word about this one: [`RegionAnswer::processed`] speaks for all of its region.
+    /// No individual result: [`RegionResult::processed`] covers all actions of the region.
     Nothing,
 }
 
-impl MultiAnswer {
-    /// Writes a Multi response; with [`CellPlacement::Block`], [`MultiAnswer::cells`] go into the block.
+impl MultiResult {
+    /// Encodes a Multi response; with [`CellPlacement::Block`], the caller puts
+    /// [`MultiResult::cells`] into the cell block.
     pub fn to_proto(&self, cells_in: CellPlacement) -> proto::MultiResponse {
         proto::MultiResponse {
             region_action_result: self
@@ -240,34 +243,34 @@ impl MultiAnswer {
                 .iter()
                 .map(|region| region_to_proto(region, cells_in))
                 .collect(),
-            // Where clients before 2.4 look for it: they ask one region at a time.
+            // Clients before 2.4 read it here; they call one region at a time.
             processed: self.regions.iter().flatten().find_map(|region| region.processed),
-            // Apache always has it, empty unless load statistics are switched on.
+            // Apache always sets it; it is empty unless load statistics are enabled.
             region_statistics: Some(proto::MultiRegionLoadStats::default()),
         }
     }
 
-    /// The cells of all rows, in the order of the cell block.
+    /// Iterates over the cells of all rows, in the order of the cell block.
     pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
         let answers = self.regions.iter().flatten().flat_map(|region| &region.answers);
         let rows = answers.filter_map(|numbered| match &numbered.answer {
-            Ok(ActionAnswer::Row(row)) => Some(row),
+            Ok(ActionResult::Row(row)) => Some(row),
             Ok(
-                ActionAnswer::Done
-                | ActionAnswer::Exists(_)
-                | ActionAnswer::Service(_)
-                | ActionAnswer::Nothing,
+                ActionResult::Done
+                | ActionResult::Exists(_)
+                | ActionResult::Service(_)
+                | ActionResult::Nothing,
             )
             | Err(_) => None,
         });
         rows.flat_map(Row::cells)
     }
 
-    /// Reads a Multi response. A result without cells and without existence is read as
-    /// [`ActionAnswer::Done`] when it is entirely empty, else as an empty row.
+    /// Decodes a Multi response. A result without cells and without an existence flag becomes
+    /// [`ActionResult::Done`] if it is entirely empty, otherwise an empty row.
     ///
     /// # Errors
-    /// As [`result::from_proto`]; `Protocol` for an answer that holds nothing.
+    /// As [`result::from_proto`]; `Protocol` if an action has neither a result nor an exception.
     pub fn from_proto(response: proto::MultiResponse, block: &mut CellReader) -> Result<Self> {
         let regions = response.region_action_result.into_iter();
         let regions = regions.map(|region| {
@@ -278,14 +281,14 @@ impl MultiAnswer {
             let answers = region.result_or_exception.into_iter();
             let answers = answers.map(|one| answer_from_proto(one, processed.is_some(), block));
             let answers = answers.collect::<Result<_>>()?;
-            Ok(Ok(RegionAnswer { processed, answers }))
+            Ok(Ok(RegionResult { processed, answers }))
         });
         Ok(Self { regions: regions.collect::<Result<_>>()? })
     }
 }
 
 fn region_to_proto(
-    region: &Result<RegionAnswer>,
+    region: &Result<RegionResult>,
     cells_in: CellPlacement,
 ) -> proto::RegionActionResult {
     match region {
@@ -305,18 +308,18 @@ fn region_to_proto(
     }
 }
 
-fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellPlacement) -> proto::ResultOrException {
+fn answer_to_proto(numbered: &IndexedResult, cells_in: CellPlacement) -> proto::ResultOrException {
     let mut message =
         proto::ResultOrException { index: Some(numbered.index), ..Default::default() };
     match &numbered.answer {
-        Ok(ActionAnswer::Done) => message.result = Some(proto::Result::default()),
-        Ok(ActionAnswer::Row(row)) => message.result = Some(result::to_proto(row, cells_in)),
-        Ok(ActionAnswer::Exists(exists)) => message.result = Some(result::existence(*exists)),
-        Ok(ActionAnswer::Service(value)) => {
+        Ok(ActionResult::Done) => message.result = Some(proto::Result::default()),
+        Ok(ActionResult::Row(row)) => message.result = Some(result::to_proto(row, cells_in)),
+        Ok(ActionResult::Exists(exists)) => message.result = Some(result::existence(*exists)),
+        Ok(ActionResult::Service(value)) => {
             let value = Some(value.clone());
             message.service_result = Some(proto::CoprocessorServiceResult { value });
         }
-        Ok(ActionAnswer::Nothing) => {}
+        Ok(ActionResult::Nothing) => {}
         Err(error) => message.exception = Some(Exception::from(error).to_pair()),
     }
     message
@@ -324,28 +327,28 @@ fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellPlacement) -> proto:
 
 fn answer_from_proto(
     message: proto::ResultOrException,
-    spoken_for: bool,
+    has_region_result: bool,
     block: &mut CellReader,
-) -> Result<NumberedAnswer> {
+) -> Result<IndexedResult> {
     let index = message.index.unwrap_or_default();
     if let Some(proto::CoprocessorServiceResult { value }) = message.service_result {
-        let answer = Ok(ActionAnswer::Service(value.unwrap_or_default()));
-        return Ok(NumberedAnswer { index, answer });
+        let answer = Ok(ActionResult::Service(value.unwrap_or_default()));
+        return Ok(IndexedResult { index, answer });
     }
     let answer = match (message.exception, message.result) {
         (Some(exception), _) => Err(Exception::from_pair(exception).into_error()),
-        (None, Some(result)) if result == proto::Result::default() => Ok(ActionAnswer::Done),
+        (None, Some(result)) if result == proto::Result::default() => Ok(ActionResult::Done),
         (None, Some(result)) => {
             let read = result::from_proto(result, block)?;
-            Ok(read.exists.map_or(ActionAnswer::Row(read.row), ActionAnswer::Exists))
+            Ok(read.exists.map_or(ActionResult::Row(read.row), ActionResult::Exists))
         }
-        (None, None) if spoken_for => Ok(ActionAnswer::Nothing),
+        (None, None) if has_region_result => Ok(ActionResult::Nothing),
         (None, None) => {
             let message = format!("an action has neither result nor exception: index={index}");
             return Err(Error::new(ErrorKind::Protocol, message));
         }
     };
-    Ok(NumberedAnswer { index, answer })
+    Ok(IndexedResult { index, answer })
 }
 
 #[cfg(test)]
@@ -367,7 +370,7 @@ mod tests {
     }
 
     fn call() -> MultiCall {
-        let numbered = |(index, action)| NumberedAction { index, action: Ok(action) };
+        let numbered = |(index, action)| IndexedAction { index, action: Ok(action) };
         let actions = [
             (0, Action::Mutate(put("a"), None)),
             (2, Action::Get(Get::new("b").unwrap())),
@@ -435,26 +438,26 @@ mod tests {
     fn answers_come_back() {
         let cell = Cell::new("r", "cf", "q", Timestamp::MIN, CellKind::Put, "v").unwrap();
         let answers = [
-            (1, Ok(ActionAnswer::Done)),
-            (0, Ok(ActionAnswer::Row(Row::new(vec![cell])))),
-            (2, Ok(ActionAnswer::Row(Row::default()))),
-            (3, Ok(ActionAnswer::Exists(true))),
+            (1, Ok(ActionResult::Done)),
+            (0, Ok(ActionResult::Row(Row::new(vec![cell])))),
+            (2, Ok(ActionResult::Row(Row::default()))),
+            (3, Ok(ActionResult::Exists(true))),
             (4, Err(Error::new(ErrorKind::NoSuchColumnFamily, "cf"))),
         ];
-        let numbered = answers.map(|(index, answer)| NumberedAnswer { index, answer });
-        let each = RegionAnswer::each(numbered.into());
+        let numbered = answers.map(|(index, answer)| IndexedResult { index, answer });
+        let each = RegionResult::each(numbered.into());
         let moved = Err(Error::new(ErrorKind::NotServingRegion, "x"));
         let cell = Cell::new("s", "cf", "n", Timestamp::MIN, CellKind::Put, "v").unwrap();
-        let grown = RegionAnswer::all(true, 3, Some(Row::new(vec![cell])));
+        let grown = RegionResult::all(true, 3, Some(Row::new(vec![cell])));
         assert_eq!(grown.answers.len(), 3);
         assert_eq!(grown.row().len(), 1);
-        let left = RegionAnswer::all(false, 2, None);
-        let answer = MultiAnswer { regions: vec![Ok(each), moved, Ok(grown), Ok(left)] };
+        let left = RegionResult::all(false, 2, None);
+        let answer = MultiResult { regions: vec![Ok(each), moved, Ok(grown), Ok(left)] };
         for cells_in in [CellPlacement::Block, CellPlacement::Message] {
             let cells: Vec<_> =
                 answer.cells().filter(|_| cells_in == CellPlacement::Block).collect();
             let read =
-                MultiAnswer::from_proto(answer.to_proto(cells_in), &mut block(cells)).unwrap();
+                MultiResult::from_proto(answer.to_proto(cells_in), &mut block(cells)).unwrap();
             assert_eq!(format!("{read:?}"), format!("{answer:?}"));
         }
     }

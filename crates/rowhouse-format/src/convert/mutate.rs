@@ -1,8 +1,8 @@
-//! Changing one row.
+//! Mutations of one row.
 //!
-//! The cells of a mutation stand in the message (`column_value`; what the Java client does in
-//! Mutate) or in the cell block (`associated_cell_count`; what it does in Multi). Both occur in
-//! either call, with other clients.
+//! The cells of a mutation are in the message (`column_value`; the Java client's Mutate) or in the
+//! cell block (`associated_cell_count`; the Java client's Multi). Other clients use both forms in
+//! either call.
 
 use std::collections::BTreeMap;
 
@@ -22,27 +22,28 @@ use crate::rpc::CellReader;
 
 pub use rowhouse_model::Nonce;
 
-/// The nonce of a message, if it has one: 0 is none.
+/// Returns the nonce of a message; `None` if the number is 0 or missing.
 pub(super) fn nonce_from_parts(group: Option<u64>, number: Option<u64>) -> Option<Nonce> {
     let number = number.filter(|&number| number != 0)?;
     Some(Nonce { group: group.unwrap_or(0), number })
 }
 
-/// A change of one row, in a region.
+/// A mutation of one row, with its region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MutateCall {
     /// The region of the row.
     pub region: RegionRef,
-    /// The change.
+    /// The mutation.
     pub mutation: Mutation,
-    /// What tells a repetition from a second change; none for changes that can be repeated.
+    /// Identifies the mutation, so that a retry is not applied twice; `None` for idempotent
+    /// mutations.
     pub nonce: Option<Nonce>,
-    /// What must hold for the change to be made.
+    /// The condition for the mutation.
     pub condition: Option<Condition>,
 }
 
 impl MutateCall {
-    /// Reads a Mutate request.
+    /// Decodes a Mutate request.
     ///
     /// # Errors
     /// As [`from_proto`] and [`condition::from_proto`].
@@ -51,7 +52,7 @@ impl MutateCall {
         let mutation = from_proto(request.mutation, block)?;
         let condition = request.condition.map(condition::from_proto).transpose()?;
         if let Some(asked) = &condition {
-            asked_of_row(asked, &mutation)?;
+            check_condition_row(asked, &mutation)?;
         }
         Ok(Self {
             region: RegionRef::from_proto(request.region),
@@ -61,8 +62,8 @@ impl MutateCall {
         })
     }
 
-    /// Writes a Mutate request; with [`CellPlacement::Block`], the [cells](Mutation::cells) of the mutation
-    /// go into the cell block.
+    /// Encodes a Mutate request; with [`CellPlacement::Block`], the caller puts the
+    /// [cells](Mutation::cells) of the mutation into the cell block.
     ///
     /// # Errors
     /// As [`condition::to_proto`].
@@ -78,11 +79,11 @@ impl MutateCall {
     }
 }
 
-/// Refuses a condition on another row than that of its mutation.
+/// Checks that a condition is on the row of its mutation.
 ///
 /// # Errors
-/// `InvalidRequest`, in HBase's words.
-pub fn asked_of_row(asked: &RowCondition, mutation: &Mutation) -> Result<()> {
+/// `InvalidRequest` with HBase's message if it is not.
+pub fn check_condition_row(asked: &RowCondition, mutation: &Mutation) -> Result<()> {
     if asked.row == *mutation.row() {
         return Ok(());
     }
@@ -93,20 +94,20 @@ pub fn asked_of_row(asked: &RowCondition, mutation: &Mutation) -> Result<()> {
     )))
 }
 
-/// The answer to a put or a delete.
+/// Returns the response to a put or a delete.
 pub fn done() -> proto::MutateResponse {
     proto::MutateResponse { processed: Some(true), ..Default::default() }
 }
 
-/// The answer to a mutation whose condition did not hold.
+/// Returns the response to a mutation whose condition did not hold.
 pub fn not_done() -> proto::MutateResponse {
     proto::MutateResponse { processed: Some(false), ..Default::default() }
 }
 
-/// Whether a mutation with a condition was made.
+/// Returns whether a conditional mutation was executed.
 ///
 /// # Errors
-/// `Protocol` for an answer that does not say.
+/// `Protocol` if the response does not state it.
 pub fn was_done(answer: &proto::MutateResponse) -> Result<bool> {
     answer.processed.ok_or_else(|| {
         Error::new(
@@ -116,12 +117,12 @@ pub fn was_done(answer: &proto::MutateResponse) -> Result<bool> {
     })
 }
 
-/// The answer to a mutation that gives its new cells back.
+/// Returns the response to a mutation with its new cells.
 pub fn done_with(row: &Row, cells_in: CellPlacement) -> proto::MutateResponse {
     proto::MutateResponse { result: Some(result::to_proto(row, cells_in)), ..Default::default() }
 }
 
-/// Reads the answer to a mutation: its new cells, if it gives any back.
+/// Decodes the response to a mutation: its new cells, or an empty row.
 ///
 /// # Errors
 /// As [`result::from_proto`].
@@ -132,18 +133,18 @@ pub fn answer_from_proto(answer: proto::MutateResponse, block: &mut CellReader) 
     }
 }
 
-/// Reads a mutation, taking its cells off the cell block if it says that they are there. They are
-/// taken even when the mutation is refused, so that those of the next one are found.
+/// Decodes a mutation. Takes its cells off the cell block if they are there, even if the mutation
+/// is rejected, so that the cells of the next mutation can be located.
 ///
 /// # Errors
-/// `Unsupported` for attributes with an effect that is not had here;
-/// `InvalidRequest` for what can be no mutation; `Protocol` for missing or malformed cells.
+/// `Unsupported` for attributes that request an unsupported feature; `InvalidRequest` for an
+/// invalid mutation; `Protocol` for missing or malformed cells.
 pub fn from_proto(mutation: proto::MutationProto, block: &mut CellReader) -> Result<Mutation> {
     let cells = take_cells(&mutation, block)?;
     from_parts(mutation, cells)
 }
 
-/// The cells that a mutation has in the cell block; `None` when they are in the message.
+/// Takes the cells of a mutation off the cell block; returns `None` if the message contains them.
 pub(super) fn take_cells(
     mutation: &proto::MutationProto,
     block: &mut CellReader,
@@ -154,7 +155,7 @@ pub(super) fn take_cells(
     }
 }
 
-/// Reads a mutation whose cells were taken off the block before.
+/// Decodes a mutation whose cells were already taken off the cell block.
 pub(super) fn from_parts(
     mutation: proto::MutationProto,
     cells: Option<Vec<Cell>>,
@@ -169,7 +170,7 @@ pub(super) fn from_parts(
     let ttl_millis = attributes::ttl_millis(&mutation.attribute)?;
     let cells = match cells {
         Some(cells) => Some(cells),
-        // A delete's stand in it otherwise.
+        // `delete` decodes the markers of the message.
         None if kind == MutationType::Delete => None,
         None => Some(cells_of_message(&row, &mutation, kind)?),
     };
@@ -203,8 +204,8 @@ pub(super) fn from_parts(
     })
 }
 
-/// The cells of a put, increment or append that has them in the message. That of a put can say when
-/// they are, where they do not.
+/// Decodes the cells of a put, increment or append from the message. The timestamp of a put applies
+/// to its cells without one.
 fn cells_of_message(
     row: &Bytes,
     mutation: &proto::MutationProto,
@@ -217,7 +218,7 @@ fn cells_of_message(
     let cell = |(column, value): (&ColumnValue, &QualifierValue)| {
         let missing = || Error::invalid("Missing required field: qualifier value");
         let given = value.value.as_ref().ok_or_else(missing)?;
-        // A marker among the cells of a put has no value, whatever it brings.
+        // A delete marker in a put has no value; ignore any that is sent.
         let marker = value.delete_type.filter(|_| kind == MutationType::Put);
         let marker = marker.map(|_| kind_of_marker(value.delete_type()));
         let key = Key {
@@ -271,7 +272,8 @@ fn qualifiers(column: ColumnValue) -> impl Iterator<Item = (Bytes, QualifierValu
     column.qualifier_value.into_iter().map(move |value| (family.clone(), value))
 }
 
-/// Writes a mutation; with [`CellPlacement::Block`], its [cells](Mutation::cells) go into the cell block.
+/// Encodes a mutation; with [`CellPlacement::Block`], the caller puts its [cells](Mutation::cells)
+/// into the cell block.
 pub fn to_proto(
     mutation: &Mutation,
     nonce: Option<Nonce>,

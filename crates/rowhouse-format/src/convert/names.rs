@@ -1,11 +1,11 @@
-//! Tables, servers, namespaces and states by name.
+//! Table names, server names, namespaces, table states and durabilities.
 
 use bytes::Bytes;
 use rowhouse_model::{Durability, Error, Namespace, Result, ServerName, TableName, TableState};
 
 use crate::proto;
 
-/// Writes a table's name.
+/// Encodes a table name.
 pub fn table_to_proto(table: &TableName) -> proto::TableName {
     proto::TableName {
         namespace: Bytes::copy_from_slice(table.namespace().as_bytes()),
@@ -13,15 +13,15 @@ pub fn table_to_proto(table: &TableName) -> proto::TableName {
     }
 }
 
-/// Reads a table's name.
+/// Decodes a table name.
 ///
 /// # Errors
-/// `InvalidRequest` for what is no table name.
+/// `InvalidRequest` for an invalid name.
 pub fn table_from_proto(table: proto::TableName) -> Result<TableName> {
     TableName::new(text(&table.namespace, "namespace")?, text(&table.qualifier, "table name")?)
 }
 
-/// Writes a server's name.
+/// Encodes a server name.
 pub fn server_to_proto(server: &ServerName) -> proto::ServerName {
     proto::ServerName {
         host_name: server.host.clone(),
@@ -30,10 +30,10 @@ pub fn server_to_proto(server: &ServerName) -> proto::ServerName {
     }
 }
 
-/// Reads a server's name.
+/// Decodes a server name.
 ///
 /// # Errors
-/// `InvalidRequest` for a port beyond 65,535.
+/// `InvalidRequest` for a port above 65,535.
 pub fn server_from_proto(server: proto::ServerName) -> Result<ServerName> {
     let port = server.port.unwrap_or(0);
     Ok(ServerName {
@@ -44,7 +44,7 @@ pub fn server_from_proto(server: proto::ServerName) -> Result<ServerName> {
     })
 }
 
-/// Writes a namespace.
+/// Encodes a namespace.
 pub fn namespace_to_proto(namespace: &Namespace) -> proto::NamespaceDescriptor {
     proto::NamespaceDescriptor {
         name: Bytes::copy_from_slice(namespace.name().as_bytes()),
@@ -56,10 +56,10 @@ pub fn namespace_to_proto(namespace: &Namespace) -> proto::NamespaceDescriptor {
     }
 }
 
-/// Reads a namespace.
+/// Decodes a namespace.
 ///
 /// # Errors
-/// `InvalidRequest` for a name that is none.
+/// `InvalidRequest` for an invalid name.
 pub fn namespace_from_proto(namespace: proto::NamespaceDescriptor) -> Result<Namespace> {
     let mut read = Namespace::new(text(&namespace.name, "namespace")?)?;
     read.configuration =
@@ -67,7 +67,7 @@ pub fn namespace_from_proto(namespace: proto::NamespaceDescriptor) -> Result<Nam
     Ok(read)
 }
 
-/// Writes whether a table takes reads and writes.
+/// Encodes a table's state.
 pub fn state_to_proto(state: TableState) -> proto::TableState {
     use proto::table_state::State;
     let state = match state {
@@ -77,8 +77,7 @@ pub fn state_to_proto(state: TableState) -> proto::TableState {
     proto::TableState { state: state.into() }
 }
 
-/// Reads whether a table takes reads and writes; one that is on its way from one state to the
-/// other does not.
+/// Decodes a table's state. A table in transition counts as disabled.
 pub fn state_from_proto(state: proto::TableState) -> TableState {
     use proto::table_state::State;
     match state.state() {
@@ -87,7 +86,7 @@ pub fn state_from_proto(state: proto::TableState) -> TableState {
     }
 }
 
-/// Writes a durability.
+/// Encodes a durability.
 pub fn durability_to_proto(durability: Durability) -> proto::mutation_proto::Durability {
     use proto::mutation_proto::Durability as Wire;
     match durability {
@@ -99,7 +98,7 @@ pub fn durability_to_proto(durability: Durability) -> proto::mutation_proto::Dur
     }
 }
 
-/// Reads a durability.
+/// Decodes a durability.
 pub fn durability_from_proto(durability: proto::mutation_proto::Durability) -> Durability {
     use proto::mutation_proto::Durability as Wire;
     match durability {

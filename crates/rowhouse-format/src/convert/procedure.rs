@@ -1,42 +1,42 @@
-//! Procedures that clients start by a signature (`ExecProcedure`), and ask about (`IsProcedureDone`).
+//! Procedures that clients start by signature (`ExecProcedure`) and query (`IsProcedureDone`).
 
 use rowhouse_model::{Error, Result, TableName};
 
 use super::backup::{self, BackupCall};
 use crate::proto;
 
-/// HBase's `MasterFlushTableProcedureManager`: what `Admin.flush` of clients before 2.6 calls.
+/// HBase's `MasterFlushTableProcedureManager`, which `Admin.flush` calls in clients before 2.6.
 const FLUSH: &str = "flush-table-proc";
-/// HBase's `SnapshotManager`, where a client starts it as a procedure.
+/// HBase's `SnapshotManager`, started as a procedure.
 const SNAPSHOT: &str = "online-snapshot";
 
-/// A procedure, by its signature.
+/// A procedure call, identified by its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcedureCall {
-    /// Flushes a table: some of its families, or all where none are named.
+    /// Flushes a table: the named families, or all of them if none are named.
     Flush {
         /// The table.
         table: TableName,
         /// Names of families.
         families: Vec<String>,
     },
-    /// Takes a snapshot of a table, with what its memstores hold.
+    /// Takes a snapshot of a table, memstores included.
     Snapshot {
         /// The table.
         table: TableName,
         /// The snapshot's name.
         name: String,
     },
-    /// Makes a backup: rowhouse's own.
+    /// Makes a backup; rowhouse's own procedure.
     Backup(BackupCall),
 }
 
 impl ProcedureCall {
-    /// Reads a procedure.
+    /// Decodes a procedure call.
     ///
     /// # Errors
-    /// `InvalidRequest`, in HBase's words, for a signature that is not known and for a snapshot without a name or
-    /// table; for a table's name that is none.
+    /// `InvalidRequest` for an invalid table name, and with HBase's message for an unknown
+    /// signature or a snapshot without a name or table.
     pub fn from_proto(procedure: &proto::ProcedureDescription) -> Result<Self> {
         let value = |name: &str| {
             let named = procedure.configuration.iter().find(|pair| pair.name == name);

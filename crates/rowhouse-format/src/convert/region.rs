@@ -1,4 +1,4 @@
-//! Regions: what they are, how requests name them, where they are.
+//! Regions: descriptions, references in requests, and locations.
 
 use bytes::Bytes;
 use prost::Message;
@@ -10,10 +10,10 @@ use super::names;
 use crate::proto;
 use crate::rpc::decode_message;
 
-/// What stands in front of a message wherever HBase keeps one: in znodes and in `hbase:meta`.
+/// The prefix of protobuf messages in znodes and in `hbase:meta`.
 pub const PBUF: &[u8; 4] = b"PBUF";
 
-/// Reads what merges of a region are about.
+/// Decodes the compaction state of a region.
 pub fn compaction_state_from_proto(
     state: proto::get_region_info_response::CompactionState,
 ) -> CompactionState {
@@ -26,7 +26,7 @@ pub fn compaction_state_from_proto(
     }
 }
 
-/// Writes what merges of a region are about.
+/// Encodes the compaction state of a region.
 pub fn compaction_state_to_proto(
     state: CompactionState,
 ) -> proto::get_region_info_response::CompactionState {
@@ -39,25 +39,25 @@ pub fn compaction_state_to_proto(
     }
 }
 
-/// How a request names a region.
+/// A reference to a region in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegionRef {
-    /// By its full name: `table,start,id.md5.`
+    /// The full name: `table,start,id.md5.`
     Full(Bytes),
-    /// By its encoded name: 32 hex digits.
+    /// The encoded name: 32 hex digits.
     Encoded(Bytes),
 }
 
 impl RegionRef {
-    /// A region under its encoded name.
+    /// Creates a reference by encoded name.
     pub fn encoded(name: &str) -> Self {
         Self::Encoded(Bytes::copy_from_slice(name.as_bytes()))
     }
 
-    /// The encoded name, which is the tail of the full one.
+    /// Returns the encoded name, which is the end of the full name.
     ///
     /// # Errors
-    /// `InvalidRequest` for what is no region name.
+    /// `InvalidRequest` if the reference is not a region name.
     pub fn encoded_name(&self) -> Result<&str> {
         let name: &[u8] = match self {
             Self::Encoded(name) => name,
@@ -68,7 +68,7 @@ impl RegionRef {
             .map_err(|_| Error::invalid(format!("no encoded region name: {}", escape(name))))
     }
 
-    /// Reads a region specifier.
+    /// Decodes a region specifier.
     pub fn from_proto(region: proto::RegionSpecifier) -> Self {
         use proto::region_specifier::RegionSpecifierType;
         match region.r#type() {
@@ -77,7 +77,7 @@ impl RegionRef {
         }
     }
 
-    /// Writes a region specifier.
+    /// Encodes a region specifier.
     pub fn to_proto(&self) -> proto::RegionSpecifier {
         use proto::region_specifier::RegionSpecifierType;
         let (kind, value) = match self {
@@ -101,12 +101,12 @@ fn encoded_part(name: &[u8]) -> Option<&[u8]> {
             let dot = rest.iter().rposition(|&byte| byte == b'.')?;
             Some(&rest[dot + 1..])
         }
-        // The name of meta's only region is older than hashes in names.
+        // The name of meta's only region predates hashes in names.
         None => name.starts_with(b"hbase:meta,,").then_some(META_ENCODED_NAME.as_bytes()),
     }
 }
 
-/// Writes a region, all fields spelt out as Apache does.
+/// Encodes a region with all fields set, as Apache does.
 pub fn to_proto(region: &RegionInfo) -> proto::RegionInfo {
     proto::RegionInfo {
         region_id: region.id,
@@ -119,10 +119,10 @@ pub fn to_proto(region: &RegionInfo) -> proto::RegionInfo {
     }
 }
 
-/// Reads a region.
+/// Decodes a region.
 ///
 /// # Errors
-/// `InvalidRequest` for a table name that is none, `Unsupported` for a replica.
+/// `InvalidRequest` for an invalid table name, `Unsupported` for a replica.
 pub fn from_proto(region: proto::RegionInfo) -> Result<RegionInfo> {
     if region.replica_id() != 0 {
         return Err(Error::unsupported(format!(
@@ -142,21 +142,21 @@ pub fn from_proto(region: proto::RegionInfo) -> Result<RegionInfo> {
     Ok(read)
 }
 
-/// Writes a region as `info:regioninfo` holds it: behind [`PBUF`].
+/// Encodes a region in the format of `info:regioninfo`, with the prefix [`PBUF`].
 pub fn to_pbuf(region: &RegionInfo) -> Bytes {
     with_pbuf(&to_proto(region))
 }
 
-/// Reads what [`to_pbuf`] writes, and the same without [`PBUF`].
+/// Decodes a region with or without the prefix [`PBUF`].
 ///
 /// # Errors
-/// As [`from_proto`], and `Protocol` for bytes that are no region.
+/// As [`from_proto`]; `Protocol` if the bytes are not a region.
 pub fn from_pbuf(bytes: &Bytes) -> Result<RegionInfo> {
     let message = bytes.strip_prefix(PBUF).map_or(bytes.clone(), |rest| bytes.slice_ref(rest));
     from_proto(decode_message(message)?)
 }
 
-/// A message behind [`PBUF`].
+/// Encodes a message with the prefix [`PBUF`].
 pub fn with_pbuf(message: &impl Message) -> Bytes {
     let mut bytes = Vec::with_capacity(PBUF.len() + message.encoded_len());
     bytes.extend_from_slice(PBUF);
@@ -164,7 +164,7 @@ pub fn with_pbuf(message: &impl Message) -> Bytes {
     bytes.into()
 }
 
-/// Writes where a region is. The sequence number of its opening is −1 when unknown.
+/// Encodes the location of a region. An unknown sequence number of its opening becomes −1.
 pub fn location_to_proto(
     region: &RegionInfo,
     server: Option<&ServerName>,
@@ -177,10 +177,10 @@ pub fn location_to_proto(
     }
 }
 
-/// Reads where a region is.
+/// Decodes the location of a region.
 ///
 /// # Errors
-/// As [`from_proto`]; a port that is none.
+/// As [`from_proto`]; also for an invalid port.
 pub fn location_from_proto(
     location: proto::RegionLocation,
 ) -> Result<(RegionInfo, Option<ServerName>)> {

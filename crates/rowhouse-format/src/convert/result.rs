@@ -1,4 +1,4 @@
-//! What a read of one row gives back. HBase calls it a Result.
+//! The result of reading one row. HBase calls it a Result.
 
 use rowhouse_model::{Cell, Error, ErrorKind, Result, Row};
 
@@ -6,22 +6,22 @@ use super::{CellPlacement, cell};
 use crate::proto;
 use crate::rpc::CellReader;
 
-/// The answer to a read of one row.
+/// The response to a read of one row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadRow {
     /// The cells.
     pub row: Row,
-    /// For reads that ask only whether there is anything.
+    /// The answer to an existence test.
     pub exists: Option<bool>,
     /// Whether more cells of the row follow in the next result.
     pub partial: bool,
 }
 
-/// Writes a row. With [`CellPlacement::Block`] its cells go into the cell block, in the order of the
-/// results.
+/// Encodes a row. With [`CellPlacement::Block`], the caller puts its cells into the cell block, in
+/// the order of the results.
 pub fn to_proto(row: &Row, cells_in: CellPlacement) -> proto::Result {
     if row.is_empty() {
-        // What is absent and what is false are as Apache has them: an empty result says only this.
+        // Apache omits and sets the same fields: an empty result has only this one.
         return proto::Result { associated_cell_count: Some(0), ..Default::default() };
     }
     match cells_in {
@@ -39,15 +39,15 @@ pub fn to_proto(row: &Row, cells_in: CellPlacement) -> proto::Result {
     }
 }
 
-/// Writes whether there is anything.
+/// Encodes the answer to an existence test.
 pub fn existence(exists: bool) -> proto::Result {
     proto::Result { associated_cell_count: Some(0), exists: Some(exists), ..Default::default() }
 }
 
-/// Reads a result, taking its cells off the cell block if it says that they are there.
+/// Decodes a result. Takes its cells off the cell block if they are there.
 ///
 /// # Errors
-/// `Protocol` for cells that are missing, malformed, or of several rows.
+/// `Protocol` if cells are missing, malformed, or of several rows.
 pub fn from_proto(result: proto::Result, block: &mut CellReader) -> Result<ReadRow> {
     let (exists, partial) = (result.exists, result.partial());
     let mut cells = result.cell.into_iter().map(cell::from_proto).collect::<Result<Vec<_>>>()?;
@@ -59,7 +59,7 @@ pub fn from_proto(result: proto::Result, block: &mut CellReader) -> Result<ReadR
     Ok(ReadRow { row: row_of(cells)?, exists, partial })
 }
 
-/// A row of cells that a peer sent.
+/// Creates a row from cells that a peer sent.
 pub(super) fn row_of(cells: Vec<Cell>) -> Result<Row> {
     if cells.windows(2).any(|pair| pair[0].row() != pair[1].row()) {
         return Err(Error::new(ErrorKind::Protocol, "a result has cells of several rows"));

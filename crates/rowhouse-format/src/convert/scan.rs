@@ -1,4 +1,4 @@
-//! Reading many rows: opening a scanner, going on with it, and what it gives.
+//! Scans: opening and continuing a scanner, and its results.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result, Row, RowRange, Scan};
@@ -13,79 +13,79 @@ use super::{CellPlacement, attributes, filter, get, result};
 use crate::proto;
 use crate::rpc::CellReader;
 
-/// One Scan request.
+/// A Scan request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScanCall {
-    /// Which scanner, or what to open one for.
+    /// The scanner, or the scan to open one for.
     pub target: ScanTarget,
-    /// How many rows the client wants now (`number_of_rows`). Without a number it is 1, or 0 with
+    /// Most rows of this response (`number_of_rows`). If not sent, 1, or 0 with
     /// [`ScanCall::close`].
     pub rows: u32,
-    /// How many rows the client will take from here on, over all calls and regions
-    /// (`limit_of_rows`); `None` for all. At the limit the server closes the scanner by itself.
+    /// Most rows that the client accepts from here on, over all calls and regions
+    /// (`limit_of_rows`); `None` for all. The server closes the scanner at the limit.
     pub limit: Option<u32>,
-    /// Close the scanner behind these rows.
+    /// Whether to close the scanner after these rows.
     pub close: bool,
-    /// Only keep the scanner from expiring.
+    /// Whether to only renew the scanner's lease.
     pub renew: bool,
-    /// The number of this call to the scanner, from 0; the open has none.
+    /// Sequence number of this call on the scanner, from 0; the open has none.
     pub next_call_seq: Option<u64>,
     /// Whether a result may end inside a row.
     pub client_handles_partials: bool,
-    /// Whether an answer may come early, without rows, to say that the scan is alive.
+    /// Whether the server may send an early response without rows as a heartbeat.
     pub client_handles_heartbeats: bool,
-    /// Whether the client asks for numbers about the scan.
+    /// Whether the client requests scan metrics.
     pub track_metrics: bool,
 }
 
-/// What a Scan request is about.
+/// The target of a Scan request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScanTarget {
-    /// A scanner to be opened.
+    /// Opens a scanner.
     Open {
         /// The region to scan.
         region: RegionRef,
-        /// What to read.
+        /// The scan.
         scan: Box<OpenScan>,
     },
-    /// A scanner that is open.
+    /// The id of an open scanner.
     Scanner(u64),
 }
 
-/// What a scanner is opened for: a [`Scan`] and what only the wire knows about it.
+/// A scan to open a scanner for: a [`Scan`] with the fields that exist only on the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenScan {
-    /// What to read. Its range is half-open and in key order: the bounds below with their flags
-    /// worked in and, when reversed, changed over.
+    /// The scan. Its range is half-open and in key order: it combines the bounds below with their
+    /// flags, swapped if the scan is reversed.
     pub scan: Scan,
-    /// Where the scan begins, as sent: the greater end of a reversed scan. `hbase:meta`, whose
-    /// order is not that of bytes, wants this and the next three instead of the range.
+    /// First bound as sent: the greater one of a reversed scan. `hbase:meta`, which is not in byte
+    /// order, uses this and the next three fields instead of the range.
     pub start_row: Bytes,
-    /// Whether `start_row` itself is read; it usually is.
+    /// Whether `start_row` is inclusive; usually it is.
     pub include_start: bool,
-    /// Where the scan ends, as sent.
+    /// Last bound as sent.
     pub stop_row: Bytes,
-    /// Whether `stop_row` itself is read; it usually is not.
+    /// Whether `stop_row` is inclusive; usually it is not.
     pub include_stop: bool,
-    /// What the server is to see: 0, or the number it gave to the scanner that this one goes on
-    /// with inside a row.
+    /// The read point to use: 0 for a new one, or the read point of the scanner that this one
+    /// continues inside a row.
     pub read_point: u64,
-    /// How many bytes of cells an answer may have, by the client's word.
+    /// Most bytes of cells per response that the client requests.
     pub result_bytes_max: Option<u64>,
-    /// Whether the application itself takes rows in parts.
+    /// Whether the application accepts partial rows.
     pub allow_partial_results: bool,
-    /// Whether the client wants to know how far a scan without results has come.
+    /// Whether the client requests the position of a scan without results.
     pub wants_cursor: bool,
 }
 
 impl OpenScan {
-    /// A scanner for `scan`, as a client opens it.
+    /// Creates the request of a client for `scan`.
     pub fn new(scan: Scan) -> Self {
         let RowRange { start, stop } = scan.range.clone();
         let reversed = scan.reversed;
         let (start_row, stop_row) = if reversed { (stop, start) } else { (start, stop) };
         Self {
-            // Reversed, the bounds change sides and keep what they include.
+            // A reversed scan swaps the bounds; each keeps its inclusiveness.
             include_start: !reversed || start_row.is_empty(),
             include_stop: reversed,
             start_row,
@@ -98,28 +98,27 @@ impl OpenScan {
         }
     }
 
-    /// Sets where the scan begins and ends, each with whether that row itself is read; `start` is
-    /// the greater end of a reversed scan.
+    /// Sets the bounds of the scan, each with its inclusiveness; `start` is the greater one of a
+    /// reversed scan.
     pub fn set_bounds(&mut self, start: (Bytes, bool), stop: (Bytes, bool)) {
         self.scan.range = range(&start.0, start.1, &stop.0, stop.1, self.scan.reversed);
         (self.start_row, self.include_start) = start;
         (self.stop_row, self.include_stop) = stop;
     }
 
-    /// Reads a scan.
+    /// Decodes a scan.
     ///
-    /// Passed over: `small`, `readType` and `query_metrics_enabled`, which change no
-    /// answer.
+    /// Ignores `small`, `readType` and `query_metrics_enabled`, which do not affect results.
     ///
     /// # Errors
-    /// `Unsupported` for filters and comparators that are not known, and attributes with an
-    /// effect.
+    /// `Unsupported` for unknown filters and comparators, and for attributes that request an
+    /// unsupported feature.
     pub fn from_proto(scan: proto::Scan) -> Result<Self> {
         attributes::check(&scan.attribute)?;
         let start_row = scan.start_row.clone().unwrap_or_default();
         let stop_row = scan.stop_row.clone().unwrap_or_default();
         let include_start = scan.include_start_row();
-        // Clients older than the flag mean one row when both ends are the same.
+        // Clients older than the flag send equal bounds for a scan of one row.
         let is_one_row = !start_row.is_empty() && start_row == stop_row;
         let include_stop = scan.include_stop_row.unwrap_or(is_one_row);
         let reversed = scan.reversed();
@@ -150,7 +149,7 @@ impl OpenScan {
         })
     }
 
-    /// Writes a scan. The limit is not part of it: [`ScanCall::limit`].
+    /// Encodes a scan, without its limit, which is in [`ScanCall::limit`].
     pub fn to_proto(&self) -> proto::Scan {
         proto::Scan {
             column: columns_to_proto(&self.scan.columns),
@@ -179,7 +178,7 @@ impl OpenScan {
     }
 }
 
-/// The half-open range, in key order, of a scan between these bounds.
+/// Returns the half-open range, in key order, of a scan between these bounds.
 fn range(
     start: &Bytes,
     include_start: bool,
@@ -187,7 +186,7 @@ fn range(
     include_stop: bool,
     reversed: bool,
 ) -> RowRange {
-    // The first row behind the bound, where the bound itself belongs to the other side.
+    // The bound itself or, with `behind`, the first row after it.
     let bound = |row: &Bytes, behind: bool| match behind && !row.is_empty() {
         true => [&row[..], &[0]].concat().into(),
         false => row.clone(),
@@ -200,18 +199,19 @@ fn range(
 }
 
 impl ScanCall {
-    /// A request that opens a scanner and takes up to `rows` rows at once.
+    /// Creates a request that opens a scanner and reads up to `rows` rows.
     pub fn open(region: RegionRef, scan: OpenScan, rows: u32) -> Self {
         Self::new(ScanTarget::Open { region, scan: Box::new(scan) }, rows)
     }
 
-    /// A request for up to `rows` more rows of a scanner; the first one after the open is number 0.
+    /// Creates a request for up to `rows` more rows; the first request after the open has sequence
+    /// number 0.
     pub fn next(scanner: u64, next_call_seq: u64, rows: u32) -> Self {
         let next_call_seq = Some(next_call_seq);
         Self { next_call_seq, ..Self::new(ScanTarget::Scanner(scanner), rows) }
     }
 
-    /// A request that closes a scanner.
+    /// Creates a request that closes a scanner.
     pub fn close(scanner: u64) -> Self {
         Self { close: true, ..Self::new(ScanTarget::Scanner(scanner), 0) }
     }
@@ -230,10 +230,10 @@ impl ScanCall {
         }
     }
 
-    /// Reads a Scan request.
+    /// Decodes a Scan request.
     ///
     /// # Errors
-    /// As [`OpenScan::from_proto`]; `InvalidRequest` when it names neither scanner nor scan.
+    /// As [`OpenScan::from_proto`]; `InvalidRequest` without both a scanner and a scan.
     pub fn from_proto(request: proto::ScanRequest) -> Result<Self> {
         let close = request.close_scanner.unwrap_or(false);
         let target = match (request.scanner_id, request.scan) {
@@ -249,7 +249,7 @@ impl ScanCall {
         Ok(Self {
             target,
             rows: request.number_of_rows.unwrap_or(if close { 0 } else { 1 }),
-            // Java: an int, of which only what is above 0 is a limit.
+            // A Java int; only positive values are a limit.
             limit: request.limit_of_rows.filter(|&rows| rows as i32 > 0),
             close,
             renew: request.renew.unwrap_or(false),
@@ -260,7 +260,7 @@ impl ScanCall {
         })
     }
 
-    /// Writes a Scan request.
+    /// Encodes a Scan request.
     pub fn to_proto(&self) -> proto::ScanRequest {
         let mut request = proto::ScanRequest {
             number_of_rows: Some(self.rows),
@@ -284,28 +284,28 @@ impl ScanCall {
     }
 }
 
-/// One Scan response.
+/// A Scan response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScanResult {
     /// The rows.
     pub rows: Vec<ScannedRow>,
-    /// The scanner; Apache gives it with the open alone.
+    /// The scanner's id; Apache sends it only in the response to the open.
     pub scanner: Option<u64>,
-    /// How long the scanner lives without a call, in milliseconds; with the open alone.
+    /// Lease timeout of the scanner in milliseconds; only in the response to the open.
     pub ttl_ms: Option<u32>,
-    /// What the scanner sees; with the open alone.
+    /// The scanner's read point; only in the response to the open.
     pub read_point: Option<u64>,
-    /// Whether the scan as a whole goes on, here or in another region. `false` ends it: the limit
-    /// was reached.
+    /// Whether the scan continues, in this or another region. `false` ends it: it has reached its
+    /// limit.
     pub more_results: bool,
-    /// Whether this region has more; `None` when the answer does not say (to a renewal). `false`
-    /// means that the server has closed the scanner.
+    /// Whether this region has more rows; `None` in the response to a renewal. `false` means that
+    /// the server has closed the scanner.
     pub more_results_in_region: Option<bool>,
-    /// Whether the answer came early to say that the scan is alive.
+    /// Whether the response is a heartbeat.
     pub heartbeat: bool,
-    /// How far a scan without results has come.
+    /// Position of a scan without results.
     pub cursor: Option<Bytes>,
-    /// What the call cost, for a client that asks: HBase's names (`ServerSideScanMetrics`) and numbers.
+    /// Metrics of the call, if requested: HBase's names (`ServerSideScanMetrics`) and values.
     pub metrics: Vec<(String, i64)>,
 }
 
@@ -314,12 +314,13 @@ pub struct ScanResult {
 pub struct ScannedRow {
     /// The cells.
     pub row: Row,
-    /// Whether more cells of the same row follow in the next result.
+    /// Whether more cells of the row follow in the next result.
     pub partial: bool,
 }
 
 impl ScanResult {
-    /// Writes a Scan response; with [`CellPlacement::Block`], [`ScanResult::cells`] go into the block.
+    /// Encodes a Scan response; with [`CellPlacement::Block`], the caller puts
+    /// [`ScanResult::cells`] into the cell block.
     pub fn to_proto(&self, cells_in: CellPlacement) -> proto::ScanResponse {
         let mut response = proto::ScanResponse {
             scanner_id: self.scanner,
@@ -341,21 +342,21 @@ impl ScanResult {
                     self.rows.iter().map(|row| row.partial).collect();
             }
             CellPlacement::Message => {
-                response.results = self.rows.iter().map(row_to_proto).collect()
+                response.results = self.rows.iter().map(row_to_proto).collect();
             }
         }
         response
     }
 
-    /// The cells of all rows, in the order of the cell block.
+    /// Iterates over the cells of all rows, in the order of the cell block.
     pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
         self.rows.iter().flat_map(|row| row.row.cells())
     }
 
-    /// Reads a Scan response.
+    /// Decodes a Scan response.
     ///
     /// # Errors
-    /// `Protocol` for cells that are missing, malformed, or of several rows.
+    /// `Protocol` if cells are missing, malformed, or of several rows.
     pub fn from_proto(response: proto::ScanResponse, block: &mut CellReader) -> Result<Self> {
         let mut rows = Vec::new();
         for (at, &count) in response.cells_per_result.iter().enumerate() {

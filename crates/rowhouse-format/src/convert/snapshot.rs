@@ -7,12 +7,12 @@ use rowhouse_model::{Error, Result, Snapshot, SnapshotKind, TableName, Timestamp
 use crate::proto;
 use crate::proto::snapshot_description::Type;
 
-/// The layout of snapshots that HBase 2 has; it is told to clients, which do not look at it.
+/// The version of HBase 2's snapshot layout, which clients receive but ignore.
 const VERSION: i32 = 2;
-/// Longer times to live count as none, as in HBase: their milliseconds would not be a number.
+/// A longer TTL counts as none, as in HBase: its milliseconds would overflow.
 const TTL_SECONDS_MAX: i64 = i64::MAX / 1000;
 
-/// Writes a snapshot.
+/// Encodes a snapshot.
 pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
     let kind = match snapshot.kind {
         SnapshotKind::Flush => Type::Flush,
@@ -32,14 +32,13 @@ pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
     }
 }
 
-/// Reads a snapshot. Its owner is passed over: without security HBase keeps none either.
+/// Decodes a snapshot. Ignores its owner, which HBase without security does not store either.
 ///
 /// # Errors
-/// `InvalidRequest` for names that HBase refuses, and where no table is said; `Unsupported` for
-/// permissions.
+/// `InvalidRequest` for an invalid name or without a table; `Unsupported` for permissions.
 pub fn from_proto(snapshot: proto::SnapshotDescription) -> Result<Snapshot> {
     let (kind, ttl) = (snapshot.r#type(), snapshot.ttl());
-    // As in HBase, what is not above 0 says nothing.
+    // As in HBase, only positive values count.
     let region_bytes_max = u64::try_from(snapshot.max_file_size()).ok().filter(|it| *it > 0);
     if snapshot.users_and_permissions.is_some_and(|users| !users.user_permissions.is_empty()) {
         return Err(Error::unsupported("permissions in a snapshot are not supported"));

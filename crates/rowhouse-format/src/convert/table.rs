@@ -1,4 +1,4 @@
-//! Tables and families as they are declared.
+//! Declarations of tables and families.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 use super::names;
 use crate::proto;
 
-/// Writes a table as declared.
+/// Encodes the declaration of a table.
 pub fn to_proto(table: &TableDescriptor) -> proto::TableSchema {
     proto::TableSchema {
         table_name: Some(names::table_to_proto(table.name())),
@@ -18,11 +18,11 @@ pub fn to_proto(table: &TableDescriptor) -> proto::TableSchema {
     }
 }
 
-/// Reads a table as declared. Whether a store can keep it is another question:
-/// [`TableDescriptor::check`].
+/// Decodes the declaration of a table. [`TableDescriptor::check`] tests whether a store can keep
+/// it.
 ///
 /// # Errors
-/// `InvalidRequest` for names that are none.
+/// `InvalidRequest` for invalid names.
 pub fn from_proto(schema: proto::TableSchema) -> Result<TableDescriptor> {
     let name = names::table_from_proto(schema.table_name.unwrap_or_default())?;
     let mut table = TableDescriptor::new(name);
@@ -41,7 +41,7 @@ pub fn from_proto(schema: proto::TableSchema) -> Result<TableDescriptor> {
     Ok(table)
 }
 
-/// Writes a family as declared.
+/// Encodes the declaration of a family.
 pub fn family_to_proto(family: &FamilyDescriptor) -> proto::ColumnFamilySchema {
     proto::ColumnFamilySchema {
         name: family.name().clone(),
@@ -50,10 +50,10 @@ pub fn family_to_proto(family: &FamilyDescriptor) -> proto::ColumnFamilySchema {
     }
 }
 
-/// Reads a family as declared.
+/// Decodes the declaration of a family.
 ///
 /// # Errors
-/// `InvalidRequest` for a name that is none.
+/// `InvalidRequest` for an invalid name.
 pub fn family_from_proto(schema: proto::ColumnFamilySchema) -> Result<FamilyDescriptor> {
     let mut family = FamilyDescriptor::new(schema.name)?;
     family.attributes = attributes_from_proto(schema.attributes);
@@ -72,7 +72,7 @@ fn attributes_to_proto(attributes: &BTreeMap<Bytes, Bytes>) -> Vec<proto::BytesB
 }
 
 fn attributes_from_proto(pairs: Vec<proto::BytesBytesPair>) -> BTreeMap<Bytes, Bytes> {
-    // A descriptor outlives the frame it came in by far.
+    // Copy: a descriptor outlives its frame by far.
     let own = |bytes: Bytes| Bytes::copy_from_slice(&bytes);
     pairs.into_iter().map(|pair| (own(pair.first), own(pair.second))).collect()
 }

@@ -1,5 +1,5 @@
-//! A block: header, payload, checksums. Payloads are compressed and decompressed here, and
-//! nowhere else.
+//! A block: header, payload and checksums. All compression and decompression of payloads happens
+//! here.
 
 use bytes::Bytes;
 use rowhouse_model::{Compression, Error, Result, escape};
@@ -7,36 +7,36 @@ use rowhouse_model::{Compression, Error, Result, escape};
 use super::checksum::{self, CHUNK_LEN, ChecksumKind};
 use super::compress::{Compressor, ZstdForm, decompress};
 
-/// Bytes in front of a payload.
+/// Length of a block header in bytes.
 pub const BLOCK_HEADER_LEN: usize = 33;
 
-/// What a block holds, told by its magic (`BlockType` in HBase).
+/// The kind of a block, identified by its magic (`BlockType` in HBase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
-    /// Cells, one after the other.
+    /// Cells, unencoded.
     Data,
-    /// Cells in the encoding that the payload's first two bytes name.
+    /// Encoded cells; the payload's first two bytes identify the encoding.
     EncodedData,
-    /// Entries for data blocks.
+    /// Index entries that point to data blocks.
     LeafIndex,
-    /// Entries for index blocks.
+    /// Index entries that point to index blocks.
     IntermediateIndex,
-    /// The top of an index.
+    /// The root of an index.
     RootIndex,
-    /// Bits of a bloom.
+    /// Bits of a bloom filter chunk.
     BloomChunk,
-    /// Where the chunks of the bloom over rows or columns are.
+    /// The chunk index of the bloom filter over rows or columns.
     BloomMeta,
-    /// Where the chunks of the delete family bloom are.
+    /// The chunk index of the delete family bloom filter.
     DeleteFamilyBloomMeta,
-    /// Names and values about the file.
+    /// Metadata of the file as name-value pairs.
     FileInfo,
-    /// A named block; none are written.
+    /// A named meta block; this writer writes none.
     Meta,
 }
 
 impl BlockKind {
-    /// What it is called where blocks are listed.
+    /// Returns the name shown in listings of blocks.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -73,49 +73,51 @@ impl BlockKind {
         Self::ALL[self as usize].1
     }
 
-    /// Blocks of one chain point back to each other; both data magics are one chain.
+    /// Returns the index of the chain the kind belongs to. Each block of a chain points back to the
+    /// previous one; both data magics share one chain.
     fn chain(self) -> usize {
         if self == Self::EncodedData { Self::Data as usize } else { self as usize }
     }
 }
 
-/// Where a block is, and what kind of block the one who named it expects there.
+/// The location of a block, with the level its referrer expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockHandle {
-    /// From the file's first byte.
+    /// Offset from the start of the file.
     pub offset: u64,
-    /// With header and checksums.
+    /// Length in bytes, with header and checksums.
     pub len: u32,
-    /// 0: a data block (or a bloom's chunk); else an index block so many levels above data.
+    /// 0 for a data block or a bloom chunk; for an index block, its level above the data blocks.
     pub level: u8,
 }
 
 impl BlockHandle {
-    /// Whether the block leads to others instead of holding cells.
+    /// Returns whether the block is an index block, which points to other blocks and holds no
+    /// cells.
     pub fn is_index(&self) -> bool {
         self.level > 0
     }
 
-    /// The bytes of the file to read.
+    /// Returns the byte range of the file to read.
     pub fn range(&self) -> std::ops::Range<u64> {
         self.offset..self.offset + u64::from(self.len)
     }
 }
 
-/// A block that was read: verified and decompressed.
+/// A block after verification and decompression.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What the payload is.
+    /// The kind of the payload.
     pub kind: BlockKind,
-    /// The payload, decompressed; shares the bytes read where nothing was compressed.
+    /// The decompressed payload; shares the input bytes if the file is not compressed.
     pub payload: Bytes,
-    /// Where the block is in the file.
+    /// Offset of the block in the file.
     pub offset: u64,
-    /// The block before it in its chain.
+    /// Offset of the previous block of its chain.
     pub previous: Option<u64>,
 }
 
-/// The lengths a header tells, checked against each other.
+/// A parsed header whose lengths are consistent with each other.
 struct Header {
     kind: BlockKind,
     len: usize,
@@ -127,10 +129,10 @@ struct Header {
 }
 
 impl Block {
-    /// Verifies and unpacks `bytes`, which are exactly one block, read at `offset`.
+    /// Verifies and decompresses `bytes`, which must be exactly one block, read at `offset`.
     ///
     /// # Errors
-    /// `Corruption` for anything that is not what was written, naming the offset.
+    /// `Corruption`, naming the offset, if the block is damaged or malformed.
     pub fn parse(bytes: Bytes, offset: u64, compression: Compression) -> Result<Self> {
         let header = Header::parse(&bytes, offset)?;
         if header.len != bytes.len() {
@@ -139,19 +141,21 @@ impl Block {
         header.unpack(bytes, offset, compression)
     }
 
-    /// How long the block is whose header, at `offset`, these bytes begin with: header and checksums included.
+    /// Returns the on-disk length, header and checksums included, of the block at `offset` whose
+    /// first bytes are `header`.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no header.
+    /// `Corruption` if the bytes are not a block header.
     pub fn len_on_disk(header: &[u8], offset: u64) -> Result<u64> {
         Ok(Header::parse(header, offset)?.len as u64)
     }
 
-    /// Verifies the checksums of `bytes`, which are exactly one block, read at `offset`. Returns its kind, and where
-    /// the block before it in its chain is. How it is compressed need not be known.
+    /// Verifies the checksums of `bytes`, which must be exactly one block, read at `offset`.
+    /// Returns its kind and the offset of the previous block of its chain. Works without knowing
+    /// the compression codec.
     ///
     /// # Errors
-    /// `Corruption` for anything that is not what was written, naming the offset.
+    /// `Corruption`, naming the offset, if the block is damaged or malformed.
     pub fn verify(bytes: &[u8], offset: u64) -> Result<(BlockKind, Option<u64>)> {
         let header = Header::parse(bytes, offset)?;
         if header.len != bytes.len() {
@@ -162,7 +166,8 @@ impl Block {
         Ok((header.kind, header.previous))
     }
 
-    /// As [`Block::parse`], of the first block in `bytes`; the rest stays there.
+    /// Parses the first block in `bytes`, as [`Block::parse`] does, and leaves the rest in `bytes`.
+    /// Returns the block and the offset of its end.
     ///
     /// # Errors
     /// As [`Block::parse`].
@@ -247,7 +252,7 @@ impl Header {
     }
 }
 
-/// The header has it as a signed 32-bit number.
+/// Longest payload in bytes: the header stores its length as a signed 32-bit number.
 const PAYLOAD_LEN_MAX: usize = i32::MAX as usize;
 
 fn damaged(
@@ -261,32 +266,32 @@ fn damaged(
     ))
 }
 
-/// Turns payloads into blocks and remembers the last of each chain.
+/// Turns payloads into blocks and tracks the last block of each chain.
 pub(super) struct BlockSealer {
     compressor: Compressor,
-    /// The compressed form of a block is built here, then the two change places.
+    /// Buffer for the compressed form of a block; swapped with the block after compression.
     spare: Vec<u8>,
     previous: [Option<u64>; BlockKind::ALL.len()],
 }
 
 impl BlockSealer {
-    /// For one file.
+    /// Creates the sealer of one file.
     pub(super) fn new(compression: Compression, zstd: ZstdForm) -> Self {
         let compressor = Compressor::new(compression, zstd);
         Self { compressor, spare: Vec::new(), previous: [None; BlockKind::ALL.len()] }
     }
 
-    /// Empties `block` and leaves room for the header.
+    /// Clears `block` and reserves space for the header.
     pub(super) fn start(block: &mut Vec<u8>) {
         block.clear();
         block.resize(BLOCK_HEADER_LEN, 0);
     }
 
-    /// Makes `block`, begun with [`BlockSealer::start`], the bytes to write at `offset`. Returns
-    /// the payload's length before compression.
+    /// Turns `block`, which [`BlockSealer::start`] began, into the bytes to write at `offset`.
+    /// Returns the payload's length before compression.
     ///
     /// # Errors
-    /// A block that does not fit the header's signed 32-bit lengths.
+    /// `InvalidRequest` if the block exceeds the header's signed 32-bit lengths.
     pub(super) fn seal(
         &mut self,
         kind: BlockKind,

@@ -1,23 +1,23 @@
-//! The checksums behind a block's payload.
+//! The checksums after a block's payload.
 
 use rowhouse_model::{Error, Result};
 
-/// Bytes that one checksum covers in blocks we write, as HBase's default.
+/// Bytes that one checksum covers in written blocks; HBase's default.
 pub(super) const CHUNK_LEN: usize = 16 * 1024;
 
-/// What the sums are, under HBase's codes (`ChecksumType`).
+/// The checksum algorithm, with HBase's codes (`ChecksumType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChecksumKind {
-    /// Nothing is verified; the places of the sums hold zeros.
+    /// Verifies nothing; the checksum fields hold zeros.
     Null = 0,
     /// CRC-32 as in gzip.
     Crc32 = 1,
-    /// CRC-32C (Castagnoli), in hardware. Written.
+    /// CRC-32C (Castagnoli), hardware-accelerated. The writer uses it.
     Crc32c = 2,
 }
 
 impl ChecksumKind {
-    /// The kind with HBase's number `code`.
+    /// Returns the kind with HBase's number `code`.
     pub(super) fn from_code(code: u8) -> Option<Self> {
         [Self::Null, Self::Crc32, Self::Crc32c].into_iter().find(|&kind| kind as u8 == code)
     }
@@ -31,7 +31,7 @@ impl ChecksumKind {
     }
 }
 
-/// Appends the sums of what `block` holds.
+/// Appends the CRC-32C of each chunk of `block`.
 pub(super) fn append_sums(block: &mut Vec<u8>) {
     let len = block.len();
     block.reserve(len.div_ceil(CHUNK_LEN) * 4);
@@ -41,8 +41,8 @@ pub(super) fn append_sums(block: &mut Vec<u8>) {
     }
 }
 
-/// Compares `sums` with those of `data`, chunk by chunk. `offset` is the block's place in the
-/// file; errors name it. The caller has checked that there is a sum for each chunk.
+/// Compares `sums` with the checksums of `data`, chunk by chunk. `offset` is the block's offset in
+/// the file and appears in errors. The caller has checked that each chunk has a checksum.
 pub(super) fn verify(
     kind: ChecksumKind,
     data: &[u8],
@@ -65,7 +65,8 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// CRC-32, polynomial 0x04C11DB7 reflected. Only old files have it, so a table of 256 will do.
+/// Computes CRC-32 with the reflected polynomial 0x04C11DB7. Only old files use it, so a 256-entry
+/// table is fast enough.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, &byte| CRC32_TABLE[(crc as u8 ^ byte) as usize] ^ (crc >> 8))
 }

@@ -1,4 +1,4 @@
-//! Names and values about a file.
+//! The file info block: name-value metadata of a file.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,13 @@ use rowhouse_model::{Error, Result, escape};
 
 use super::varint::{read_varint, write_varint};
 
-/// What HBase puts in front of protobuf where something else could stand.
+/// The prefix that HBase writes before protobuf where the bytes could also be another format.
 pub(super) const PROTOBUF_MAGIC: &[u8; 4] = b"PBUF";
-/// Names that only the writer may set begin with this.
+/// Prefix of the names reserved for the writer.
 const RESERVED: &[u8] = b"hfile.";
 
-/// The names that are written and read: HBase's, and one of our own, which HBase passes over.
+/// The names that this crate reads and writes: HBase's, and one of rowhouse's own, which HBase
+/// ignores.
 pub(super) mod name {
     pub(crate) const LAST_KEY: &str = "hfile.LASTKEY";
     pub(crate) const AVG_KEY_LEN: &str = "hfile.AVG_KEY_LEN";
@@ -23,7 +24,7 @@ pub(super) mod name {
     pub(crate) const LEN_OF_BIGGEST_CELL: &str = "hfile.LEN_OF_BIGGEST_CELL";
     pub(crate) const MAX_TAGS_LEN: &str = "hfile.MAX_TAGS_LEN";
     pub(crate) const TAGS_COMPRESSED: &str = "hfile.TAGS_COMPRESSED";
-    /// Reserved, so HBase does not copy it into a file with other cells.
+    /// Has the reserved prefix, so HBase does not copy it into a file with other cells.
     pub(crate) const MARKER_RUNS: &str = "hfile.ROWHOUSE_MARKER_RUNS";
     pub(crate) const KEY_VALUE_VERSION: &str = "KEY_VALUE_VERSION";
     pub(crate) const MAX_MEMSTORE_TS: &str = "MAX_MEMSTORE_TS_KEY";
@@ -42,7 +43,7 @@ pub(super) mod name {
     pub(crate) const HISTORICAL: &str = "HISTORICAL";
 }
 
-/// Names and values about a file, sorted by name.
+/// Metadata of a file: name-value pairs, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileInfo {
     entries: BTreeMap<Bytes, Bytes>,
@@ -97,35 +98,35 @@ impl FileInfo {
         out.extend_from_slice(&message.encode_to_vec());
     }
 
-    /// The value under `name`.
+    /// Returns the value under `name`.
     pub fn get(&self, name: &str) -> Option<&Bytes> {
         self.entries.get(name.as_bytes())
     }
 
-    /// The names and values.
+    /// Iterates over the names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&Bytes, &Bytes)> {
         self.entries.iter()
     }
 
-    /// The value under `name` as a big-endian number of 8 bytes.
+    /// Returns the value under `name`, decoded as a big-endian 8-byte number.
     ///
     /// # Errors
-    /// A value of another length.
+    /// `Corruption` if the value has another length.
     pub fn long(&self, name: &str) -> Result<Option<i64>> {
         self.fixed(name).map(|value| value.map(i64::from_be_bytes))
     }
 
-    /// The value under `name` as a big-endian number of 4 bytes.
+    /// Returns the value under `name`, decoded as a big-endian 4-byte number.
     pub(super) fn int(&self, name: &str) -> Result<Option<i32>> {
         self.fixed(name).map(|value| value.map(i32::from_be_bytes))
     }
 
-    /// The value under `name` as a boolean; false where there is none.
+    /// Returns the value under `name` as a boolean; false if absent.
     pub(super) fn flag(&self, name: &str) -> Result<bool> {
         self.fixed::<1>(name).map(|value| value.is_some_and(|[byte]| byte != 0))
     }
 
-    /// The value under `name`, which must have `N` bytes.
+    /// Returns the value under `name`, which must have `N` bytes.
     pub(super) fn fixed<const N: usize>(&self, name: &str) -> Result<Option<[u8; N]>> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let value = value[..].try_into().map_err(|_| {
@@ -137,7 +138,7 @@ impl FileInfo {
         Ok(Some(value))
     }
 
-    /// The value under `name` as text.
+    /// Returns the value under `name` as escaped text.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.get(name).map(|value| escape(value))
     }
@@ -147,15 +148,15 @@ impl FileInfo {
         self.entries.insert(Bytes::from_static(name.as_bytes()), copy(value.as_ref()));
     }
 
-    /// Sets a value that HBase's `Bytes.toBytes(boolean)` makes.
+    /// Sets a boolean, encoded as HBase's `Bytes.toBytes(boolean)` does.
     pub(super) fn set_flag(&mut self, name: &'static str, value: bool) {
         self.set(name, [if value { 0xFF } else { 0 }]);
     }
 
-    /// Sets a value under a name that the caller chose.
+    /// Sets a value under a name that the caller supplies.
     ///
     /// # Errors
-    /// A name that is reserved, as in HBase.
+    /// `InvalidRequest` if the name is reserved, as in HBase.
     pub(super) fn set_free(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         if name.starts_with(RESERVED) {
             return Err(Error::invalid(format!(

@@ -1,10 +1,10 @@
-//! Bytes being taken apart, none of them trusted.
+//! A bounds-checked decoder of untrusted bytes.
 
 use rowhouse_model::{Error, Result};
 
 use super::varint::read_vint;
 
-/// A run of bytes read from front to back; what is missing is an error that names the place.
+/// A reader over a byte slice, front to back. Missing bytes are an error that names the offset.
 pub(super) struct Input<'a> {
     what: &'static str,
     bytes: &'a [u8],
@@ -12,22 +12,22 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Bytes of a thing that errors call `what`.
+    /// Starts reading `bytes`; errors refer to them as `what`.
     pub(super) fn new(what: &'static str, bytes: &'a [u8]) -> Self {
         Self { what, bytes, at: 0 }
     }
 
-    /// How many bytes were taken.
+    /// Returns the number of bytes consumed.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// How many bytes are left.
+    /// Returns the number of bytes remaining.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// The next `len` bytes.
+    /// Consumes and returns the next `len` bytes.
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         if len > self.left() {
             return Err(Error::corruption(format!(
@@ -42,17 +42,17 @@ impl<'a> Input<'a> {
         Ok(taken)
     }
 
-    /// The next four bytes.
+    /// Consumes a big-endian 32-bit number.
     pub(super) fn u32(&mut self) -> Result<u32> {
         Ok(u32::from_be_bytes(self.take(4)?.try_into().expect("four bytes were taken")))
     }
 
-    /// The next eight bytes.
+    /// Consumes a big-endian 64-bit number.
     pub(super) fn u64(&mut self) -> Result<u64> {
         Ok(u64::from_be_bytes(self.take(8)?.try_into().expect("eight bytes were taken")))
     }
 
-    /// As many bytes as the vint in front of them says.
+    /// Consumes a vint length and that many bytes; returns the bytes.
     pub(super) fn vint_bytes(&mut self) -> Result<&'a [u8]> {
         let (len, end) = read_vint(self.bytes, self.at).ok_or_else(|| {
             Error::corruption(format!("{} ends inside a vint: offset={}", self.what, self.at))
@@ -64,7 +64,7 @@ impl<'a> Input<'a> {
         self.take(len)
     }
 
-    /// Refuses bytes that are left over.
+    /// Returns an error if bytes remain.
     pub(super) fn end(&self) -> Result<()> {
         if self.left() > 0 {
             return Err(Error::corruption(format!(

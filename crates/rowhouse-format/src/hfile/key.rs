@@ -1,50 +1,51 @@
-//! Keys as an index holds them: a KeyValue's key part, apart from its value.
+//! Serialized keys as an index stores them: the key part of a KeyValue, without the value.
 
 use std::cmp::Ordering;
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Key, ROW_LEN_MAX, Result, compare_bytes, escape};
 
-/// Bytes of a key that are not row, family or qualifier: row length, family length, timestamp, kind.
+/// Bytes of a key besides row, family and qualifier: row length, family length, timestamp and kind.
 pub(super) const KEY_FIXED_LEN: usize = 2 + 1 + 8 + 1;
 
-/// A key on its own bytes (row length, row, family length, family, qualifier, timestamp, kind).
+/// A serialized key that owns its bytes (row length, row, family length, family, qualifier,
+/// timestamp, kind).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct OwnedKey(Bytes);
 
 impl OwnedKey {
-    /// Checks bytes that were read.
+    /// Validates `bytes` and wraps them as a key.
     ///
     /// # Errors
-    /// Lengths that do not add up.
+    /// `Corruption` if the lengths are inconsistent.
     pub fn parse(bytes: Bytes) -> Result<Self> {
         check_key(&bytes)?;
         Ok(Self(bytes))
     }
 
-    /// The key on bytes of its own. Its lengths are in bounds, as those of a cell are.
+    /// Serializes `key`. Its lengths must be in bounds, as those of any cell are.
     pub fn new(key: &Key<'_>) -> Self {
         let mut bytes = Vec::new();
         write_key(&mut bytes, key);
         Self(bytes.into())
     }
 
-    /// The key, taken apart.
+    /// Returns the decoded key.
     pub fn view(&self) -> Key<'_> {
         view_key(&self.0)
     }
 
-    /// Its row.
+    /// Returns the row.
     pub fn row(&self) -> &[u8] {
         view_row(&self.0)
     }
 
-    /// Its row, sharing the bytes.
+    /// Returns the row, sharing the key's bytes.
     pub fn row_bytes(&self) -> Bytes {
         self.0.slice_ref(self.row())
     }
 
-    /// The bytes.
+    /// Returns the serialized bytes.
     pub fn as_bytes(&self) -> &Bytes {
         &self.0
     }
@@ -58,7 +59,7 @@ impl std::fmt::Debug for OwnedKey {
     }
 }
 
-/// Checks that the lengths in a key add up.
+/// Checks that the lengths in a serialized key are consistent.
 pub(super) fn check_key(bytes: &[u8]) -> Result<()> {
     let malformed = |what: &str| {
         Error::corruption(format!("malformed key in hfile: {what}, len={}", bytes.len()))
@@ -76,13 +77,13 @@ pub(super) fn check_key(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The row of a key that was checked.
+/// Returns the row of a key that [`check_key`] accepted.
 pub(super) fn view_row(bytes: &[u8]) -> &[u8] {
     let row_len = u16::from_be_bytes([bytes[0], bytes[1]]) as usize;
     &bytes[2..2 + row_len]
 }
 
-/// Takes apart a key that was checked.
+/// Decodes a key that [`check_key`] accepted.
 pub(super) fn view_key(bytes: &[u8]) -> Key<'_> {
     let row = view_row(bytes);
     let family_start = 2 + row.len() + 1;
@@ -110,7 +111,7 @@ pub(super) fn write_key(out: &mut Vec<u8>, key: &Key<'_>) {
     out.push(key.kind);
 }
 
-/// Compares rows, one of them with its prefix at hand.
+/// Compares rows; the caller supplies the 8-byte prefix of `b`.
 #[inline]
 pub(super) fn compare_rows(a: &[u8], b: &[u8], b_prefix: u64) -> Ordering {
     match a.first_chunk::<8>() {
@@ -122,7 +123,7 @@ pub(super) fn compare_rows(a: &[u8], b: &[u8], b_prefix: u64) -> Ordering {
     }
 }
 
-/// Compares what is behind the row.
+/// Compares everything after the row: family, qualifier, timestamp, kind.
 #[inline]
 pub(super) fn compare_columns(a: &Key<'_>, b: &Key<'_>) -> Ordering {
     compare_bytes(a.family, b.family)
@@ -131,8 +132,8 @@ pub(super) fn compare_columns(a: &Key<'_>, b: &Key<'_>) -> Ordering {
         .then_with(|| b.kind.cmp(&a.kind))
 }
 
-/// Writes the index key of a block that begins with `right` behind one that ends with `left`:
-/// the shortest key for which `left` < key ≤ `right` (`HFileWriterImpl.getMidpoint`).
+/// Writes the index key of a block that begins with `right` and follows a block that ends with
+/// `left`: the shortest key for which `left` < key ≤ `right` (`HFileWriterImpl.getMidpoint`).
 pub(super) fn write_midpoint(out: &mut Vec<u8>, left: &Key<'_>, right: &Key<'_>) {
     let mut part = Vec::new();
     if midpoint(left.row, right.row, &mut part) {
@@ -146,7 +147,8 @@ pub(super) fn write_midpoint(out: &mut Vec<u8>, left: &Key<'_>, right: &Key<'_>)
     }
 }
 
-/// Makes `out` the shortest string behind `left` and not behind `right`; false when they are equal.
+/// Sets `out` to the shortest string with `left` < `out` ≤ `right`; returns false if they are
+/// equal.
 fn midpoint(left: &[u8], right: &[u8], out: &mut Vec<u8>) -> bool {
     out.clear();
     let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! What a reader knows about a file once it is open: index, blooms, file info.
+//! The part of an open file that stays in memory: index, bloom filters and file info.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -16,20 +16,21 @@ use super::key::OwnedKey;
 use super::marker_runs::{self, MarkerRun};
 use super::trailer::Trailer;
 
-/// What vouches for a file's meta: everything from `offset` to its end. Nothing in the file does.
+/// The checksum of a file's meta, which extends from `offset` to the end of the file. It is stored
+/// outside of the file, because nothing inside covers these bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaChecksum {
-    /// Where the load-on-open section begins.
+    /// Offset of the load-on-open section.
     pub offset: u64,
     /// CRC32C of load-on-open section and trailer.
     pub crc: u32,
 }
 
-/// Compares the CRC32C of `bytes`, all from [`MetaChecksum::offset`] to the end of the file, with what
-/// was noted when the file was written.
+/// Compares the CRC32C of `bytes`, which extend from [`MetaChecksum::offset`] to the end of the
+/// file, with the one recorded when the file was written.
 ///
 /// # Errors
-/// `Corruption` when they differ.
+/// `Corruption` if they differ.
 pub fn verify_meta(seal: &MetaChecksum, bytes: &[u8]) -> Result<()> {
     let crc = crc32c::crc32c(bytes);
     if crc != seal.crc {
@@ -43,7 +44,7 @@ pub fn verify_meta(seal: &MetaChecksum, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// An open file, as far as it is kept in memory.
+/// The in-memory part of an open file.
 #[derive(Clone, Debug)]
 pub struct FileMeta {
     trailer: Trailer,
@@ -57,11 +58,10 @@ pub struct FileMeta {
 }
 
 impl FileMeta {
-    /// Parses the bytes of a file that [`Trailer::load_on_open`] names.
+    /// Parses the byte range that [`Trailer::load_on_open`] returns.
     ///
     /// # Errors
-    /// `Corruption` for anything that is not what was written; `Unsupported` for an encoding that
-    /// is not read.
+    /// `Corruption` if the section is damaged or malformed; `Unsupported` for an unknown encoding.
     pub fn parse(trailer: Trailer, load_on_open: Bytes) -> Result<Self> {
         let section = trailer.load_on_open();
         if load_on_open.len() as u64 != section.end - section.start {
@@ -108,7 +108,7 @@ impl FileMeta {
                 BlockKind::DeleteFamilyBloomMeta => {
                     delete_family_bloom = Bloom::parse(&block, BloomKind::Row, None, limit)?;
                 }
-                // A bloom over something else, or a block that HBase added since.
+                // A bloom filter of another kind, or a block type that HBase added later.
                 _ => {}
             }
         }
@@ -116,104 +116,106 @@ impl FileMeta {
         Ok(Self { trailer, info, layout, index, last_key, marker_runs, bloom, delete_family_bloom })
     }
 
-    /// The trailer.
+    /// Returns the trailer.
     pub fn trailer(&self) -> &Trailer {
         &self.trailer
     }
 
-    /// Names and values about the file.
+    /// Returns the file info.
     pub fn info(&self) -> &FileInfo {
         &self.info
     }
 
-    /// How cells are laid out.
+    /// Returns the layout of the cells in data blocks.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// The root of the index.
+    /// Returns the root of the index.
     pub fn index(&self) -> &Arc<Index> {
         &self.index
     }
 
-    /// The bloom over rows or columns; none when every row may be in the file.
+    /// Returns the bloom filter over rows or columns. Without one, the file may hold any row.
     pub fn bloom(&self) -> Option<&Bloom> {
         self.bloom.as_ref()
     }
 
-    /// The bloom over rows with DeleteFamily and DeleteFamilyVersion cells.
+    /// Returns the bloom filter over the rows with DeleteFamily or DeleteFamilyVersion cells.
     pub fn delete_family_bloom(&self) -> Option<&Bloom> {
         self.delete_family_bloom.as_ref()
     }
 
-    /// How many cells the file has.
+    /// Returns the number of cells in the file.
     pub fn cells(&self) -> u64 {
         self.trailer.cells
     }
 
-    /// The key of the first cell; none in a file without cells.
+    /// Returns the key of the first cell; `None` if the file has no cells.
     pub fn first_key(&self) -> Option<Key<'_>> {
         self.index.key(0)
     }
 
-    /// The key of the last cell; none in a file without cells.
+    /// Returns the key of the last cell; `None` if the file has no cells.
     pub fn last_key(&self) -> Option<Key<'_>> {
         self.last_key.as_ref().map(OwnedKey::view)
     }
 
-    /// The longest runs of delete markers, in cell order, if the file tells.
+    /// Returns the longest runs of delete markers, in cell order; empty if the file records none.
     pub fn marker_runs(&self) -> &[MarkerRun] {
         &self.marker_runs
     }
 
-    /// Timestamps of the cells, in milliseconds; DeleteColumn and DeleteFamily cells count as 0
-    /// too, since they cover the past. An empty range for a file without cells, none for a file
-    /// that does not tell.
+    /// Returns the range of the cells' timestamps in milliseconds. DeleteColumn and DeleteFamily
+    /// cells extend it to 0, because they cover all older versions. The range is empty for a file
+    /// without cells; `None` if the file does not record it.
     pub fn time_range(&self) -> Option<RangeInclusive<i64>> {
         let bytes = self.info.get(name::TIME_RANGE)?;
         if let Some(message) = bytes.strip_prefix(PROTOBUF_MAGIC) {
             let range = TimeRangeTracker::decode(message).ok()?;
             return Some(i64::try_from(range.from?).ok()?..=i64::try_from(range.to?).ok()?);
         }
-        // HBase 1.x leaves as many bytes behind them.
+        // HBase 1.x leaves 16 unused bytes after the two numbers.
         let (numbers, _) = bytes.as_chunks::<8>();
         let [first, last, ..] = numbers else { return None };
         Some(i64::from_be_bytes(*first)..=i64::from_be_bytes(*last))
     }
 
-    /// MAX_SEQ_ID_KEY: the mutations up to this sequence number are in this file or older ones.
+    /// Returns MAX_SEQ_ID_KEY: all mutations up to this sequence number are in this file or older
+    /// ones.
     ///
     /// # Errors
-    /// A value that is no number.
+    /// `Corruption` if the value is not a number.
     pub fn sequence_max(&self) -> Result<Option<u64>> {
         Ok(self.info.long(name::MAX_SEQ_ID)?.and_then(|number| u64::try_from(number).ok()))
     }
 
-    /// EARLIEST_PUT_TS: the lowest timestamp of any put, in milliseconds; none in a file that does not tell.
+    /// Returns EARLIEST_PUT_TS, the lowest timestamp of any put, in milliseconds; `None` if the
+    /// file does not record it.
     ///
     /// # Errors
-    /// A value that is no number.
+    /// `Corruption` if the value is not a number.
     pub fn earliest_put(&self) -> Result<Option<i64>> {
         self.info.long(name::EARLIEST_PUT_TS)
     }
 
-    /// MAJOR_COMPACTION_KEY: whether a major compaction wrote the file.
+    /// Returns MAJOR_COMPACTION_KEY: whether a major compaction wrote the file.
     ///
     /// # Errors
-    /// A value that is no boolean.
+    /// `Corruption` if the value is not a boolean.
     pub fn is_major_compaction(&self) -> Result<bool> {
         self.info.flag(name::MAJOR_COMPACTION)
     }
 
-    /// Takes apart the data block that was read at `handle`.
+    /// Parses the data block that was read at `handle`.
     ///
     /// # Errors
-    /// `Corruption` for anything that is not what was written, naming the offset.
+    /// `Corruption`, naming the offset, if the block is damaged or malformed.
     pub fn data_block(&self, handle: &BlockHandle, bytes: Bytes) -> Result<DataBlock> {
         DataBlock::parse(self.block(handle, bytes)?, self.layout)
     }
 
-    /// Takes apart the index block that was read at `handle`.
+    /// Parses the index block that was read at `handle`.
     ///
     /// # Errors
     /// As [`FileMeta::data_block`].
@@ -222,7 +224,7 @@ impl FileMeta {
         Index::parse_node(&block, handle, self.trailer.load_on_open_offset)
     }
 
-    /// Takes apart the chunk of a bloom that was read at `handle`.
+    /// Parses the bloom filter chunk that was read at `handle`.
     ///
     /// # Errors
     /// As [`FileMeta::data_block`].
@@ -242,7 +244,7 @@ impl FileMeta {
         Block::parse(bytes, handle.offset, self.trailer.compression)
     }
 
-    /// Bytes this takes in memory, about.
+    /// Returns the approximate number of bytes this value occupies in memory.
     pub fn memory_len(&self) -> usize {
         let blooms = [&self.bloom, &self.delete_family_bloom];
         size_of::<Self>()
@@ -253,7 +255,7 @@ impl FileMeta {
     }
 }
 
-/// The load-on-open section, block by block.
+/// An iterator over the blocks of the load-on-open section.
 struct Section<'a> {
     rest: Bytes,
     offset: u64,
@@ -279,7 +281,8 @@ impl Section<'_> {
     }
 }
 
-/// What file info says about the bloom; none too for a kind that is not known.
+/// Returns the kind of the bloom filter from the file info; `BloomKind::None` also for an unknown
+/// kind.
 fn bloom_kind(info: &FileInfo) -> Result<BloomKind> {
     let Some(word) = info.text(name::BLOOM_FILTER_TYPE) else { return Ok(BloomKind::None) };
     if word != BloomKind::RowPrefix(0).name() {
@@ -294,7 +297,7 @@ fn bloom_kind(info: &FileInfo) -> Result<BloomKind> {
     }
 }
 
-/// What file info says about cells.
+/// Returns the layout of the cells from the file info.
 fn layout(info: &FileInfo) -> Result<Layout> {
     let encoding = match info.text(name::DATA_BLOCK_ENCODING) {
         None => DataBlockEncoding::None,
@@ -324,7 +327,7 @@ fn layout(info: &FileInfo) -> Result<Layout> {
     Ok(Layout { encoding, tags, tags_compressed, sequences })
 }
 
-/// The timestamps of a file as HBase 2.0 and 2.1 told them, before it went back to two numbers (HBASE-21012).
+/// The time range as HBase 2.0 and 2.1 wrote it, before HBASE-21012 restored the two plain numbers.
 #[derive(Clone, PartialEq, prost::Message)]
 struct TimeRangeTracker {
     #[prost(uint64, optional, tag = "1")]

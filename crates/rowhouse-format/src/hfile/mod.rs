@@ -1,8 +1,9 @@
-//! HFile, version 3: Apache HBase's files of cells, written and read without touching a disk.
+//! HFile version 3, Apache HBase's file format for cells. This module encodes and decodes; it does
+//! no file I/O.
 //!
-//! `docs/formats/hfile.md` draws every byte. A [`Writer`] puts cells, in order, into any
-//! [`std::io::Write`]. A reader is whoever owns the file: it reads ranges of bytes and has them taken
-//! apart here.
+//! `docs/formats/hfile.md` specifies every byte. A [`Writer`] writes cells, in cell order, to any
+//! [`std::io::Write`]. A reader opens the file itself: it reads ranges of bytes and passes them to
+//! this module for decoding.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -51,7 +52,7 @@ pub use data_block::{Cursor, DataBlock, Layout, MarkerSkip};
 pub use file_info::FileInfo;
 pub use index::{Index, IndexStep, IndexWalk};
 pub use key::OwnedKey;
-pub use marker_runs::{Follow, MarkerRun};
+pub use marker_runs::{MarkerRun, RunRelation};
 pub use meta::{FileMeta, MetaChecksum, verify_meta};
 pub use trailer::Trailer;
-pub use writer::{Closing, Summary, Writer, WriterOptions};
+pub use writer::{Finish, Summary, Writer, WriterOptions};

@@ -1,12 +1,12 @@
-//! Asking the processor for bytes before they are looked at.
+//! Prefetch hints to the processor.
 //!
-//! A search in hundreds of megabytes of blocks waits for memory at each step. Where the next places are known, and do not
-//! depend on what is read first, they can be fetched side by side.
+//! A search in hundreds of megabytes of blocks incurs a memory stall at each step. If the next
+//! addresses are known and do not depend on the bytes read first, their loads can overlap.
 
-/// Bytes that come from memory together.
+/// Size of a cache line in bytes.
 const LINE_LEN: usize = 64;
 
-/// Asks the processor to have these bytes at hand soon; those behind the end are left out.
+/// Prefetches the cache lines of `range`; ignores positions past the end of `bytes`.
 #[inline]
 pub(super) fn prefetch(bytes: &[u8], range: std::ops::Range<usize>) {
     for at in range.step_by(LINE_LEN) {
@@ -20,7 +20,7 @@ fn prefetch_line(byte: &u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: prefetching touches nothing, whatever the address.
+        // SAFETY: a prefetch is a hint that accesses no memory; it cannot fault at any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]

@@ -1,4 +1,4 @@
-//! What is told about the cells of a file that is being written.
+//! Statistics about the cells of a file under construction.
 
 use rowhouse_model::{CellKind, CellRef};
 
@@ -6,13 +6,13 @@ use super::key::OwnedKey;
 use super::meta::MetaChecksum;
 use super::writer::Summary;
 
-/// What is told about the cells of a file.
+/// Statistics about the cells of a file.
 pub(super) struct Seen {
     pub(super) cells: u64,
     pub(super) rows: u64,
     pub(super) behind: u64,
     pub(super) deletes: u64,
-    pub(super) family_deletes: u64,
+    pub(super) family_markers: u64,
     pub(super) cells_len: u64,
     pub(super) keys_len: u64,
     pub(super) values_len: u64,
@@ -34,12 +34,12 @@ impl Default for Seen {
             rows: 0,
             behind: 0,
             deletes: 0,
-            family_deletes: 0,
+            family_markers: 0,
             cells_len: 0,
             keys_len: 0,
             values_len: 0,
             tags_len_max: 0,
-            // As HBase's TimeRangeTracker begins.
+            // The initial values of HBase's TimeRangeTracker.
             time_min: i64::MAX,
             time_max: -1,
             earliest_put: i64::MAX,
@@ -53,7 +53,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Notes a cell whose key, serialised, is `key`, and which takes `len` bytes of its block.
+    /// Counts a cell. `key` is its serialized key; `len` is its length in the block, in bytes.
     pub(super) fn note(&mut self, cell: &CellRef<'_>, kind: CellKind, len: usize, key: &[u8]) {
         if self.cells == 0 {
             self.first_key = Some(OwnedKey::new(&cell.key));
@@ -68,7 +68,7 @@ impl Seen {
         self.time_max = self.time_max.max(timestamp);
         self.sequence_min = self.sequence_min.min(cell.sequence);
         self.sequence_max = self.sequence_max.max(cell.sequence);
-        // As HBase's estimatedSerializedSizeOf: the KeyValue and its length in front, no mvcc.
+        // As HBase's estimatedSerializedSizeOf: the KeyValue and its length prefix, without mvcc.
         let tags_len = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
         let key_value_len = 4 + 8 + key.len() + cell.value.len() + tags_len;
         if key_value_len > self.biggest_len {
@@ -82,17 +82,17 @@ impl Seen {
                 return;
             }
             CellKind::DeleteVersion => {}
-            CellKind::DeleteFamilyVersion => self.family_deletes += 1,
+            CellKind::DeleteFamilyVersion => self.family_markers += 1,
             CellKind::DeleteColumn => self.time_min = 0,
             CellKind::DeleteFamily => {
-                self.family_deletes += 1;
+                self.family_markers += 1;
                 self.time_min = 0;
             }
         }
         self.deletes += 1;
     }
 
-    /// All that is told about a file of `len` bytes.
+    /// Returns the summary of a file of `len` bytes.
     pub(super) fn summary(
         self,
         len: u64,
@@ -103,7 +103,7 @@ impl Seen {
             len,
             cells: self.cells,
             deletes: self.deletes,
-            family_deletes: self.family_deletes,
+            family_markers: self.family_markers,
             rows: self.rows,
             behind: self.behind,
             cells_len: self.cells_len,

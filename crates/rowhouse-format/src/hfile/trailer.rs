@@ -1,15 +1,15 @@
-//! The last 4,096 bytes of a file.
+//! The trailer: the last 4,096 bytes of a file.
 
 use prost::Message;
 use rowhouse_model::{Compression, Error, Result, escape};
 
 use super::varint::{read_varint, write_varint};
 
-/// What a trailer begins with.
+/// The first bytes of a trailer.
 const MAGIC: &[u8; 8] = b"TRABLK\"$";
-/// The comparator as HBase 2 names it in files, so that HBase 1 can read them.
+/// The comparator name that HBase 2 writes so that HBase 1 can read the file.
 const COMPARATOR: &str = "org.apache.hadoop.hbase.KeyValue$KVComparator";
-/// Other names of the same order (`FixedFileTrailer.getComparatorClass`).
+/// Names of the same cell order (`FixedFileTrailer.getComparatorClass`).
 const COMPARATORS: [&str; 5] = [
     COMPARATOR,
     "org.apache.hadoop.hbase.KeyValue$KeyComparator",
@@ -17,39 +17,40 @@ const COMPARATORS: [&str; 5] = [
     "org.apache.hadoop.hbase.CellComparatorImpl",
     "org.apache.hadoop.hbase.InnerStoreCellComparator",
 ];
-/// Codecs by their number (`Compression.Algorithm`).
+/// Codec names, indexed by HBase's number (`Compression.Algorithm`).
 const CODECS: [&str; 9] = ["LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI"];
 const VERSION_MAJOR: u32 = 3;
 const VERSION_MINOR: u32 = 3;
-/// Levels above the data that a reader follows; HBase makes 16 at most.
+/// Most index levels above the data blocks that a reader accepts; HBase writes at most 16.
 const LEVELS_MAX: u32 = 16;
 
-/// Where things are in a file, and how it is made.
+/// The trailer of a file: offsets of its sections, counts and the codec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trailer {
-    /// Bytes of the whole file.
+    /// Length of the whole file in bytes.
     pub file_len: u64,
-    /// Where the load-on-open section begins.
+    /// Offset of the load-on-open section.
     pub load_on_open_offset: u64,
-    /// Where the file info block begins, in the load-on-open section.
+    /// Offset of the file info block, which is in the load-on-open section.
     pub file_info_offset: u64,
-    /// Bytes of the index blocks before compression, without headers.
+    /// Total length in bytes of the index blocks before compression, without headers.
     pub uncompressed_index_len: u64,
-    /// Bytes of the blocks before compression.
+    /// Total length in bytes of the blocks before compression, with headers; index roots and
+    /// intermediate index blocks are not counted.
     pub uncompressed_len: u64,
-    /// Entries of the data root index.
+    /// Number of entries of the root data index.
     pub root_entries: u32,
-    /// Named blocks; none in files written here.
+    /// Number of named meta blocks; 0 in files written here.
     pub meta_entries: u32,
-    /// Cells in the file.
+    /// Number of cells in the file.
     pub cells: u64,
-    /// Levels of the index above the data blocks.
+    /// Number of index levels above the data blocks.
     pub index_levels: u8,
-    /// The first data block; none in a file without cells.
+    /// Offset of the first data block; `None` in a file without cells.
     pub first_data_block: Option<u64>,
-    /// The last data block; none in a file without cells.
+    /// Offset of the last data block; `None` in a file without cells.
     pub last_data_block: Option<u64>,
-    /// How payloads of blocks are compressed.
+    /// Compression of the block payloads.
     pub compression: Compression,
 }
 
@@ -85,15 +86,15 @@ struct TrailerMessage {
 }
 
 impl Trailer {
-    /// Bytes of a trailer.
+    /// Length of a trailer in bytes.
     pub const LEN: usize = 4096;
 
-    /// Parses the last bytes of a file of `file_len` bytes: [`Trailer::LEN`] of them at least, more
-    /// do not hurt.
+    /// Parses the last bytes of a file of `file_len` bytes. `bytes` holds at least [`Trailer::LEN`]
+    /// bytes and may extend further towards the start of the file.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no trailer or point outside the file; `Unsupported`, naming
-    /// it, for another version, comparator, codec, or an encrypted file.
+    /// `Corruption` if the bytes are not a trailer or point outside the file; `Unsupported`, naming
+    /// the feature, for another version, comparator or codec, or an encrypted file.
     pub fn parse(bytes: &[u8], file_len: u64) -> Result<Self> {
         let start = bytes.len().checked_sub(Self::LEN).filter(|_| file_len >= bytes.len() as u64);
         let Some(start) = start else {
@@ -177,12 +178,12 @@ impl Trailer {
         })
     }
 
-    /// The bytes of the file that [`FileMeta::parse`](super::FileMeta::parse) wants.
+    /// Returns the byte range of the file that [`FileMeta::parse`](super::FileMeta::parse) takes.
     pub fn load_on_open(&self) -> std::ops::Range<u64> {
         self.load_on_open_offset..self.file_len - Self::LEN as u64
     }
 
-    /// Appends the trailer's bytes to `out`.
+    /// Appends the serialized trailer to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let message = TrailerMessage {
             file_info_offset: Some(self.file_info_offset),
@@ -223,7 +224,7 @@ fn compression(codec: u32) -> Result<Compression> {
     })
 }
 
-/// Whether `name` is a comparator under which cells are in the order known here.
+/// Returns whether `name` is a comparator with the cell order that this crate implements.
 pub(super) fn is_known_comparator(name: &[u8]) -> bool {
     COMPARATORS.iter().any(|known| known.as_bytes() == name)
 }

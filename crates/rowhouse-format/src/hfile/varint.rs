@@ -1,9 +1,9 @@
 //! Variable-length numbers: Hadoop's vint (`WritableUtils`) and protobuf's.
 
-/// Longest vint, in bytes: one for the length, eight for the number.
+/// Length of the longest vint in bytes: one length byte and eight bytes of magnitude.
 pub(super) const VINT_LEN_MAX: usize = 9;
 
-/// Reads the vint at `at`: the number and where it ends.
+/// Reads the vint at `at`. Returns the number and the position after it.
 #[inline]
 pub(super) fn read_vint(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     let first = *bytes.get(at)? as i8;
@@ -13,13 +13,13 @@ pub(super) fn read_vint(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     read_long_vint(bytes, at + 1, first)
 }
 
-/// The rest of a vint whose first byte says that more follow.
+/// Reads the magnitude of a multi-byte vint whose first byte is `first`.
 #[inline]
 fn read_long_vint(bytes: &[u8], at: usize, first: i8) -> Option<(i64, usize)> {
     let negative = first < -120;
     let len = if negative { -120 - i32::from(first) } else { -112 - i32::from(first) } as usize;
     let end = at + len;
-    // Eight bytes at once where there are so many: sequence numbers are rarely short.
+    // Load eight bytes at once if available: sequence numbers are rarely short.
     let magnitude = match bytes.get(at..)?.first_chunk::<8>() {
         Some(word) => u64::from_be_bytes(*word) >> (64 - 8 * len),
         None => {
@@ -45,12 +45,12 @@ pub(super) fn write_vint(out: &mut Vec<u8>, number: i64) {
     out.extend_from_slice(&magnitude.to_be_bytes()[8 - len..]);
 }
 
-/// How many bytes [`write_vint`] appends for a number that is not negative.
+/// Returns how many bytes [`write_vint`] appends for a non-negative number.
 pub(super) fn vint_len(number: u64) -> usize {
     if number <= 127 { 1 } else { 1 + (64 - number.leading_zeros()).div_ceil(8) as usize }
 }
 
-/// Reads protobuf's varint at the front of `bytes`: the number and its length.
+/// Reads a protobuf varint at the start of `bytes`. Returns the number and its length in bytes.
 pub(super) fn read_varint(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut number = 0u64;
     for (at, &byte) in bytes.iter().take(10).enumerate() {
@@ -66,7 +66,7 @@ pub(super) fn read_varint(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// Appends `number` as protobuf's varint.
+/// Appends `number` as a protobuf varint.
 pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn vints_are_hadoops() {
-        // Bytes as WritableUtils.writeVLong gives them.
+        // Encodings produced by WritableUtils.writeVLong.
         let cases: [(i64, &[u8]); 9] = [
             (0, &[0]),
             (127, &[0x7F]),

@@ -1,4 +1,4 @@
-//! Writes a file from front to back.
+//! The HFile writer, which writes a file front to back.
 
 use std::cmp::Ordering;
 use std::io::Write;
@@ -20,27 +20,27 @@ use super::meta::MetaChecksum;
 use super::seen::Seen;
 use super::trailer::Trailer;
 
-/// How a file is made.
+/// Format options of a new file.
 #[derive(Clone, Debug)]
 pub struct WriterOptions {
-    /// BLOCKSIZE: bytes of cells after which a data block is closed; 65,536 by default.
+    /// BLOCKSIZE: a data block is closed once it holds this many bytes of cells; 65,536 by default.
     pub block_len: u32,
-    /// How cells are laid out; with a row index by default.
+    /// Encoding of data blocks; row index (`ROW_INDEX_V1`) by default.
     pub encoding: DataBlockEncoding,
-    /// How payloads of blocks are compressed; not at all by default.
+    /// Compression of block payloads; none by default.
     pub compression: Compression,
-    /// Which form ZSTD has, if it is the compression; that of HBase's default codec by default.
+    /// The ZSTD format, used only with ZSTD compression; by default that of HBase's default codec.
     pub zstd: ZstdForm,
-    /// What the bloom tells; a row by default.
+    /// Keys of the bloom filter; rows by default.
     pub bloom: BloomKind,
-    /// Whether cells may have tags, at two bytes a cell; false by default, and then a cell with
-    /// tags is refused.
+    /// Whether cells may have tags, which costs two bytes per cell. If false, the default, a cell
+    /// with tags is an error.
     pub with_tags: bool,
-    /// When the file is written, in milliseconds since 1970; 0 by default.
+    /// Creation time of the file in milliseconds since 1970; 0 by default.
     pub created_millis: u64,
-    /// Bytes after which an index block is closed; 131,072 by default.
+    /// An index block is closed once it holds this many bytes; 131,072 by default.
     pub index_block_len: u32,
-    /// Bytes of a bloom's chunk; 131,072 by default.
+    /// Length of a bloom filter chunk in bytes; 131,072 by default.
     pub bloom_block_len: u32,
 }
 
@@ -60,89 +60,93 @@ impl Default for WriterOptions {
     }
 }
 
-/// What only the end of a flush or compaction knows.
+/// Metadata that is known only at the end of a flush or compaction.
 #[derive(Clone, Debug, Default)]
-pub struct Closing {
-    /// MAX_SEQ_ID_KEY: the mutations up to this sequence number are in this file or older ones.
+pub struct Finish {
+    /// MAX_SEQ_ID_KEY: all mutations up to this sequence number are in this file or older ones.
     pub sequence_max: u64,
-    /// MAJOR_COMPACTION_KEY: whether the file takes the place of all files of its store.
+    /// MAJOR_COMPACTION_KEY: whether the file replaces all files of its store.
     pub major_compaction: bool,
-    /// EXCLUDE_FROM_MINOR_COMPACTION, of files to be bulk-loaded; not written by default.
+    /// EXCLUDE_FROM_MINOR_COMPACTION, for files to be bulk-loaded; not written by default.
     pub exclude_from_minor_compaction: Option<bool>,
-    /// More names and values for file info. Names that begin with `hfile.` are refused.
+    /// Additional file info entries. Names that begin with `hfile.` are an error.
     pub more: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// A file that was written.
+/// Statistics of a finished file.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub len: u64,
-    /// Cells in it.
+    /// Number of cells.
     pub cells: u64,
-    /// Cells that are deletes.
+    /// Number of delete markers.
     pub deletes: u64,
-    /// DeleteFamily and DeleteFamilyVersion cells.
-    pub family_deletes: u64,
-    /// Rows in it.
+    /// Number of DeleteFamily and DeleteFamilyVersion cells.
+    pub family_markers: u64,
+    /// Number of rows.
     pub rows: u64,
-    /// Cells behind another of the same column.
+    /// Number of cells that follow another cell of the same column.
     pub behind: u64,
-    /// Bytes of the cells as KeyValues, tags and sequence numbers included.
+    /// Total length in bytes of the cells as KeyValues, tags and sequence numbers included.
     pub cells_len: u64,
-    /// The first and the last cell's key; none in a file without cells.
+    /// The keys of the first and the last cell; `None` in a file without cells.
     pub keys: Option<(OwnedKey, OwnedKey)>,
-    /// The timestamps, as [`FileMeta::time_range`](super::FileMeta::time_range) has them.
+    /// The range of timestamps, as [`FileMeta::time_range`](super::FileMeta::time_range) defines
+    /// it.
     pub time_range: RangeInclusive<i64>,
-    /// The sequence numbers of the cells; empty in a file without cells.
+    /// The range of the cells' sequence numbers; empty in a file without cells.
     pub sequences: RangeInclusive<u64>,
-    /// What vouches for everything behind the blocks, for the manifest.
+    /// The checksum of everything after the scanned section, for the manifest.
     pub meta: MetaChecksum,
 }
 
-/// Writes cells, in cell order, into a file. Nothing is buffered but the open blocks, so `W` gets
-/// few and large writes; it is not flushed or synced.
+/// Writes cells, in cell order, to `out`. It buffers only the open blocks, so `W` receives few
+/// large writes. It does not flush or sync `W`.
 pub struct Writer<W: Write> {
     out: Out<W>,
     options: WriterOptions,
     layout: Layout,
     block: DataBlockBuilder,
-    /// The key of the first cell of the open block, or what is to stand in the index for it.
+    /// The index key of the open block: the key of the file's first cell, or the midpoint between
+    /// the previous block and this one.
     block_key: Vec<u8>,
-    /// The last cell's key.
+    /// The serialized key of the last cell.
     last_key: Vec<u8>,
     last_sequence: u64,
     index: IndexBuilder,
     bloom: Option<BloomBuilder>,
-    /// None where the bloom is over columns: there a marker is the column without a name.
+    /// `None` if the main bloom filter is over columns: it then holds a family marker as the column
+    /// with the empty qualifier.
     delete_family_bloom: Option<BloomBuilder>,
     data_blocks: Option<(u64, u64)>,
     seen: Seen,
     marker_runs: MarkerRunFinder,
 }
 
-/// How a cell compares with the next one.
+/// The result of comparing the last cell with the next one.
 struct Order {
     row: Ordering,
     key: Ordering,
     same_column: bool,
 }
 
-/// Where bytes go, and what their way there needs.
+/// The output and the state of writing blocks to it.
 struct Out<W> {
     inner: W,
     offset: u64,
     sealer: BlockSealer,
-    /// Every block but data blocks is built here.
+    /// Buffer in which all blocks except data blocks are built.
     scratch: Vec<u8>,
-    /// Bytes of blocks before compression, headers included, as the trailer counts them.
+    /// Total length in bytes of the blocks before compression, headers included, as the trailer
+    /// counts them.
     uncompressed_len: u64,
-    /// CRC32C of what is written from the load-on-open section on.
+    /// CRC32C of the bytes written since the start of the load-on-open section.
     meta_crc: u32,
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file at the start of `out`.
+    /// Starts a file at the start of `out`.
     pub fn new(out: W, options: WriterOptions) -> Self {
         let layout = Layout {
             encoding: options.encoding,
@@ -176,33 +180,33 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// How many cells were appended.
+    /// Returns the number of cells appended.
     pub fn cells(&self) -> u64 {
         self.seen.cells
     }
 
-    /// About how long the file is so far.
+    /// Returns the approximate length of the file so far, in bytes.
     pub fn len(&self) -> u64 {
         self.out.offset + self.block.len() as u64
     }
 
-    /// Whether no cell was appended.
+    /// Returns whether no cell was appended.
     pub fn is_empty(&self) -> bool {
         self.seen.cells == 0
     }
 
-    /// Adds the next cell.
+    /// Appends the next cell.
     ///
     /// # Errors
-    /// `InvalidRequest` for a cell before the last one, or one that does not fit the format; `Io`
-    /// for what `W` says.
+    /// `InvalidRequest` if the cell sorts before the last one or does not fit the format; `Io` if
+    /// `W` fails.
     pub fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         let kind = check(cell, self.layout)?;
         let order = self.order(cell)?;
         let new_row = order.row != Ordering::Equal;
         self.seen.rows += u64::from(new_row);
         self.seen.behind += u64::from(order.same_column);
-        // As in HBase the blooms learn of a cell before the block in front of it is closed.
+        // As in HBase, add the cell to the bloom filters before closing the preceding block.
         if let Some(bloom) = &mut self.bloom
             && (new_row || self.options.bloom == BloomKind::RowCol)
         {
@@ -213,7 +217,7 @@ impl<W: Write> Writer<W> {
         {
             bloom.push(cell.key.row, b"");
         }
-        // Equal keys stay together, so that a seek meets the newest first.
+        // Cells with equal keys share a block, so that a seek finds the newest first.
         let full = self.block.len() >= self.options.block_len as usize;
         if full && order.key != Ordering::Equal && !self.block.is_empty() {
             self.finish_block()?;
@@ -237,7 +241,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// How the last cell compares with the next one, which must not be before it.
+    /// Compares the last cell with `next`, which must not sort before it.
     fn order(&self, next: &CellRef<'_>) -> Result<Order> {
         if self.seen.cells == 0 {
             return Ok(Order { row: Ordering::Less, key: Ordering::Less, same_column: false });
@@ -265,7 +269,7 @@ impl<W: Write> Writer<W> {
         ))
     }
 
-    /// Writes the open data block, and what is due behind it.
+    /// Writes the open data block and any inline blocks that are due.
     fn finish_block(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());
@@ -280,7 +284,7 @@ impl<W: Write> Writer<W> {
         self.inline_blocks(false)
     }
 
-    /// Writes the leaf and the bloom chunks that are due.
+    /// Writes the leaf index block and the bloom chunks that are due.
     fn inline_blocks(&mut self, closing: bool) -> Result<()> {
         if self.index.leaf_is_due(closing) {
             let first_key = self.index.write_leaf(self.out.start());
@@ -300,16 +304,16 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is behind the cells. Gives back `W`, which is neither flushed nor synced.
+    /// Writes everything after the cells. Returns `W` without flushing or syncing it.
     ///
     /// # Errors
-    /// `InvalidRequest` for a reserved name in `closing`; `Io` for what `W` says.
-    pub fn finish(mut self, closing: &Closing) -> Result<(Summary, W)> {
+    /// `InvalidRequest` if `closing` has a reserved name; `Io` if `W` fails.
+    pub fn finish(mut self, closing: &Finish) -> Result<(Summary, W)> {
         self.finish_block()?;
         self.inline_blocks(true)?;
         let mid_key = self.index.mid_key();
         let counted = self.out.uncompressed_len;
-        while let Some(pieces) = self.index.cut_root() {
+        while let Some(pieces) = self.index.split_root() {
             for piece in pieces {
                 piece.write_node(self.out.start());
                 let handle = self.out.put_scratch(BlockKind::IntermediateIndex)?;
@@ -323,7 +327,7 @@ impl<W: Write> Writer<W> {
         root.extend_from_slice(mid_key.as_ref().map_or(&[], |mid_key| &mid_key[..]));
         self.index.uncompressed_len += (root.len() - BLOCK_HEADER_LEN) as u64;
         self.out.put_scratch(BlockKind::RootIndex)?;
-        // HBase counts neither the root nor intermediate blocks.
+        // HBase counts neither the root nor the intermediate index blocks.
         self.out.uncompressed_len = counted;
         self.out.start();
         self.out.put_scratch(BlockKind::RootIndex)?;
@@ -364,7 +368,7 @@ impl<W: Write> Writer<W> {
         Ok((self.seen.summary(self.out.offset, last_key, meta), self.out.inner))
     }
 
-    fn file_info(&mut self, closing: &Closing) -> Result<FileInfo> {
+    fn file_info(&mut self, closing: &Finish) -> Result<FileInfo> {
         let seen = &self.seen;
         let mut info = FileInfo::default();
         for (name, value) in &closing.more {
@@ -375,13 +379,14 @@ impl<W: Write> Writer<W> {
         if let Some(exclude) = closing.exclude_from_minor_compaction {
             info.set_flag(name::EXCLUDE_FROM_MINOR_COMPACTION, exclude);
         }
-        // An empty CompactionEventTracker: nothing that HBase archived went into this file.
+        // An empty CompactionEventTracker: no files archived by HBase were compacted into this
+        // file.
         info.set(name::COMPACTION_EVENT, PROTOBUF_MAGIC);
         info.set_flag(name::HISTORICAL, false);
         let range = [seen.time_min.to_be_bytes(), seen.time_max.to_be_bytes()].concat();
         info.set(name::TIME_RANGE, range);
         info.set(name::EARLIEST_PUT_TS, seen.earliest_put.to_be_bytes());
-        info.set(name::DELETE_FAMILY_COUNT, seen.family_deletes.to_be_bytes());
+        info.set(name::DELETE_FAMILY_COUNT, seen.family_markers.to_be_bytes());
         if let Some(last_key) = self.bloom.as_ref().and_then(BloomBuilder::last_key) {
             info.set(name::BLOOM_FILTER_TYPE, self.options.bloom.name());
             info.set(name::LAST_BLOOM_KEY, last_key);
@@ -415,13 +420,13 @@ impl<W: Write> Writer<W> {
 }
 
 impl<W: Write> Out<W> {
-    /// Begins a block in the scratch buffer.
+    /// Starts a block in the scratch buffer.
     fn start(&mut self) -> &mut Vec<u8> {
         BlockSealer::start(&mut self.scratch);
         &mut self.scratch
     }
 
-    /// Writes the block in the scratch buffer.
+    /// Seals and writes the block in the scratch buffer.
     fn put_scratch(&mut self, kind: BlockKind) -> Result<BlockHandle> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let handle = self.put(kind, &mut scratch);
@@ -448,7 +453,7 @@ impl<W: Write> Out<W> {
     }
 }
 
-/// Checks that a cell fits the format.
+/// Checks that a cell fits the format. Returns its kind.
 fn check(cell: &CellRef<'_>, layout: Layout) -> Result<CellKind> {
     let refused = |what: &str, value: u64, max: u64| {
         Err(Error::invalid(format!("cell does not fit an hfile: {what}={value}, max={max}")))
@@ -481,6 +486,6 @@ fn check(cell: &CellRef<'_>, layout: Layout) -> Result<CellKind> {
         .ok_or_else(|| Error::invalid(format!("cell does not fit an hfile: kind={}", key.kind)))
 }
 
-/// A block begins with less than a full block's cells in front of this one, so this much fits
-/// its signed 32-bit length.
+/// Most bytes of qualifier and value together. The cells before this one in a block are less than a
+/// full block, so a cell of this size keeps the block within its signed 32-bit length.
 const CELL_LEN_MAX: usize = rowhouse_model::QUALIFIER_VALUE_LEN_MAX;

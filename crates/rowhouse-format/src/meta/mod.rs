@@ -1,7 +1,7 @@
-//! `hbase:meta` and `hbase:namespace`, synthesised (`docs/formats/meta.md`).
+//! Synthesized `hbase:meta` and `hbase:namespace` (`docs/formats/meta.md`).
 //!
-//! A server makes a [`MetaTable`] of what its store knows and reads it like a table; a client asks
-//! with [`lookup`] and reads the rows with [`RegionRow::from_row`].
+//! A server builds a [`MetaTable`] from its store's metadata and reads it like a table; a client
+//! scans with [`lookup`] and parses the rows with [`RegionRow::from_row`].
 
 mod order;
 mod row;

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-/// Compares two rows of `hbase:meta`, or keys to look one up: by table, then by start key, then by
-/// id, each as bytes. A row is cut at its first and at its last comma; a missing part sorts first.
+/// Compares two rows of `hbase:meta`, or lookup keys: by table, then by start key, then by id, each
+/// as bytes. A row is split at its first and at its last comma; a missing part sorts first.
 pub fn compare_rows(a: &[u8], b: &[u8]) -> Ordering {
     parts(a).cmp(&parts(b))
 }
 
-/// Table, and behind a first comma the start key, and behind another the id.
+/// Table; after the first comma the start key; after the last comma the id.
 type Parts<'a> = (&'a [u8], Option<(&'a [u8], Option<&'a [u8]>)>);
 
 fn parts(row: &[u8]) -> Parts<'_> {
@@ -46,7 +46,7 @@ mod tests {
         for (at, pair) in rows.windows(2).enumerate() {
             assert_eq!(compare_rows(pair[0], pair[1]), Ordering::Less, "{at}");
         }
-        // Byte order would have it the other way round: a comma is greater than a plus.
+        // Byte order would reverse them: a comma is greater than a plus.
         assert!(b"t,+,1.a."[..] < b"t,,9.a."[..]);
     }
 

@@ -1,4 +1,4 @@
-//! Rows of the catalog tables, and the scans that clients find them with.
+//! Rows of the catalog tables, and the scans with which clients find them.
 
 use prost::Message;
 use rowhouse_model::{
@@ -9,7 +9,7 @@ use rowhouse_model::{
 use crate::convert::scan::OpenScan;
 use crate::convert::{names, region};
 
-/// What a region is doing, as `info:state` spells it.
+/// The state of a region, as in `info:state`.
 pub use crate::proto::region_state::State;
 
 const FAMILY: &str = "info";
@@ -21,27 +21,27 @@ const SERVER_NAME: &str = "sn";
 const STATE: &str = "state";
 const TABLE_FAMILY: &str = "table";
 
-/// An id that no region has, behind those that they have.
+/// An id that sorts after those of all regions.
 const ID_MAX: &str = "99999999999999";
 
-/// A region, as its row in `hbase:meta` tells.
+/// A row of `hbase:meta` that describes a region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionRow {
     /// The region.
     pub region: RegionInfo,
-    /// Who serves it, or served it last.
+    /// The server that serves the region, or served it last.
     pub server: Option<ServerName>,
-    /// The sequence number when it was opened.
+    /// The sequence number at which the region was opened.
     pub open_sequence: u64,
-    /// What it is doing.
+    /// The region's state.
     pub state: State,
 }
 
 impl RegionRow {
-    /// The cells of the region's row, in cell order.
+    /// Returns the cells of the region's row, in cell order.
     ///
     /// # Errors
-    /// A start key so long that the region's name is longer than a row key can be.
+    /// `InvalidRequest` if a long start key makes the region's name longer than a row key may be.
     pub fn to_cells(&self, at: Timestamp) -> Result<Vec<Cell>> {
         let row = self.region.name().full;
         let cell = |qualifier: &str, value: &[u8]| {
@@ -60,10 +60,10 @@ impl RegionRow {
         Ok(cells)
     }
 
-    /// Reads a row of `hbase:meta`; `None` when it is about no region.
+    /// Parses a row of `hbase:meta`; returns `None` if it does not describe a region.
     ///
     /// # Errors
-    /// `Protocol` for a column that does not hold what it should.
+    /// `Protocol` if a column is malformed.
     pub fn from_row(row: &Row) -> Result<Option<Self>> {
         let Some(info) = row.value(FAMILY, REGION_INFO) else { return Ok(None) };
         let state = match row.value(FAMILY, STATE) {
@@ -111,25 +111,25 @@ fn malformed(qualifier: &str, value: &[u8]) -> Error {
     )
 }
 
-/// The cell of `hbase:meta` that says whether a table takes reads and writes.
+/// Returns the cell of `hbase:meta` that holds a table's state: enabled or disabled.
 ///
 /// # Errors
-/// A table name longer than a row key can be.
+/// `InvalidRequest` if the table name is longer than a row key may be.
 pub fn table_state_cell(table: &TableName, state: TableState, at: Timestamp) -> Result<Cell> {
     let value = names::state_to_proto(state).encode_to_vec();
     Cell::new(table.to_string(), TABLE_FAMILY, STATE, at, CellKind::Put, value)
 }
 
-/// The cell of `hbase:namespace` that describes a namespace.
+/// Returns the cell of `hbase:namespace` that describes a namespace.
 ///
 /// # Errors
-/// A name longer than a row key can be.
+/// `InvalidRequest` if the name is longer than a row key may be.
 pub fn namespace_cell(namespace: &Namespace, at: Timestamp) -> Result<Cell> {
     let value = names::namespace_to_proto(namespace).encode_to_vec();
     Cell::new(namespace.name(), FAMILY, "d", at, CellKind::Put, value)
 }
 
-/// The scan of `hbase:meta` whose first row is the region of `table` that may hold `row`.
+/// Returns the scan of `hbase:meta` whose first row is the region of `table` that may hold `row`.
 pub fn lookup(table: &TableName, row: &[u8]) -> OpenScan {
     let from = [table.to_string().as_bytes(), b",", row, b",", ID_MAX.as_bytes()].concat();
     let mut scan = Scan::all().family(FAMILY).caching(1);
@@ -139,9 +139,9 @@ pub fn lookup(table: &TableName, row: &[u8]) -> OpenScan {
     open
 }
 
-/// The scan of `hbase:meta` whose rows are the regions of `table`, in order.
+/// Returns the scan of `hbase:meta` over the regions of `table`, in order.
 pub fn regions_of(table: &TableName) -> OpenScan {
-    // A blank sorts before all that can follow in a table's name.
+    // A space sorts before all characters that can continue a table's name.
     let range = RowRange::new(format!("{table},,"), format!("{table} ,,"));
     OpenScan::new(Scan::new(range).family(FAMILY))
 }

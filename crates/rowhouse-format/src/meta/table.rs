@@ -1,4 +1,4 @@
-//! A catalog table made of its cells, to be read like any other.
+//! A catalog table built from cells, with the read interface of a table.
 
 use std::cmp::Ordering;
 
@@ -9,12 +9,12 @@ use rowhouse_model::{
 use super::{RegionRow, compare_rows, namespace_cell, table_state_cell};
 use crate::convert::scan::OpenScan;
 
-/// How the rows of a catalog table are ordered.
+/// The row order of a catalog table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOrder {
-    /// As in `hbase:meta`: [`compare_rows`].
+    /// The order of `hbase:meta`: [`compare_rows`].
     Meta,
-    /// As in every other table.
+    /// Byte order, as in all other tables.
     Bytes,
 }
 
@@ -27,16 +27,16 @@ impl RowOrder {
     }
 }
 
-/// A table that is computed, not stored.
+/// A computed table that is not stored.
 #[derive(Clone, Debug)]
 pub struct MetaTable {
     order: RowOrder,
-    /// In order, none empty.
+    /// In row order; no row is empty.
     rows: Vec<Row>,
 }
 
 impl MetaTable {
-    /// `hbase:meta` of these regions and tables, everything written at `at`.
+    /// Builds `hbase:meta` from regions and tables; all cells have the timestamp `at`.
     ///
     /// # Errors
     /// As [`RegionRow::to_cells`].
@@ -55,7 +55,7 @@ impl MetaTable {
         Ok(Self::new(RowOrder::Meta, rows))
     }
 
-    /// `hbase:namespace` of these namespaces, everything written at `at`.
+    /// Builds `hbase:namespace` from namespaces; all cells have the timestamp `at`.
     ///
     /// # Errors
     /// As [`namespace_cell`].
@@ -68,14 +68,14 @@ impl MetaTable {
         Ok(Self::new(RowOrder::Bytes, rows))
     }
 
-    /// A table of these rows, each with its cells in order, the rows in any.
+    /// Builds a table from rows in any order; the cells of each must be in cell order.
     pub fn new(order: RowOrder, mut rows: Vec<Row>) -> Self {
         rows.retain(|row| !row.is_empty());
         rows.sort_by(|a, b| order.compare(a.key(), b.key()));
         Self { order, rows }
     }
 
-    /// Reads one row; empty when there is none.
+    /// Reads one row; returns an empty row if there is none.
     pub fn get(&self, get: &Get) -> Row {
         match self.rows.binary_search_by(|row| self.order.compare(row.key(), get.row())) {
             Ok(at) => select(&self.rows[at], &get.columns, get.time_range),
@@ -83,8 +83,8 @@ impl MetaTable {
         }
     }
 
-    /// Reads a range of rows by the bounds as they were sent, since this table's order need not be
-    /// that of bytes. The limits of the scan are the caller's to keep.
+    /// Reads a range of rows. Uses the original bounds of the request, because this table's order
+    /// may differ from byte order. The caller must enforce the scan's limits.
     pub fn scan<'a>(&'a self, scan: &'a OpenScan) -> impl Iterator<Item = Row> + use<'a> {
         let (low, with_low, high, with_high) = match scan.scan.reversed {
             false => (&scan.start_row, scan.include_start, &scan.stop_row, scan.include_stop),
@@ -106,7 +106,7 @@ impl MetaTable {
             .filter(|row| !row.is_empty())
     }
 
-    /// Where the first row stands that is not before `key`, nor `key` itself if `behind`.
+    /// Returns the index of the first row at or after `key`, or after `key` if `behind` is set.
     fn first_not_before(&self, key: &[u8], behind: bool) -> usize {
         self.rows.partition_point(|row| match self.order.compare(row.key(), key) {
             Ordering::Less => true,
@@ -116,7 +116,7 @@ impl MetaTable {
     }
 }
 
-/// The cells of a row that a read wants. A catalog table holds one version of each.
+/// Returns the cells of a row that a read selects. A catalog table holds one version of each cell.
 fn select(row: &Row, columns: &Columns, time_range: TimeRange) -> Row {
     let wanted = |cell: &KeyValue<'_>| {
         let key = cell.key();
@@ -176,7 +176,7 @@ mod tests {
         {
             let scan = lookup(&t, row.as_bytes());
             assert_eq!(starts(&scan)[0], format!("t/{start}"), "{row}");
-            // The same after a trip over the wire.
+            // The same after a round trip over the wire.
             assert_eq!(starts(&OpenScan::from_proto(scan.to_proto()).unwrap()), starts(&scan));
         }
         assert!(starts(&lookup(&TableName::parse("s").unwrap(), b"x")).is_empty());

@@ -1,10 +1,9 @@
-//! HBase's protobuf messages: names, numbers and types as Apache HBase 2.6 defines them.
+//! HBase's protobuf messages: names, numbers and types as in Apache HBase 2.6.
 //!
-//! The `.proto` files lie in `proto/`, what is compiled from them in `generated/`, and a test fails
-//! when the two disagree (`UPDATE_GENERATED=1 cargo test -p rowhouse-format` writes them anew; since the
-//! test is built with this crate, do that before naming what is new).
-//! A message is either here with all of its fields or not at all: a field that nobody declared would
-//! be dropped on the way through without anybody noticing.
+//! The `.proto` files are in `proto/`, the compiled code in `generated/`. A test fails if they
+//! differ; `UPDATE_GENERATED=1 cargo test -p rowhouse-format` regenerates the code. The test is
+//! built with this crate, so regenerate before using new names. A message is either declared with
+//! all of its fields or not at all: an undeclared field would be dropped silently.
 
 #[allow(missing_docs, clippy::all, clippy::pedantic, unreachable_pub, unused_qualifications)]
 mod generated {

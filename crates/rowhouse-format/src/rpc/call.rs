@@ -1,6 +1,6 @@
-//! The one table of services and methods.
+//! The table of services and methods.
 
-// HBase has a message type of this name; the glob below must not hide the other one.
+// HBase has a message named `Option`; the glob import below must not shadow the standard type.
 use std::option::Option;
 
 use bytes::Bytes;
@@ -10,15 +10,15 @@ use rowhouse_model::Result;
 use super::wire::decode_message;
 use crate::proto::*;
 
-/// A message that is a request: which method it belongs to, and what comes back.
+/// A request message, with its method and response type.
 pub trait Call: Message + Default {
-    /// The method it asks for.
+    /// The method that the message requests.
     const METHOD: Method;
-    /// The message of the answer.
+    /// The message type of the response.
     type Answer: Message + Default;
 }
 
-/// The two halves of a call.
+/// The two messages of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// From the client.
@@ -27,15 +27,15 @@ pub enum Side {
     Response,
 }
 
-/// Turns the table at the end of this file into [`Service`], [`Method`] and [`Call`]. A method
-/// whose request message is marked `shared` belongs to several methods and names none by itself.
-/// `()` stands for a message that `proto/` does not declare: a request that is answered unread, or
-/// an answer that never has a field set.
+/// Generates [`Service`], [`Method`] and [`Call`] from the table at the end of this file. A request
+/// message marked `shared` belongs to several methods and has no [`Call`] implementation. `()`
+/// stands for a message that `proto/` does not declare: a request that is answered without
+/// decoding, or a response without fields.
 macro_rules! calls {
     ($($service:ident $service_name:literal {
         $($method:ident $name:literal $unique:ident $request:ty => $response:ty;)*
     })*) => {
-        /// A service of a server; a connection belongs to one.
+        /// A service of a server; each connection uses one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Service {
             $(#[doc = concat!("`", $service_name, "`")] $service,)*
@@ -45,7 +45,7 @@ macro_rules! calls {
             /// Every service.
             pub const ALL: &[Self] = &[$(Self::$service),*];
 
-            /// HBase's name of it.
+            /// Returns HBase's name.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$service => $service_name,)* }
             }
@@ -58,24 +58,24 @@ macro_rules! calls {
         }
 
         impl Method {
-            /// Every method, those that matter for speed first.
+            /// Every method, performance-critical ones first.
             pub const ALL: &[Self] = &[$($(Self::$method),*),*];
 
-            /// HBase's name of it.
+            /// Returns HBase's name.
             pub const fn name(self) -> &'static str {
                 match self { $($(Self::$method => $name,)*)* }
             }
 
-            /// The service it belongs to.
+            /// Returns the method's service.
             pub const fn service(self) -> Service {
                 match self { $($(Self::$method => Service::$service,)*)* }
             }
 
-            /// Decodes a message of this method and encodes it again; where the bytes come back
-            /// unchanged, nothing in them is unknown here.
+            /// Decodes a message of this method and encodes it again. If the bytes are unchanged,
+            /// they contain no undeclared field.
             ///
             /// # Errors
-            /// `Protocol` when the bytes are no such message.
+            /// `Protocol` if the bytes are not such a message.
             pub fn recode(self, side: Side, message: Bytes) -> Result<Vec<u8>> {
                 match (self, side) {
                     $($(
@@ -98,14 +98,14 @@ macro_rules! calls {
 }
 
 impl Service {
-    /// The service that HBase calls `name`.
+    /// Returns the service with HBase's name `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|service| service.name() == name)
     }
 }
 
 impl Method {
-    /// The method that HBase calls `name`, in `service`.
+    /// Returns the method of `service` with HBase's name `name`.
     pub fn from_name(service: Service, name: &str) -> Option<Self> {
         Self::ALL
             .iter()

@@ -1,27 +1,27 @@
-//! Cell blocks: KeyValues one after the other, each behind its length.
+//! Cell blocks: KeyValues in sequence, each with a length prefix.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use rowhouse_model::{Cell, KeyValue, Result};
 
 use super::wire::malformed;
 
-/// How cells lie in a cell block.
+/// The encoding of cells in a cell block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellCodec {
-    /// Without their tags; what every stock client speaks.
+    /// Without tags; the codec of all stock clients.
     #[default]
     KeyValue,
-    /// With their tags.
+    /// With tags.
     KeyValueWithTags,
 }
 
 impl CellCodec {
-    /// The codec with this Java class name.
+    /// Returns the codec with this Java class name.
     pub fn from_class(class: &str) -> Option<Self> {
         [Self::KeyValue, Self::KeyValueWithTags].into_iter().find(|codec| codec.class() == class)
     }
 
-    /// Its Java class name.
+    /// Returns the Java class name.
     pub fn class(self) -> &'static str {
         match self {
             Self::KeyValue => "org.apache.hadoop.hbase.codec.KeyValueCodec",
@@ -29,7 +29,7 @@ impl CellCodec {
         }
     }
 
-    /// The bytes of `cell` that this codec carries.
+    /// Returns the bytes of `cell` that this codec includes.
     fn bytes_of(self, cell: KeyValue<'_>) -> &[u8] {
         match self {
             Self::KeyValue => cell.without_tags(),
@@ -37,12 +37,12 @@ impl CellCodec {
         }
     }
 
-    /// Bytes that `cell` takes in a block, its length included.
+    /// Returns the length of `cell` in a block, in bytes, length prefix included.
     pub fn len_of(self, cell: KeyValue<'_>) -> usize {
         4 + self.bytes_of(cell).len()
     }
 
-    /// Writes `cell` behind what is in `out`.
+    /// Appends `cell` to `out`.
     pub fn put(self, out: &mut BytesMut, cell: KeyValue<'_>) {
         let bytes = self.bytes_of(cell);
         out.put_u32(bytes.len() as u32);
@@ -50,7 +50,7 @@ impl CellCodec {
     }
 }
 
-/// A cell block while it is written.
+/// A cell block under construction.
 #[derive(Clone, Debug, Default)]
 pub struct CellBlock {
     codec: CellCodec,
@@ -58,23 +58,23 @@ pub struct CellBlock {
 }
 
 impl CellBlock {
-    /// An empty block.
+    /// Creates an empty block.
     pub fn new(codec: CellCodec) -> Self {
         Self { codec, bytes: BytesMut::new() }
     }
 
-    /// Adds a cell.
+    /// Appends a cell.
     pub fn push<'a>(&mut self, cell: impl Into<KeyValue<'a>>) {
         self.codec.put(&mut self.bytes, cell.into());
     }
 
-    /// The block so far.
+    /// Returns the bytes so far.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// The cells of a block, one after the other. They share the block's bytes.
+/// An iterator over the cells of a block, which share the block's bytes.
 #[derive(Clone, Debug, Default)]
 pub struct CellReader {
     codec: CellCodec,
@@ -82,12 +82,12 @@ pub struct CellReader {
 }
 
 impl CellReader {
-    /// Reads `bytes`, a whole cell block.
+    /// Iterates over `bytes`, a whole cell block.
     pub fn new(codec: CellCodec, bytes: Bytes) -> Self {
         Self { codec, bytes }
     }
 
-    /// Whether all cells have been read.
+    /// Returns whether all cells have been read.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -95,9 +95,9 @@ impl CellReader {
     /// Reads the next `count` cells.
     ///
     /// # Errors
-    /// `Protocol` when the block holds fewer, or one of them is no cell.
+    /// `Protocol` if the block has fewer cells, or one is malformed.
     pub fn take_cells(&mut self, count: usize) -> Result<Vec<Cell>> {
-        // A count is checked against the block before it is believed: no cell is shorter than this.
+        // Length in bytes of the shortest cell; bounds the allocation for an untrusted count.
         const CELL_LEN_MIN: usize = 4 + 8 + 2 + 1 + 8 + 1;
         let mut cells = Vec::with_capacity(count.min(self.bytes.len() / CELL_LEN_MIN));
         for at in 0..count {
@@ -141,7 +141,7 @@ impl Iterator for CellReader {
         }
         let cell = self.read();
         if cell.is_err() {
-            // Behind a cell that is none there is no telling where the next one begins.
+            // The position of the cell after a malformed one is unknown.
             self.bytes.clear();
         }
         Some(cell)

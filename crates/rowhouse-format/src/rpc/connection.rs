@@ -1,4 +1,4 @@
-//! The server's end of one connection, without the socket.
+//! The server side of one connection, without the socket.
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -10,23 +10,24 @@ use super::{
 use crate::exception::Exception;
 use crate::proto;
 
-/// How far an over-long frame is read to find the call it belongs to.
+/// How many bytes of an oversized frame are read to find its call id.
 const HEADER_LEN_MAX: usize = 64 * 1024;
 
-/// Why a connection is closed that a ZooKeeper client opened.
+/// The reason for closing a connection that a ZooKeeper client opened.
 const ZOOKEEPER_CLIENT: &str =
     "a ZooKeeper client connected to the RPC port: it needs the port that --zookeeper names";
 
-/// Whether the first bytes are those of ZooKeeper's ConnectRequest: its length, of 44 bytes and more, and protocol 0.
+/// Returns whether the first bytes are those of ZooKeeper's ConnectRequest: a length of at least 44
+/// bytes and protocol version 0.
 fn is_zookeeper(preamble: &[u8; PREAMBLE_LEN]) -> bool {
     matches!(preamble, [0, 0, 0, 44..=255, 0, 0])
 }
 
-/// Reads one client's bytes as Apache HBase's server does, and answers what needs no server to
-/// answer: preambles, refusals, calls that are not understood.
+/// Parses one client's bytes as Apache HBase's server does, and itself answers preambles, invalid
+/// connection headers and calls that cannot be decoded.
 ///
-/// The owner of the socket reads into a buffer, takes events until there are none, writes what is
-/// in the output, and closes after [`ServerEvent::Close`].
+/// The owner of the socket reads into a buffer, takes events until there are none, writes the
+/// output, and closes the connection after [`ServerEvent::Close`].
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -55,21 +56,21 @@ enum State {
     Closed,
 }
 
-/// What a client's bytes amount to.
+/// An event in a client's input.
 #[derive(Debug)]
 pub enum ServerEvent {
-    /// The client said who it is; calls follow.
+    /// The client sent its connection header; calls follow.
     Connected(ConnectionHead),
-    /// A call, to be answered.
+    /// A call to answer.
     Request(Request),
-    /// Write what is in the output, then close. Nothing follows. Says what the client did wrong;
-    /// nothing when all is well, as after a registry's question.
+    /// Write the output, then close the connection. No event follows. Holds the client's error;
+    /// `None` without an error, for example after a registry request.
     Close(Option<String>),
 }
 
 impl ServerConnection {
-    /// A connection from `peer` (`host:port`, for HBase's own words of refusal) to a server of the
-    /// cluster `cluster_id`.
+    /// Creates a connection from `peer` (`host:port`, which HBase's error messages include) to a
+    /// server of the cluster `cluster_id`.
     pub fn new(peer: impl Into<String>, cluster_id: impl Into<String>) -> Self {
         Self {
             peer: peer.into(),
@@ -80,7 +81,7 @@ impl ServerConnection {
         }
     }
 
-    /// The same connection with another limit on frames, in bytes; [`FRAME_LEN_MAX`] by default.
+    /// Sets the longest frame in bytes; [`FRAME_LEN_MAX`] by default.
     #[must_use]
     pub fn with_frame_len_max(mut self, len: usize) -> Self {
         self.frames = FrameDecoder::new(len);
@@ -88,7 +89,7 @@ impl ServerConnection {
         self
     }
 
-    /// The codec of the connection's cell blocks, once the client has named one.
+    /// Returns the codec of the connection's cell blocks, once the client has named one.
     pub fn codec(&self) -> Option<CellCodec> {
         match &self.state {
             State::Calls(head) => head.codec,
@@ -96,7 +97,8 @@ impl ServerConnection {
         }
     }
 
-    /// The release of HBase that the client announces, as (major, minor); `None` for clients that announce none.
+    /// Returns the HBase release that the client announced, as (major, minor); `None` if it
+    /// announced none.
     pub fn client_release(&self) -> Option<(u32, u32)> {
         match &self.state {
             State::Calls(head) => head.client_release,
@@ -104,8 +106,8 @@ impl ServerConnection {
         }
     }
 
-    /// Takes the next event off `input`; `None` when more bytes are needed. What the connection
-    /// answers by itself is added to `output`.
+    /// Takes the next event off `input`; returns `None` if it needs more bytes. Appends the
+    /// connection's own responses to `output`.
     pub fn next(&mut self, input: &mut BytesMut, output: &mut BytesMut) -> Option<ServerEvent> {
         loop {
             match &self.state {
@@ -122,7 +124,8 @@ impl ServerConnection {
                     }
                 }
                 State::Header => {
-                    // An over-long header is no header: Apache closes without a word.
+                    // As Apache HBase, close the connection without a response to an oversized
+                    // header.
                     let frame = match self.frames.next(input) {
                         Ok(frame) => frame,
                         Err(long) => return Some(self.close(Some(long.to_string()))),
@@ -192,7 +195,7 @@ impl ServerConnection {
         }
     }
 
-    /// Reads as much of an over-long frame as tells which call to answer.
+    /// Reads the start of an oversized frame until the call id is known, and answers that call.
     fn refuse_too_long(
         &mut self,
         frame: FrameTooLong,
@@ -213,7 +216,7 @@ impl ServerConnection {
         }
     }
 
-    /// Answers with an exception that belongs to no call, and closes.
+    /// Responds with an exception that belongs to no call, and closes the connection.
     fn refuse(&mut self, refusal: &Exception, output: &mut BytesMut) -> ServerEvent {
         encode_exception(output, FATAL_CALL_ID, refusal);
         self.close(Some(refusal.message.clone()))
@@ -326,7 +329,7 @@ mod tests {
         }
     }
 
-    /// Sends a call that is longer than the server takes, and returns the class of the exception.
+    /// Sends an oversized call and returns the class of the exception.
     fn over_long_call(client_release: Option<(u32, u32)>) -> String {
         let bytes = opening_of(client_release);
         let mut connection = ServerConnection::new("h:1", "id").with_frame_len_max(100);

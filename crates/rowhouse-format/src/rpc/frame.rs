@@ -5,21 +5,21 @@ use rowhouse_model::Error;
 
 use super::wire::malformed;
 
-/// The longest frame that is read, in bytes; HBase's `hbase.ipc.max.request.size`.
+/// Longest accepted frame in bytes; HBase's `hbase.ipc.max.request.size`.
 pub const FRAME_LEN_MAX: usize = 256 * 1024 * 1024;
 
-/// Cuts a stream of bytes into frames.
+/// Splits a byte stream into frames.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameDecoder {
     len_max: usize,
 }
 
-/// A frame that is longer than allowed. Its length is still in front of the buffer.
+/// An oversized frame. Its length prefix is still in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooLong {
-    /// What the peer announced, in bytes. HBase's length is signed; a negative one is over-long.
+    /// The announced length in bytes. HBase's length is signed; a negative one is oversized.
     pub len: u32,
-    /// What is allowed, in bytes.
+    /// The limit in bytes.
     pub len_max: usize,
 }
 
@@ -36,16 +36,16 @@ impl Default for FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// A decoder that reads frames of up to `len_max` bytes.
+    /// Creates a decoder of frames of at most `len_max` bytes.
     pub fn new(len_max: usize) -> Self {
         Self { len_max }
     }
 
-    /// Takes the first frame off `input`, without its length; `None` until all of it is there.
-    /// The frame shares the buffer.
+    /// Takes the first frame off `input`, without its length prefix; returns `None` until it is
+    /// complete. The frame shares the buffer.
     ///
     /// # Errors
-    /// An over-long frame, as soon as its length is known and before anything is kept of it.
+    /// An oversized frame, as soon as its length is known and before any of it is stored.
     pub fn next(&self, input: &mut BytesMut) -> Result<Option<Bytes>, FrameTooLong> {
         let Some(prefix) = input.first_chunk::<4>() else { return Ok(None) };
         let announced = u32::from_be_bytes(*prefix);

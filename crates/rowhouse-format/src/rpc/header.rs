@@ -1,4 +1,4 @@
-//! The connection header: which service, whose calls, which cell block codec.
+//! The connection header: service, user and cell block codec.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
@@ -7,28 +7,28 @@ use super::{CellCodec, Preamble, Service, wire};
 use crate::exception::Exception;
 use crate::proto;
 
-/// What a client says once, before its first call.
+/// The connection header, which a client sends once, before its first call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConnectionHead {
-    /// The service that all calls of the connection go to.
+    /// The service of all calls of the connection.
     pub service: Service,
-    /// How cell blocks are written, in both directions; without one, cells stand in the messages.
+    /// The codec of cell blocks in both directions; without one, messages contain the cells.
     pub codec: Option<CellCodec>,
-    /// Who the client says it is.
+    /// The user name that the client claims.
     pub user: Option<String>,
-    /// The client's version, as it prints it. Apache HBase treats a client that does not say as one
-    /// from before 1.2.
+    /// The client's version as text. Apache HBase treats a client that sends none as older than
+    /// 1.2.
     pub client_version: Option<String>,
-    /// Major and minor version of the HBase client whose ways it understands; not said without the former.
+    /// Major and minor HBase release of the client; `None` without a client version.
     pub client_release: Option<(u32, u32)>,
 }
 
 impl ConnectionHead {
-    /// Reads the frame behind the preamble.
+    /// Parses the frame after the preamble.
     ///
     /// # Errors
-    /// The fatal exception that the server answers before it closes: a codec, compressor or
-    /// service that is not known.
+    /// The fatal exception that the server sends before it closes the connection: an unknown codec,
+    /// compressor or service.
     pub fn decode(frame: Bytes) -> Result<Self, Exception> {
         let header: proto::ConnectionHeader = wire::decode_message(frame).map_err(|error| {
             Exception::fatal("FatalConnectionException", format!("connection header: {error}"))
@@ -57,8 +57,8 @@ impl ConnectionHead {
         })
     }
 
-    /// Writes how a client opens a connection: preamble and header, to be sent together with the
-    /// first call. The server answers neither.
+    /// Writes the opening of a client: preamble and header, to be sent together with the first
+    /// call. The server responds to neither.
     pub fn encode_opening(&self, out: &mut BytesMut) {
         out.put_slice(&Preamble::Rpc.to_bytes());
         let header = proto::ConnectionHeader {
@@ -81,7 +81,8 @@ impl ConnectionHead {
     }
 }
 
-/// The release in numbers where the client sends them, as clients do since 1.4; else read from the version's text.
+/// Returns the release from the numeric fields, which clients send since 1.4, or else from the
+/// version text.
 fn release(version: &proto::VersionInfo) -> Option<(u32, u32)> {
     if let (Some(major), Some(minor)) = (version.version_major, version.version_minor) {
         return Some((major, minor));
@@ -90,8 +91,8 @@ fn release(version: &proto::VersionInfo) -> Option<(u32, u32)> {
     Some((parts.next()??, parts.next()??))
 }
 
-/// Apache has exceptions of its own for these, on the server's class path alone; there it closes the
-/// connection without telling anyone. Clients understand their parent.
+/// Apache has specific exceptions for these, but only on the server's class path, and closes the
+/// connection without a response. Clients understand the parent class.
 fn unknown_service(message: &str) -> Exception {
     Exception::fatal("FatalConnectionException", message.to_owned())
 }

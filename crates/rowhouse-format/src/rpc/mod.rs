@@ -1,9 +1,9 @@
-//! The RPC: what stands around the messages (`docs/formats/rpc.md`).
+//! The RPC protocol around the messages (`docs/formats/rpc.md`).
 //!
-//! Server side: [`ServerConnection`] takes the bytes of one connection and gives [`ServerEvent`]s;
-//! [`encode_response`] and [`encode_exception`] write what goes back. Client side:
-//! [`ConnectionHead::encode_opening`] begins, [`encode_request`] asks, [`FrameDecoder`] and
-//! [`Response::decode`] read the answers.
+//! Server side: [`ServerConnection`] turns the bytes of one connection into [`ServerEvent`]s;
+//! [`encode_response`] and [`encode_exception`] write the responses. Client side:
+//! [`ConnectionHead::encode_opening`] starts a connection, [`encode_request`] writes requests,
+//! [`FrameDecoder`] and [`Response::decode`] parse the responses.
 
 mod call;
 mod cell_block;
@@ -22,6 +22,6 @@ pub use connection::{ServerConnection, ServerEvent};
 pub use frame::{FRAME_LEN_MAX, FrameDecoder, FrameTooLong};
 pub use header::ConnectionHead;
 pub use preamble::{PREAMBLE_LEN, Preamble};
-pub use request::{Refusal, Request, RequestHead, encode_request};
+pub use request::{Request, RequestError, RequestHead, encode_request};
 pub use response::{Body, FATAL_CALL_ID, Response, encode_exception, encode_response};
 pub use wire::decode_message;

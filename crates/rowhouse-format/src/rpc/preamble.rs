@@ -4,7 +4,7 @@ use rowhouse_model::escape;
 
 use crate::exception::Exception;
 
-/// Bytes of a preamble.
+/// Length of a preamble in bytes.
 pub const PREAMBLE_LEN: usize = 6;
 
 const MAGIC: &[u8; 4] = b"HBas";
@@ -13,22 +13,22 @@ const AUTH_SIMPLE: u8 = 0x50;
 const REGISTRY: &[u8; PREAMBLE_LEN] = b"Regist";
 const SECURITY: &[u8; PREAMBLE_LEN] = b"Securi";
 
-/// What a client opens a connection for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {
-    /// Calls, under simple authentication.
+    /// Calls with simple authentication.
     Rpc,
-    /// The cluster id, and nothing else.
+    /// A request for the cluster id only.
     Registry,
-    /// The server's principal; another preamble follows.
+    /// A request for the server's principal; another preamble follows.
     Security,
 }
 
 impl Preamble {
-    /// Reads a preamble; `peer` (`host:port` of the client) goes into HBase's own words of refusal.
+    /// Parses a preamble; `peer` (`host:port` of the client) appears in HBase's error messages.
     ///
     /// # Errors
-    /// The fatal exception that the server answers before it closes.
+    /// The fatal exception that the server sends before it closes the connection.
     pub fn parse(bytes: &[u8; PREAMBLE_LEN], peer: &str) -> Result<Self, Exception> {
         if bytes == REGISTRY {
             return Ok(Self::Registry);
@@ -49,7 +49,7 @@ impl Preamble {
             (VERSION, _) => "BadAuthException",
             _ => "WrongVersionException",
         };
-        // The method is printed as a Java byte: signed.
+        // Java prints the authentication method as a signed byte.
         let message = format!(
             "serverVersion={VERSION}, clientVersion={version}, authMethod={}, authName=unknown \
              from {peer}",
@@ -58,7 +58,7 @@ impl Preamble {
         Err(Exception::fatal(class, message))
     }
 
-    /// The six bytes.
+    /// Returns the six bytes.
     pub fn to_bytes(self) -> [u8; PREAMBLE_LEN] {
         match self {
             Self::Rpc => [b'H', b'B', b'a', b's', VERSION, AUTH_SIMPLE],

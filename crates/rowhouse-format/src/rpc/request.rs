@@ -1,4 +1,4 @@
-//! Requests, in both directions.
+//! Encoding and decoding of requests.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
@@ -8,47 +8,47 @@ use super::wire::{decode_message, delimited_len, malformed, take_delimited};
 use super::{Call, CellCodec, CellReader, Method, Service, shape};
 use crate::proto;
 
-/// A request as it came in: the envelope read, the message not yet.
+/// A received request with its message undecoded.
 ///
-/// Passed over in its header: the tracing context, and attributes, which are notes for extensions.
+/// Two header fields are ignored: the tracing context, and the attributes, which serve extensions.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The client's number for it; the answer carries the same.
+    /// The client's id of the call, repeated in the response.
     pub call_id: u32,
-    /// What is asked.
+    /// The requested method.
     pub method: Method,
-    /// 0 for ordinary calls, 200 for those about `hbase:meta`.
+    /// 0 for ordinary calls, 200 for calls about `hbase:meta`.
     pub priority: u32,
-    /// How long the client waits; `None` when it does not say.
+    /// The client's timeout in milliseconds; `None` if it sent none.
     pub timeout_ms: Option<u32>,
     /// The message, undecoded.
     pub message: Bytes,
-    /// The cell block; empty without one.
+    /// The cell block; empty if there is none.
     pub cells: Bytes,
 }
 
-/// Why a request could not be read.
+/// The reason a request could not be decoded.
 #[derive(Debug)]
-pub struct Refusal {
-    /// The call to answer with the error; without one the connection must close.
+pub struct RequestError {
+    /// The call to answer with the error; if `None`, the connection must close.
     pub call_id: Option<u32>,
-    /// What is wrong.
+    /// The error.
     pub error: Error,
 }
 
 impl Request {
-    /// Reads a frame on a connection to `service`. Everything shares the frame's bytes.
+    /// Decodes a frame on a connection to `service`. The request shares the frame's bytes.
     ///
     /// # Errors
-    /// A malformed envelope, a method that `service` does not have, or a message of more parts than
-    /// can be taken apart.
-    pub fn decode(mut frame: Bytes, service: Service) -> Result<Self, Refusal> {
+    /// A malformed envelope, a method that `service` does not have, or a message with too many
+    /// parts to decode.
+    pub fn decode(mut frame: Bytes, service: Service) -> Result<Self, RequestError> {
         let header: proto::RequestHeader = take_delimited(&mut frame)
             .and_then(decode_message)
-            .map_err(|error| Refusal { call_id: None, error })?;
+            .map_err(|error| RequestError { call_id: None, error })?;
         let call_id = header.call_id.unwrap_or_default();
         Self::decode_call(call_id, header, frame, service)
-            .map_err(|error| Refusal { call_id: Some(call_id), error })
+            .map_err(|error| RequestError { call_id: Some(call_id), error })
     }
 
     fn decode_call(
@@ -84,35 +84,35 @@ impl Request {
         })
     }
 
-    /// The message, as the type that belongs to [`Request::method`].
+    /// Decodes the message as the type that belongs to [`Request::method`].
     ///
     /// # Errors
-    /// `Protocol` when the bytes are no such message.
+    /// `Protocol` if the bytes are not such a message.
     pub fn message<M: Message + Default>(&self) -> Result<M> {
         decode_message(self.message.clone())
     }
 
-    /// The cells of the cell block, in the connection's codec.
+    /// Returns the cells of the cell block, in the connection's codec.
     pub fn cells(&self, codec: Option<CellCodec>) -> CellReader {
         CellReader::new(codec.unwrap_or_default(), self.cells.clone())
     }
 }
 
-/// What a client says around its message.
+/// The header fields that a client sends with its message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The client's number for the call.
+    /// The client's id of the call.
     pub call_id: u32,
-    /// 0 for ordinary calls, 200 for those about `hbase:meta`.
+    /// 0 for ordinary calls, 200 for calls about `hbase:meta`.
     pub priority: u32,
-    /// How long the client waits.
+    /// The client's timeout in milliseconds.
     pub timeout_ms: Option<u32>,
 }
 
 /// Writes a request, with `cells` as its cell block if there are any.
 ///
 /// # Errors
-/// `InvalidRequest` when the frame would be longer than a length can say.
+/// `InvalidRequest` if the frame exceeds the length field.
 pub fn encode_request<'a, M: Call>(
     out: &mut BytesMut,
     head: RequestHead,

@@ -1,4 +1,4 @@
-//! Responses, in both directions.
+//! Encoding and decoding of responses.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
@@ -9,14 +9,14 @@ use super::{CellCodec, CellReader};
 use crate::exception::Exception;
 use crate::proto;
 
-/// The call id, −1, of what a server says that answers no call.
+/// The call id, −1, of server messages that answer no call.
 pub const FATAL_CALL_ID: u32 = u32::MAX;
 
-/// Writes a response, with `cells` as its cell block if there are any. The cells go from where they
-/// are straight into `out`.
+/// Writes a response, with `cells` as its cell block if there are any. The cells are copied
+/// directly into `out`.
 ///
 /// # Errors
-/// `InvalidRequest` when the frame would be longer than a length can say; `out` is unchanged.
+/// `InvalidRequest` if the frame exceeds the length field; `out` is then unchanged.
 pub fn encode_response<'a>(
     out: &mut BytesMut,
     call_id: u32,
@@ -31,7 +31,7 @@ pub fn encode_response<'a>(
     Ok(())
 }
 
-/// Writes a response up to where its cell block of `block_len` bytes begins.
+/// Writes a response up to its cell block of `block_len` bytes.
 fn encode_envelope(
     out: &mut BytesMut,
     call_id: u32,
@@ -52,7 +52,7 @@ fn encode_envelope(
     Ok(())
 }
 
-/// Writes that a call failed.
+/// Writes the response of a failed call.
 pub fn encode_exception(out: &mut BytesMut, call_id: u32, exception: &Exception) {
     let header = proto::ResponseHeader {
         call_id: Some(call_id),
@@ -63,7 +63,7 @@ pub fn encode_exception(out: &mut BytesMut, call_id: u32, exception: &Exception)
     header.encode_length_delimited(out).expect("a BytesMut grows");
 }
 
-/// The header's word about a cell block; none for an empty one.
+/// Returns the header field that describes a cell block; `None` for an empty one.
 pub(super) fn cell_block_meta(block_len: usize) -> Result<Option<proto::CellBlockMeta>> {
     if block_len == 0 {
         return Ok(None);
@@ -71,19 +71,19 @@ pub(super) fn cell_block_meta(block_len: usize) -> Result<Option<proto::CellBloc
     Ok(Some(proto::CellBlockMeta { length: Some(frame_len(block_len)?) }))
 }
 
-/// A frame's length, as far as a signed 32-bit number goes.
+/// Checks that the length of a frame fits a signed 32-bit number.
 pub(super) fn frame_len(len: usize) -> Result<u32> {
     i32::try_from(len).map(|len| len as u32).map_err(|_| {
         Error::invalid(format!("message with cells too long: len={len}, max={}", i32::MAX))
     })
 }
 
-/// A response as it came in: the envelope read, the message not yet.
+/// A received response with its message undecoded.
 #[derive(Debug)]
 pub struct Response {
     /// The call it answers, or [`FATAL_CALL_ID`].
     pub call_id: u32,
-    /// The message, or why there is none.
+    /// The message, or the exception.
     pub outcome: Result<Body, Exception>,
 }
 
@@ -95,7 +95,7 @@ pub struct Body {
 }
 
 impl Response {
-    /// Reads a frame. Everything shares the frame's bytes.
+    /// Decodes a frame. The response shares the frame's bytes.
     ///
     /// # Errors
     /// `Protocol` for a malformed envelope.
@@ -119,20 +119,20 @@ impl Response {
 }
 
 impl Body {
-    /// The message, as the type that belongs to the call.
+    /// Decodes the message as the type that belongs to the call.
     ///
     /// # Errors
-    /// `Protocol` when the bytes are no such message.
+    /// `Protocol` if the bytes are not such a message.
     pub fn message<M: Message + Default>(&self) -> Result<M> {
         decode_message(self.message.clone())
     }
 
-    /// The message, undecoded.
+    /// Returns the undecoded message.
     pub fn message_bytes(&self) -> &Bytes {
         &self.message
     }
 
-    /// The cells of the cell block, in the connection's codec.
+    /// Returns the cells of the cell block, in the connection's codec.
     pub fn cells(&self, codec: Option<CellCodec>) -> CellReader {
         CellReader::new(codec.unwrap_or_default(), self.cells.clone())
     }

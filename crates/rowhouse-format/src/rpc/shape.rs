@@ -1,25 +1,27 @@
-//! How many parts a request has, counted before it is taken apart.
+//! Counts the parts of a request before it is decoded.
 //!
-//! A part may be two bytes on the wire and several hundred in memory, so that a frame well within
-//! its limit could ask for more memory than there is. Long messages are walked once beforehand.
+//! A part can take two bytes on the wire and several hundred in memory, so a frame within its limit
+//! could require more memory than there is. Long messages are therefore scanned once before
+//! decoding.
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 use rowhouse_model::{Error, Result};
 
 use super::Method;
 
-/// Messages up to this length, in bytes, cannot hold enough parts to matter.
+/// Messages up to this length in bytes cannot hold enough parts to matter.
 const UNCOUNTED_LEN_MAX: usize = 64 * 1024;
-/// How many parts a request may have: actions, mutations, columns, cells and attributes in its
-/// message, and what its filters and endpoints are made of. Those of the cell block are not among them.
+/// Most parts of a request: actions, mutations, columns, cells and attributes in its message, and
+/// the parts of its filters and endpoint calls. Cells of the cell block do not count.
 const PARTS_MAX: usize = 1 << 20;
-/// How long, in bytes, the message of a call that moves no rows may be.
+/// Longest message, in bytes, of a call that moves no rows.
 const OTHER_LEN_MAX: usize = 16 * 1024 * 1024;
 
-/// How deep parts may be in each other: filters, of which each is two. Deeper ones are refused when they are read.
+/// Maximum nesting depth of parts that is scanned. Each nested filter takes two levels. The decoder
+/// rejects deeper messages.
 const DEPTH_MAX: usize = 256;
 
-/// The fields of a message that can be repeated, or lead to such: number and what is inside.
+/// The repeated fields of a message, and the fields that contain such: number and content.
 struct Shape(&'static [(u32, &'static Shape)]);
 
 static LEAF: Shape = Shape(&[]);
@@ -32,16 +34,16 @@ static REGION_ACTION: Shape = Shape(&[(3, &ACTION), (4, &CONDITION)]);
 static SCAN: Shape = Shape(&[(1, &COLUMN), (2, &LEAF), (5, &FILTER), (19, &LEAF)]);
 static CONDITION: Shape = Shape(&[(7, &FILTER)]);
 
-/// A filter: its class, and a message in bytes.
+/// A filter: its class, and a serialized message.
 static FILTER: Shape = Shape(&[(2, &FILTER_MESSAGE)]);
-/// What is inside is the class's. In all of them that are long (lists, ranges, fuzzy keys, prefixes, qualifiers)
-/// the parts stand under these numbers; bytes of another meaning are taken for parts too, and there are never
-/// more of those than half the bytes.
+/// The message of a filter, whose fields depend on the class. In all classes with long messages
+/// (lists, ranges, fuzzy keys, prefixes, qualifiers) these numbers are the parts. Bytes with
+/// another meaning can be counted as parts too, but at most one per two bytes.
 static FILTER_MESSAGE: Shape = Shape(&[(1, &FILTER), (2, &FILTER)]);
 
-/// A call of an endpoint: its last field is a message in bytes.
+/// A call of an endpoint; its last field is a serialized message.
 static SERVICE_CALL: Shape = Shape(&[(4, &SERVICE_MESSAGE)]);
-/// Mutations and conditions of one endpoint, the scan of the other.
+/// Mutations and conditions of one endpoint, and the scan of the other.
 static SERVICE_MESSAGE: Shape = Shape(&[(1, &MUTATION), (2, &SCAN), (5, &CONDITION)]);
 
 static GET_REQUEST: Shape = Shape(&[(2, &GET)]);
@@ -50,10 +52,10 @@ static SCAN_REQUEST: Shape = Shape(&[(2, &SCAN)]);
 static MULTI_REQUEST: Shape = Shape(&[(1, &REGION_ACTION), (3, &CONDITION)]);
 static SERVICE_REQUEST: Shape = Shape(&[(2, &SERVICE_CALL)]);
 
-/// Refuses a message that would need far more memory than it has bytes.
+/// Rejects a message whose decoded form would take far more memory than its bytes.
 ///
 /// # Errors
-/// `InvalidRequest`, with the count and the limit. What is malformed is left to the decoder.
+/// `InvalidRequest` with the limit. Malformed messages are left to the decoder.
 pub(super) fn check(method: Method, message: &[u8]) -> Result<()> {
     if message.len() <= UNCOUNTED_LEN_MAX {
         return Ok(());
@@ -84,7 +86,8 @@ pub(super) fn check(method: Method, message: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the parts of `message`; stops at the first byte that makes no sense and beyond the limits.
+/// Adds the number of parts of `message` to `parts`; stops at the first malformed byte and at the
+/// limits.
 fn count(shape: &Shape, mut message: &[u8], depth: usize, parts: &mut usize) {
     while *parts <= PARTS_MAX && depth > 0 {
         let Ok((field, wire_type)) = decode_key(&mut message) else { return };
@@ -99,7 +102,7 @@ fn count(shape: &Shape, mut message: &[u8], depth: usize, parts: &mut usize) {
             },
             WireType::SixtyFourBit => 8,
             WireType::ThirtyTwoBit => 4,
-            // Groups are in none of these messages.
+            // None of these messages contains groups.
             WireType::StartGroup | WireType::EndGroup => return,
         };
         let Some((inside, rest)) =

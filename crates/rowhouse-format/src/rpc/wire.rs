@@ -4,16 +4,16 @@ use bytes::{Buf, Bytes};
 use prost::Message;
 use rowhouse_model::{Error, ErrorKind, Result};
 
-/// Reads a whole message; its byte fields share `bytes`.
+/// Decodes a whole message; its byte fields share `bytes`.
 ///
 /// # Errors
-/// `Protocol` when the bytes are no such message.
+/// `Protocol` if the bytes are not such a message.
 pub fn decode_message<M: Message + Default>(bytes: Bytes) -> Result<M> {
     let len = bytes.len();
     M::decode(bytes).map_err(|error| malformed(format!("malformed message: {error}, len={len}")))
 }
 
-/// Takes a varint length and so many bytes off the front of `bytes`.
+/// Takes a varint length and that many bytes off the front of `bytes`.
 pub(super) fn take_delimited(bytes: &mut Bytes) -> Result<Bytes> {
     let available = bytes.len();
     let len = prost::decode_length_delimiter(&mut *bytes)
@@ -27,13 +27,13 @@ pub(super) fn take_delimited(bytes: &mut Bytes) -> Result<Bytes> {
     Ok(bytes.split_to(len))
 }
 
-/// Bytes of `message` with its varint length in front.
+/// Returns the length of `message` in bytes, varint length prefix included.
 pub(super) fn delimited_len(message: &impl Message) -> usize {
     let len = message.encoded_len();
     prost::length_delimiter_len(len) + len
 }
 
-/// The peer spoke something that is not the protocol.
+/// Creates the error for bytes that violate the protocol.
 pub(super) fn malformed(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Protocol, message)
 }

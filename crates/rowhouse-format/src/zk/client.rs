@@ -1,4 +1,4 @@
-//! The client's end: what it takes to read HBase's nodes.
+//! The client side: reading HBase's nodes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use rowhouse_model::{Error, ErrorKind, Result};
@@ -8,12 +8,12 @@ use super::op::{PING_XID, code};
 use super::{FRAME_LEN_MAX, ZkError};
 use crate::rpc::FrameDecoder;
 
-/// Cuts what the server sends into frames.
+/// Returns the decoder of the server's frames.
 pub fn frames() -> FrameDecoder {
     FrameDecoder::new(FRAME_LEN_MAX)
 }
 
-/// Writes how a client opens a session, with the silence it wants to be allowed.
+/// Writes the opening of a session, which requests a session timeout of `timeout_ms` milliseconds.
 pub fn put_connect(out: &mut BytesMut, timeout_ms: i32) {
     put_frame(out, |out| {
         out.put_i32(0);
@@ -25,10 +25,10 @@ pub fn put_connect(out: &mut BytesMut, timeout_ms: i32) {
     });
 }
 
-/// Reads the answer to [`put_connect`]: the silence that is allowed, in milliseconds.
+/// Parses the response to [`put_connect`]. Returns the granted session timeout in milliseconds.
 ///
 /// # Errors
-/// `Protocol` for what is none; `Connection` when the server refuses the session.
+/// `Protocol` for a malformed response; `Connection` if the server rejects the session.
 pub fn read_connected(frame: Bytes) -> Result<i32> {
     let mut record = JuteReader::new(frame);
     record.i32()?;
@@ -49,7 +49,7 @@ pub fn put_get_children(out: &mut BytesMut, xid: i32, path: &str) {
     put_path(out, xid, code::GET_CHILDREN, path);
 }
 
-/// Writes a sign of life.
+/// Writes a ping.
 pub fn put_ping(out: &mut BytesMut) {
     put_frame(out, |out| {
         out.put_i32(PING_XID);
@@ -57,7 +57,7 @@ pub fn put_ping(out: &mut BytesMut) {
     });
 }
 
-/// Writes the end of the session.
+/// Writes the request that closes the session.
 pub fn put_close(out: &mut BytesMut, xid: i32) {
     put_frame(out, |out| {
         out.put_i32(xid);
@@ -74,20 +74,20 @@ fn put_path(out: &mut BytesMut, xid: i32, op: i32, path: &str) {
     });
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// The number of the request; −2 for a ping, −1 for an event.
+    /// The id of the request; −2 for a ping, −1 for an event.
     pub xid: i32,
-    /// What the request gives, or ZooKeeper's number for what is wrong.
+    /// The body of the response, or ZooKeeper's error code.
     outcome: Result<JuteReader, i32>,
 }
 
 impl Reply {
-    /// Reads an answer.
+    /// Decodes a response.
     ///
     /// # Errors
-    /// `Protocol` for what is none.
+    /// `Protocol` for a malformed response.
     pub fn decode(frame: Bytes) -> Result<Self> {
         let mut record = JuteReader::new(frame);
         let xid = record.i32()?;
@@ -96,15 +96,15 @@ impl Reply {
         Ok(Self { xid, outcome: if error == 0 { Ok(record) } else { Err(error) } })
     }
 
-    /// The data of a node; `None` when there is no such node.
+    /// Returns the data of a node; `None` if the node does not exist.
     ///
     /// # Errors
-    /// `Protocol` for what is no data, `Connection` for any other refusal.
+    /// `Protocol` for a malformed body, `Connection` for any other error code.
     pub fn data(self) -> Result<Option<Bytes>> {
         self.found()?.map(|mut record| record.buffer()).transpose()
     }
 
-    /// The names of a node's children; `None` when there is no such node.
+    /// Returns the names of a node's children; `None` if the node does not exist.
     ///
     /// # Errors
     /// As [`Reply::data`].

@@ -1,9 +1,9 @@
-//! ZooKeeper's encoding of numbers, text and lists.
+//! Jute, ZooKeeper's encoding of numbers, text and lists.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-/// Reads a record; what is read shares its bytes.
+/// A reader of a record; the values it returns share its bytes.
 #[derive(Clone, Debug)]
 pub(super) struct JuteReader(Bytes);
 
@@ -31,7 +31,7 @@ impl JuteReader {
         Ok(self.0.get_u8() != 0)
     }
 
-    /// A buffer; none is read as empty.
+    /// Reads a buffer; a null buffer is returned as empty.
     pub(super) fn buffer(&mut self) -> Result<Bytes> {
         let len = self.i32()?.max(0) as usize;
         self.need(len)?;
@@ -45,7 +45,7 @@ impl JuteReader {
 
     pub(super) fn texts(&mut self) -> Result<Vec<String>> {
         let count = self.i32()?.max(0) as usize;
-        // Each has a length at least: a count that cannot be is not believed.
+        // Reject an impossible count before allocating: each text has at least a length.
         self.need(count.saturating_mul(4))?;
         (0..count).map(|_| self.text()).collect()
     }
@@ -68,7 +68,7 @@ pub(super) fn put_buffer(out: &mut BytesMut, bytes: &[u8]) {
     out.put_slice(bytes);
 }
 
-/// Writes a frame: its length, and what `body` writes.
+/// Writes a frame: a length prefix and the output of `body`.
 pub(super) fn put_frame(out: &mut BytesMut, body: impl FnOnce(&mut BytesMut)) {
     let at = out.len();
     out.put_u32(0);

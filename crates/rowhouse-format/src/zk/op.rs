@@ -1,33 +1,33 @@
 //! Operations and error codes.
 
-/// Why ZooKeeper refuses an operation. The numbers are its own.
+/// ZooKeeper's error codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ZkError {
-    /// The record is not what it should be.
+    /// The record is malformed.
     Marshalling = -5,
-    /// There is no such operation here.
+    /// The operation is not supported.
     Unimplemented = -6,
-    /// The path is none.
+    /// The path is invalid.
     BadArguments = -8,
-    /// There is no such node.
+    /// The node does not exist.
     NoNode = -101,
-    /// The client may not do this; nobody may write.
+    /// The client lacks permission; no client may write.
     NoAuth = -102,
-    /// The node is there already.
+    /// The node already exists.
     NodeExists = -110,
-    /// The way of authentication is not spoken.
+    /// The authentication scheme is not supported.
     AuthFailed = -115,
 }
 
 impl ZkError {
-    /// The number on the wire.
+    /// Returns the code on the wire.
     pub const fn code(self) -> i32 {
         self as i32
     }
 }
 
-/// What is known of the operations, by their numbers.
+/// The kinds of operations that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Exists,
@@ -41,9 +41,9 @@ pub(super) enum Op {
     SetWatches,
     SetWatches2,
     CloseSession,
-    /// Makes a node.
+    /// Creates a node.
     Create,
-    /// Changes something else.
+    /// Any other write.
     Write,
     Unknown,
 }
@@ -71,7 +71,7 @@ impl Op {
     }
 }
 
-/// The numbers a client of ours sends.
+/// The operation codes that this crate's client sends.
 pub(super) mod code {
     pub(in super::super) const GET_DATA: i32 = 4;
     pub(in super::super) const GET_CHILDREN: i32 = 8;
@@ -79,7 +79,7 @@ pub(super) mod code {
     pub(in super::super) const CLOSE_SESSION: i32 = -11;
 }
 
-/// The xid of what answers no request.
+/// The xid of messages that answer no request.
 pub(super) const EVENT_XID: i32 = -1;
 /// The xid of pings.
 pub(super) const PING_XID: i32 = -2;

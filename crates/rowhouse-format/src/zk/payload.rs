@@ -1,4 +1,4 @@
-//! What HBase's nodes hold.
+//! The content of HBase's nodes.
 
 use std::collections::BTreeMap;
 
@@ -12,37 +12,37 @@ use crate::convert::region::PBUF;
 use crate::proto;
 use crate::rpc::decode_message;
 
-/// In front of every payload.
+/// The first byte of every payload.
 const MAGIC: u8 = 0xFF;
 
-/// What clients find in ZooKeeper.
+/// The cluster information that clients read from ZooKeeper.
 #[derive(Clone, Copy, Debug)]
 pub struct Cluster<'a> {
-    /// The node that all others lie under: `/hbase` unless configured otherwise.
+    /// The parent of all other nodes: `/hbase` unless configured otherwise.
     pub parent: &'a str,
-    /// A UUID as text that stays the same over restarts.
+    /// A UUID as text, which is the same after restarts.
     pub cluster_id: &'a str,
     /// The active master.
     pub master: &'a ServerName,
-    /// The port of the master's web pages, if it has any.
+    /// The port of the master's web UI, if it has one.
     pub info_port: Option<u16>,
-    /// Who serves `hbase:meta`.
+    /// The server of `hbase:meta`.
     pub meta_server: &'a ServerName,
-    /// Every region server, that one included.
+    /// Every region server, including the server of `hbase:meta`.
     pub region_servers: &'a [ServerName],
 }
 
-/// The nodes that clients read. `zxid` must not go back over restarts ([`Znodes`]).
+/// Builds the nodes that clients read. `zxid` must not decrease across restarts ([`Znodes`]).
 ///
 /// # Errors
-/// `InvalidRequest` for a parent that is no path.
+/// `InvalidRequest` if the parent is not a valid path.
 pub fn znodes(cluster: Cluster<'_>, zxid: i64, at: Timestamp) -> Result<Znodes> {
     let id = format!("master:{}", cluster.master.port);
     let cluster_id = proto::ClusterId { cluster_id: cluster.cluster_id.to_owned() };
     let master = proto::Master {
         master: server_to_proto(cluster.master),
         rpc_version: Some(0),
-        // Apache writes its -1 into this unsigned field when there are no web pages.
+        // Without a web UI, Apache writes -1 into this unsigned field.
         info_port: Some(cluster.info_port.map_or(u32::MAX, u32::from)),
     };
     let meta_server = proto::MetaRegionServer {
@@ -61,10 +61,10 @@ pub fn znodes(cluster: Cluster<'_>, zxid: i64, at: Timestamp) -> Result<Znodes> 
     Ok(nodes)
 }
 
-/// Brings the nodes under `table` to the states of all tables: clients of HBase 1 read them there.
+/// Updates the nodes under `table` to the states of all tables; clients of HBase 1 read them.
 ///
 /// # Errors
-/// `InvalidRequest` for a parent that is no path.
+/// `InvalidRequest` if the parent is not a valid path.
 pub fn set_table_states(
     nodes: &mut Znodes,
     cluster: Cluster<'_>,
@@ -82,40 +82,40 @@ pub fn set_table_states(
         nodes.remove(&format!("{folder}/{name}"))?;
     }
     for (name, state) in states {
-        // HBase's DeprecatedTableState has the bytes of a TableState.
+        // HBase's DeprecatedTableState has the same encoding as TableState.
         nodes.set(&format!("{folder}/{name}"), wrap(&id, &state_to_proto(state)), at)?;
     }
     Ok(())
 }
 
-/// Reads a table's state from the data of its node under `table`.
+/// Parses a table's state from the data of its node under `table`.
 ///
 /// # Errors
-/// `Protocol` for what is none.
+/// `Protocol` for malformed data.
 pub fn read_table_state(data: &Bytes) -> Result<TableState> {
     Ok(state_from_proto(decode_message(unwrap(data)?)?))
 }
 
-/// Reads the cluster id from the data of `hbaseid`.
+/// Parses the cluster id from the data of `hbaseid`.
 ///
 /// # Errors
-/// `Protocol` for what is none.
+/// `Protocol` for malformed data.
 pub fn read_cluster_id(data: &Bytes) -> Result<String> {
     Ok(decode_message::<proto::ClusterId>(unwrap(data)?)?.cluster_id)
 }
 
-/// Reads the active master from the data of `master`.
+/// Parses the active master from the data of `master`.
 ///
 /// # Errors
-/// `Protocol` for what is none; a port beyond 65,535.
+/// `Protocol` for malformed data, or a port above 65,535.
 pub fn read_master(data: &Bytes) -> Result<ServerName> {
     server_from_proto(decode_message::<proto::Master>(unwrap(data)?)?.master)
 }
 
-/// Reads the server of `hbase:meta` from the data of `meta-region-server`.
+/// Parses the server of `hbase:meta` from the data of `meta-region-server`.
 ///
 /// # Errors
-/// `Protocol` for what is none; a port beyond 65,535.
+/// `Protocol` for malformed data, or a port above 65,535.
 pub fn read_meta_server(data: &Bytes) -> Result<ServerName> {
     server_from_proto(decode_message::<proto::MetaRegionServer>(unwrap(data)?)?.server)
 }

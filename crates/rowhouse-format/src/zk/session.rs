@@ -1,4 +1,4 @@
-//! The server's end of one ZooKeeper connection, without the socket.
+//! The server side of one ZooKeeper connection, without the socket.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::znodes::check_path;
 use super::{FRAME_LEN_MAX, ZkError, Znode, Znodes};
 use crate::rpc::FrameDecoder;
 
-/// What a client's timeout is kept within, in milliseconds: ZooKeeper's 2 and 20 ticks of 2 s.
+/// Bounds of the session timeout in milliseconds: ZooKeeper's 2 and 20 ticks of 2 s.
 const TIMEOUT_MS: std::ops::RangeInclusive<i32> = 4_000..=40_000;
-/// How many watches a session may have.
+/// Most watches of a session.
 const WATCHES_MAX: usize = 4_096;
-/// Permission to read, in an access control list.
+/// The read permission in an access control list.
 const PERMISSION_READ: i32 = 1;
 
 /// The first bytes of HBase's RPC clients.
@@ -42,22 +42,22 @@ pub struct Session {
     password: [u8; 16],
     timeout_ms: i32,
     connected: bool,
-    /// What each watch saw: the zxid of the data's last change, 0 where there was no node.
+    /// For each data watch, the zxid of the last change it saw; 0 if the node did not exist.
     data_watches: BTreeMap<String, i64>,
-    /// What each watch saw: the zxid of the children's last change.
+    /// For each child watch, the zxid of the last change of the children it saw.
     child_watches: BTreeMap<String, i64>,
 }
 
-/// Whether a session goes on.
+/// Whether a session continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionStatus {
-    /// It does.
+    /// The session continues.
     Open,
-    /// Write what is in the output, then close.
+    /// Write the output, then close the connection.
     Closed,
 }
 
-/// What is wrong with a watched node, as an event tells.
+/// The kind of change of a watched node.
 #[derive(Clone, Copy)]
 enum Event {
     Created = 1,
@@ -67,7 +67,8 @@ enum Event {
 }
 
 impl Session {
-    /// A session that is called `id` if the client brings none, and is locked with `password`.
+    /// Creates a session with this id, which applies unless the client brings one, and this
+    /// password.
     pub fn new(id: i64, password: [u8; 16]) -> Self {
         Self {
             id,
@@ -79,15 +80,15 @@ impl Session {
         }
     }
 
-    /// How long the client may be silent; one that is for longer is gone.
+    /// Returns the session timeout. A client that is silent for longer counts as gone.
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms as u64)
     }
 
-    /// Answers every whole frame in `input`, adding to `output`.
+    /// Answers every complete frame in `input`; appends the responses to `output`.
     ///
     /// # Errors
-    /// `Protocol` for what is not the protocol; the connection must close.
+    /// `Protocol` if the client violates the protocol; the connection must then close.
     pub fn feed(
         &mut self,
         input: &mut BytesMut,
@@ -112,7 +113,7 @@ impl Session {
         Ok(SessionStatus::Open)
     }
 
-    /// Tells the client what it watches and has changed, adding to `output`.
+    /// Appends an event to `output` for each watched node that has changed, and removes its watch.
     pub fn notify(&mut self, nodes: &Znodes, output: &mut BytesMut) {
         self.data_watches.retain(|path, &mut seen| {
             let event = match nodes.get(path) {
@@ -144,7 +145,8 @@ impl Session {
         let knows_read_only = !record.is_empty();
         self.timeout_ms = timeout_ms.clamp(*TIMEOUT_MS.start(), *TIMEOUT_MS.end());
         if id != 0 {
-            // From before a reconnect or a restart. All it had were watches, which clients set again.
+            // A session from before a reconnect or a restart. It held only watches, which clients
+            // register again.
             self.id = id;
             self.password = password[..].try_into().unwrap_or(self.password);
         }
@@ -258,8 +260,8 @@ impl Session {
         self.data_watches.insert(path, node.map_or(0, Znode::modified_zxid));
     }
 
-    /// Takes up the watches of a client that reconnects: those whose node has changed since the
-    /// zxid it has seen are made to look changed, and fire behind the answer.
+    /// Restores the watches of a client that reconnects. Watches on nodes that changed after the
+    /// zxid that the client has seen are stored as outdated, and fire after the response.
     fn set_watches(
         &mut self,
         op: Op,
@@ -280,7 +282,7 @@ impl Session {
         if !persistent.iter().all(Vec::is_empty) {
             return Err(ZkError::Unimplemented);
         }
-        // A zxid that no node has: below 0 is never, so the watch fires.
+        // -1 equals no node's zxid, so the watch fires.
         let seen_of = |zxid: Option<i64>| match zxid {
             Some(zxid) if zxid <= seen => zxid,
             Some(_) | None => -1,
@@ -311,7 +313,7 @@ fn path_and_watch(record: &mut JuteReader) -> Result<(String, bool), ZkError> {
     Ok((path, record.bool().map_err(|_| ZkError::Marshalling)?))
 }
 
-/// A digest gives the client a name, which no node asks for.
+/// Accepts digest authentication, which identifies the client; no node requires it.
 fn authenticate(record: &mut JuteReader) -> Result<(), ZkError> {
     let mut scheme = || -> Result<(String, Bytes)> {
         record.i32()?;
@@ -325,7 +327,7 @@ fn authenticate(record: &mut JuteReader) -> Result<(), ZkError> {
 }
 
 fn put_event(output: &mut BytesMut, event: Event, path: &str) {
-    /// The client is connected.
+    /// SyncConnected: the client is connected.
     const STATE: i32 = 3;
     put_frame(output, |out| {
         out.put_i32(EVENT_XID);

@@ -1,28 +1,28 @@
-//! The tree of nodes, as a value.
+//! The tree of nodes.
 
 use std::collections::BTreeMap;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use rowhouse_model::{Error, Result, Timestamp};
 
-/// Nodes by path. Parents come into being with their children.
+/// Nodes by path. Setting a node creates its missing parents.
 ///
-/// Each change has a number, the zxid. Numbers must not go back over restarts, or clients would
-/// miss changes when they set their watches again: a clock in milliseconds is a good first one.
+/// Each change has a number, the zxid. It must not decrease across restarts, or clients would miss
+/// changes when they restore their watches; a clock in milliseconds is a suitable initial value.
 #[derive(Clone, Debug)]
 pub struct Znodes {
     zxid: i64,
     nodes: BTreeMap<String, Znode>,
 }
 
-/// One node.
+/// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Znode {
     /// Its data.
     pub data: Bytes,
     created: Change,
     modified: Change,
-    /// When a child last came or went.
+    /// The zxid at which a child was last created or removed.
     children_zxid: i64,
     version: i32,
     children_version: i32,
@@ -36,23 +36,23 @@ struct Change {
 }
 
 impl Znodes {
-    /// No node but the root; the first change will be number `zxid` + 1.
+    /// Creates a tree with only the root; the first change gets the number `zxid` + 1.
     pub fn new(zxid: i64) -> Self {
         let never = Change { zxid: 0, at: Timestamp::MIN };
         Self { zxid, nodes: BTreeMap::from([("/".to_owned(), Znode::new(Bytes::new(), never))]) }
     }
 
-    /// The number of the last change.
+    /// Returns the number of the last change.
     pub fn zxid(&self) -> i64 {
         self.zxid
     }
 
-    /// The node at `path`.
+    /// Returns the node at `path`.
     pub fn get(&self, path: &str) -> Option<&Znode> {
         self.nodes.get(path)
     }
 
-    /// The names of the children of `path`.
+    /// Iterates over the names of the children of `path`.
     pub fn children(&self, path: &str) -> impl Iterator<Item = &str> {
         let prefix = if path == "/" { "/".to_owned() } else { format!("{path}/") };
         let below = self.nodes.range(prefix.clone()..);
@@ -63,10 +63,10 @@ impl Znodes {
         below.into_iter()
     }
 
-    /// Makes or changes a node; nothing happens when it holds `data` already.
+    /// Creates or changes a node. Has no effect if it already holds `data`.
     ///
     /// # Errors
-    /// `InvalidRequest` for a path that is none.
+    /// `InvalidRequest` for an invalid path.
     pub fn set(&mut self, path: &str, data: impl Into<Bytes>, at: Timestamp) -> Result<()> {
         check_path(path)?;
         let data = data.into();
@@ -89,7 +89,7 @@ impl Znodes {
         Ok(())
     }
 
-    /// Removes a node that has no children; nothing happens when there is none.
+    /// Removes a node without children. Has no effect if it does not exist.
     ///
     /// # Errors
     /// `InvalidRequest` for the root and for a node with children.
@@ -125,17 +125,17 @@ impl Znode {
         }
     }
 
-    /// The number of the last change of its data.
+    /// Returns the zxid of the last change of its data.
     pub(super) fn modified_zxid(&self) -> i64 {
         self.modified.zxid
     }
 
-    /// The number of the last change of its children.
+    /// Returns the zxid of the last change of its children.
     pub(super) fn children_zxid(&self) -> i64 {
         self.children_zxid
     }
 
-    /// Writes its Stat.
+    /// Writes the node's Stat.
     pub(super) fn put_stat(&self, out: &mut BytesMut) {
         out.put_i64(self.created.zxid);
         out.put_i64(self.modified.zxid);
@@ -144,14 +144,14 @@ impl Znode {
         out.put_i32(self.version);
         out.put_i32(self.children_version);
         out.put_i32(0); // version of the access control list
-        out.put_i64(0); // owner, of an ephemeral node
+        out.put_i64(0); // owner of an ephemeral node
         out.put_i32(self.data.len() as i32);
         out.put_i32(self.children);
         out.put_i64(self.children_zxid);
     }
 }
 
-/// Checks that `path` can be a node's: absolute, without empty parts, `.` and `..`.
+/// Checks that `path` is valid: absolute, without empty parts, `.` and `..`.
 pub(super) fn check_path(path: &str) -> Result<()> {
     let good = path == "/"
         || path.strip_prefix('/').is_some_and(|rest| {

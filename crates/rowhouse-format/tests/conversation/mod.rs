@@ -1,4 +1,4 @@
-//! Recorded conversations, read from `tests/conversations/` (`compat/record/README.md`).
+//! Recorded conversations from `tests/conversations/` (`compat/record/README.md`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,15 +9,15 @@ use rowhouse_format::rpc::{Body, FrameDecoder, Request, Response, ServerConnecti
 
 /// One connection of a recorded scenario.
 pub(crate) struct Conversation {
-    /// Scenario and file, for messages.
+    /// Scenario and file, for error messages.
     pub(crate) name: String,
-    /// Whom the client spoke to: `zookeeper`, `master` or `regionserver`.
+    /// The server's role: `zookeeper`, `master` or `regionserver`.
     pub(crate) role: String,
-    /// What passed, in order.
+    /// The transferred bytes, in order.
     pub(crate) runs: Vec<Run>,
 }
 
-/// Bytes that passed in one direction.
+/// Bytes transferred in one direction.
 pub(crate) struct Run {
     /// Whether the client sent them.
     pub(crate) from_client: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Every recorded conversation.
+/// Returns every recorded conversation.
 pub(crate) fn all() -> Vec<Conversation> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conversations");
     let mut files = Vec::new();
@@ -75,7 +75,7 @@ fn unhex(text: &str) -> Vec<u8> {
 }
 
 impl Conversation {
-    /// The calls of an RPC connection with what came of them, in the order of the answers.
+    /// Returns the calls of an RPC connection with their outcomes, in the order of the responses.
     #[allow(dead_code, reason = "not every test that reads conversations takes calls")]
     pub(crate) fn calls(&self) -> Vec<(Request, Result<Body, Exception>)> {
         let mut server = ServerConnection::new("client:1", "cluster");

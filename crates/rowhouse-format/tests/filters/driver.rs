@@ -1,5 +1,5 @@
-//! Leads a filter over cells as `compat/java`'s FilterDriver does, and writes down what it says in its
-//! words.
+//! Runs a filter over cells as FilterDriver in `compat/java` does, and records its verdicts in the
+//! same format.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) struct Driver<'a> {
     said: Vec<String>,
 }
 
-/// A family's cells, each with its number, and how far they have been read.
+/// A family's cells, each with its number, and the read position.
 struct Family<'a> {
     name: &'a [u8],
     cells: Vec<(usize, &'a Cell)>,
@@ -148,7 +148,7 @@ impl<'a> Family<'a> {
     }
 }
 
-/// A cell by its number, with its value if it is not its own any more.
+/// Prints a cell's number, and its value if it differs from the original.
 fn describe(&(number, cell, kept): &(usize, &Cell, KeptValue)) -> String {
     let value = match kept {
         KeptValue::Whole => return number.to_string(),

@@ -1,4 +1,4 @@
-//! Filters say what HBase's own classes say: `compat/filters.sh` records them.
+//! Filters return the verdicts of HBase's own classes, recorded by `compat/filters.sh`.
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails the test")]
 
@@ -14,9 +14,10 @@ use rowhouse_model::{Cell, ErrorKind, Filter, Key};
 const ANSWERS: &str = include_str!("../golden/filter-answers.txt");
 const TEXTS: &str = include_str!("../golden/filter-texts.txt");
 
-/// Texts of which HBase and this reader say another thing. HBase's loses its way at an OR with an AND
-/// behind it in parentheses, knows no tab around operators and between arguments, and does not miss a
-/// closing parenthesis at the end; here the first three are read, and the last is refused.
+/// Texts that HBase parses differently. HBase's parser misparses an OR followed by an AND in
+/// parentheses, does not accept tabs around operators and between arguments, and does not notice a
+/// missing closing parenthesis at the end. This parser accepts the first three and rejects the
+/// last.
 const READ_OTHERWISE: [&str; 4] = [
     "(PageFilter(1) OR PageFilter(2) AND PageFilter(3))",
     "PageFilter(1)\tAND PageFilter(2)",
@@ -48,7 +49,7 @@ fn random_filters_say_what_hbases_say() {
                     None => (rest, false),
                 };
                 let said = Driver::new(&filter, &cells).run();
-                // Where HBase throws, only what it said before can be compared.
+                // If HBase throws, compare only its output before the exception.
                 let agrees = if throws { said.starts_with(expected) } else { said == expected };
                 if !agrees {
                     differences.push(format!("{filter}\n  HBase {expected}\n  here  {said}"));
@@ -91,7 +92,7 @@ fn texts_are_the_filters_that_hbase_reads() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// The class and the bytes of a filter, as they are recorded.
+/// Returns the class and the bytes of a filter in the recorded format.
 fn describe(message: &proto::Filter) -> String {
     let class = message.name.rsplit('.').next().unwrap();
     let bytes = message.serialized_filter.clone().unwrap_or_default();
@@ -109,7 +110,7 @@ fn filter_of(described: &str) -> rowhouse_model::Result<Filter> {
     filter::from_proto(message)
 }
 
-/// `row.family.qualifier.timestamp.kind value`, bytes in hex
+/// Parses `row.family.qualifier.timestamp.kind value`, with bytes in hex.
 fn cell(line: &str) -> Cell {
     let (place, value) = line.split_once(' ').unwrap();
     let parts: Vec<_> = place.split('.').collect();

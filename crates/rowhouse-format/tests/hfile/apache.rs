@@ -1,15 +1,15 @@
-//! Files that Apache HBase 2.6.4 wrote (`StoreFileWriter`), cell for cell.
+//! Reads files written by Apache HBase 2.6.4 (`StoreFileWriter`) and compares every cell.
 //!
-//! Each `fixtures/*.txt` has a line per cell, as the program that wrote the file knew it: row, family
-//! and qualifier in hex, timestamp, kind, mvcc, value and tags in hex. `none` has 60 rows in plain
-//! blocks without tags; `rowindex` has 40 rows in ROW_INDEX_V1 blocks with tags and two levels of
-//! index. Blocks have 1,024 bytes. The others have the cells of `rowindex`, with a bloom over columns
-//! or compressed: with HBase's default codecs, and `zstd-chunks` with that of hbase-compression-zstd; or in other
-//! encodings, tags compressed or not (`compat/hfile-fixtures.sh` makes those).
-//! `compat/apache-hbase/StoreFiles.java` writes them.
+//! Each `fixtures/*.txt` has a line per cell, from the program that wrote the file: row, family and
+//! qualifier in hex, timestamp, kind, mvcc, value and tags in hex. `none` has 60 rows in plain
+//! blocks without tags; `rowindex` has 40 rows in ROW_INDEX_V1 blocks with tags and two index
+//! levels. Blocks have 1,024 bytes. The other files have the cells of `rowindex`: with a bloom
+//! filter over columns; compressed with HBase's default codecs (`zstd-chunks` with that of
+//! hbase-compression-zstd); or in other encodings, with or without tag compression (written by
+//! `compat/hfile-fixtures.sh`). `compat/apache-hbase/StoreFiles.java` writes them.
 
 use rowhouse_format::hfile::{
-    BLOCK_HEADER_LEN, Block, BlockKind, Closing, Layout, Writer, WriterOptions,
+    BLOCK_HEADER_LEN, Block, BlockKind, Finish, Layout, Writer, WriterOptions,
 };
 use rowhouse_model::{
     BloomKind, Bytes, Cell, CellKind, Compression, DataBlockEncoding, ErrorKind, Key,
@@ -31,7 +31,7 @@ const COMPRESSED: [(Compression, &[u8]); 5] = [
     (Compression::Zstd, include_bytes!("fixtures/zstd-chunks.hfile")),
 ];
 
-/// Files whose cells are told by their differences: tags as they are, and tags compressed.
+/// Delta-encoded files: with uncompressed tags, and with compressed tags.
 const DELTAS: [(DataBlockEncoding, &[u8], &[u8]); 3] = [
     (
         DataBlockEncoding::Prefix,
@@ -49,15 +49,16 @@ const DELTAS: [(DataBlockEncoding, &[u8], &[u8]); 3] = [
         include_bytes!("fixtures/fast-diff-tags.hfile"),
     ),
 ];
-/// The same cells by the last HBase 1.x (`compat/hbase-1/StoreFiles1.java`): plain, and compressed with GZ in blocks told by
-/// differences, without and with tags compressed.
+/// The same cells written by the last HBase 1.x (`compat/hbase-1/StoreFiles1.java`): plain, and
+/// GZ-compressed with delta encoding, without and with tag compression.
 const HBASE_1: [(DataBlockEncoding, &[u8]); 3] = [
     (DataBlockEncoding::None, include_bytes!("fixtures/hbase1-none.hfile")),
     (DataBlockEncoding::Prefix, include_bytes!("fixtures/hbase1-prefix.hfile")),
     (DataBlockEncoding::FastDiff, include_bytes!("fixtures/hbase1-fast-diff-tags.hfile")),
 ];
-/// Files of a running HBase 1.7 (`compat/hbase-1/files.sh`) with what HBase 1.7 itself reads in each: the first three as they were flushed, the
-/// others merged when their cells had been in files for days, so that these have no sequence numbers any more.
+/// Files of a running HBase 1.7 (`compat/hbase-1/files.sh`), with the cells that HBase 1.7 reads
+/// from each. The first three were flushed. The others were compacted after their cells had been in
+/// files for days, so they have no sequence numbers.
 const SERVED_BY_HBASE_1: [(DataBlockEncoding, Compression, &[u8], &str); 5] = [
     (
         DataBlockEncoding::None,
@@ -91,7 +92,7 @@ const SERVED_BY_HBASE_1: [(DataBlockEncoding, Compression, &[u8], &str); 5] = [
     ),
 ];
 const PREFIX_TREE: &[u8] = include_bytes!("fixtures/hbase1-prefix-tree.hfile");
-/// With a bloom over the first seven bytes of rows, which are eight.
+/// With a bloom filter over the first seven bytes of rows, which have eight.
 const ROW_PREFIX: &[u8] = include_bytes!("fixtures/row-prefix.hfile");
 
 fn hex(text: &str) -> Vec<u8> {
@@ -99,7 +100,7 @@ fn hex(text: &str) -> Vec<u8> {
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// A line of cells as a cell.
+/// Parses a line of a fixture as a cell.
 pub(crate) fn parse(line: &str) -> Cell {
     let parts: Vec<&str> = line.split(' ').collect();
     let (row, family, qualifier) = (hex(parts[0]), hex(parts[1]), hex(parts[2]));
@@ -172,7 +173,7 @@ fn files_of_a_running_hbase_1_are_read() {
         assert_eq!(file.meta.cells(), want.len() as u64);
         let times = want.iter().map(|cell| cell.timestamp().as_millis());
         assert_eq!(file.meta.time_range().map(|range| *range.end()), times.max());
-        // All families of the table were written in one turn, and flushed behind it.
+        // All families of the table were written in one pass and flushed afterwards.
         let newest = want.iter().map(Cell::sequence).max().unwrap();
         assert!(file.meta.sequence_max().unwrap().unwrap() > newest);
         assert!(want.iter().filter(|cell| !cell.tags().is_empty()).count() > 5);
@@ -238,7 +239,8 @@ fn blooms_over_prefixes_are_asked_for_the_first_bytes_of_a_row() {
         assert!(file.may_contain(bloom, cell.row()));
         assert!(file.may_contain(bloom, &[&cell.row()[..7], b"anything"].concat()));
     }
-    // Rows are numbers by threes up to 117: every ten of them has one, and none is between two tens.
+    // Rows are multiples of three up to 117: every group of ten contains one, and no row is between
+    // two groups.
     let is_let_through = |ten: &u32| file.may_contain(bloom, format!("row{ten:04}").as_bytes());
     assert_eq!((0..12).filter(is_let_through).count(), 12);
     let between = |ten: &u32| file.may_contain(bloom, format!("row{ten:03}!").as_bytes());
@@ -288,11 +290,11 @@ fn write_lines(lines: &str, options: WriterOptions) -> Vec<u8> {
     for cell in lines.lines().map(parse) {
         writer.append(&cell.view()).unwrap();
     }
-    let closing = Closing { sequence_max: 1234, ..Closing::default() };
+    let closing = Finish { sequence_max: 1234, ..Finish::default() };
     writer.finish(&closing).unwrap().1
 }
 
-/// The same cells and options give the same bytes, all of them.
+/// The same cells and options produce identical bytes.
 #[test]
 fn apaches_files_are_written_byte_for_byte() {
     let columns = WriterOptions { bloom: BloomKind::RowCol, ..row_index_options() };
@@ -316,7 +318,7 @@ fn apaches_files_are_written_byte_for_byte() {
     }
 }
 
-/// Compressors differ, so blocks do and where they are does; what they hold does not.
+/// Compressors differ, so compressed bytes and offsets of blocks differ; their contents do not.
 #[test]
 fn apaches_compressed_files_are_written_block_for_block() {
     for (compression, bytes) in COMPRESSED {
@@ -336,7 +338,7 @@ fn apaches_compressed_files_are_written_block_for_block() {
     }
 }
 
-/// All blocks of a file, from its start to its trailer.
+/// Returns all blocks of a file, from its start to its trailer.
 fn blocks(bytes: Bytes) -> Vec<Block> {
     let trailer = File::open(bytes.clone()).unwrap().meta.trailer().clone();
     let (mut at, mut blocks) = (0, Vec::new());

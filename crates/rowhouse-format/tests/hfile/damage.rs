@@ -1,4 +1,4 @@
-//! Whatever happens to a file's bytes: an error, or the same cells.
+//! Damage to a file's bytes causes an error or leaves the cells unchanged.
 
 use rowhouse_format::hfile::{Trailer, WriterOptions, verify_meta};
 use rowhouse_model::{
@@ -7,7 +7,7 @@ use rowhouse_model::{
 
 use crate::support::{File, Plain, cell, plain, write};
 
-/// Cells of several rows, the last one with a long run of delete markers.
+/// Returns cells of several rows, the last one with a long run of delete markers.
 fn cells() -> Vec<Cell> {
     let puts = (0..60).map(|number| {
         let row = format!("row{:03}", number / 3);
@@ -30,7 +30,7 @@ fn options(encoding: DataBlockEncoding) -> WriterOptions {
     }
 }
 
-/// Everything a reader can ask of a file.
+/// Reads a file through all of a reader's operations.
 fn read_all(bytes: Bytes) -> Result<Vec<Plain>> {
     let file = File::open(bytes)?;
     let scanned = file.scan()?;
@@ -72,7 +72,7 @@ fn no_flipped_byte_changes_a_cell() {
                 }
             }
         }
-        // Bloom chunks are the only blocks that were not read.
+        // Only bloom filter chunks were not read.
         let file = File::open(bytes).unwrap();
         let chunks = file.meta.bloom().unwrap().chunks();
         let bloom_len: u32 = chunks.map(|chunk| chunk.len).sum();
@@ -110,8 +110,8 @@ fn truncated_files_are_told() {
 
 #[test]
 fn garbage_under_good_checksums_is_told() {
-    // What checksums cannot see: a writer that puts nonsense into blocks. Every byte of a data block
-    // is changed and the block summed up again.
+    // Errors that checksums cannot detect, from a writer of malformed blocks: change every byte of
+    // a data block and recompute the checksums.
     let kinds = DataBlockEncoding::ALL.into_iter().flat_map(|encoding| {
         Compression::ALL.map(|compression| WriterOptions {
             encoding,
@@ -153,7 +153,8 @@ fn garbage_in_compressed_tags_is_told() {
                 let sum = crc32c::crc32c(&damaged[..len - 4]);
                 damaged[len - 4..len].copy_from_slice(&sum.to_be_bytes());
                 match scan(damaged.into()) {
-                    // A byte of a key or value is another key or value: nothing in a file vouches for it but sums.
+                    // A changed byte of a key or value yields another key or value: only checksums
+                    // detect it.
                     Ok(read) => assert_eq!(read.len(), want.len()),
                     Err(error) => assert!(is_told(&error), "{error}"),
                 }

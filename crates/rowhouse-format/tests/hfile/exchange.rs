@@ -1,5 +1,5 @@
-//! Files that change hands with Apache HBase, of every compression, encoding and bloom:
-//! `compat/hfile-kinds.sh` runs these two tests around `StoreFiles.java`.
+//! Exchange of files with Apache HBase, for every compression, encoding and bloom filter:
+//! `compat/hfile-kinds.sh` runs these two tests before and after `StoreFiles.java`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use rowhouse_model::{BloomKind, Cell, CellKind, Compression, DataBlockEncoding};
 use crate::apache::parse;
 use crate::support::{File, Plain, cell, hex, plain, write};
 
-/// Blooms of every kind; prefixes that a few rows have in common.
+/// Returns all bloom filter kinds, with a prefix length at which a few rows share a prefix.
 fn blooms() -> impl Iterator<Item = BloomKind> {
     BloomKind::ALL.into_iter().chain([BloomKind::RowPrefix(7)])
 }
@@ -19,8 +19,8 @@ fn dir() -> PathBuf {
     std::env::var_os("ROWHOUSE_EXCHANGE_DIR").expect("ROWHOUSE_EXCHANGE_DIR names a folder").into()
 }
 
-/// Puts and markers of every kind, tags, values that compress and one that does not and is longer
-/// than Hadoop's buffers.
+/// Returns puts and markers of every kind, tags, compressible values, and an incompressible value
+/// longer than Hadoop's buffers.
 fn cells() -> Vec<Cell> {
     let mut noise = 1u32;
     let mut noise = |len: usize| -> String {
@@ -125,7 +125,7 @@ fn files_of_apache_are_read() {
     assert!(files >= 160, "{files} files");
 }
 
-/// That a file is what its name says.
+/// Checks that a file's properties match its name.
 fn check_kinds(file: &File, name: &str) {
     let parts: Vec<&str> = name.split('-').collect();
     let codec = parts[0].trim_start_matches("air_").trim_end_matches("_jni").to_uppercase();

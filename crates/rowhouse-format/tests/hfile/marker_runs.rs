@@ -1,4 +1,4 @@
-//! Long runs of delete markers that the writer notes.
+//! Long runs of delete markers that the writer records.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,8 +7,9 @@ use rowhouse_model::{Cell, CellKind, Key, compare};
 
 use crate::support::{File, cell, write};
 
-/// Cells by column, timestamp and kind: `q5` is a put, `q5-` deletes that version, `q5=` the column up to there, `_5!` the
-/// family, whose markers are in the column without a name; `/` begins another row.
+/// Parses cells by column, timestamp and kind: `q5` is a put, `q5-` a DeleteVersion, `q5=` a
+/// DeleteColumn, `_5!` a DeleteFamily in the column with the empty qualifier; `/` starts another
+/// row.
 fn cells(text: &str) -> Vec<Cell> {
     let rows = text.split('/').zip('a'..);
     let cells = rows.flat_map(|(cells, row)| cells.split_whitespace().map(move |cell| (row, cell)));
@@ -36,7 +37,7 @@ fn shown(key: &Key<'_>) -> String {
     format!("{row}:{qualifier}{}{kind}", key.timestamp)
 }
 
-/// The runs of a file of these cells, each cell in a block of its own.
+/// Returns the runs of a file with these cells, each cell in its own block.
 fn runs(cells: &[Cell]) -> Vec<MarkerRun> {
     let (_, bytes) = write(cells, &WriterOptions { block_len: 1, ..WriterOptions::default() });
     File::open(bytes).unwrap().meta.marker_runs().to_vec()
@@ -60,7 +61,7 @@ fn a_run_leads_to_what_may_matter_behind_it() {
     check("q9- q8- q7- q6- / a5", "a:q9- to a:q6-");
     check("_9- _8- _7- _6- _5!", "a:9- to a:6-");
     check("p9- p8= p7- q6- q4 r9= s9= t9= u9= v5", "a:p9- to a:q6-, a:r9= to a:u9=");
-    // What is behind the deletion of a column in it is behind the target as well.
+    // Cells after a column's DeleteColumn in the same column are after the target as well.
     check("o9= p9= q9= r9= r8- r7- s5", "a:o9= to a:r9=");
     check("p9- q9- q8- q7= q6- q5- q4", "a:p9- to a:q7=");
     check("p9- q9- q8- q6- q6- q5", "a:p9- to a:q6-");
@@ -88,7 +89,7 @@ fn a_run_that_is_not_the_files_hides_cells_of_it() {
     assert_eq!(hidden(0, 3, "p9= q9- q8- q7- q5"), "");
     assert_eq!(hidden(0, 3, "p9= q9 r9= s9= t5"), "a:q9");
     assert_eq!(hidden(0, 3, "p9= q9- q8= q7- q5"), "a:q8=");
-    // One goes to the first of those that are alike.
+    // Of several equal markers, the target is the first.
     assert_eq!(hidden(0, 3, "p9= q9- q7- q7- q5"), "");
     assert_eq!(hidden(0, 2, "p9= q9= r5"), "a:p9= a:q9=");
 }
@@ -120,7 +121,8 @@ fn is_marker(cell: &Cell) -> bool {
     [CellKind::DeleteColumn, CellKind::DeleteVersion].contains(&cell.kind())
 }
 
-/// Where who is at the marker `at` may go on: told from the end of the run, not from its beginning.
+/// Returns the position at which a reader at marker `at` may resume, derived from the end of the
+/// run.
 fn target(cells: &[Cell], at: usize) -> usize {
     let row = cells[at].row();
     let run = cells[at..].iter().take_while(|cell| is_marker(cell) && cell.row() == row);

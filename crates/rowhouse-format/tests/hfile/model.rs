@@ -1,4 +1,4 @@
-//! Random cells against a sorted vector.
+//! Compares files of random cells with a sorted vector.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -15,7 +15,8 @@ const KINDS: [CellKind; 5] = [
     CellKind::DeleteFamily,
 ];
 
-/// Short alphabets, so that rows share prefixes and cells share rows, columns and versions.
+/// Generates rows from a small alphabet, so that rows share prefixes and cells share rows, columns
+/// and versions.
 fn row() -> impl Strategy<Value = Vec<u8>> {
     let bytes = prop_oneof![Just(0u8), Just(1), Just(b'a'), Just(b'b'), Just(0xFF)];
     prop_oneof![
@@ -105,7 +106,7 @@ fn check(cells: &[Cell], options: &WriterOptions, keys: &[Cell]) {
     }
 }
 
-/// From one place on to another within the block.
+/// Checks forward seeks within the block.
 fn check_forward(
     cells: &[Cell],
     at: usize,
@@ -123,7 +124,7 @@ fn check_forward(
     }
 }
 
-/// From one place on to the last of its row and block in front of a column.
+/// Checks advancing to the last cell of the row and block before a column.
 fn check_columns(
     cells: &[Cell],
     at: usize,
@@ -170,7 +171,7 @@ proptest! {
     }
 }
 
-/// The cell in one of two rows, and most of them in columns of their own.
+/// Moves the cell to one of two rows, and mostly to a column of its own.
 fn in_a_long_row(cell: &Cell) -> Cell {
     let qualifier = [cell.qualifier(), &cell.row()[1..]].concat();
     let key = Key {

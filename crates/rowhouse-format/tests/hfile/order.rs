@@ -1,8 +1,8 @@
-//! What a writer takes and refuses.
+//! Cells that a writer accepts and rejects.
 
 use std::io;
 
-use rowhouse_format::hfile::{Closing, Writer, WriterOptions, verify_meta};
+use rowhouse_format::hfile::{Finish, Writer, WriterOptions, verify_meta};
 use rowhouse_model::{Bytes, CellKind, ErrorKind, Key};
 
 use crate::support::{File, cell, plain, write};
@@ -50,7 +50,7 @@ fn what_does_not_fit_is_refused() {
     let mut sequence = good.view();
     sequence.sequence = u64::MAX;
     assert!(writer.append(&sequence).is_err());
-    let reserved = Closing { more: vec![(b"hfile.X".into(), b"".into())], ..Closing::default() };
+    let reserved = Finish { more: vec![(b"hfile.X".into(), b"".into())], ..Finish::default() };
     assert!(writer.finish(&reserved).is_err());
 }
 
@@ -90,7 +90,7 @@ fn what_was_written_is_told() {
         cell("b", "q", 7, CellKind::DeleteVersion, "").with_sequence(6),
     ];
     let (summary, bytes) = write(&cells, &WriterOptions::default());
-    assert_eq!((summary.cells, summary.deletes, summary.family_deletes), (3, 2, 1));
+    assert_eq!((summary.cells, summary.deletes, summary.family_markers), (3, 2, 1));
     assert_eq!(summary.time_range, 0..=9);
     assert_eq!(summary.sequences, 3..=6);
     let (first, last) = summary.keys.clone().unwrap();
@@ -127,7 +127,7 @@ fn a_full_disk_is_an_error() {
     for room in [0, 100, 500, 4_500] {
         let mut writer = Writer::new(Full(room), WriterOptions::default());
         writer.append(&cell("a", "q", 5, CellKind::Put, "1").view()).unwrap();
-        let error = writer.finish(&Closing::default()).map(|_| ()).unwrap_err();
+        let error = writer.finish(&Finish::default()).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io);
     }
 }

@@ -1,15 +1,15 @@
-//! A file in memory, read the way a store reads one on disk.
+//! A file in memory, read as a store reads a file on disk.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{
-    BlockHandle, Bloom, Closing, Cursor, DataBlock, FileMeta, IndexStep, IndexWalk, Summary,
+    BlockHandle, Bloom, Cursor, DataBlock, FileMeta, Finish, IndexStep, IndexWalk, Summary,
     Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{Bytes, Cell, CellKind, Key, Result, Timestamp};
 
-/// What a test compares: bytes and sequence number of each cell.
+/// The compared parts of a cell: bytes and sequence number.
 pub(crate) type Plain = (Bytes, u64);
 
 pub(crate) fn plain(cell: &Cell) -> Plain {
@@ -27,13 +27,13 @@ pub(crate) fn cell(
     Cell::new(row, "d", qualifier, timestamp, kind, value).unwrap()
 }
 
-/// Writes cells that are in order.
+/// Writes cells, which must be in cell order.
 pub(crate) fn write(cells: &[Cell], options: &WriterOptions) -> (Summary, Bytes) {
     let mut writer = Writer::new(Vec::new(), options.clone());
     for cell in cells {
         writer.append(&cell.view()).unwrap();
     }
-    let closing = Closing { sequence_max: 99, ..Closing::default() };
+    let closing = Finish { sequence_max: 99, ..Finish::default() };
     let (summary, file) = writer.finish(&closing).unwrap();
     (summary, file.into())
 }
@@ -70,7 +70,7 @@ impl File {
         Ok(Arc::new(self.meta.data_block(handle, bytes)?))
     }
 
-    /// Every cell.
+    /// Returns every cell.
     pub(crate) fn scan(&self) -> Result<Vec<Plain>> {
         let mut cells = Vec::new();
         let mut walk = IndexWalk::new();
@@ -89,7 +89,7 @@ impl File {
         Ok(cells)
     }
 
-    /// How many data blocks there are.
+    /// Returns the number of data blocks.
     pub(crate) fn blocks(&self) -> usize {
         let mut walk = IndexWalk::new();
         let mut step = walk.first(self.meta.index());
@@ -101,7 +101,7 @@ impl File {
         blocks
     }
 
-    /// At the first cell at or behind `key`, and its block; none behind the last cell.
+    /// Returns a cursor at the first cell at or after `key`; `None` after the last cell.
     pub(crate) fn seek(&self, key: &Key<'_>) -> Result<Option<Cursor>> {
         let mut walk = IndexWalk::new();
         let step = walk.seek(self.meta.index(), key);
@@ -115,12 +115,12 @@ impl File {
         self.data(&mut walk, step)?.map(|block| block.first()).transpose()
     }
 
-    /// Whether the bloom lets a row through.
+    /// Returns whether the bloom filter may contain a row.
     pub(crate) fn may_contain(&self, bloom: &Bloom, row: &[u8]) -> bool {
         self.may_contain_column(bloom, row, b"")
     }
 
-    /// Whether the bloom lets a column of a row through.
+    /// Returns whether the bloom filter may contain a column of a row.
     pub(crate) fn may_contain_column(&self, bloom: &Bloom, row: &[u8], qualifier: &[u8]) -> bool {
         let key = bloom.key(row, qualifier);
         bloom.chunk_for(&key).is_some_and(|number| {
@@ -131,12 +131,12 @@ impl File {
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a file system gives: no more bytes than there are.
+/// Reads a range as a file system does: truncated at the end of the file.
 pub(crate) fn read(bytes: &Bytes, range: Range<u64>) -> Bytes {
     let len = bytes.len();
     let at = |offset: u64| usize::try_from(offset).map_or(len, |offset| offset.min(len));

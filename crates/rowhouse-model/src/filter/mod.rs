@@ -1,6 +1,7 @@
-//! What else a read asks of rows and cells: HBase's filters.
+//! HBase's filters on rows and cells.
 //!
-//! A [`Filter`] is a value: it travels, prints and compares. A [`FilterRun`] is one at work on a scan.
+//! A [`Filter`] is a value that can be sent, printed and compared. A [`FilterRun`] is its
+//! executable form for one scan.
 
 mod comparator;
 mod language;
@@ -18,16 +19,16 @@ pub use comparator::{
 };
 pub use run::{FilterRun, FilterVerdict, KeptValue};
 
-/// A filter: one variant for each class of HBase's, under its name there.
+/// A filter: one variant for each of HBase's classes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
-    /// RowFilter: rows whose key compares so.
+    /// RowFilter: rows whose key satisfies the comparison.
     Row(Comparison),
-    /// FamilyFilter: cells whose family compares so.
+    /// FamilyFilter: cells whose family satisfies the comparison.
     Family(Comparison),
-    /// QualifierFilter: cells whose qualifier compares so.
+    /// QualifierFilter: cells whose qualifier satisfies the comparison.
     Qualifier(Comparison),
-    /// ValueFilter: cells whose value compares so.
+    /// ValueFilter: cells whose value satisfies the comparison.
     Value(Comparison),
     /// DependentColumnFilter: cells that share a timestamp with a cell of a column.
     DependentColumn {
@@ -35,34 +36,35 @@ pub enum Filter {
         family: Bytes,
         /// The column's qualifier.
         qualifier: Bytes,
-        /// Whether the column itself is left out.
+        /// Whether to exclude the column itself.
         drop_dependent_column: bool,
-        /// What the column's value must be for the cell to count; `None` for anything.
+        /// The comparison that the column's value must satisfy for the cell to count; `None` for
+        /// any value.
         value: Option<Comparison>,
     },
     /// SingleColumnValueFilter and, with `exclude`, SingleColumnValueExcludeFilter: rows whose
-    /// column has a value that compares so.
+    /// column has a value that satisfies the comparison.
     SingleColumnValue {
         /// The column's family.
         family: Bytes,
         /// The column's qualifier.
         qualifier: Bytes,
-        /// What the value must be.
+        /// The comparison.
         value: Comparison,
-        /// Whether a row without the column is left out.
+        /// Whether to exclude rows without the column.
         filter_if_missing: bool,
         /// Whether only the newest version counts.
         latest_version_only: bool,
-        /// Whether the column itself is left out.
+        /// Whether to exclude the column itself.
         exclude: bool,
     },
-    /// ColumnValueFilter: the cells of a column whose value compares so, and no others.
+    /// ColumnValueFilter: only the cells of one column whose value satisfies the comparison.
     ColumnValue {
         /// The column's family.
         family: Bytes,
         /// The column's qualifier.
         qualifier: Bytes,
-        /// What the value must be.
+        /// The comparison.
         value: Comparison,
     },
     /// PrefixFilter: rows whose key begins with this.
@@ -71,71 +73,72 @@ pub enum Filter {
     ColumnPrefix(Bytes),
     /// MultipleColumnPrefixFilter: qualifiers that begin with any of these.
     MultipleColumnPrefix(BTreeSet<Bytes>),
-    /// ColumnRangeFilter: qualifiers between two.
+    /// ColumnRangeFilter: qualifiers in a range.
     ColumnRange {
-        /// The lowest; `None` for no bound.
+        /// The lower bound; `None` for no bound.
         min: Option<Bytes>,
-        /// Whether the lowest is in.
+        /// Whether the lower bound is inclusive.
         min_inclusive: bool,
-        /// The highest; `None` for no bound.
+        /// The upper bound; `None` for no bound.
         max: Option<Bytes>,
-        /// Whether the highest is in.
+        /// Whether the upper bound is inclusive.
         max_inclusive: bool,
     },
-    /// ColumnCountGetFilter: the first so many cells of a row.
+    /// ColumnCountGetFilter: this many first cells of a row.
     ColumnCountGet(u32),
-    /// ColumnPaginationFilter: so many columns of a row, from a place.
+    /// ColumnPaginationFilter: a page of a row's columns.
     ColumnPagination {
-        /// How many.
+        /// The number of columns.
         limit: u32,
-        /// From where.
+        /// The start of the page.
         from: ColumnOffset,
     },
-    /// PageFilter: the first so many rows of each region.
+    /// PageFilter: this many first rows of each region.
     Page(u64),
-    /// KeyOnlyFilter: cells without their values or, with `length_as_value`, with the four-byte
-    /// length of the value instead of it.
+    /// KeyOnlyFilter: cells without their values or, with `length_as_value`, with the value
+    /// replaced by its four-byte length.
     KeyOnly {
-        /// Whether the length takes the value's place.
+        /// Whether the length replaces the value.
         length_as_value: bool,
     },
     /// FirstKeyOnlyFilter: the first cell of each row.
     FirstKeyOnly,
-    /// FirstKeyValueMatchingQualifiersFilter: the cells of a row up to the first of these qualifiers.
+    /// FirstKeyValueMatchingQualifiersFilter: the cells of a row up to the first of these
+    /// qualifiers.
     FirstKeyValueMatchingQualifiers(BTreeSet<Bytes>),
-    /// InclusiveStopFilter: rows up to this one, which is in.
+    /// InclusiveStopFilter: rows up to and including this one.
     InclusiveStop(Bytes),
     /// MultiRowRangeFilter: rows in any of these ranges.
     MultiRowRange(Vec<FilterRange>),
-    /// FuzzyRowFilter: rows like any of these.
+    /// FuzzyRowFilter: rows that match any of these patterns.
     FuzzyRow(Vec<FuzzyKey>),
-    /// RandomRowFilter: each row with this chance, from 0 (none) to 1 (all).
+    /// RandomRowFilter: each row with this probability, from 0 (none) to 1 (all).
     RandomRow(f32),
-    /// SkipFilter: rows of which no cell is filtered out.
+    /// SkipFilter: rows of which the inner filter excludes no cell.
     Skip(Box<Filter>),
-    /// WhileMatchFilter: everything up to the first that is filtered out.
+    /// WhileMatchFilter: everything before the first cell that the inner filter excludes.
     WhileMatch(Box<Filter>),
-    /// TimestampsFilter: cells at one of these timestamps.
+    /// TimestampsFilter: cells with one of these timestamps.
     Timestamps {
         /// The timestamps.
         timestamps: BTreeSet<i64>,
-        /// Whether the scan may jump to the next of them.
+        /// Whether the scan may seek to the next timestamp.
         can_hint: bool,
     },
-    /// FilterList: what all of these let through, or any of them.
+    /// FilterList: cells that all of these filters include, or any of them.
     List {
-        /// All, or any.
+        /// All or any.
         operator: ListOperator,
         /// The filters, in order.
         filters: Vec<Filter>,
     },
 }
 
-/// How deep filters may be in each other.
+/// Maximum nesting depth of filters.
 pub const FILTER_DEPTH_MAX: usize = 100;
 
 impl Filter {
-    /// Refuses a filter that is nested too deep to be walked through.
+    /// Returns an error for a filter that is nested too deeply for recursion.
     pub(crate) fn check_depth(&self) -> Result<()> {
         let mut level: Vec<&Self> = vec![self];
         for _ in 0..FILTER_DEPTH_MAX {
@@ -147,7 +150,7 @@ impl Filter {
         Err(Error::invalid(format!("filters too deep in each other: max={FILTER_DEPTH_MAX}")))
     }
 
-    /// How many regular expressions it compares with. Call after [`Filter::check_depth`].
+    /// Returns the number of regular expressions in the filter. Call [`Filter::check_depth`] first.
     pub(crate) fn regexes(&self) -> usize {
         let own = match self {
             Self::Row(value)
@@ -164,7 +167,7 @@ impl Filter {
         own + self.inner().iter().map(Self::regexes).sum::<usize>()
     }
 
-    /// The filters right below this one.
+    /// Returns the direct children of this filter.
     fn inner(&self) -> &[Self] {
         match self {
             Self::Skip(inner) | Self::WhileMatch(inner) => std::slice::from_ref(inner),
@@ -174,7 +177,7 @@ impl Filter {
     }
 }
 
-/// How the filters of a list go together.
+/// The operator that combines the filters of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOperator {
     /// MUST_PASS_ALL.
@@ -183,33 +186,33 @@ pub enum ListOperator {
     Or,
 }
 
-/// Where [`Filter::ColumnPagination`] begins.
+/// The start of [`Filter::ColumnPagination`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnOffset {
-    /// Behind so many columns.
+    /// After this many columns.
     Skip(u32),
     /// At this qualifier.
     Qualifier(Bytes),
 }
 
-/// Rows of [`Filter::MultiRowRange`].
+/// A row range of [`Filter::MultiRowRange`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterRange {
     /// The first row; empty for no bound.
     pub start: Bytes,
-    /// Whether `start` itself is in.
+    /// Whether `start` is inclusive.
     pub start_inclusive: bool,
     /// The last row; empty for no bound.
     pub stop: Bytes,
-    /// Whether `stop` itself is in.
+    /// Whether `stop` is inclusive.
     pub stop_inclusive: bool,
 }
 
-/// A key of [`Filter::FuzzyRow`]: bytes that must be there, and bytes that may be anything.
+/// A pattern of [`Filter::FuzzyRow`]: fixed bytes and wildcard bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FuzzyKey {
     /// The bytes.
     pub key: Bytes,
-    /// As long as `key`: 0 where the byte must be there, 1 where it may be anything.
+    /// As long as `key`: 0 for a fixed byte, 1 for a wildcard.
     pub mask: Bytes,
 }

@@ -1,35 +1,34 @@
-//! Adding to values of one row.
+//! The append operation, which extends values of one row.
 
 use bytes::Bytes;
 
-use super::cells::{check_is_put, check_named_once, check_same_row};
+use super::cells::{check_is_put, check_not_named, check_same_row};
 use crate::{Cell, CellKind, Durability, Nonce, Result, TimeRange, Timestamp, check_row};
 
-/// Bytes to put behind the values of columns of one row; a column that is not there counts as
-/// empty.
+/// Bytes to append to the values of columns of one row. A missing column counts as empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Append {
     row: Bytes,
     cells: Vec<Cell>,
-    /// Which versions count as the current value.
+    /// Versions that count as the current value.
     pub time_range: TimeRange,
-    /// Whether the new values come back.
+    /// Whether the new values are returned.
     pub return_results: bool,
-    /// How the write is made durable.
+    /// Durability of the write.
     pub durability: Durability,
-    /// What tells a repetition of this append from a second one; as [`Increment::nonce`].
+    /// Identifies this append, so that a retry is not applied twice; as [`Increment::nonce`].
     ///
     /// [`Increment::nonce`]: crate::Increment::nonce
     pub nonce: Option<Nonce>,
-    /// How long the new values live; as [`Put::ttl_millis`]. Without one they keep that of the
-    /// values they grew from.
+    /// TTL of the new values; as [`Put::ttl_millis`]. If `None`, they keep the TTL of the values
+    /// they extend.
     ///
     /// [`Put::ttl_millis`]: crate::Put::ttl_millis
     pub ttl_millis: Option<i64>,
 }
 
 impl Append {
-    /// An append of nothing yet; refused when `row` cannot be a row key.
+    /// Creates an empty append; returns an error if `row` is not a valid row key.
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
         check_row(&row)?;
@@ -44,7 +43,7 @@ impl Append {
         })
     }
 
-    /// Adds bytes to a column; a column can be named once.
+    /// Adds bytes for a column. Each column may be added once.
     pub fn add(
         self,
         family: impl AsRef<[u8]>,
@@ -52,15 +51,15 @@ impl Append {
         value: impl AsRef<[u8]>,
     ) -> Result<Self> {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        check_named_once(&self.cells, family, qualifier)?;
+        check_not_named(&self.cells, family, qualifier)?;
         let kind = CellKind::Put;
         let cell = Cell::new(&self.row, family, qualifier, Timestamp::LATEST, kind, value)?;
         self.add_cell(cell)
     }
 
-    /// Adds what was made elsewhere: a cell of the same row, whose value goes behind that of its
-    /// column. Its timestamp counts only where the column is not there yet, its tags always. Of cells
-    /// of one column each is put behind what was there before all of them, and the last one stays.
+    /// Adds a prepared cell of the same row, whose value is appended to its column. The cell's
+    /// timestamp applies only if the column does not exist yet; its tags always apply. Several
+    /// cells of one column each extend the value from before the append, and the last one wins.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         check_same_row(&self.row, &cell)?;
         check_is_put(&cell)?;
@@ -68,12 +67,12 @@ impl Append {
         Ok(self)
     }
 
-    /// The row it changes.
+    /// Returns the row.
     pub fn row(&self) -> &Bytes {
         &self.row
     }
 
-    /// What it adds to each column, in the order they were added.
+    /// Returns the cells with the bytes to append, in the order of addition.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

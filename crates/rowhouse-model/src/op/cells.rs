@@ -1,4 +1,4 @@
-//! What is checked of cells that come into a mutation.
+//! Checks of the cells added to a mutation.
 
 use crate::{Cell, CellKind, Error, Result, escape};
 
@@ -14,9 +14,9 @@ pub(super) fn check_same_row(row: &[u8], cell: &Cell) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a column that is named already: each change of it would start from the same value, and
-/// all but the last would be lost.
-pub(super) fn check_named_once(cells: &[Cell], family: &[u8], qualifier: &[u8]) -> Result<()> {
+/// Returns an error if the column was already added: each change would start from the same value,
+/// and all but the last would be lost.
+pub(super) fn check_not_named(cells: &[Cell], family: &[u8], qualifier: &[u8]) -> Result<()> {
     let is_same = |cell: &Cell| cell.family() == family && cell.qualifier() == qualifier;
     if cells.iter().any(is_same) {
         return Err(Error::invalid(format!(
@@ -28,7 +28,7 @@ pub(super) fn check_named_once(cells: &[Cell], family: &[u8], qualifier: &[u8]) 
     Ok(())
 }
 
-/// Refuses delete markers where values are added to.
+/// Returns an error for a delete marker in an increment or append.
 pub(super) fn check_is_put(cell: &Cell) -> Result<()> {
     match cell.kind() {
         CellKind::Put => Ok(()),

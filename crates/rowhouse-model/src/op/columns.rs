@@ -1,4 +1,4 @@
-//! Which columns a read wants.
+//! The column selection of a read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -7,11 +7,11 @@ use bytes::Bytes;
 
 use crate::equal_bytes;
 
-/// A choice of columns: all of them, or whole families and single columns.
+/// A selection of columns: all columns, or whole families and single columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns(Families);
 
-/// Most reads want one column of one family: that costs no map.
+/// Most reads select one column of one family; that case needs no map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Families {
     #[default]
@@ -20,7 +20,7 @@ enum Families {
     Many(BTreeMap<Bytes, Qualifiers>),
 }
 
-/// The columns wanted of one family: all of them, or those named.
+/// The selected columns of one family: all of them, or the named ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qualifiers(Named);
 
@@ -33,18 +33,18 @@ enum Named {
 }
 
 impl Columns {
-    /// Every column.
+    /// Selects every column.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Adds a whole family; single columns of it named before no longer narrow it.
+    /// Selects a whole family; columns of it named earlier no longer narrow the selection.
     pub fn add_family(&mut self, family: impl Into<Bytes>) {
         *self.family_mut(family.into()) = Qualifiers::all();
     }
 
-    /// Adds one column. After its whole family was added it narrows the family to the columns
-    /// named since, as in HBase.
+    /// Selects one column. If the whole family was selected, this narrows it to the columns named
+    /// since, as in HBase.
     #[inline]
     pub fn add_column(&mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) {
         let (family, qualifier) = (family.into(), qualifier.into());
@@ -54,7 +54,7 @@ impl Columns {
         }
     }
 
-    /// What is wanted of a family, which is named from now on.
+    /// Returns the selection of a family, adding the family if absent.
     fn family_mut(&mut self, family: Bytes) -> &mut Qualifiers {
         let families = &mut self.0;
         match families {
@@ -72,18 +72,18 @@ impl Columns {
         }
     }
 
-    /// Whether every column is wanted.
+    /// Returns whether every column is selected.
     pub fn is_all(&self) -> bool {
         matches!(self.0, Families::All)
     }
 
-    /// Whether no single column is named: all are wanted, or all of some families.
+    /// Returns whether no single column is named: every column is selected, or whole families are.
     pub fn has_whole_families(&self) -> bool {
         self.families().all(|(_, qualifiers)| qualifiers.is_all())
     }
 
-    /// The families named, in order, each with what is wanted of it; nothing when every column is
-    /// wanted.
+    /// Iterates over the named families in order, each with its selection; empty if every column is
+    /// selected.
     pub fn families(&self) -> impl Iterator<Item = (&Bytes, &Qualifiers)> {
         let (one, many) = match &self.0 {
             Families::All => (None, None),
@@ -93,17 +93,18 @@ impl Columns {
         one.into_iter().chain(many.into_iter().flatten())
     }
 
-    /// Whether any column of `family` is wanted.
-    pub fn has_family(&self, family: &[u8]) -> bool {
+    /// Returns whether any column of `family` is selected.
+    pub fn selects_family(&self, family: &[u8]) -> bool {
         self.is_all() || self.find(family).is_some()
     }
 
-    /// Whether the column is wanted.
+    /// Returns whether the column is selected.
     pub fn has_column(&self, family: &[u8], qualifier: &[u8]) -> bool {
         self.is_all() || self.find(family).is_some_and(|named| named.contains(qualifier))
     }
 
-    /// The single columns wanted of `family`, or `None` when all of its columns are.
+    /// Returns the columns named in `family`; `None` if all of its columns are selected or the
+    /// family is not.
     pub fn qualifiers(&self, family: &[u8]) -> Option<&Qualifiers> {
         self.find(family).filter(|qualifiers| !qualifiers.is_all())
     }
@@ -118,17 +119,17 @@ impl Columns {
 }
 
 impl Qualifiers {
-    /// All columns of the family.
+    /// Selects all columns of the family.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Whether all columns of the family are wanted.
+    /// Returns whether all columns of the family are selected.
     pub fn is_all(&self) -> bool {
         matches!(self.0, Named::All)
     }
 
-    /// Whether the column is wanted.
+    /// Returns whether the column is selected.
     pub fn contains(&self, qualifier: &[u8]) -> bool {
         match &self.0 {
             Named::All => true,
@@ -137,7 +138,7 @@ impl Qualifiers {
         }
     }
 
-    /// The columns named, in order; nothing when all are wanted.
+    /// Iterates over the named columns in order; empty if all are selected.
     pub fn named(&self) -> impl Iterator<Item = &Bytes> {
         let (one, many) = match &self.0 {
             Named::All => (None, None),
@@ -147,8 +148,8 @@ impl Qualifiers {
         one.into_iter().chain(many.into_iter().flatten())
     }
 
-    /// The first column named behind `qualifier`.
-    pub fn named_behind(&self, qualifier: &[u8]) -> Option<&Bytes> {
+    /// Returns the first named column after `qualifier`.
+    pub fn next_named(&self, qualifier: &[u8]) -> Option<&Bytes> {
         match &self.0 {
             Named::All => None,
             Named::One(only) => Some(only).filter(|only| only[..] > *qualifier),
@@ -174,7 +175,7 @@ impl Qualifiers {
 }
 
 impl<T: Into<Bytes>> FromIterator<T> for Qualifiers {
-    /// The columns given; all when there are none.
+    /// Selects the given columns; all if there are none.
     fn from_iter<I: IntoIterator<Item = T>>(named: I) -> Self {
         let mut qualifiers = Self::all();
         named.into_iter().for_each(|qualifier| qualifiers.add(qualifier.into()));
@@ -195,7 +196,7 @@ mod tests {
         assert!(columns.has_column(b"a", b"anything"));
         assert!(columns.has_column(b"b", b"q"));
         assert!(!columns.has_column(b"b", b"r"));
-        assert!(!columns.has_family(b"x"));
+        assert!(!columns.selects_family(b"x"));
         columns.add_column("a", "q");
         assert!(!columns.has_column(b"a", b"anything"));
         columns.add_family("b");
@@ -207,7 +208,7 @@ mod tests {
         let behind = |named: &[&'static str], qualifier: &str| {
             let qualifiers: Qualifiers = named.iter().copied().collect();
             assert_eq!(qualifiers.named().count(), named.len());
-            qualifiers.named_behind(qualifier.as_bytes()).cloned()
+            qualifiers.next_named(qualifier.as_bytes()).cloned()
         };
         assert_eq!(behind(&[], "a"), None);
         assert_eq!(behind(&["b"], "a"), Some("b".into()));

@@ -1,11 +1,12 @@
-//! What can be asked of a row before it is changed, with the row locked: HBase's checkAndMutate.
+//! Conditions on a row that are checked under the row lock before a mutation: HBase's
+//! checkAndMutate.
 
 use bytes::Bytes;
 
 use crate::{Comparator, CompareOperator, Comparison, Filter, Result, TimeRange};
 
-/// What must hold for a mutation to be made. It is checked and the mutation made as one: nothing is
-/// written to the row between the two.
+/// A condition for a mutation. The check and the mutation are atomic: no other write to the row
+/// happens between them.
 ///
 /// ```
 /// use rowhouse_model::{CompareOperator, Condition};
@@ -16,57 +17,57 @@ use crate::{Comparator, CompareOperator, Comparison, Filter, Result, TimeRange};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// The row has no cell that a read would find. HBase's protocol cannot ask for this.
+    /// The row has no cell that a read would return. HBase's protocol cannot express this.
     NoRow,
-    /// A column compares with something.
+    /// The value of a column satisfies a comparison.
     Column(ColumnCondition),
-    /// A filter lets anything of the row through.
+    /// A filter accepts at least one cell of the row.
     Filter(FilterCondition),
 }
 
-/// How the newest value of a column must compare.
+/// A comparison with the newest value of a column.
 ///
-/// The operator is about the value that is there: `Less` asks for one that is less than the
-/// comparator's. (HBase's `CheckAndMutate` and its protocol put it the other way round.) A column
-/// that is not there compares with nothing, so `NotEqual` does not hold for it either; but a
-/// comparator without bytes asks whether there is a value at all, and takes an empty one for none.
+/// The operator applies to the stored value: `Less` requires that it is less than the comparator's
+/// value. (HBase's `CheckAndMutate` and its protocol reverse this.) A missing column satisfies no
+/// comparison, not even `NotEqual`. As an exception, a comparator without bytes tests whether the
+/// column has a value at all, and an empty value counts as none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnCondition {
     /// The column's family.
     pub family: Bytes,
     /// The column's qualifier.
     pub qualifier: Bytes,
-    /// What its value must be.
+    /// The comparison that its value must satisfy.
     pub comparison: Comparison,
-    /// Only cells with timestamps inside it count; [`TimeRange::ALL`] for all.
+    /// Only cells with timestamps in this range count; [`TimeRange::ALL`] for all.
     pub time_range: TimeRange,
 }
 
-/// A filter that must find something in the row.
+/// A filter that must accept at least one cell of the row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilterCondition {
     /// The filter.
     pub filter: Box<Filter>,
-    /// Only cells with timestamps inside it count; [`TimeRange::ALL`] for all.
+    /// Only cells with timestamps in this range count; [`TimeRange::ALL`] for all.
     pub time_range: TimeRange,
 }
 
-/// A condition, and the row that it is about.
+/// A condition with its row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowCondition {
     /// The row.
     pub row: Bytes,
-    /// What must hold for it.
+    /// The condition.
     pub condition: Condition,
 }
 
 impl Condition {
-    /// HBase's `ifNotExists`: the column has no value, or an empty one.
+    /// Creates HBase's `ifNotExists`: the column has no value, or an empty one.
     pub fn no_value(family: impl Into<Bytes>, qualifier: impl Into<Bytes>) -> Self {
         Self::value(family, qualifier, CompareOperator::Equal, Bytes::new())
     }
 
-    /// The column's value compares so with `value`.
+    /// Creates a comparison of the column's value with `value`.
     pub fn value(
         family: impl Into<Bytes>,
         qualifier: impl Into<Bytes>,
@@ -82,12 +83,12 @@ impl Condition {
         })
     }
 
-    /// `filter` lets anything of the row through.
+    /// Creates a condition that `filter` accepts at least one cell of the row.
     pub fn filter(filter: Filter) -> Self {
         Self::Filter(FilterCondition { filter: Box::new(filter), time_range: TimeRange::ALL })
     }
 
-    /// The same, asked of cells with timestamps inside `range` alone. It means nothing for
+    /// Restricts the condition to cells with timestamps in `range`. Has no effect on
     /// [`Condition::NoRow`].
     #[must_use]
     pub fn time_range(mut self, range: TimeRange) -> Self {
@@ -101,7 +102,7 @@ impl Condition {
 }
 
 impl ColumnCondition {
-    /// Whether it holds where the column has this value, or none.
+    /// Returns whether the condition holds for a column with this value, or without a value.
     ///
     /// # Errors
     /// As [`Comparison::start`].
@@ -116,7 +117,7 @@ impl ColumnCondition {
     }
 }
 
-/// Whether a comparator has no bytes to compare with.
+/// Returns whether a comparator has no bytes to compare with.
 fn is_nothing(comparator: &Comparator) -> bool {
     match comparator {
         Comparator::Binary(value) | Comparator::BinaryPrefix(value) => value.is_empty(),
@@ -134,7 +135,7 @@ fn is_nothing(comparator: &Comparator) -> bool {
 mod tests {
     use super::*;
 
-    /// Which of these values it holds for: none, an empty one, `a`, `b`, `c`.
+    /// Returns the values for which the condition holds, of: none, an empty one, `a`, `b`, `c`.
     fn holds(operator: CompareOperator, value: &'static str) -> String {
         let Condition::Column(column) = Condition::value("f", "q", operator, value) else {
             panic!("a value is one of a column")

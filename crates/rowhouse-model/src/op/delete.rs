@@ -1,30 +1,31 @@
-//! Covering cells of one row with delete markers.
+//! The delete operation, which covers cells of one row with delete markers.
 
 use bytes::Bytes;
 
 use super::cells::check_same_row;
 use crate::{Cell, CellKind, Durability, Error, Result, Timestamp, check_row};
 
-/// Delete markers of one row, written together. Without any, the whole row is meant: every family
-/// up to [`Delete::timestamp`].
+/// Delete markers of one row, written together. Without markers it deletes the whole row: every
+/// family up to [`Delete::timestamp`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delete {
     row: Bytes,
     cells: Vec<Cell>,
-    /// Up to when the whole row is deleted if no marker is named; by default the time the server
-    /// takes the write.
+    /// Timestamp up to which the whole row is deleted if there are no markers; by default the
+    /// server's time of the write.
     pub timestamp: Timestamp,
-    /// How the write is made durable.
+    /// Durability of the write.
     pub durability: Durability,
-    /// How long its markers are in force, as [`Put::ttl_millis`]. Java's client sets none on a delete;
-    /// HBase's server takes it.
+    /// TTL of the markers, as [`Put::ttl_millis`]. Java's client never sets it on a delete; HBase's
+    /// server accepts it.
     ///
     /// [`Put::ttl_millis`]: crate::Put::ttl_millis
     pub ttl_millis: Option<i64>,
 }
 
 impl Delete {
-    /// A delete of the whole row until markers narrow it; refused when `row` cannot be a row key.
+    /// Creates a delete of the whole row, which added markers narrow; returns an error if `row` is
+    /// not a valid row key.
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
         check_row(&row)?;
@@ -37,8 +38,8 @@ impl Delete {
         })
     }
 
-    /// Deletes one version of a column: the one at `timestamp`, or the newest for
-    /// [`Timestamp::LATEST`] (which costs a read).
+    /// Deletes one version of a column: the one at `timestamp`, or for [`Timestamp::LATEST`] the
+    /// newest, which costs a read.
     pub fn version(
         self,
         family: impl AsRef<[u8]>,
@@ -63,7 +64,7 @@ impl Delete {
         self.add(CellKind::DeleteFamily, family, b"", timestamp)
     }
 
-    /// Deletes the cells of a family that are exactly at `timestamp`.
+    /// Deletes the cells of a family at exactly `timestamp`.
     pub fn family_version(self, family: impl AsRef<[u8]>, timestamp: Timestamp) -> Result<Self> {
         self.add(CellKind::DeleteFamilyVersion, family, b"", timestamp)
     }
@@ -79,7 +80,7 @@ impl Delete {
         self.add_cell(cell)
     }
 
-    /// Adds a marker that was made elsewhere: a delete of the same row.
+    /// Adds a prepared delete marker of the same row.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         if cell.kind() == CellKind::Put {
             return Err(Error::invalid("a delete takes delete markers only"));
@@ -89,12 +90,12 @@ impl Delete {
         Ok(self)
     }
 
-    /// The row it deletes from.
+    /// Returns the row.
     pub fn row(&self) -> &Bytes {
         &self.row
     }
 
-    /// Its markers, in the order they were added.
+    /// Returns the markers in the order of addition.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

@@ -1,4 +1,4 @@
-//! Reading one row.
+//! The get operation, which reads one row.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,35 @@ use crate::{Columns, Filter, Result, TimeRange, check_row};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Get {
     row: Bytes,
-    /// Which columns.
+    /// Selected columns.
     pub columns: Columns,
-    /// Which timestamps.
+    /// Range of timestamps.
     pub time_range: TimeRange,
-    /// Which timestamps of single families, in the place of `time_range`.
+    /// Ranges of timestamps for single families, which override `time_range`.
     pub family_time_ranges: BTreeMap<Bytes, TimeRange>,
-    /// How many versions of each column, newest first; 1 by default. A family keeps no more than
-    /// it declares.
+    /// Most versions of each column, newest first; 1 by default. A family keeps no more than it
+    /// declares.
     pub versions: u32,
-    /// At most so many cells of each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
+    /// Most cells of each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
     pub family_limit: Option<u32>,
-    /// How many cells of each family are passed over first (HBase: `setRowOffsetPerColumnFamily`).
+    /// Number of cells of each family to skip first (HBase: `setRowOffsetPerColumnFamily`).
     pub family_offset: u32,
-    /// What else is asked of cells and rows.
+    /// Filter on cells and rows.
     pub filter: Option<Box<Filter>>,
-    /// Whether families that the filter need not see are read only where it lets a row through, as by
-    /// default (HBase: `setLoadColumnFamiliesOnDemand`). The filter judges their cells last then.
+    /// Whether families that the filter does not need are read only for rows that it accepts
+    /// (HBase: `setLoadColumnFamiliesOnDemand`); true by default. The filter then sees their cells
+    /// last.
     pub families_on_demand: bool,
-    /// Whether blocks that are read for this are kept in the block cache, as by default (HBase: `setCacheBlocks`).
+    /// Whether blocks read for this get are added to the block cache (HBase: `setCacheBlocks`);
+    /// true by default.
     pub cache_blocks: bool,
-    /// Only whether there is anything: the answer has no cells.
+    /// Whether to test only for existence; the result then has no cells.
     pub existence_only: bool,
 }
 
 impl Get {
-    /// The newest version of every column of `row`; refused when `row` cannot be a row key.
+    /// Creates a read of the newest version of every column of `row`; returns an error if `row` is
+    /// not a valid row key.
     #[inline]
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
@@ -55,7 +58,7 @@ impl Get {
         })
     }
 
-    /// Narrows to a family (and what else is named).
+    /// Adds a family to the selection, which narrows it to the families and columns added.
     #[must_use]
     #[inline]
     pub fn family(mut self, family: impl Into<Bytes>) -> Self {
@@ -63,7 +66,7 @@ impl Get {
         self
     }
 
-    /// Narrows to a column (and what else is named).
+    /// Adds a column to the selection, which narrows it to the families and columns added.
     #[must_use]
     #[inline]
     pub fn column(mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) -> Self {
@@ -71,28 +74,28 @@ impl Get {
         self
     }
 
-    /// Looks only at timestamps inside `range`.
+    /// Restricts the read to timestamps in `range`.
     #[must_use]
     pub fn time_range(mut self, range: TimeRange) -> Self {
         self.time_range = range;
         self
     }
 
-    /// Returns up to `versions` versions of each column.
+    /// Sets the most versions of each column.
     #[must_use]
     pub fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
         self
     }
 
-    /// Lets `filter` judge what is read, instead of any other.
+    /// Sets the filter, replacing any other.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = Some(Box::new(filter));
         self
     }
 
-    /// The row to read.
+    /// Returns the row.
     pub fn row(&self) -> &Bytes {
         &self.row
     }

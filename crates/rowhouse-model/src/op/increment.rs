@@ -1,44 +1,44 @@
-//! Adding to counters of one row.
+//! The increment operation, which adds to counters of one row.
 
 use bytes::Bytes;
 
-use super::cells::{check_is_put, check_named_once, check_same_row};
+use super::cells::{check_is_put, check_not_named, check_same_row};
 use crate::{Cell, CellKind, Durability, Error, Result, TimeRange, Timestamp, check_row};
 
-/// Names a change, so that a repetition is told from a second one.
+/// Identifies a mutation, so that a retry is not applied twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce {
-    /// The client.
+    /// Identifier of the client.
     pub group: u64,
-    /// The change; never 0.
+    /// Identifier of the mutation; never 0.
     pub number: u64,
 }
 
-/// Amounts to add to columns of one row, which hold eight-byte big-endian numbers; a column that
-/// is not there counts as 0. Sums wrap around like Java longs.
+/// Amounts to add to columns of one row that hold eight-byte big-endian numbers. A missing column
+/// counts as 0. Sums wrap like Java longs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Increment {
     row: Bytes,
     cells: Vec<Cell>,
-    /// Which versions count as the current value.
+    /// Versions that count as the current value.
     pub time_range: TimeRange,
-    /// Whether the new values come back.
+    /// Whether the new values are returned.
     pub return_results: bool,
-    /// How the write is made durable.
+    /// Durability of the write.
     pub durability: Durability,
-    /// What tells a repetition of this increment from a second one: of increments with one nonce
-    /// one counts, and the others give back what it gave, as long as that can still be read. None by
-    /// default.
+    /// Identifies this increment, so that a retry is not applied twice: of several increments with
+    /// one nonce the first is applied, and the others return its result as long as it can still be
+    /// read. `None` by default.
     pub nonce: Option<Nonce>,
-    /// How long the new values live; as [`Put::ttl_millis`]. Without one they keep that of the
-    /// values they grew from.
+    /// TTL of the new values; as [`Put::ttl_millis`]. If `None`, they keep the TTL of the values
+    /// they replace.
     ///
     /// [`Put::ttl_millis`]: crate::Put::ttl_millis
     pub ttl_millis: Option<i64>,
 }
 
 impl Increment {
-    /// An increment of nothing yet; refused when `row` cannot be a row key.
+    /// Creates an empty increment; returns an error if `row` is not a valid row key.
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
         check_row(&row)?;
@@ -53,7 +53,7 @@ impl Increment {
         })
     }
 
-    /// Adds `amount` to a column; a column can be named once.
+    /// Adds `amount` to a column. Each column may be added once.
     pub fn add(
         self,
         family: impl AsRef<[u8]>,
@@ -61,18 +61,18 @@ impl Increment {
         amount: i64,
     ) -> Result<Self> {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        check_named_once(&self.cells, family, qualifier)?;
+        check_not_named(&self.cells, family, qualifier)?;
         let (kind, amount) = (CellKind::Put, amount.to_be_bytes());
         let cell = Cell::new(&self.row, family, qualifier, Timestamp::LATEST, kind, amount)?;
         self.add_cell(cell)
     }
 
-    /// Adds what was made elsewhere: a cell of the same row, whose value is an amount. Its timestamp
-    /// counts only where the column is not there yet, its tags always. Of cells of one column each is
-    /// added to what was there before all of them, and the last sum stays.
+    /// Adds a prepared cell of the same row, whose value is an amount. The cell's timestamp applies
+    /// only if the column does not exist yet; its tags always apply. Several cells of one column
+    /// are each added to the value from before the increment, and the last sum wins.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that is not eight bytes, in HBase's words.
+    /// `InvalidRequest` with HBase's message if the value is not eight bytes.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         check_same_row(&self.row, &cell)?;
         check_is_put(&cell)?;
@@ -81,21 +81,21 @@ impl Increment {
         Ok(self)
     }
 
-    /// The row it changes.
+    /// Returns the row.
     pub fn row(&self) -> &Bytes {
         &self.row
     }
 
-    /// What it adds to each column, as eight-byte values, in the order they were added.
+    /// Returns the cells with the amounts, as eight-byte values, in the order of addition.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
 }
 
-/// The number that a counter's value or an amount is.
+/// Decodes a counter's value or an amount.
 ///
 /// # Errors
-/// `InvalidRequest` for a value that is not eight bytes, in HBase's words.
+/// `InvalidRequest` with HBase's message if the value is not eight bytes.
 pub fn counter_value(value: &[u8]) -> Result<i64> {
     let bytes = value.try_into().map_err(|_| {
         Error::invalid(format!("Field is not a long, it's {} bytes wide", value.len()))

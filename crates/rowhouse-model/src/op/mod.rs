@@ -1,4 +1,4 @@
-//! What a client asks for: one file per verb.
+//! Client operations, one file per operation.
 
 mod append;
 mod cells;

@@ -1,40 +1,40 @@
-//! Any change of one row.
+//! Mutations of one row.
 
 use bytes::Bytes;
 
 use crate::{Append, Cell, Delete, Increment, KeyValue, Nonce, Put, Row};
 
-/// How far a write must have come before it is acknowledged. The numbers are HBase's.
+/// The durability a write must reach before it is acknowledged. The numbers are HBase's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// What the table declares; in the log before the answer unless it says otherwise.
+    /// The table's durability; `SyncWal` if the table declares none.
     #[default]
     UseDefault,
-    /// Not in the log at all: lost with a process that is killed, until a flush.
+    /// Not written to the log: lost if the process is killed before a flush.
     SkipWal,
-    /// In the log some time after the answer.
+    /// Written to the log some time after the acknowledgement.
     AsyncWal,
-    /// In the log before the answer: survives the process.
+    /// Written to the log before the acknowledgement: survives a crash of the process.
     SyncWal,
-    /// On the disk before the answer: survives the machine's power.
+    /// Synced to disk before the acknowledgement: survives a power failure.
     FsyncWal,
 }
 
-/// A change of one row.
+/// A mutation of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mutation {
     /// New cells.
     Put(Put),
     /// Delete markers.
     Delete(Delete),
-    /// Counters.
+    /// Amounts to add to counters.
     Increment(Increment),
-    /// Values that grow.
+    /// Bytes to append to values.
     Append(Append),
 }
 
 impl Mutation {
-    /// The row it changes.
+    /// Returns the row.
     pub fn row(&self) -> &Bytes {
         match self {
             Self::Put(put) => put.row(),
@@ -44,7 +44,7 @@ impl Mutation {
         }
     }
 
-    /// How it is made durable.
+    /// Returns the durability.
     pub fn durability(&self) -> Durability {
         match self {
             Self::Put(put) => put.durability,
@@ -54,8 +54,8 @@ impl Mutation {
         }
     }
 
-    /// Its cells as they travel: those of a put, the markers of a delete, what an increment or append
-    /// adds.
+    /// Returns the cells in the form in which they are sent: new cells of a put, markers of a
+    /// delete, amounts or bytes of an increment or append.
     pub fn cells(&self) -> &[Cell] {
         match self {
             Self::Put(put) => put.cells(),
@@ -65,7 +65,7 @@ impl Mutation {
         }
     }
 
-    /// How long what it writes lives, in milliseconds, if it says so.
+    /// Returns the TTL of the written cells in milliseconds, if set.
     pub fn ttl_millis(&self) -> Option<i64> {
         match self {
             Self::Put(put) => put.ttl_millis,
@@ -75,7 +75,7 @@ impl Mutation {
         }
     }
 
-    /// What tells a repetition of it from a second one: of an increment or append.
+    /// Returns the nonce of an increment or append.
     pub fn nonce(&self) -> Option<Nonce> {
         match self {
             Self::Put(_) | Self::Delete(_) => None,
@@ -84,7 +84,7 @@ impl Mutation {
         }
     }
 
-    /// The same under this nonce, where a repetition would matter.
+    /// Sets the nonce of an increment or append; puts and deletes are idempotent and have none.
     #[must_use]
     pub fn with_nonce(mut self, nonce: Option<Nonce>) -> Self {
         match &mut self {
@@ -95,7 +95,8 @@ impl Mutation {
         self
     }
 
-    /// Whether it is an increment or append: what it writes grows from what is there, and comes back.
+    /// Returns whether this is an increment or append, which reads the current value and can return
+    /// the new one.
     pub fn is_read_modify_write(&self) -> bool {
         match self {
             Self::Put(_) | Self::Delete(_) => false,
@@ -128,8 +129,8 @@ impl From<Append> for Mutation {
     }
 }
 
-/// What a mutation gives back: the new cells of an increment or append that asked for them, else
-/// nothing.
+/// The result of a mutation: the new cells of an increment or append that requested them, otherwise
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutationOutcome {
     /// The cells as written.
@@ -137,7 +138,7 @@ pub struct MutationOutcome {
 }
 
 impl MutationOutcome {
-    /// What mutations of one row gave back, one behind the other.
+    /// Concatenates the results of mutations of one row.
     pub fn join(outcomes: &[Self]) -> Self {
         let cells = outcomes.iter().flat_map(|outcome| outcome.row.cells());
         Self { row: Row::new(cells.map(KeyValue::to_cell).collect()) }

@@ -1,4 +1,4 @@
-//! Writing cells of one row.
+//! The put operation, which writes cells of one row.
 
 use bytes::Bytes;
 
@@ -10,17 +10,17 @@ use crate::{Cell, CellKind, Durability, Result, Timestamp, check_row};
 pub struct Put {
     row: Bytes,
     cells: Vec<Cell>,
-    /// How the write is made durable.
+    /// Durability of the write.
     pub durability: Durability,
-    /// How long its cells live, in milliseconds from their timestamps, instead of any time to live that
-    /// they bring; the family's still ends them sooner. `None` leaves them what they bring. One that is
-    /// negative is over before it begins. It travels as the attribute `_ttl` and lies in the cells as a
-    /// tag, as in HBase.
+    /// TTL of the cells, in milliseconds from their timestamps. It replaces any TTL that the cells
+    /// carry; the family's TTL still applies if it ends sooner. `None` keeps the cells' own TTL. A
+    /// cell with a negative TTL is expired from the start. As in HBase it is sent as the attribute
+    /// `_ttl` and stored in the cells as a tag.
     pub ttl_millis: Option<i64>,
 }
 
 impl Put {
-    /// A put of nothing yet; refused when `row` cannot be a row key.
+    /// Creates an empty put; returns an error if `row` is not a valid row key.
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
         check_row(&row)?;
@@ -28,14 +28,14 @@ impl Put {
         Ok(Self { row, cells: Vec::new(), durability, ttl_millis: None })
     }
 
-    /// A put of cells that were made elsewhere, of this row, as [`Put::add_cell`] takes them.
+    /// Creates a put of prepared cells of this row, as [`Put::add_cell`] accepts them.
     pub fn of_cells(row: impl Into<Bytes>, cells: Vec<Cell>) -> Result<Self> {
         let put = Self::new(row)?;
         cells.iter().try_for_each(|cell| check_same_row(&put.row, cell))?;
         Ok(Self { cells, ..put })
     }
 
-    /// Adds a cell at the time the server takes the write.
+    /// Adds a cell at the server's time of the write.
     pub fn add(
         self,
         family: impl AsRef<[u8]>,
@@ -57,9 +57,10 @@ impl Put {
         self.add_cell(cell)
     }
 
-    /// Adds a cell that was made elsewhere, of the same row. As in HBase it may be a delete marker, as
-    /// programs that copy tables send them: it is written as it is. One that names no time is a marker of the
-    /// time the server takes it; of a version too, where a [`crate::Delete`] would look for the newest.
+    /// Adds a prepared cell of the same row. As in HBase it may be a delete marker, which programs
+    /// that copy tables send: it is written unchanged. A marker without a timestamp receives the
+    /// server's time of the write, even a DeleteVersion, for which a [`crate::Delete`] would look
+    /// up the newest version.
     ///
     /// # Errors
     /// `InvalidRequest` for a cell of another row.
@@ -69,12 +70,12 @@ impl Put {
         Ok(self)
     }
 
-    /// The row it writes.
+    /// Returns the row.
     pub fn row(&self) -> &Bytes {
         &self.row
     }
 
-    /// Its cells, in the order they were added.
+    /// Returns the cells in the order of addition.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

@@ -1,13 +1,13 @@
-//! Several changes of one row, made as one.
+//! Several mutations of one row, applied atomically.
 
 use bytes::Bytes;
 
 use crate::{Error, Mutation, Result, check_row, escape};
 
-/// Changes of one row that are made together or not at all: HBase's RowMutations.
+/// Mutations of one row that are applied atomically: HBase's RowMutations.
 ///
-/// What reads the row among them (an increment, an append, the delete of a newest version) sees it
-/// as it was before all of them. Of two that write the same cell the later one stays.
+/// Mutations that read the row (an increment, an append, a delete of the newest version) see it as
+/// it was before all of them. If two write the same cell, the later one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowMutations {
     row: Bytes,
@@ -15,17 +15,17 @@ pub struct RowMutations {
 }
 
 impl RowMutations {
-    /// No change yet; refused when `row` cannot be a row key.
+    /// Creates an empty list; returns an error if `row` is not a valid row key.
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
         check_row(&row)?;
         Ok(Self { row, mutations: Vec::new() })
     }
 
-    /// Adds a change of the same row.
+    /// Adds a mutation of the same row.
     ///
     /// # Errors
-    /// `InvalidRequest` for one of another row.
+    /// `InvalidRequest` for a mutation of another row.
     pub fn with(mut self, mutation: impl Into<Mutation>) -> Result<Self> {
         let mutation = mutation.into();
         if *mutation.row() != self.row {
@@ -39,12 +39,12 @@ impl RowMutations {
         Ok(self)
     }
 
-    /// The row they change.
+    /// Returns the row.
     pub fn row(&self) -> &Bytes {
         &self.row
     }
 
-    /// The changes, in the order they were added.
+    /// Returns the mutations in the order of addition.
     pub fn mutations(&self) -> &[Mutation] {
         &self.mutations
     }

@@ -1,9 +1,9 @@
-//! Which versions a read looks at, by time.
+//! The time range of a read.
 
 use crate::{Error, Result, Timestamp};
 
-/// Timestamps from `min` (included) to `max` (not included; included when it is the latest there
-/// can be).
+/// Timestamps from `min` (inclusive) to `max` (exclusive, but inclusive if it is the largest
+/// timestamp).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeRange {
     min: Timestamp,
@@ -14,7 +14,7 @@ impl TimeRange {
     /// Every timestamp.
     pub const ALL: Self = Self { min: Timestamp::MIN, max: Timestamp::LATEST };
 
-    /// From `min` up to, not including, `max`; refused when `max` is before `min`.
+    /// Creates a range from `min` to `max` (exclusive); returns an error if `max` is before `min`.
     pub fn new(min: Timestamp, max: Timestamp) -> Result<Self> {
         if max < min {
             return Err(Error::invalid(format!("time range ends before it begins: {min}..{max}")));
@@ -22,22 +22,22 @@ impl TimeRange {
         Ok(Self { min, max })
     }
 
-    /// Exactly `at`.
+    /// Creates a range of exactly `at`.
     pub fn at(at: Timestamp) -> Self {
         Self { min: at, max: at.saturating_add(1) }
     }
 
-    /// The first timestamp inside.
+    /// Returns the first timestamp in the range.
     pub fn min(&self) -> Timestamp {
         self.min
     }
 
-    /// The first timestamp behind.
+    /// Returns the first timestamp after the range.
     pub fn max(&self) -> Timestamp {
         self.max
     }
 
-    /// Whether `at` lies inside.
+    /// Returns whether `at` is in the range.
     pub fn contains(&self, at: i64) -> bool {
         at >= self.min.as_millis() && (at < self.max.as_millis() || self.max.is_latest())
     }

@@ -1,11 +1,11 @@
-//! Making a row of cells from many places.
+//! Building a row from cells of several buffers.
 
 use bytes::Bytes;
 
 use super::{CellSpan, CellSpans, Row, Runs};
 use crate::{Cell, CellRef, compare};
 
-/// A row that is being made.
+/// A row under construction.
 ///
 /// ```
 /// use rowhouse_model::{Cell, CellKind, RowBuilder, Timestamp};
@@ -23,20 +23,20 @@ use crate::{Cell, CellRef, compare};
 #[derive(Default)]
 pub struct RowBuilder {
     cells: CellSpans,
-    /// Run [`COPIED`].
+    /// The buffer with number [`COPIED`].
     copied: Vec<u8>,
-    /// Run 0: what cells share.
+    /// Buffer 0, which cells share.
     shared: Bytes,
-    /// The runs from 1 on.
+    /// Buffers 1 and up.
     more: Vec<Bytes>,
     byte_len: u64,
 }
 
-/// The number of the run of cells that were copied, until the row is finished.
+/// The number of the buffer of copied cells until the row is finished.
 const COPIED: u32 = u32::MAX;
 
 impl RowBuilder {
-    /// Room for so many cells, of which so many bytes will be copied.
+    /// Allocates space for `cells` cells, of which `copied_len` bytes will be copied.
     pub fn with_capacity(cells: usize, copied_len: usize) -> Self {
         Self {
             cells: CellSpans::with_capacity(cells),
@@ -45,14 +45,14 @@ impl RowBuilder {
         }
     }
 
-    /// Adds a cell.
+    /// Appends a cell.
     pub fn push(&mut self, cell: Cell) {
         let (sequence, len) = (cell.sequence(), cell.as_bytes().len() as u32);
         let run = self.add_run(cell.into_bytes());
         self.add(CellSpan { run, start: 0, len, sequence });
     }
 
-    /// Makes bytes part of the row, so that cells that lie in them can be added.
+    /// Adds a buffer to the row, so that its cells can be appended without copying.
     #[inline]
     pub fn share(&mut self, run: &Bytes) -> SharedRun<'_> {
         let last = self.more.last().unwrap_or(&self.shared);
@@ -64,10 +64,10 @@ impl RowBuilder {
         SharedRun { row: self, run }
     }
 
-    /// Adds a copy of a KeyValue.
+    /// Appends a copy of a KeyValue.
     ///
     /// # Panics
-    /// Where there is no KeyValue, now or when the row is looked at.
+    /// May panic, now or when the row is read, if `key_value` is not a KeyValue.
     #[inline]
     pub fn push_copy(&mut self, key_value: &[u8], sequence: u64) {
         debug_assert!(CellRef::parse(key_value, sequence).is_ok());
@@ -81,7 +81,7 @@ impl RowBuilder {
         self.add(CellSpan { run: COPIED, start, len, sequence });
     }
 
-    /// The cell added last.
+    /// Returns the cell appended last.
     pub fn last(&self) -> Option<CellRef<'_>> {
         Some(self.at(self.cells.as_slice().last()?))
     }
@@ -97,29 +97,29 @@ impl RowBuilder {
         CellRef::from_checked(&bytes[start..start + len as usize], sequence)
     }
 
-    /// Whether there is no cell yet.
+    /// Returns whether there is no cell yet.
     pub fn is_empty(&self) -> bool {
         self.cells.as_slice().is_empty()
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     #[inline]
     pub fn len(&self) -> usize {
         self.cells.as_slice().len()
     }
 
-    /// How many bytes the cells have together.
+    /// Returns the total length of the cells in bytes.
     #[inline]
     pub fn byte_len(&self) -> u64 {
         self.byte_len
     }
 
-    /// How many bytes were copied.
+    /// Returns the number of bytes copied.
     pub fn copied_len(&self) -> usize {
         self.copied.len()
     }
 
-    /// Keeps the cells that `keeps` says.
+    /// Keeps only the cells for which `keeps` returns true.
     pub fn retain(&mut self, mut keeps: impl FnMut(&CellRef<'_>) -> bool) {
         let mut cells = std::mem::take(&mut self.cells);
         cells.retain(|place| {
@@ -132,14 +132,14 @@ impl RowBuilder {
         self.cells = cells;
     }
 
-    /// Puts the cells in their order.
+    /// Sorts the cells in cell order.
     pub fn sort(&mut self) {
         let mut cells = std::mem::take(&mut self.cells);
         cells.as_mut_slice().sort_by(|a, b| compare(&self.at(a), &self.at(b)));
         self.cells = cells;
     }
 
-    /// The row. Its cells are all of one row and in cell order.
+    /// Returns the row. Its cells must all be of one row and in cell order.
     #[inline]
     pub fn finish(self) -> Row {
         if self.is_empty() {
@@ -169,7 +169,7 @@ impl RowBuilder {
         self.cells.push(place);
     }
 
-    /// The number of the run added last.
+    /// Returns the number of the buffer added last.
     #[inline]
     fn runs(&self) -> u32 {
         self.more.len() as u32
@@ -185,17 +185,17 @@ impl RowBuilder {
     }
 }
 
-/// Bytes that are part of a row that is being made.
+/// A buffer of a row under construction.
 pub struct SharedRun<'a> {
     row: &'a mut RowBuilder,
     run: u32,
 }
 
 impl SharedRun<'_> {
-    /// Adds the cell that lies in these bytes from `start` to `end`.
+    /// Appends the cell at `start..end` of the buffer.
     ///
     /// # Panics
-    /// Where there is no KeyValue, now or when the row is looked at.
+    /// May panic, now or when the row is read, if these bytes are not a KeyValue.
     #[inline]
     pub fn push(&mut self, start: u32, end: u32, sequence: u64) {
         self.row.add(CellSpan { run: self.run, start, len: end - start, sequence });
@@ -218,7 +218,7 @@ mod tests {
     proptest! {
         #[test]
         fn cells_come_back_as_they_were_put_in(ways in prop::collection::vec(0u8..4, 0..40)) {
-            // Two blocks of many cells, from which some are taken.
+            // Two blocks of many cells, of which some are appended.
             let blocks = [0, 1].map(|_| {
                 Bytes::from((0..40).flat_map(|n| cell(n).as_bytes().to_vec()).collect::<Vec<_>>())
             });

@@ -28,7 +28,9 @@ pub struct FamilySize {
 /// use rowhouse_schema::{FamilySize, Rule, check_table};
 ///
 /// let table = TableDescriptor::new(TableName::parse("mail")?).family(FamilyDescriptor::new("d")?);
-/// let size = FamilySize { name: "d".into(), cells: 1000, bytes: 150_000, row_bytes: 100_000, name_bytes: 0 };
+/// let name = "d".into();
+/// let size =
+///     FamilySize { name, cells: 1000, bytes: 150_000, row_bytes: 100_000, name_bytes: 0 };
 /// assert_eq!(check_table(&table, &[size])[0].rule, Rule::LongRows);
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```

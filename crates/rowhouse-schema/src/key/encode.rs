@@ -20,8 +20,8 @@ impl KeySchema {
     /// let error = schema.encode(&[("blogger", "a_b".into()), ("at", 0.into())]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "field `blogger`: a value cannot hold the literal behind the field, it would end there: \
-    ///      value='a_b', literal=_"
+    ///     "field `blogger`: a value cannot hold the literal behind the field, it would end \
+    ///      there: value='a_b', literal=_"
     /// );
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
@@ -57,7 +57,8 @@ impl KeySchema {
     ///
     /// let schema = KeySchema::parse("[metric text]#[at millis digits 13]")?;
     /// let mut buffer = Vec::new();
-    /// schema.encode_into(&[("metric", "cpu".into()), ("at", 1425330757685_u64.into())], &mut buffer)?;
+    /// let values = [("metric", "cpu".into()), ("at", 1425330757685_u64.into())];
+    /// schema.encode_into(&values, &mut buffer)?;
     /// assert_eq!(buffer, b"cpu#1425330757685");
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```

@@ -16,7 +16,8 @@ use crate::value::{Shown, Value};
 ///
 /// let schema = KeySchema::parse("[bucket 16 of user][user string][at millis desc]")?;
 /// assert_eq!(schema.read_prefix(b"\x04").to_string(), "bucket=4, …");
-/// assert_eq!(schema.read_prefix(b"\x04bob\x00\x01\x7f").to_string(), "bucket=4, user='bob', \\x7F…");
+/// let prefix = schema.read_prefix(b"\x04bob\x00\x01\x7f");
+/// assert_eq!(prefix.to_string(), "bucket=4, user='bob', \\x7F…");
 /// assert_eq!(schema.read_prefix(b"").to_string(), "…");
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```

@@ -13,7 +13,7 @@ use super::Plan;
 ///
 /// let schema = KeySchema::parse("[user string][day date]")?;
 /// let key = |user: &str, day: &str| schema.encode(&[("user", user.into()), ("day", day.into())]);
-/// One key in a thousand, as a scan that skips most rows would return them.
+/// // One key in a thousand, as a scan that skips most rows would return them.
 /// let sample = [key("ann", "2022-11-03")?, key("bob", "2022-11-30")?, key("bob", "2022-12-01")?];
 /// let known = Statistics::regions([b"".to_vec(), b"b".to_vec()])?.sample(sample, 3000);
 ///

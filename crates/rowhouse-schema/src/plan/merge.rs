@@ -25,7 +25,7 @@ use crate::key::KeySchema;
 ///     .collect::<Result<_, _>>()?;
 /// rows.sort();
 ///
-/// These rows are in memory; anything that reads a range of a table works.
+/// // These rows are in memory; anything that reads a range of a table works.
 /// let mut streams: Vec<_> = plan
 ///     .streams()
 ///     .map(|stream| rows.iter().filter(move |row| stream.ranges()[0].contains(row)))

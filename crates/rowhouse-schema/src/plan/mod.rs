@@ -78,7 +78,7 @@ pub const RANGES_MAX: usize = 10_000;
 /// assert!(plan.ranges().iter().any(|range| range.contains(&bob)));
 /// assert!(plan.matches(&schema.decode(&bob)?));
 ///
-/// If one name begins with another, the same range may hold another user's rows.
+/// // If one name begins with another, the same range may hold another user's rows.
 /// assert_eq!(plan.residual().unwrap().to_string(), "user = 'bob'");
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```

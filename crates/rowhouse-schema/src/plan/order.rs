@@ -18,7 +18,7 @@ use crate::order::FieldOrder;
 /// let one = schema.plan(&Predicate::parse("user = 'bob'")?)?;
 /// assert_eq!(one.order().to_string(), "user ascending, at descending (newest first)");
 ///
-/// Several users, which end by length, have no such order.
+/// // Several users, which end by length, have no such order.
 /// let all = schema.plan(&Predicate::all())?;
 /// assert_eq!(all.order().to_string(), "by the bytes of the key");
 /// # Ok::<(), rowhouse_model::Error>(())

@@ -40,7 +40,7 @@ impl Plan {
     /// let rest = plan.resume(&token, Direction::Forward)?;
     /// assert!(!rest.ranges()[0].contains(&last));
     ///
-    /// Another query refuses the token.
+    /// // Another query refuses the token.
     /// let other = schema.plan(&Predicate::parse("user = 'eve'")?)?;
     /// assert!(other.resume(&token, Direction::Forward).is_err());
     /// # Ok::<(), rowhouse_model::Error>(())

@@ -112,7 +112,7 @@ fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -
             let named = qualifiers.named().map(|named| &named[..]);
             ranges.extend(named.filter(asked).map(RowRange::row));
         }
-        None if columns.has_family(family) => {
+        None if columns.selects_family(family) => {
             let leads = plans.iter().map(|plan| RowRange::prefix(plan.column().lead()));
             ranges.extend(subtract(RowRange::all(), leads.collect()));
             ranges.extend(declared.filter(asked).map(RowRange::row));

@@ -44,7 +44,7 @@ fn shown(
     qualifiers: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
     let parts = plan.parts(asked);
-    let of_family = parts.iter().filter(|part| part.columns.has_family(family));
+    let of_family = parts.iter().filter(|part| part.columns.selects_family(family));
     let mut read: Vec<_> = of_family
         .flat_map(|part| {
             let mut through = let_through(part, family, qualifiers);

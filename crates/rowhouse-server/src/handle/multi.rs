@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use bytes::BytesMut;
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionActions,
-    RegionAnswer,
+    Action, ActionResult, IndexedAction, IndexedResult, MultiCall, MultiResult, RegionActions,
+    RegionResult,
 };
-use rowhouse_format::convert::mutate::asked_of_row;
+use rowhouse_format::convert::mutate::check_condition_row;
 use rowhouse_format::proto;
 use rowhouse_model::{
     Error, ErrorKind, Get, Mutation, MutationOutcome, Result, RowCondition, escape,
@@ -49,7 +49,7 @@ struct Progress {
     asked: VecDeque<RegionActions>,
     /// The remaining work in the current region.
     current: Option<RegionWork>,
-    answers: Vec<Result<RegionAnswer>>,
+    answers: Vec<Result<RegionResult>>,
     bounds: Limits,
 }
 
@@ -120,7 +120,7 @@ impl Progress {
     }
 
     fn reply(self, call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
-        let answer = MultiAnswer { regions: self.answers };
+        let answer = MultiResult { regions: self.answers };
         call_context.reply_with(out, &answer.to_proto(call_context.cells_in()), answer.cells())
     }
 }
@@ -138,7 +138,7 @@ fn begin(context: &Context, asked: RegionActions) -> Result<RegionWork> {
     let conditions = Vec::from_iter(asked.condition);
     // Mutations without a condition may affect several rows, as on HBase.
     for asked in &conditions {
-        mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
+        mutations.iter().try_for_each(|mutation| check_condition_row(asked, mutation))?;
     }
     let region = match region {
         ServedRegion::Stored(region) => region,
@@ -150,7 +150,7 @@ fn begin(context: &Context, asked: RegionActions) -> Result<RegionWork> {
 }
 
 /// Returns the mutation of an atomic action. An error in one of the actions fails all of them.
-fn mutation_of(numbered: NumberedAction) -> Result<Mutation> {
+fn mutation_of(numbered: IndexedAction) -> Result<Mutation> {
     match numbered.action? {
         Action::Mutate(mutation, nonce) => Ok(mutation.with_nonce(nonce)),
         Action::Get(get) => Err(Error::invalid(format!(
@@ -170,18 +170,18 @@ fn all_or_nothing(
     conditions: &[RowCondition],
     mutations: &[Mutation],
     wait_mode: WaitMode,
-) -> Result<NonBlocking<RegionAnswer>> {
+) -> Result<NonBlocking<RegionResult>> {
     let outcomes = match wait_mode {
         WaitMode::NonBlocking => region.non_blocking().mutate_rows(conditions, mutations)?,
         WaitMode::Blocking => NonBlocking::Done(region.mutate_rows(conditions, mutations)?),
     };
     Ok(outcomes.map(|outcomes| {
         let Some(outcomes) = outcomes else {
-            return RegionAnswer::all(false, mutations.len(), None);
+            return RegionResult::all(false, mutations.len(), None);
         };
         let grows = mutations.iter().any(Mutation::is_read_modify_write);
         let row = grows.then(|| MutationOutcome::join(&outcomes).row);
-        RegionAnswer::all(true, mutations.len(), row)
+        RegionResult::all(true, mutations.len(), row)
     }))
 }
 
@@ -213,10 +213,10 @@ impl Limits {
 /// The independent actions of a region.
 struct IndependentActions {
     region: ServedRegion,
-    actions: VecDeque<NumberedAction>,
+    actions: VecDeque<IndexedAction>,
     /// The operation that would have blocked.
     step: Option<RegionOperation>,
-    answers: Vec<NumberedAnswer>,
+    answers: Vec<IndexedResult>,
 }
 
 /// One operation on a region.
@@ -238,7 +238,7 @@ impl RegionOperation {
 }
 
 impl IndependentActions {
-    fn new(region: ServedRegion, actions: Vec<NumberedAction>) -> Self {
+    fn new(region: ServedRegion, actions: Vec<IndexedAction>) -> Self {
         let answers = Vec::with_capacity(actions.len());
         Self { region, actions: actions.into(), step: None, answers }
     }
@@ -248,7 +248,7 @@ impl IndependentActions {
         context: &Context,
         bounds: &mut Limits,
         wait_mode: WaitMode,
-    ) -> NonBlocking<RegionAnswer> {
+    ) -> NonBlocking<RegionResult> {
         while let Some(step) = self.step.take().or_else(|| self.next_step()) {
             if wait_mode == WaitMode::NonBlocking && Instant::now() >= bounds.pause {
                 self.step = Some(step);
@@ -260,16 +260,16 @@ impl IndependentActions {
                 return NonBlocking::WouldBlock;
             }
             for numbered in &self.answers[before..] {
-                if let Ok(ActionAnswer::Row(row)) = &numbered.answer {
+                if let Ok(ActionResult::Row(row)) = &numbered.answer {
                     bounds.bytes += bytes_of(row);
                 }
             }
         }
-        NonBlocking::Done(RegionAnswer::each(std::mem::take(&mut self.answers)))
+        NonBlocking::Done(RegionResult::each(std::mem::take(&mut self.answers)))
     }
 
     fn next_step(&mut self) -> Option<RegionOperation> {
-        let NumberedAction { index, action } = self.actions.pop_front()?;
+        let IndexedAction { index, action } = self.actions.pop_front()?;
         let (first, nonce) = match action {
             Ok(Action::Mutate(mutation, nonce)) => (mutation, nonce),
             Ok(Action::Get(get)) => return Some(RegionOperation::Get(index, get)),
@@ -277,14 +277,14 @@ impl IndependentActions {
             Err(refused) => return Some(RegionOperation::Refuse(index, refused)),
         };
         let (mut indexes, mut mutations) = (vec![index], vec![first.with_nonce(nonce)]);
-        while let Some(NumberedAction { index, action }) = self.actions.pop_front() {
+        while let Some(IndexedAction { index, action }) = self.actions.pop_front() {
             match action {
                 Ok(Action::Mutate(mutation, nonce)) => {
                     indexes.push(index);
                     mutations.push(mutation.with_nonce(nonce));
                 }
                 action => {
-                    self.actions.push_front(NumberedAction { index, action });
+                    self.actions.push_front(IndexedAction { index, action });
                     break;
                 }
             }
@@ -303,7 +303,7 @@ impl IndependentActions {
         if let Err(full) = bounds.check() {
             let refuse = |index| {
                 let full = Error::new(full.kind(), full.message());
-                NumberedAnswer { index, answer: Err(full) }
+                IndexedResult { index, answer: Err(full) }
             };
             self.answers.extend(step.indexes().into_iter().map(refuse));
             return None;
@@ -325,8 +325,8 @@ impl IndependentActions {
                     },
                 };
                 let answer = row.map(|row| match get.existence_only {
-                    true => ActionAnswer::Exists(!row.is_empty()),
-                    false => ActionAnswer::Row(row),
+                    true => ActionResult::Exists(!row.is_empty()),
+                    false => ActionResult::Row(row),
                 });
                 (index, answer)
             }
@@ -336,10 +336,10 @@ impl IndependentActions {
             }
             RegionOperation::Service(index, call) => {
                 let answer = endpoint::call(context, &self.region, call);
-                (index, answer.map(ActionAnswer::Service))
+                (index, answer.map(ActionResult::Service))
             }
         };
-        self.answers.push(NumberedAnswer { index, answer });
+        self.answers.push(IndexedResult { index, answer });
         None
     }
 
@@ -366,10 +366,10 @@ impl IndependentActions {
         let answered = indexes.into_iter().zip(mutations).zip(outcomes);
         self.answers.extend(answered.map(|((index, mutation), outcome)| {
             let answer = outcome.map(|outcome| match mutation.is_read_modify_write() {
-                true => ActionAnswer::Row(outcome.row),
-                false => ActionAnswer::Done,
+                true => ActionResult::Row(outcome.row),
+                false => ActionResult::Done,
             });
-            NumberedAnswer { index, answer }
+            IndexedResult { index, answer }
         }));
         None
     }

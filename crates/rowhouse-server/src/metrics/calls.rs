@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rowhouse_format::rpc::Method;
 
-/// Upper bounds of the buckets of latencies, in microseconds. Longer calls have a bucket of their own.
+/// Upper bounds of the buckets of latencies, in microseconds. Longer calls have a bucket of their
+/// own.
 pub(crate) const BUCKET_MICROS: [u64; 14] = [
     50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 2_000_000,
     10_000_000,

@@ -1,5 +1,7 @@
 //! The metrics of a server: one table of their names, and their text for Prometheus.
 
+#![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port reads them"))]
+
 mod calls;
 
 use std::collections::BTreeMap;
@@ -38,7 +40,8 @@ impl Kind {
     }
 }
 
-/// Every metric, in the order of the text. `docs/metrics.md` has the same table; a test compares them.
+/// Every metric, in the order of the text. `docs/metrics.md` has the same table; a test compares
+/// them.
 pub(crate) const METRICS: &[Metric] = &[
     Metric {
         name: "rowhouse_call_seconds",

@@ -4,7 +4,7 @@ use crate::support::{TestServer, region_ref, table_name};
 use expect_test::expect;
 use prost::Message;
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+    Action, ActionResult, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
@@ -37,7 +37,7 @@ fn put(row: &'static str) -> Action {
 fn show(server: &TestServer, atomic: bool, actions: Vec<Action>) -> String {
     let region = server.regions("t").remove(0);
     let numbered = (0..).zip(actions);
-    let numbered = numbered.map(|(index, action)| NumberedAction { index, action: Ok(action) });
+    let numbered = numbered.map(|(index, action)| IndexedAction { index, action: Ok(action) });
     let regions = vec![RegionActions {
         region: region_ref(&region),
         atomic,
@@ -46,7 +46,7 @@ fn show(server: &TestServer, atomic: bool, actions: Vec<Action>) -> String {
     }];
     let (message, cells) = MultiCall { regions }.to_proto().unwrap();
     let (answer, mut cells) = server.client().call_with(&message, &cells).unwrap();
-    let answer = MultiAnswer::from_proto(answer, &mut cells).unwrap().regions.remove(0);
+    let answer = MultiResult::from_proto(answer, &mut cells).unwrap().regions.remove(0);
     let answers = match answer {
         Ok(region) => region.answers,
         Err(error) => return format!("refused: {}\n", error.message()),
@@ -54,7 +54,7 @@ fn show(server: &TestServer, atomic: bool, actions: Vec<Action>) -> String {
     let mut text = String::new();
     for one in answers {
         let answer = match one.answer {
-            Ok(ActionAnswer::Service(value)) => {
+            Ok(ActionResult::Service(value)) => {
                 let class = value.name.rsplit('.').next().unwrap().to_owned();
                 let answer = proto::AggregateResponse::decode(value.value.unwrap()).unwrap();
                 format!("{class} {:?}", answer.first_part)

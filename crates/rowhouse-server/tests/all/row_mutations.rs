@@ -3,7 +3,7 @@
 use crate::support::{Client, TestServer, region_ref};
 use expect_test::{Expect, expect};
 use rowhouse_format::convert::CellPlacement;
-use rowhouse_format::convert::multi::{Action, MultiCall, NumberedAction, RegionActions};
+use rowhouse_format::convert::multi::{Action, IndexedAction, MultiCall, RegionActions};
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::result;
 use rowhouse_format::exception::Exception;
@@ -29,7 +29,7 @@ impl Scene {
 
     fn actions(&self, condition: Option<Condition>, actions: Vec<Action>) -> RegionActions {
         let numbered = (0..).zip(actions);
-        let numbered = numbered.map(|(index, action)| NumberedAction { index, action: Ok(action) });
+        let numbered = numbered.map(|(index, action)| IndexedAction { index, action: Ok(action) });
         let condition = condition.map(|condition| RowCondition { row: "r".into(), condition });
         RegionActions {
             region: region_ref(&self.region),

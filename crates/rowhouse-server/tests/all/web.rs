@@ -64,6 +64,17 @@ fn health_is_200_while_writes_are_taken() {
 }
 
 #[test]
+fn running_tasks_are_listed_for_hbases_shell_which_finds_the_port_in_the_status() {
+    let (server, web) = server();
+    let mut master = server.connect(rowhouse_format::rpc::Service::Master);
+    let status = master.call(&rowhouse_format::proto::GetClusterStatusRequest::default()).unwrap();
+    let load = &status.cluster_status.live_servers[0].server_load;
+    assert_eq!(load.info_server_port(), u32::from(web.port()));
+    let (status, tasks) = ask(web, "/rs-status?format=json&filter=general", "localhost");
+    assert_eq!((&status[..], &tasks[..]), ("HTTP/1.1 200 OK", "[]"));
+}
+
+#[test]
 fn requests_for_another_host_are_refused_and_other_paths_are_not_there() {
     let (_server, web) = server();
     let (status, body) = ask(web, "/metrics", "evil.example");

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use prost::Message;
 use regex::Regex;
-use rowhouse_format::convert::multi::{ActionAnswer, MultiAnswer};
+use rowhouse_format::convert::multi::{ActionResult, MultiResult};
 use rowhouse_format::convert::region;
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
@@ -43,7 +43,7 @@ fn multi(body: &Body) -> String {
             classes.insert((at, result.index()), exception);
         }
     }
-    let answer = MultiAnswer::from_proto(message, &mut block).unwrap();
+    let answer = MultiResult::from_proto(message, &mut block).unwrap();
     assert!(block.is_empty(), "cells that belong to no result");
     for (at, (region, exception)) in answer.regions.into_iter().zip(exceptions).enumerate() {
         text += "region:\n";
@@ -56,11 +56,11 @@ fn multi(body: &Body) -> String {
         for numbered in answers {
             text += &format!("  {}: ", numbered.index);
             text += &match numbered.answer {
-                Ok(ActionAnswer::Done) => "done\n".to_owned(),
-                Ok(ActionAnswer::Nothing) => "nothing\n".to_owned(),
-                Ok(ActionAnswer::Service(value)) => format!("{}\n", value.name),
-                Ok(ActionAnswer::Exists(exists)) => format!("exists={exists}\n"),
-                Ok(ActionAnswer::Row(row)) => row_text(&row),
+                Ok(ActionResult::Done) => "done\n".to_owned(),
+                Ok(ActionResult::Nothing) => "nothing\n".to_owned(),
+                Ok(ActionResult::Service(value)) => format!("{}\n", value.name),
+                Ok(ActionResult::Exists(exists)) => format!("exists={exists}\n"),
+                Ok(ActionResult::Row(row)) => row_text(&row),
                 Err(_) => exception_text(&classes[&(at, numbered.index)].clone().unwrap()),
             };
         }

@@ -1,7 +1,7 @@
 //! Reads and writes of tables by a client.
 
 use rowhouse_format::convert::multi::{
-    Action, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+    Action, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
@@ -40,14 +40,14 @@ pub(crate) fn put_many(
 ) {
     let actions = rows.into_iter().zip(0..).map(|((row, value), index)| {
         let put = Put::new(row).unwrap().add("cf", "q", value).unwrap();
-        NumberedAction { index, action: Ok(Action::Mutate(put.into(), None)) }
+        IndexedAction { index, action: Ok(Action::Mutate(put.into(), None)) }
     });
     let actions = Ok(actions.collect());
     let regions =
         vec![RegionActions { region: region_ref(region), atomic: false, condition: None, actions }];
     let (message, cells) = MultiCall { regions }.to_proto().unwrap();
     let (answer, mut cells) = client.call_with(&message, &cells).unwrap();
-    let answer = MultiAnswer::from_proto(answer, &mut cells).unwrap();
+    let answer = MultiResult::from_proto(answer, &mut cells).unwrap();
     let mut answers = answer.regions.iter().flat_map(|region| &region.as_ref().unwrap().answers);
     assert!(answers.all(|numbered| numbered.answer.is_ok()), "{answer:?}");
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Closing, Writer, WriterOptions, ZstdForm};
+use rowhouse_format::hfile::{Finish, Writer, WriterOptions, ZstdForm};
 use rowhouse_model::{Error, FamilyDescriptor, Key, Result, TableName};
 
 use crate::cells::Cells;
@@ -199,7 +199,7 @@ struct NewHFile {
 impl NewHFile {
     /// Ends the file and renames it to its final name. Returns its cells and bytes.
     fn finish(self, sequence_max: u64, major_compaction: bool) -> Result<(u64, u64)> {
-        let closing = Closing { sequence_max, major_compaction, ..Closing::default() };
+        let closing = Finish { sequence_max, major_compaction, ..Finish::default() };
         let (summary, out) = self.writer.finish(&closing)?;
         let name = || {
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellEntry, CellFate, CellHistory, CellPlace, Error, Get, Key, Qualifiers, Result,
-    Timestamp, compare, escape,
+    Bytes, Cell, CellEntry, CellHistory, CellLocation, CellStatus, Error, Get, Key, Qualifiers,
+    Result, Timestamp, compare, escape,
 };
 
 use super::deletes::Marker;
@@ -80,16 +80,16 @@ pub(crate) fn only_column(get: &Get) -> Result<(Bytes, Bytes)> {
 }
 
 /// Returns a cursor for every memstore and file that may have cells of the row.
-fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
+fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, CellLocation)>> {
     let start = Key::row_start(row);
     let mut sources = Vec::new();
     for memstore in super_version.frozen.iter().chain([&super_version.active]) {
         let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
-        sources.push((Source::Memory(cursor), CellPlace::Memory));
+        sources.push((Source::Memory(cursor), CellLocation::Memory));
     }
     for file in &super_version.files {
         if file.may_hold_row(row, || None)? {
-            let place = CellPlace::File(store_file::path(file.id()));
+            let place = CellLocation::File(store_file::path(file.id()));
             sources.push((Source::File(FileCursor::open(file, &start, Caching::LookOnly)?), place));
         }
     }
@@ -132,7 +132,7 @@ fn collect(
 fn judge(
     mut visible: Visible<'_>,
     family: &FamilyStore,
-    cells: Vec<(Cell, CellPlace)>,
+    cells: Vec<(Cell, CellLocation)>,
 ) -> Vec<CellEntry> {
     visible.begin_row();
     let versions = visible.rules().versions;
@@ -146,32 +146,32 @@ fn judge(
     judged.collect()
 }
 
-fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellFate {
+fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellStatus {
     let at = |millis: i64| Timestamp::from_millis(millis.max(0)).unwrap_or(Timestamp::LATEST);
     match fate {
-        Fate::Included { .. } => CellFate::Visible,
+        Fate::Included { .. } => CellStatus::Visible,
         // A repeated marker covers the same cells.
-        Fate::Marker | Fate::RepeatedMarker | Fate::ObsoleteMarker => CellFate::Covers,
-        Fate::IrrelevantMarker => CellFate::CoversOtherTimes,
+        Fate::Marker | Fate::RepeatedMarker | Fate::ObsoleteMarker => CellStatus::Covers,
+        Fate::IrrelevantMarker => CellStatus::CoversOtherTimes,
         Fate::Expired => {
             let ttl = family
                 .descriptor()
                 .ttl()
                 .map_or(i64::MAX, |ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
-            CellFate::Expired { until: cell.timestamp().saturating_add(ttl) }
+            CellStatus::Expired { until: cell.timestamp().saturating_add(ttl) }
         }
         Fate::OwnExpired => {
-            CellFate::OwnTtlExpired { until: at(lives_until(&cell.view()).unwrap_or_default()) }
+            CellStatus::OwnTtlExpired { until: at(lives_until(&cell.view()).unwrap_or_default()) }
         }
-        Fate::Deleted(marker) => CellFate::Deleted {
+        Fate::Deleted(marker) => CellStatus::Deleted {
             by: marker.kind,
             at: at(marker.timestamp),
             sequence: marker.sequence,
         },
         // Cells of other columns are not collected.
-        Fate::TooNew | Fate::TooOld | Fate::NotAsked => CellFate::OutsideTimeRange,
-        Fate::Overwritten(sequence) => CellFate::Overwritten { sequence },
-        Fate::Surplus(version) => CellFate::Surplus { version, versions },
-        Fate::SurplusOnce => CellFate::SurplusOnce,
+        Fate::TooNew | Fate::TooOld | Fate::NotAsked => CellStatus::OutsideTimeRange,
+        Fate::Overwritten(sequence) => CellStatus::Overwritten { sequence },
+        Fate::Surplus(version) => CellStatus::Surplus { version, versions },
+        Fate::SurplusAtDelete => CellStatus::SurplusAtDelete,
     }
 }

@@ -133,7 +133,7 @@ fn read_cells(
     if get.existence_only {
         budget.cells = 1;
     }
-    for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
+    for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
         match find(family, asked, at)? {
             FirstCell::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);

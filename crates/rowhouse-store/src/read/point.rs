@@ -8,7 +8,7 @@ use arc_swap::Guard;
 use parking_lot::RwLock;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
-use super::family::Asked;
+use super::family::Query;
 use super::memory::{MemoryHolder, Over, Registered};
 use super::rules::Retention;
 use crate::catalog::{Catalog, Entries};
@@ -261,7 +261,7 @@ impl<'a> ReadAt<'a> {
     pub(super) fn super_version(
         &self,
         family: &FamilyStore,
-        asked: &Asked<'_>,
+        asked: &Query<'_>,
     ) -> Result<Option<Guard<Arc<SuperVersion>>>> {
         match self {
             Self::Sequence(sequence) => super_version_at(family, *sequence),

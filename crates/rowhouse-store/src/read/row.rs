@@ -298,7 +298,7 @@ impl<'a> QueryMatcher<'a> {
     ) -> Result<bool> {
         let Self { visible, passed_bytes, family, single_row, .. } = self;
         let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
-        let next = wanted.named_behind(visible.qualifier());
+        let next = wanted.next_named(visible.qualifier());
         if *single_row && next.is_none() {
             return Ok(false);
         }

@@ -615,7 +615,7 @@ fn open_readers(
         return Ok(Some(Vec::new()));
     }
     let mut readers = Vec::with_capacity(families.len());
-    for family in families.iter().filter(|family| asked.columns.has_family(family.name())) {
+    for family in families.iter().filter(|family| asked.columns.selects_family(family.name())) {
         match find(family, asked, at)? {
             FirstCell::Merge(merge) => {
                 readers.push(FamilyReader::new(engine, family, asked, merge).into_owned());

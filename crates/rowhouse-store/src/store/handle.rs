@@ -216,8 +216,8 @@ impl Store {
         self.inner.engine.compactions.forget_requested(&self.inner.engine, large);
     }
 
-    /// Returns an error while the store takes no writes: it is closing, or its log or manifest could
-    /// not be written and it has to be opened again.
+    /// Returns an error while the store takes no writes: it is closing, or its log or manifest
+    /// could not be written and it has to be opened again.
     ///
     /// # Errors
     /// Those of any write.

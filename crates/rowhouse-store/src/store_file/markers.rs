@@ -3,7 +3,7 @@
 //! result.
 
 use parking_lot::RwLock;
-use rowhouse_format::hfile::{Cursor, Follow, MarkerRun, OwnedKey};
+use rowhouse_format::hfile::{Cursor, MarkerRun, OwnedKey, RunRelation};
 use rowhouse_model::{Key, Result};
 
 use super::FileCursor;
@@ -109,7 +109,7 @@ impl FileCursor {
         self.next_block()?;
         let goes_on = match (before.1.as_ref().and_then(Cursor::key), self.key()) {
             (Some(last), Some(next)) => {
-                Follow::of(&last, &next) == Follow::Target
+                RunRelation::of(&last, &next) == RunRelation::Target
                     && bound.is_none_or(|bound| next <= *bound)
             }
             _ => false,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
+use rowhouse_format::hfile::{Finish, Writer, WriterOptions};
 use rowhouse_model::{CellRef, Compression, Error, Result};
 
 use super::{FILES_DIR, file_name, path, stamp};
@@ -91,7 +91,7 @@ impl<'a> NewFile<'a> {
         }
         let writer = self.writer.take().expect("the writer is there until finish");
         let more = self.stamp.take().into_iter().collect();
-        let closing = Closing { sequence_max, major_compaction: major, more, ..Closing::default() };
+        let closing = Finish { sequence_max, major_compaction: major, more, ..Finish::default() };
         let (summary, output) = match writer.finish(&closing) {
             Ok(finished) => finished,
             Err(error) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rowhouse_model::{
-    CellFate, CellKind, CellPlace, Delete, ErrorKind, FamilyDescriptor, Get, Mutation, Put,
+    CellKind, CellLocation, CellStatus, Delete, ErrorKind, FamilyDescriptor, Get, Mutation, Put,
     TableDescriptor, TableName, TimeRange, Timestamp,
 };
 use rowhouse_store::{CompactionKind, CompactionSettings, Settings, Store, Table};
@@ -107,7 +107,7 @@ proptest! {
                     let get = get(qualifier).versions(versions).time_range(range);
                     let history = table.explain_cell(&get).unwrap();
                     let visible = history.entries.iter();
-                    let visible = visible.filter(|entry| entry.fate == CellFate::Visible);
+                    let visible = visible.filter(|entry| entry.fate == CellStatus::Visible);
                     let told: Vec<_> = visible.map(|entry| entry.cell.clone()).collect();
                     prop_assert_eq!(told, table.get(&get).unwrap().to_cells());
                 }
@@ -121,9 +121,9 @@ fn told(table: &Table, get: &Get) -> Vec<String> {
     let history = table.explain_cell(get).unwrap();
     let told = history.entries.iter().map(|entry| {
         let place = match &entry.place {
-            CellPlace::Memory => "memory",
-            CellPlace::File(path) if path.starts_with("files/") => "file",
-            CellPlace::File(path) => panic!("{path}"),
+            CellLocation::Memory => "memory",
+            CellLocation::File(path) if path.starts_with("files/") => "file",
+            CellLocation::File(path) => panic!("{path}"),
         };
         let (cell, fate) = (&entry.cell, &entry.fate);
         format!("{:?}@{}#{} in {place}: {fate}", cell.kind(), cell.timestamp(), cell.sequence())

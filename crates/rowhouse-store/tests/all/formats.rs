@@ -1,8 +1,8 @@
 //! Data directories written by earlier versions stay readable.
 //!
 //! A directory under `tests/fixtures/` is written once, by the version with that format, and never
-//! rewritten. `cargo test -p rowhouse-store --test all formats:: -- --ignored` creates the one of the
-//! current version if it does not exist.
+//! rewritten. `cargo test -p rowhouse-store --test all formats:: -- --ignored` creates the one of
+//! the current version if it does not exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,8 @@ pub(crate) fn scan(
     filter: &mut Option<FilterRun>,
     now: i64,
 ) -> Vec<Vec<Cell>> {
-    let asked = families.iter().filter(|family| scan.columns.has_family(family.name.as_bytes()));
+    let asked =
+        families.iter().filter(|family| scan.columns.selects_family(family.name.as_bytes()));
     // Some families are read only if the filter accepts the row by the others. A row without cells
     // in those others is not found.
     let (seen, on_demand): (Vec<&Family>, Vec<&Family>) = asked.partition(|family| {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad};
+use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 use rowhouse_model::{
     Bytes, CellHistory, CompactionState, Condition, Durability, Error, ErrorKind, Get, Mutation,
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
@@ -61,13 +61,19 @@ impl Embedded {
         });
         let mut regions: Vec<_> = regions.collect();
         regions.sort_by(|a, b| a.name.cmp(&b.name));
+        let tasks = self.store.tasks().into_iter().map(|task| ServerTask {
+            description: task.description,
+            status: task.status,
+            started_millis: task.begun_millis,
+        });
+        let tasks = tasks.collect();
         Ok(ClusterStatus {
             version: concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into(),
             cluster_id: self.store.cluster_id(),
             master: Some(name.clone()),
             backup_masters: Vec::new(),
             live_servers: vec![name.clone()],
-            loads: vec![ServerLoad { name, requests_per_second: 0, regions }],
+            loads: vec![ServerLoad { name, requests_per_second: 0, regions, tasks }],
             dead_servers: Vec::new(),
             regions_in_transition: 0,
             balancer_on: false,

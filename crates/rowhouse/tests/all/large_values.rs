@@ -10,7 +10,7 @@ async fn a_value_of_260_mib_comes_back_and_one_beyond_the_limit_is_refused() {
     comes_back(260 * MIB, 270 * MIB).await;
 }
 
-/// Run with `ROWHOUSE_LARGE=1 cargo test -p rowhouse --release --test large_values`.
+/// Run with `ROWHOUSE_LARGE=1 cargo test -p rowhouse --release --test all large_values::`.
 #[tokio::test(flavor = "multi_thread")]
 async fn values_of_half_a_gib_and_up_to_the_limit_come_back() {
     if std::env::var_os("ROWHOUSE_LARGE").is_none() {

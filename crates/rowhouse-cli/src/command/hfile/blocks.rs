@@ -5,10 +5,10 @@ use std::io::Write;
 use rowhouse_store::{BlockFacts, HFile};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Shown, Told};
+use super::{OutputFormat, PrintResult};
 
 /// Prints every block.
-pub(super) fn tell(file: &HFile, shown: &Shown, out: &mut impl Write) -> Told {
+pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut impl Write) -> PrintResult {
     if !shown.json {
         writeln!(out, "{:>12} {:>9} {:>9} {:>7}  kind", "offset", "len", "payload", "cells")?;
     }
@@ -22,7 +22,7 @@ pub(super) fn tell(file: &HFile, shown: &Shown, out: &mut impl Write) -> Told {
     Ok(())
 }
 
-fn line(facts: &BlockFacts, shown: &Shown) -> String {
+fn line(facts: &BlockFacts, shown: &OutputFormat) -> String {
     let cells = facts.cells.map(|cells| cells.to_string()).unwrap_or_default();
     let first = facts.first_key.as_ref().map(|key| format!(", from row {}", shown.row(key.row())));
     format!(
@@ -35,7 +35,7 @@ fn line(facts: &BlockFacts, shown: &Shown) -> String {
     )
 }
 
-fn document(file: &HFile, facts: &BlockFacts, shown: &Shown) -> Json {
+fn document(file: &HFile, facts: &BlockFacts, shown: &OutputFormat) -> Json {
     let mut document = Map::new();
     document.insert("file".into(), json!(file.path().display().to_string()));
     document.insert("offset".into(), json!(facts.offset));

@@ -7,46 +7,46 @@ use rowhouse_model::{CellRef, Key};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Shown, Told};
+use super::{OutputFormat, PrintResult};
 use crate::command::argument;
 
-/// Which cells.
+/// Arguments that select cells.
 #[derive(Debug, clap::Args)]
 pub(super) struct CellsArgs {
     /// List the cells
     #[arg(long)]
     cells: bool,
-    /// Of this row alone; bytes that are no text as \xHH
+    /// Only of this row; non-text bytes as \xHH
     #[arg(long, value_name = "ROW", requires = "cells", conflicts_with_all = ["start", "stop"], value_parser = argument::row)]
     row: Option<String>,
     /// From this row on
     #[arg(long, value_name = "ROW", requires = "cells", value_parser = argument::bound)]
     start: Option<String>,
-    /// In front of this row
+    /// Before this row
     #[arg(long, value_name = "ROW", requires = "cells", value_parser = argument::bound)]
     stop: Option<String>,
-    /// So many at most
+    /// At most this many
     #[arg(long, value_name = "COUNT", requires = "cells")]
     limit: Option<u64>,
 }
 
-/// The same, read.
-pub(super) struct Wanted {
+/// The parsed arguments.
+pub(super) struct CellSelection {
     rows: RowRange,
     limit: u64,
 }
 
 impl CellsArgs {
-    /// Whether cells are asked for.
+    /// Returns whether cells were requested.
     pub(super) fn is_asked(&self) -> bool {
         self.cells
     }
 
-    /// Reads what somebody wrote.
+    /// Parses the rows given by the user.
     ///
     /// # Errors
-    /// A row that is not written as one.
-    pub(super) fn range(&self) -> Result<Wanted> {
+    /// `InvalidRequest` for a row with an invalid escape.
+    pub(super) fn range(&self) -> Result<CellSelection> {
         let bytes = |text: &Option<String>| -> Result<Bytes> {
             Ok(text.as_deref().map(unescape).transpose()?.unwrap_or_default().into())
         };
@@ -56,12 +56,17 @@ impl CellsArgs {
             stop = [&row[..], &[0]].concat().into();
             start = row;
         }
-        Ok(Wanted { rows: RowRange { start, stop }, limit: self.limit.unwrap_or(u64::MAX) })
+        Ok(CellSelection { rows: RowRange { start, stop }, limit: self.limit.unwrap_or(u64::MAX) })
     }
 }
 
-/// Prints the cells that are wanted.
-pub(super) fn tell(file: &HFile, wanted: &Wanted, shown: &Shown, out: &mut impl Write) -> Told {
+/// Prints the selected cells.
+pub(super) fn tell(
+    file: &HFile,
+    wanted: &CellSelection,
+    shown: &OutputFormat,
+    out: &mut impl Write,
+) -> PrintResult {
     let mut cells = file.cells_from(&Key::row_start(&wanted.rows.start))?;
     let mut left = wanted.limit;
     while let Some(cell) = cells.cell() {
@@ -78,7 +83,7 @@ pub(super) fn tell(file: &HFile, wanted: &Wanted, shown: &Shown, out: &mut impl 
     Ok(())
 }
 
-fn line(cell: &CellRef<'_>, shown: &Shown) -> String {
+fn line(cell: &CellRef<'_>, shown: &OutputFormat) -> String {
     let key = &cell.key;
     let mut line = format!(
         "{} {}:{} {}",
@@ -100,7 +105,7 @@ fn line(cell: &CellRef<'_>, shown: &Shown) -> String {
     line
 }
 
-fn document(cell: &CellRef<'_>, shown: &Shown) -> Json {
+fn document(cell: &CellRef<'_>, shown: &OutputFormat) -> Json {
     let mut document = Map::new();
     shown.put_row(&mut document, "row", cell.key.row);
     document.insert("family".into(), json!(escape(cell.key.family)));
@@ -115,7 +120,7 @@ fn document(cell: &CellRef<'_>, shown: &Shown) -> Json {
     Json::Object(document)
 }
 
-/// HBase's word for a kind of cell.
+/// Returns HBase's name of a cell type.
 fn kind(code: u8) -> &'static str {
     match CellKind::from_code(code) {
         Some(CellKind::Put) => "Put",

@@ -1,4 +1,4 @@
-//! `rowhouse hfile`: what is in HFiles, of rowhouse or of Apache HBase.
+//! `rowhouse hfile`: shows the contents of HFiles, of rowhouse or of Apache HBase.
 
 mod blocks;
 mod cells;
@@ -12,14 +12,14 @@ use rowhouse::{Error, KeySchema, escape};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
-use super::Done;
+use super::CommandResult;
 use crate::one_line::on_one_line;
 use cells::CellsArgs;
 
-/// Which files, and what to tell of them.
+/// Arguments of `rowhouse hfile`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HFileArgs {
-    /// The files; they are read to their last cell, unless only some cells are asked for
+    /// The files; read to their last cell, unless only some cells are requested
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// List the blocks
@@ -27,7 +27,7 @@ pub(crate) struct HFileArgs {
     blocks: bool,
     #[command(flatten)]
     cells: CellsArgs,
-    /// Show rows by the fields of this row-key template too
+    /// Also show rows by the fields of this row-key template
     #[arg(long, value_name = "TEMPLATE", value_parser = KeySchema::parse)]
     key: Option<KeySchema>,
     /// Print JSON, one document per line
@@ -35,26 +35,26 @@ pub(crate) struct HFileArgs {
     json: bool,
 }
 
-/// How rows and documents are printed.
-struct Shown {
+/// The format of rows and documents.
+struct OutputFormat {
     schema: Option<KeySchema>,
     json: bool,
 }
 
-/// What stopped the telling of a file.
-enum Stop {
+/// The reason why output for a file ended early.
+enum PrintError {
     /// The file is damaged, or cannot be read.
     File(Error),
-    /// Nothing more can be printed.
+    /// The output is closed or cannot be written.
     Output(io::Error),
 }
 
-type Told = Result<(), Stop>;
+type PrintResult = Result<(), PrintError>;
 
-/// Tells of each file. Ends with 1 when one of them is damaged or cannot be read.
-pub(crate) fn run(args: &HFileArgs) -> Done {
+/// Prints each file. Exits with 1 if one of them is damaged or cannot be read.
+pub(crate) fn run(args: &HFileArgs) -> CommandResult {
     let range = args.cells.range()?;
-    let shown = Shown { schema: args.key.clone(), json: args.json };
+    let shown = OutputFormat { schema: args.key.clone(), json: args.json };
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
     for (nth, path) in args.files.iter().enumerate() {
@@ -62,20 +62,20 @@ pub(crate) fn run(args: &HFileArgs) -> Done {
             let line = if nth == 0 { "" } else { "\n" };
             let _ = writeln!(out, "{line}{}", path.display());
         }
-        let told = HFile::open(path).map_err(Stop::File).and_then(|file| match args {
+        let told = HFile::open(path).map_err(PrintError::File).and_then(|file| match args {
             _ if args.blocks => blocks::tell(&file, &shown, &mut out),
             _ if args.cells.is_asked() => cells::tell(&file, &range, &shown, &mut out),
             _ => summary::tell(&file, &shown, &mut out),
         });
-        let told = told.and_then(|()| out.flush().map_err(Stop::Output));
+        let told = told.and_then(|()| out.flush().map_err(PrintError::Output));
         match told {
             Ok(()) => {}
-            // Whoever read the output has had enough.
-            Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,
-            Err(Stop::Output(error)) => {
+            // The reader of the output has closed it.
+            Err(PrintError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            Err(PrintError::Output(error)) => {
                 return Err(Error::io("cannot write to standard output", error));
             }
-            Err(Stop::File(error)) => {
+            Err(PrintError::File(error)) => {
                 let _ = out.flush();
                 eprintln!("rowhouse: {error}");
                 code = ExitCode::FAILURE;
@@ -85,8 +85,8 @@ pub(crate) fn run(args: &HFileArgs) -> Done {
     Ok(code)
 }
 
-impl Shown {
-    /// A row as text: its bytes, and its fields if a template is given.
+impl OutputFormat {
+    /// Returns a row as text: its bytes, and its fields if a template is given.
     fn row(&self, row: &[u8]) -> String {
         match self.fields(row) {
             Some(fields) => format!("{} ({fields})", escape(row)),
@@ -99,7 +99,7 @@ impl Shown {
         Some(on_one_line(&schema.read_prefix(row).to_string()))
     }
 
-    /// Puts a row into a document under `name`, and its fields under `name` with `_fields` behind it.
+    /// Adds a row to a document under `name`, and its fields under `name` followed by `_fields`.
     fn put_row(&self, document: &mut Map<String, Json>, name: &str, row: &[u8]) {
         document.insert(name.to_owned(), json!(escape(row)));
         if let Some(fields) = self.fields(row) {
@@ -108,13 +108,13 @@ impl Shown {
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for PrintError {
     fn from(error: Error) -> Self {
         Self::File(error)
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for PrintError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }

@@ -1,4 +1,4 @@
-//! An HFile on one page: what is in it, counted cell by cell, and what it says of itself.
+//! An HFile on one page: its contents, counted cell by cell, and its metadata.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -8,13 +8,13 @@ use rowhouse_model::{CellKind, CellRef};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Shown, Told};
+use super::{OutputFormat, PrintResult};
 use crate::counted::counted;
 use crate::shell::timestamp;
 
 /// Prints the page.
-pub(super) fn tell(file: &HFile, shown: &Shown, out: &mut impl Write) -> Told {
-    let counted = Counted::of(file)?;
+pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut impl Write) -> PrintResult {
+    let counted = CellCounts::of(file)?;
     match shown.json {
         true => writeln!(out, "{}", document(file, &counted, shown)?)?,
         false => {
@@ -26,9 +26,9 @@ pub(super) fn tell(file: &HFile, shown: &Shown, out: &mut impl Write) -> Told {
     Ok(())
 }
 
-/// What counting the cells tells.
+/// Counts over the cells.
 #[derive(Default)]
-struct Counted {
+struct CellCounts {
     cells: u64,
     rows: u64,
     markers: u64,
@@ -42,7 +42,7 @@ struct Counted {
     last_row: Option<Vec<u8>>,
 }
 
-impl Counted {
+impl CellCounts {
     fn of(file: &HFile) -> Result<Self> {
         let mut counted = Self::default();
         let mut cells = file.cells()?;
@@ -93,7 +93,11 @@ impl Counted {
     }
 }
 
-fn lines(file: &HFile, cells: &Counted, shown: &Shown) -> Result<Vec<(&'static str, String)>> {
+fn lines(
+    file: &HFile,
+    cells: &CellCounts,
+    shown: &OutputFormat,
+) -> Result<Vec<(&'static str, String)>> {
     let (meta, trailer) = (file.meta(), file.meta().trailer());
     let mut lines = vec![
         ("file", counted(trailer.file_len, "byte")),
@@ -188,7 +192,7 @@ const NUMBERS: [&str; 16] = [
     "hfile.TAGS_COMPRESSED",
 ];
 
-/// A value of file info: a number where the name says so, otherwise its bytes.
+/// Returns a value of file info as text: a number if its name has one, otherwise its bytes.
 fn info_value(name: &[u8], value: &[u8]) -> String {
     let long =
         |at: usize| value.get(at..)?.first_chunk::<8>().map(|long| i64::from_be_bytes(*long));
@@ -208,7 +212,7 @@ fn info_value(name: &[u8], value: &[u8]) -> String {
     }
 }
 
-fn document(file: &HFile, counted: &Counted, shown: &Shown) -> Result<Json> {
+fn document(file: &HFile, counted: &CellCounts, shown: &OutputFormat) -> Result<Json> {
     let (meta, trailer) = (file.meta(), file.meta().trailer());
     let mut document = Map::new();
     let mut put = |name: &str, value: Json| document.insert(name.to_owned(), value);

@@ -1,4 +1,4 @@
-//! How far reading rows has come.
+//! Progress of reading rows.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use rowhouse_store::Progress;
 use crate::command::progress::Bar;
 use crate::counted::counted;
 
-/// A bar with the number of rows and their rate.
+/// A progress bar with the number of rows and their rate.
 pub(super) struct RowBar {
     bar: Bar,
     bytes_total: u64,
@@ -15,20 +15,20 @@ pub(super) struct RowBar {
 }
 
 impl RowBar {
-    /// A bar over so many bytes of files.
+    /// Creates a bar for files with that many bytes in all.
     pub(super) fn new(bytes_total: u64) -> Self {
         Self { bar: Bar::new(), bytes_total, begun: Instant::now() }
     }
 
-    /// Draws it for one row of some, unless that was done a moment ago.
+    /// Draws the bar, at most for one row in `ROWS_BETWEEN` and not right after the last draw.
     pub(super) fn draw(&mut self, doing: &str, rows: u64, bytes_done: u64) {
-        // A text for every row would cost more than the row.
+        // Formatting a text for every row would cost more than the row.
         if rows.is_multiple_of(ROWS_BETWEEN) {
             self.draw_now(doing, rows, bytes_done);
         }
     }
 
-    /// As [`RowBar::draw`], for whoever does not ask at every row.
+    /// As [`RowBar::draw`], for callers that do not call it for every row.
     pub(super) fn draw_now(&mut self, doing: &str, rows: u64, bytes_done: u64) {
         let seconds = self.begun.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
         let rate = |count: u64| count as f64 / seconds;
@@ -41,12 +41,12 @@ impl RowBar {
         self.bar.draw(&Progress::new(&text, bytes_done, self.bytes_total));
     }
 
-    /// Seconds since it was made.
+    /// Returns the seconds since the bar was created.
     pub(super) fn seconds(&self) -> f64 {
         self.begun.elapsed().as_secs_f64()
     }
 
-    /// Takes it away.
+    /// Erases the bar.
     pub(super) fn clear(&mut self) {
         std::mem::replace(&mut self.bar, Bar::new()).clear();
     }

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use rowhouse::{Bytes, Cell, CellBytes, CellKind, Result, Timestamp};
 
-/// Packs cells: families, qualifiers and values are what the table's declaration makes, with lengths that fit.
+/// Packs cells. Families, qualifiers and values come from the table's declaration and have lengths
+/// that fit.
 pub(super) fn pack(cells: &[CellBytes]) -> Vec<u8> {
     let mut packed = Vec::new();
     for CellBytes { family, qualifier, value } in cells {
@@ -23,7 +24,8 @@ pub(super) fn pack(cells: &[CellBytes]) -> Vec<u8> {
     packed
 }
 
-/// The cells of one row of the table, whose columns stand over those of rows before it with the same key.
+/// The cells of one row of the table. Columns of later input rows with the same key replace those
+/// of earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
     columns: BTreeMap<(Bytes, Bytes), Bytes>,
@@ -45,7 +47,7 @@ impl Merged {
         }
     }
 
-    /// The cells, in their order, at the time at which they are written.
+    /// Returns the cells in order, with the timestamp of the write.
     pub(super) fn into_cells(self, row: &[u8]) -> Result<Vec<Cell>> {
         let cell = |((family, qualifier), value): ((Bytes, Bytes), Bytes)| {
             Cell::new(row, family, qualifier, Timestamp::LATEST, CellKind::Put, value)

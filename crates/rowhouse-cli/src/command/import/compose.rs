@@ -1,4 +1,4 @@
-//! Values made of several fields of a file: `{time_hour:.14}{minute:02}Z`.
+//! Values composed from several fields of a file: `{time_hour:.14}{minute:02}Z`.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use rowhouse::{Error, Result};
 
 use super::source::{Datum, Record};
 
-/// A text with places for fields of a file, which are numbered.
+/// A text with placeholders for fields of a file, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Composed {
     parts: Vec<Part>,
@@ -17,18 +17,19 @@ enum Part {
     Literal(String),
     Field {
         at: usize,
-        /// Zeros go in front of it until it has so many characters.
+        /// Number of characters up to which the value is padded with leading zeros.
         fill: usize,
-        /// Characters of it that are taken, from the first.
+        /// Number of leading characters that are used.
         take: usize,
     },
 }
 
 impl Composed {
-    /// Reads a text. `position` says where a field of the file is among its names.
+    /// Parses a text. `position` returns the index of a field among the file's names.
     ///
     /// # Errors
-    /// `InvalidRequest` for braces that do not close, for a field that the file does not have, and for what is no format.
+    /// `InvalidRequest` for unclosed braces, for a field that the file does not have, and for an
+    /// invalid format.
     pub(super) fn parse(text: &str, position: impl Fn(&str) -> Result<usize>) -> Result<Self> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -63,7 +64,7 @@ impl Composed {
         Ok(Self { parts })
     }
 
-    /// The places of the fields that it takes.
+    /// Returns the indexes of the fields in the text.
     pub(super) fn fields(&self) -> impl Iterator<Item = usize> + '_ {
         self.parts.iter().filter_map(|part| match part {
             Part::Field { at, .. } => Some(*at),
@@ -71,7 +72,7 @@ impl Composed {
         })
     }
 
-    /// The value for a row: none if one of its fields has none.
+    /// Returns the value for a row, or none if one of its fields has none.
     pub(super) fn datum(&self, record: &Record) -> Result<Datum<'static>> {
         let mut made = String::new();
         for part in &self.parts {
@@ -94,7 +95,7 @@ impl Composed {
     }
 }
 
-/// `NAME`, `NAME:02` or `NAME:.14`.
+/// Parses `NAME`, `NAME:02` or `NAME:.14`.
 fn field(text: &str, inside: &str, position: &impl Fn(&str) -> Result<usize>) -> Result<Part> {
     let (name, format) = inside.rsplit_once(':').unwrap_or((inside, ""));
     let number = |digits: &str| {

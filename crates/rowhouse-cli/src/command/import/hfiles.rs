@@ -1,4 +1,4 @@
-//! HFiles of a cluster, or of another database, into a table.
+//! Loads HFiles of a cluster, or of another database, into a table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use rowhouse::{Error, TableName};
 use rowhouse_store::{Store, files_to_load};
 
-use crate::command::Done;
+use crate::command::CommandResult;
 use crate::command::progress::Bar;
 use crate::counted::counted;
 
-/// Loads the files under `hfiles`, all of them or none, into a table of the store in `data`.
-pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> Done {
+/// Loads the files under `hfiles` atomically into a table of the store in `data`.
+pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> CommandResult {
     let files = files_to_load(hfiles)?;
     if files.is_empty() {
         return Err(Error::invalid(format!("no HFiles in {}", hfiles.display())));

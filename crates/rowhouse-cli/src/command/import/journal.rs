@@ -1,4 +1,4 @@
-//! How far an import has come, for the same command to go on after it was ended.
+//! The progress file of an import, from which the same command resumes after an interruption.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,42 +8,43 @@ use rowhouse::{Bytes, Error, Result, escape, unescape};
 use serde_json::{Map, Value as Json, json};
 
 use super::lanes::Part;
-use super::rows::Spot;
+use super::rows::InputPosition;
 use super::source::RecordPosition;
 use super::survey::Counts;
 
-/// The file that says how far an import has come. It is there while rows are being written, and no longer.
-pub(super) struct Journal {
+/// The progress file of an import. It exists only while rows are being written.
+pub(super) struct ProgressFile {
     path: PathBuf,
-    /// Which import it is of: database, table, files with their lengths and times, and how they are read.
+    /// Identity of the import: database, table, files with their lengths and times, and how they
+    /// are read.
     import: Json,
 }
 
-/// Where an import goes on.
+/// The point from which an import resumes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Reached {
-    /// What there was to do.
+pub(super) struct Progress {
+    /// Counts of the survey.
     pub(super) counts: Counts,
-    /// What is left of the files: all rows that may not be written yet are in here.
+    /// The remaining parts of the files: they contain all rows that may not be written yet.
     pub(super) parts: Vec<Part>,
-    /// Rows that are written for sure.
+    /// Number of rows that are certainly written.
     pub(super) written: u64,
-    /// The keys of those of them that came last, one of each part.
+    /// Key of the last written row of each part.
     pub(super) last: Vec<Bytes>,
     /// The files of rejected rows.
     pub(super) rejects: Vec<PathBuf>,
 }
 
-impl Journal {
+impl ProgressFile {
     pub(super) fn new(path: &Path, import: Json) -> Self {
         Self { path: path.to_owned(), import }
     }
 
-    /// How far an import before this one came, if it did not come to its end.
+    /// Returns the progress of an earlier, unfinished import.
     ///
     /// # Errors
-    /// `InvalidRequest` for the file of another import, and for one that cannot be understood; `Io`.
-    pub(super) fn reached(&self) -> Result<Option<Reached>> {
+    /// `InvalidRequest` for the file of another import, and for an unreadable one; `Io`.
+    pub(super) fn reached(&self) -> Result<Option<Progress>> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -66,9 +67,9 @@ impl Journal {
         reached_of(&kept).map(Some).ok_or_else(unread)
     }
 
-    /// Notes how far the import has come: what is in front of it must be on the disk.
-    pub(super) fn note(&self, reached: &Reached) -> Result<()> {
-        let Reached { counts, parts, written, last, rejects } = reached;
+    /// Records the progress: all rows before it must be on the disk.
+    pub(super) fn note(&self, reached: &Progress) -> Result<()> {
+        let Progress { counts, parts, written, last, rejects } = reached;
         let parts = parts.iter().map(|part| {
             json!({"start": spot_json(&part.start), "end": part.end.as_ref().map(spot_json)})
         });
@@ -88,14 +89,14 @@ impl Journal {
         let write = || {
             let mut file = File::create(&part)?;
             writeln!(file, "{kept}")?;
-            // Otherwise a power cut could leave the name without what it stands for.
+            // Otherwise a power cut could leave the name without the contents.
             file.sync_all()?;
             fs::rename(&part, &self.path)
         };
         write().map_err(|source| self.io("write", source))
     }
 
-    /// There is nothing left to go on with.
+    /// Removes the file after the import has finished.
     pub(super) fn remove(&self) -> Result<()> {
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -110,7 +111,7 @@ impl Journal {
     }
 }
 
-fn reached_of(kept: &Map<String, Json>) -> Option<Reached> {
+fn reached_of(kept: &Map<String, Json>) -> Option<Progress> {
     let number = |name: &str| kept.get(name)?.as_u64();
     let counts = Counts {
         rows: number("rows")?,
@@ -126,26 +127,26 @@ fn reached_of(kept: &Map<String, Json>) -> Option<Reached> {
         Some(Part { start: spot_of(part.get("start")?)?, end })
     };
     let parts = kept.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
-    // The file of an older version has none.
+    // Files of older versions do not have it.
     let last = kept.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     let key = |key: &Json| Some(Bytes::from(unescape(key.as_str()?).ok()?));
     let last = last.iter().map(key).collect::<Option<_>>()?;
     let rejects = kept.get("rejects").and_then(Json::as_array);
     let rejects = rejects.into_iter().flatten().map(|path| Some(path.as_str()?.into()));
     let rejects = rejects.collect::<Option<_>>()?;
-    Some(Reached { counts, parts, written: number("written")?, last, rejects })
+    Some(Progress { counts, parts, written: number("written")?, last, rejects })
 }
 
-fn spot_json(spot: &Spot) -> Json {
-    let Spot { file, place: RecordPosition { byte, line, record } } = spot;
+fn spot_json(spot: &InputPosition) -> Json {
+    let InputPosition { file, place: RecordPosition { byte, line, record } } = spot;
     json!({"file": file, "byte": byte, "line": line, "record": record})
 }
 
-fn spot_of(json: &Json) -> Option<Spot> {
+fn spot_of(json: &Json) -> Option<InputPosition> {
     let number = |name: &str| json.get(name)?.as_u64();
     let place =
         RecordPosition { byte: number("byte")?, line: number("line")?, record: number("record")? };
-    Some(Spot { file: usize::try_from(number("file")?).ok()?, place })
+    Some(InputPosition { file: usize::try_from(number("file")?).ok()?, place })
 }
 
 #[cfg(test)]
@@ -156,19 +157,21 @@ mod tests {
     fn what_is_noted_is_read_by_the_same_import_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.csv.progress");
-        let journal = Journal::new(&path, json!({"table": "a"}));
+        let journal = ProgressFile::new(&path, json!({"table": "a"}));
         assert_eq!(journal.reached().unwrap(), None);
         let place = RecordPosition { byte: u64::MAX, line: 7, record: 6 };
         let counts = Counts { rows: 9, rejected: 1, same_key: 2, in_table: 3 };
-        let spot = Spot { file: 1, place };
-        let parts =
-            vec![Part { start: Spot::default(), end: Some(spot) }, Part { start: spot, end: None }];
+        let spot = InputPosition { file: 1, place };
+        let parts = vec![
+            Part { start: InputPosition::default(), end: Some(spot) },
+            Part { start: spot, end: None },
+        ];
         let last = vec![Bytes::from_static(b"a\x00\\x"), Bytes::from_static(b"\xFF")];
         let rejects = vec!["out/a.csv.rejected.2".into()];
-        let reached = Reached { counts, parts, written: 5, last, rejects };
+        let reached = Progress { counts, parts, written: 5, last, rejects };
         journal.note(&reached).unwrap();
         assert_eq!(journal.reached().unwrap(), Some(reached));
-        let other = Journal::new(&path, json!({"table": "b"})).reached().unwrap_err();
+        let other = ProgressFile::new(&path, json!({"table": "b"})).reached().unwrap_err();
         assert!(other.message().contains("another one"), "{other}");
         fs::write(&path, "{\"import\":").unwrap();
         assert!(journal.reached().unwrap_err().message().contains("cannot be understood"));

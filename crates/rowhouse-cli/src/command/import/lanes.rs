@@ -1,33 +1,34 @@
-//! Parts of the files that are read side by side, so that rows in key order do not all go to one region at a time.
+//! Parts of the files that are read in parallel, so that rows in key order do not all go to one
+//! region at a time.
 
 use rowhouse::{Bytes, Result};
 
 use super::row::NewRow;
-use super::rows::{Inputs, Rows, Spot};
+use super::rows::{InputPosition, Inputs, Rows};
 
-/// A part of the files: from a spot up to another, or up to the end.
+/// A part of the files: from one position up to another, or up to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Part {
-    pub(super) start: Spot,
-    pub(super) end: Option<Spot>,
+    pub(super) start: InputPosition,
+    pub(super) end: Option<InputPosition>,
 }
 
-/// Spots among rows, at even distances, of which there are never more than a few.
+/// Evenly spaced positions among the rows. Their number stays small.
 #[derive(Debug)]
-pub(super) struct Marks {
-    spots: Vec<Spot>,
+pub(super) struct PositionSamples {
+    spots: Vec<InputPosition>,
     rows: u64,
-    /// Rows from one mark to the next.
+    /// Number of rows between two marks.
     distance: u64,
 }
 
-impl Marks {
+impl PositionSamples {
     pub(super) fn new() -> Self {
         Self { spots: Vec::new(), rows: 0, distance: 1 }
     }
 
-    /// One more row has been read, up to here.
-    pub(super) fn count(&mut self, reached: Spot) {
+    /// Counts one more row, which ends at `reached`.
+    pub(super) fn count(&mut self, reached: InputPosition) {
         self.rows += 1;
         if !self.rows.is_multiple_of(self.distance) {
             return;
@@ -43,9 +44,10 @@ impl Marks {
         }
     }
 
-    /// The files in so many parts of about as many rows each, or fewer where there are few rows.
+    /// Divides the files into `count` parts with about equal numbers of rows, or fewer if there are
+    /// few rows.
     pub(super) fn parts(&self, count: usize) -> Vec<Part> {
-        let mut starts = vec![Spot::default()];
+        let mut starts = vec![InputPosition::default()];
         starts.extend((1..count).filter_map(|nth| {
             let before = nth * self.spots.len() / count;
             self.spots.get(before.checked_sub(1)?).copied()
@@ -57,30 +59,30 @@ impl Marks {
 }
 
 /// A part that is being read.
-pub(super) struct Lane<'i> {
+pub(super) struct InputPart<'i> {
     rows: Rows<'i>,
-    end: Option<Spot>,
+    end: Option<InputPosition>,
     is_done: bool,
-    /// The key of the last row that was taken.
+    /// Key of the last row taken.
     last: Option<Bytes>,
 }
 
-impl<'i> Lane<'i> {
+impl<'i> InputPart<'i> {
     pub(super) fn open(inputs: &'i Inputs, part: &Part) -> Result<Self> {
         Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false, last: None })
     }
 
-    /// Notes the key of a row that was taken.
+    /// Records the key of a row that was taken.
     pub(super) fn note(&mut self, key: &Bytes) {
         self.last = Some(key.clone());
     }
 
-    /// The key of the last row that was taken.
+    /// Returns the key of the last row taken.
     pub(super) fn last(&self) -> Option<Bytes> {
         self.last.clone()
     }
 
-    /// The next row that is not rejected.
+    /// Returns the next row that is not rejected.
     pub(super) fn next(&mut self) -> Result<Option<NewRow>> {
         while !self.is_done {
             let read = match self.end == Some(self.rows.reached()) {
@@ -89,7 +91,7 @@ impl<'i> Lane<'i> {
             };
             match read.map(|read| read.row) {
                 Some(Ok(row)) => return Ok(Some(row)),
-                // It was told of when all rows were looked at.
+                // The survey has reported it.
                 Some(Err(_)) => {}
                 None => self.is_done = true,
             }
@@ -97,7 +99,7 @@ impl<'i> Lane<'i> {
         Ok(None)
     }
 
-    /// What is left of the part.
+    /// Returns the unread rest of the part.
     pub(super) fn rest(&self) -> Part {
         Part { start: self.rows.reached(), end: self.end }
     }
@@ -112,18 +114,18 @@ mod tests {
     use super::super::source::RecordPosition;
     use super::*;
 
-    fn spot(row: u64) -> Spot {
-        Spot { file: 0, place: RecordPosition { byte: row * 10, line: row, record: row } }
+    fn spot(row: u64) -> InputPosition {
+        InputPosition { file: 0, place: RecordPosition { byte: row * 10, line: row, record: row } }
     }
 
     proptest! {
         #[test]
         fn parts_cover_all_rows_once_and_are_about_as_long(rows in 0_u64..5_000, count in 1_usize..9) {
-            let mut marks = Marks::new();
+            let mut marks = PositionSamples::new();
             (1..=rows).for_each(|row| marks.count(spot(row)));
             let parts = marks.parts(count);
             prop_assert!(parts.len() <= count);
-            prop_assert_eq!(parts[0].start, Spot::default());
+            prop_assert_eq!(parts[0].start, InputPosition::default());
             prop_assert_eq!(parts[parts.len() - 1].end, None);
             for pair in parts.windows(2) {
                 prop_assert_eq!(pair[0].end, Some(pair[1].start));

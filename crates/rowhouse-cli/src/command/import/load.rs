@@ -1,4 +1,4 @@
-//! Rows into a table as files of its regions, all at once.
+//! Loads rows into a table as files of its regions, atomically.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use super::bar::RowBar;
 use super::cells::Merged;
 use super::sort::{Entry, Sorted, Sorter};
 
-/// Writes sorted rows to files of the store in `dir`, which nobody has open, and makes them part of the table.
+/// Writes sorted rows to files of the store in `dir`, which no process has open, and adds these to
+/// the table.
 pub(super) fn load(
     dir: &Path,
     table: &TableName,
@@ -18,7 +19,7 @@ pub(super) fn load(
     bytes: u64,
 ) -> Result<()> {
     let store = Store::builder(dir).only_existing().open()?;
-    let mut rows = OneByOne { sorted: sorter.sorted()?, next: None };
+    let mut rows = MergedRows { sorted: sorter.sorted()?, next: None };
     let mut count = 0;
     store.load_rows(table, || {
         count += 1;
@@ -28,13 +29,13 @@ pub(super) fn load(
     store.close()
 }
 
-/// Rows of the table: entries of one key together.
-struct OneByOne<'s> {
+/// Iterates over the rows of the table: merges consecutive entries with the same key.
+struct MergedRows<'s> {
     sorted: Sorted<'s>,
     next: Option<Entry>,
 }
 
-impl OneByOne<'_> {
+impl MergedRows<'_> {
     fn next(&mut self) -> Result<Option<Vec<Cell>>> {
         let first = match self.next.take() {
             Some(entry) => entry,

@@ -1,4 +1,4 @@
-//! A table that is made when it is not there.
+//! Creation of a missing table.
 
 use std::collections::BTreeSet;
 
@@ -9,33 +9,36 @@ use rowhouse::{
 
 use super::targets::Targets;
 
-/// What the table declares.
+/// Arguments that declare the table.
 #[derive(Debug, clap::Args)]
-pub(super) struct MakingArgs {
-    /// Make the table if it is not there: the template of its key, such as '[user string][at millis desc]'
+pub(super) struct CreateTableArgs {
+    /// Create the table if it is missing: the template of its key, such as '[user string][at millis
+    /// desc]'
     #[arg(long, value_name = "TEMPLATE", requires = "columns", value_parser = KeySchema::parse)]
     key: Option<KeySchema>,
-    /// The columns of the table that is made, such as 'd:n count u32; d:s subject string'; it has their families
+    /// The columns of a table that is created, such as 'd:n count u32; d:s subject string'; it gets
+    /// their families
     #[arg(long, value_name = "DECLARATIONS", requires = "key", value_parser = ColumnSchema::parse)]
     columns: Option<ColumnSchema>,
-    /// The regions of the table that is made, where its key is spread evenly
+    /// The number of regions of a table that is created, if its key is distributed evenly
     #[arg(long, value_name = "N", requires = "key")]
     regions: Option<usize>,
 }
 
-/// The table that rows go to.
+/// The table that receives the rows.
 pub(super) enum Destination {
-    /// It is there.
-    There(Table),
-    /// It is to be made before the first row is written.
-    ToMake(Box<TableSpec>),
+    /// An existing table.
+    Existing(Table),
+    /// A table that is created before the first row is written.
+    ToCreate(Box<TableSpec>),
 }
 
-impl MakingArgs {
-    /// Finds the table, or says how it is to be made, and what it declares.
+impl CreateTableArgs {
+    /// Finds the table, or determines how to create it, and returns its declarations.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for declarations that cannot be read, and where the table declares something else.
+    /// `TableNotFound`; `InvalidRequest` for invalid declarations, and if the table declares
+    /// something else.
     pub(super) async fn destination(
         &self,
         database: &Database,
@@ -53,18 +56,18 @@ impl MakingArgs {
             let table = database.table(&text).await?;
             let targets = Targets::of(&table)?;
             self.check_same(&targets, name)?;
-            return Ok((Destination::There(table), targets));
+            return Ok((Destination::Existing(table), targets));
         };
         let spec = self.spec(&text, &targets);
         spec.check()?;
-        Ok((Destination::ToMake(Box::new(spec)), targets))
+        Ok((Destination::ToCreate(Box::new(spec)), targets))
     }
 
     fn given(&self) -> Option<Targets> {
         Some(Targets { key: self.key.clone()?, columns: self.columns.clone()? })
     }
 
-    /// Whether a table that is there is the one that would be made.
+    /// Checks that an existing table has the declarations given in the arguments.
     fn check_same(&self, there: &Targets, name: &TableName) -> Result<()> {
         match self.given() {
             Some(given) if given.key != there.key || given.columns != there.columns => {

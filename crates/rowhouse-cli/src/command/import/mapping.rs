@@ -1,4 +1,4 @@
-//! From the fields of a file to those of the table.
+//! The mapping from fields of a file to those of the table.
 
 use std::collections::BTreeMap;
 
@@ -10,39 +10,40 @@ use super::targets::Targets;
 use super::times::TimeForm;
 use crate::command::argument;
 
-/// What the user says of fields whose names are not the table's.
+/// Arguments for fields whose names differ from the table's.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct MappingArgs {
-    /// A field of the file is the field or column of that name
+    /// Write a field of the file to the field or column of that name
     #[arg(long = "map", value_name = "NAME=FIELD", value_parser = argument::pair)]
     maps: Vec<String>,
-    /// A field or column is made of fields of the file, {NAME:02} with zeros in front, {NAME:.14} cut behind so many
-    /// characters: --set 'at={day}T{hour:02}:{minute:02}'
+    /// Compose a field or column from fields of the file, {NAME:02} with leading zeros, {NAME:.14}
+    /// cut after that many characters: --set 'at={day}T{hour:02}:{minute:02}'
     #[arg(long = "set", value_name = "FIELD=TEXT", value_parser = set)]
     sets: Vec<String>,
-    /// A field of the file is left out
+    /// Leave out a field of the file
     #[arg(long = "skip", value_name = "NAME")]
     skips: Vec<String>,
-    /// All fields of the file that the table has no place for are left out
+    /// Leave out all fields of the file that the table does not have
     #[arg(long)]
     skip_unknown: bool,
-    /// How a field's or column's times are written: iso (2022-12-01T08:00), ymd (20221201), ymdhm, ymdhms, a count of
-    /// its own units, or of seconds, millis, micros or nanos [default: recognized from all values of a file]
+    /// The form of a field's or column's times: iso (2022-12-01T08:00), ymd (20221201), ymdhm,
+    /// ymdhms, a count of its own units, or of seconds, millis, micros or nanos [default:
+    /// recognized from all values of a file]
     #[arg(long = "times", value_name = "NAME=FORM", value_parser = times)]
     times: Vec<String>,
 }
 
-/// Where the value of a field or column comes from.
+/// The source of the values of a field or column.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// This field of the file.
+    /// A field of the file, by its index.
     Field(usize),
-    /// Several, or none.
+    /// A text composed from any number of fields.
     Composed(Composed),
 }
 
 impl Origin {
-    /// The value in a row.
+    /// Returns the value in a row.
     pub(super) fn datum<'r>(&self, record: &'r Record) -> Result<Datum<'r>> {
         match self {
             Self::Field(at) => Ok(record.datum(*at)),
@@ -51,11 +52,13 @@ impl Origin {
     }
 }
 
-/// Where everything that the table declares comes from, by name: what is not in here, a file does not have.
+/// The origins of the table's fields and columns, by name. Names without an entry have no source in
+/// the file.
 pub(super) type Origins = BTreeMap<String, Origin>;
 
 impl MappingArgs {
-    /// Names of the table that files without names in front may use, under the names that the files have for them.
+    /// Returns the table's names that may occur in files without a list of names, under their names
+    /// in the file.
     pub(super) fn wanted(&self, targets: &Targets) -> Result<Vec<String>> {
         let maps = pairs(&self.maps, "map")?;
         let mut wanted: Vec<String> = maps.iter().map(|(from, _)| (*from).to_owned()).collect();
@@ -76,7 +79,7 @@ impl MappingArgs {
         Ok(once)
     }
 
-    /// The declared form of the times of each field.
+    /// Returns the declared form of the times of each field.
     ///
     /// # Errors
     /// `InvalidRequest` for names that the table does not have, and for a name with two forms.
@@ -91,15 +94,15 @@ impl MappingArgs {
         Ok(forms)
     }
 
-    /// What rows with open names may have besides.
-    pub(super) fn passed_over(&self) -> Option<Vec<String>> {
+    /// Returns the unknown names to ignore in rows of files with open names; `None` for any.
+    pub(super) fn ignored_names(&self) -> Option<Vec<String>> {
         (!self.skip_unknown).then(|| self.skips.clone())
     }
 
-    /// Holds the names of a file against those of the table.
+    /// Matches the names of a file with those of the table.
     ///
     /// # Errors
-    /// `InvalidRequest` for names that are on one side only, all of them at once; for a field with two origins.
+    /// `InvalidRequest` with all names that occur on one side only; for a field with two origins.
     pub(super) fn origins(
         &self,
         names: &[String],
@@ -154,7 +157,7 @@ fn add(origins: &mut Origins, name: &str, origin: Origin) -> Result<()> {
     }
 }
 
-/// Where a field is among those of a file.
+/// Returns the index of a field among those of a file.
 fn position(names: &[String], name: &str) -> Result<usize> {
     let mut found = (0..names.len()).filter(|at| names[*at] == name);
     match (found.next(), found.next()) {
@@ -178,7 +181,7 @@ fn no_place(unknown: &[&str]) -> Error {
     ))
 }
 
-/// Arguments of the form `LEFT=RIGHT`.
+/// Splits arguments of the form `LEFT=RIGHT`.
 fn pairs<'a>(args: &'a [String], option: &str) -> Result<Vec<(&'a str, &'a str)>> {
     let pair = |arg: &'a String| {
         let pair = arg.split_once('=').filter(|(left, _)| !left.is_empty());
@@ -187,21 +190,21 @@ fn pairs<'a>(args: &'a [String], option: &str) -> Result<Vec<(&'a str, &'a str)>
     args.iter().map(pair).collect()
 }
 
-/// FIELD=TEXT, and a text that can be filled.
+/// Checks a FIELD=TEXT whose text is a valid composition.
 fn set(text: &str) -> Result<String> {
     let text = argument::pair(text)?;
     names_in(text.split_once('=').map_or("", |(_, made)| made))?;
     Ok(text)
 }
 
-/// NAME=FORM.
+/// Checks a NAME=FORM.
 fn times(text: &str) -> Result<String> {
     let text = argument::pair(text)?;
     TimeForm::parse(text.split_once('=').map_or("", |(_, form)| form))?;
     Ok(text)
 }
 
-/// The names of fields in a text of `--set`.
+/// Returns the names of fields in a text of `--set`.
 fn names_in(text: &str) -> Result<Vec<String>> {
     let names = std::cell::RefCell::new(Vec::new());
     Composed::parse(text, |name| {
@@ -234,7 +237,7 @@ mod tests {
         }
     }
 
-    /// The names that have an origin, or the message.
+    /// Returns the names that have an origin, or an error message.
     fn fed(args: &MappingArgs, names: &[&str]) -> Result<String, String> {
         let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
         let origins = args.origins(&names, &targets(), false);

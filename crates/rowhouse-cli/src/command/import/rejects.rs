@@ -1,4 +1,4 @@
-//! Rows that cannot be taken, in files of their own.
+//! Files of rejected rows.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,8 +10,8 @@ use rowhouse::{Error, Result};
 
 use crate::one_line::on_one_line;
 
-/// Where rejected rows go: for each file to one that has `.rejected` behind its name, each row as it stands in its file,
-/// below a line that says where that is and what is wrong.
+/// Writes rejected rows: for each input file to one with `.rejected` appended to its name, each row
+/// as it stands in its file, after a line with its position and the error.
 ///
 /// ```text
 /// carrier,flight,time_hour
@@ -19,12 +19,13 @@ use crate::one_line::on_one_line;
 /// UA,x,2013-01-01T10:00:00Z
 /// ```
 ///
-/// Repaired, such a file can be imported with `--comment '#'`. It is made with the first row that is rejected, and has
-/// its name when it is whole: somebody may be repairing the file of an import before, so behind a name that is taken
-/// stands a number, from 2. Where the same rows were rejected for the same reasons, the file that is there is kept.
+/// Such a file can be corrected and imported with `--comment '#'`. It is created with the first
+/// rejected row, and gets its name when it is complete. A user may be correcting the file of an
+/// earlier import, so a number, from 2, is appended to a name that is taken. If the same rows were
+/// rejected for the same reasons, the existing file is kept.
 pub(super) struct Rejects {
     dir: PathBuf,
-    /// The file that is being written, and the name that it will have if nothing has it.
+    /// The file being written, and the name that it will get if that is free.
     open: Option<(BufWriter<File>, PathBuf)>,
     made: Vec<PathBuf>,
     count: u64,
@@ -32,7 +33,8 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    /// Rejected rows of `files` go to files in `dir`; more than `count_max` rows stop the import.
+    /// Creates the writer: rejected rows of `files` go to files in `dir`; more than `count_max`
+    /// rows stop the import.
     ///
     /// # Errors
     /// `InvalidRequest` for two files of one name.
@@ -48,25 +50,25 @@ impl Rejects {
         Ok(Self { dir, open: None, made: Vec::new(), count: 0, count_max })
     }
 
-    /// The file that is written to while rows of a file are rejected.
+    /// Returns the temporary file that holds the rejected rows of a file while it is being read.
     pub(super) fn part_of(dir: &Path, file: &Path) -> PathBuf {
         part_of(&dir.join(name_of(file)))
     }
 
-    /// How many rows were rejected.
+    /// Returns the number of rejected rows.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The files that were made.
+    /// Returns the files that were written.
     pub(super) fn made(&self) -> &[PathBuf] {
         &self.made
     }
 
-    /// Notes a row of `file`.
+    /// Adds a row of `file`.
     ///
     /// # Errors
-    /// `Io`; `InvalidRequest` for one too many.
+    /// `Io`; `InvalidRequest` if it exceeds the limit.
     pub(super) fn push(&mut self, file: &Path, why: &Error, row: &Original) -> Result<()> {
         let why = on_one_line(why.message().lines().next().unwrap_or_default());
         let path = self.dir.join(name_of(file));
@@ -86,7 +88,8 @@ impl Rejects {
         Ok(())
     }
 
-    /// Gives the file that is being written its name, if there is one: there are no more rows of its file.
+    /// Gives the file being written its final name, if there is one. There must be no more rows of
+    /// its input file.
     pub(super) fn finish_file(&mut self) -> Result<()> {
         let Some((out, path)) = self.open.take() else { return Ok(()) };
         let name = || {
@@ -115,11 +118,11 @@ impl Rejects {
 /// A row as it stands in its file.
 #[derive(Debug, Default)]
 pub(super) struct Original {
-    /// The line with the names, with its end; empty in files that have none.
+    /// The line with the names, with its line end; empty in files without one.
     pub(super) heading: Vec<u8>,
     /// Its line, or its number in a Parquet file, from 1.
     pub(super) line: u64,
-    /// The row, without the end of its line.
+    /// The row, without its line end.
     pub(super) row: Vec<u8>,
 }
 
@@ -133,8 +136,8 @@ fn part_of(path: &Path) -> PathBuf {
     with_end(path, ".part")
 }
 
-/// Gives a file the first name of `path`, `path.2`, `path.3` and so on that nothing has; if a file with the same content
-/// is met before, that is enough. The name.
+/// Renames a file to the first free name among `path`, `path.2`, `path.3` and so on. An earlier
+/// file with the same content is kept instead. Returns the name.
 fn named(part: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut name = path.to_owned();
     let mut number = 1_u64;
@@ -150,7 +153,7 @@ fn named(part: &Path, path: &Path) -> io::Result<PathBuf> {
     Ok(name)
 }
 
-/// Whether two files have the same content.
+/// Returns whether two files have the same content.
 fn is_same(a: &Path, b: &Path) -> io::Result<bool> {
     let (a, b) = (File::open(a)?, File::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {
@@ -164,7 +167,7 @@ fn is_same(a: &Path, b: &Path) -> io::Result<bool> {
             return Ok(false);
         }
         if len == 0 {
-            // Both are as long, so both have ended.
+            // Both have the same length, so both have ended.
             return Ok(true);
         }
         a.consume(len);

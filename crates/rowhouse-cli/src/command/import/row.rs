@@ -1,4 +1,4 @@
-//! A row of a file as a row of the table.
+//! Conversion of a row of a file to a row of the table.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +11,33 @@ use super::source::{Datum, Record};
 use super::targets::Targets;
 use super::times::{TimeForm, Times};
 
-/// How the rows of one file are made.
-pub(super) struct RowMaker {
+/// Converts the rows of one file.
+pub(super) struct RowConverter {
     key: KeySchema,
-    /// Of the fields of the key, in their order; of one that may have no value, maybe none.
+    /// Sources of the fields of the key, in their order; `None` for an optional field without one.
     key_sources: Vec<Option<FieldSource>>,
-    columns: Vec<ColumnMaker>,
+    columns: Vec<ColumnConverter>,
 }
 
-/// A column of which the file has values.
-struct ColumnMaker {
+/// A column for which the file has values.
+struct ColumnConverter {
     column: Column,
     source: FieldSource,
-    qualifier: QualifierMaker,
+    qualifier: QualifierConverter,
 }
 
-enum QualifierMaker {
+enum QualifierConverter {
     One(Bytes),
     /// The fields of a template, in their order.
     Fields(Vec<Option<FieldSource>>),
 }
 
-/// Where the values of a field or column come from, and how they are written if they are times.
+/// The source of the values of a field or column, and their form if they are times.
 #[derive(Clone)]
 pub(super) struct FieldSource {
     pub(super) name: String,
     pub(super) origin: Origin,
-    /// `None` where they are no times.
+    /// `None` if they are not times.
     pub(super) times: Option<Times>,
 }
 
@@ -61,7 +61,7 @@ impl FieldSource {
         Ok(Self { name: name.to_owned(), origin: origin.clone(), times })
     }
 
-    /// Reads a text of the file; `parse` reads it as the field's values are written.
+    /// Reads a text of the file; `parse` reads it in the notation of the field's values.
     fn read(&self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
         match self.times {
             Some(times) => times.read(text, parse),
@@ -80,11 +80,12 @@ pub(super) struct NewRow {
     pub(super) cells: Vec<CellBytes>,
 }
 
-impl RowMaker {
-    /// Holds what a file has against what a row needs.
+impl RowConverter {
+    /// Matches the fields of a file with those that a row needs.
     ///
     /// # Errors
-    /// `InvalidRequest` for a field of the key, or of a qualifier, of which the file has nothing; for a file without any column.
+    /// `InvalidRequest` if a field of the key, or of a qualifier, has no source; for a file without
+    /// any column.
     pub(super) fn new(targets: &Targets, origins: &Origins, declared: &Declared) -> Result<Self> {
         let key = targets.key.clone();
         let key_sources = sources_of(&key, origins, declared, "the key")?;
@@ -92,15 +93,15 @@ impl RowMaker {
         for column in targets.columns.columns() {
             let Some(origin) = origins.get(column.name()) else { continue };
             let qualifier = match (column.qualifier(), column.template()) {
-                (Some(qualifier), _) => QualifierMaker::One(Bytes::copy_from_slice(qualifier)),
+                (Some(qualifier), _) => QualifierConverter::One(Bytes::copy_from_slice(qualifier)),
                 (None, Some(template)) => {
                     let of = format!("the qualifiers of `{}`", column.name());
-                    QualifierMaker::Fields(sources_of(template, origins, declared, &of)?)
+                    QualifierConverter::Fields(sources_of(template, origins, declared, &of)?)
                 }
                 (None, None) => continue,
             };
             let source = FieldSource::new(column.name(), column.field_type(), origin, declared)?;
-            columns.push(ColumnMaker { column: column.clone(), source, qualifier });
+            columns.push(ColumnConverter { column: column.clone(), source, qualifier });
         }
         if columns.is_empty() {
             let names: Vec<_> = targets.columns.columns().iter().map(Column::name).collect();
@@ -113,12 +114,12 @@ impl RowMaker {
         Ok(Self { key, key_sources, columns })
     }
 
-    /// The sources of times.
+    /// Returns the sources of times.
     pub(super) fn times(&mut self) -> impl Iterator<Item = (&str, &Origin, &mut Times)> {
         let columns = self.columns.iter_mut().flat_map(|column| {
             let fields = match &mut column.qualifier {
-                QualifierMaker::One(_) => &mut [],
-                QualifierMaker::Fields(sources) => &mut sources[..],
+                QualifierConverter::One(_) => &mut [],
+                QualifierConverter::Fields(sources) => &mut sources[..],
             };
             fields.iter_mut().flatten().chain([&mut column.source])
         });
@@ -128,10 +129,10 @@ impl RowMaker {
         })
     }
 
-    /// Makes a row.
+    /// Converts a row.
     ///
     /// # Errors
-    /// `InvalidRequest` that says of which field, and why.
+    /// `InvalidRequest` with the field and the reason.
     pub(super) fn row(&self, record: &Record) -> Result<NewRow> {
         let key = key_of(&self.key, &self.key_sources, record)?;
         check_row(&key)?;
@@ -146,8 +147,8 @@ impl RowMaker {
                 continue;
             }
             let qualifier = match &maker.qualifier {
-                QualifierMaker::One(qualifier) => qualifier.clone(),
-                QualifierMaker::Fields(sources) => {
+                QualifierConverter::One(qualifier) => qualifier.clone(),
+                QualifierConverter::Fields(sources) => {
                     let Some(template) = column.template() else { continue };
                     key_of(template, sources, record).map_err(in_column)?
                 }
@@ -163,7 +164,7 @@ impl RowMaker {
 }
 
 impl NewRow {
-    /// The row as it is written.
+    /// Returns the row as a put.
     pub(super) fn into_put(self) -> Result<Put> {
         self.cells.into_iter().try_fold(Put::new(self.key)?, |put, cell| {
             put.add(cell.family, cell.qualifier, cell.value)
@@ -171,7 +172,7 @@ impl NewRow {
     }
 }
 
-/// Where the fields of a template come from.
+/// Returns the sources of the fields of a template.
 fn sources_of(
     schema: &KeySchema,
     origins: &Origins,
@@ -192,8 +193,8 @@ fn sources_of(
     schema.fields().iter().map(source).collect()
 }
 
-/// The bytes of a template with the values of a row. Salts follow from the values, so that a row that is imported again is
-/// the same row.
+/// Returns the bytes of a template with the values of a row. Salts are derived from the values, so
+/// that importing a row again writes the same row.
 fn key_of(schema: &KeySchema, sources: &[Option<FieldSource>], record: &Record) -> Result<Bytes> {
     let mut values = Vec::with_capacity(sources.len());
     for (field, source) in schema.fields().iter().zip(sources) {
@@ -229,7 +230,7 @@ fn value_of(
 ) -> Result<Value> {
     match datum {
         Datum::Null => Ok(Value::Null),
-        // The word is a value here: what stands for none was said of the file.
+        // The word is a value here: the markers of missing values are arguments for the file.
         Datum::Text(text) if text == "null" => Ok(text.as_ref().into()),
         Datum::Text(text) => read(&text),
         Datum::List(value) => Ok(value),
@@ -240,14 +241,15 @@ fn value_of(
             FieldType::Blob | FieldType::Bytes { .. } => Ok(bytes.into_owned().into()),
             _ => match std::str::from_utf8(&bytes) {
                 Ok(text) => read(text),
-                // Some types take bytes; the others say what they are given.
+                // Some types take bytes; the others report the value they got.
                 Err(_) => Ok(bytes.into_owned().into()),
             },
         },
     }
 }
 
-/// An error with the name of what it is about, on one line: where it points at a text, with that text.
+/// Returns an error with the name of the affected item, on one line, including the text if the
+/// error points into one.
 fn named(what: &str, name: &str, error: &Error) -> Error {
     let mut lines = error.message().lines();
     let why = lines.next().unwrap_or_default();

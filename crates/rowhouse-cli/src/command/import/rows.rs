@@ -8,15 +8,15 @@ use rowhouse::{Error, KeySchema, Result};
 use super::bar::RowBar;
 use super::mapping::{MappingArgs, Origin};
 use super::rejects::Original;
-use super::row::{NewRow, RowMaker};
+use super::row::{NewRow, RowConverter};
 use super::source::{Datum, Next, Reading, Record, RecordPosition, Source};
 use super::targets::Targets;
-use super::times::{Looks, Times};
+use super::times::{FormCounts, Times};
 
-/// The files of an import, and how rows are made of each.
+/// The files of an import, with the converter for the rows of each.
 pub(super) struct Inputs {
     reading: Reading,
-    passed_over: Option<Vec<String>>,
+    ignored_names: Option<Vec<String>>,
     wanted: Vec<String>,
     key: KeySchema,
     files: Vec<Input>,
@@ -25,11 +25,11 @@ pub(super) struct Inputs {
 struct Input {
     path: PathBuf,
     len: u64,
-    maker: RowMaker,
+    maker: RowConverter,
 }
 
 impl Inputs {
-    /// Opens every file and holds what it has against what the table needs, before any row is read.
+    /// Opens every file and matches its fields with the table's, before any row is read.
     pub(super) fn new(
         paths: &[PathBuf],
         reading: &Reading,
@@ -40,31 +40,32 @@ impl Inputs {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let source = Source::open(path, reading, &wanted)?;
-            let origins = mapping.origins(source.names(), targets, source.has_open_names());
-            let maker = origins.and_then(|origins| RowMaker::new(targets, &origins, &declared));
+            let origins = mapping.origins(source.names(), targets, source.allows_unknown_names());
+            let maker = origins.and_then(|origins| RowConverter::new(targets, &origins, &declared));
             files.push(Input {
                 path: path.clone(),
                 len: source.len(),
                 maker: maker.map_err(|error| in_file(path, &error))?,
             });
         }
-        let (reading, passed_over) = (reading.clone(), mapping.passed_over());
-        Ok(Self { reading, passed_over, wanted, key: targets.key.clone(), files })
+        let (reading, ignored_names) = (reading.clone(), mapping.ignored_names());
+        Ok(Self { reading, ignored_names, wanted, key: targets.key.clone(), files })
     }
 
-    /// Looks at the times of all files whose form is not declared, and recognizes how each column of a file writes
-    /// them. Says in words where that is not as times print. Files without such columns are not read.
+    /// Reads the times whose form is not declared, and recognizes the form of each column of a
+    /// file. Returns a remark for each form that differs from the printed one. Files without such
+    /// columns are not read.
     ///
     /// # Errors
-    /// `Io` and `Corruption`; `InvalidRequest` where two forms have as many values.
+    /// `Io` and `Corruption`; `InvalidRequest` if two forms match equally many values.
     pub(super) fn recognize_times(&mut self, bar: &mut RowBar) -> Result<Vec<String>> {
         let mut told = Vec::new();
         let mut bytes_done = 0;
         for nth in 0..self.files.len() {
-            let mut columns: BTreeMap<String, (Origin, Looks)> = BTreeMap::new();
+            let mut columns: BTreeMap<String, (Origin, FormCounts)> = BTreeMap::new();
             for (name, origin, times) in self.files[nth].maker.times() {
                 if matches!(times, Times::Unknown) {
-                    columns.insert(name.to_owned(), (origin.clone(), Looks::default()));
+                    columns.insert(name.to_owned(), (origin.clone(), FormCounts::default()));
                 }
             }
             if !columns.is_empty() {
@@ -79,7 +80,7 @@ impl Inputs {
                 for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
                     *times = recognized;
                 }
-                if recognized.is_remarkable() {
+                if recognized.differs_from_printed() {
                     let path = path.display();
                     told.push(format!("times of `{name}` in {path} are read as {form}: {first}"));
                 }
@@ -91,7 +92,7 @@ impl Inputs {
     fn look_at_times(
         &self,
         nth: usize,
-        columns: &mut BTreeMap<String, (Origin, Looks)>,
+        columns: &mut BTreeMap<String, (Origin, FormCounts)>,
         bytes_before: u64,
         bar: &mut RowBar,
     ) -> Result<()> {
@@ -120,28 +121,28 @@ impl Inputs {
         }
     }
 
-    /// The template of the keys.
+    /// Returns the template of the keys.
     pub(super) fn key(&self) -> &KeySchema {
         &self.key
     }
 
-    /// Bytes of all files.
+    /// Returns the size of all files in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.len).sum()
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     pub(super) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// A file by its number, from 0.
+    /// Returns a file by its number, from 0.
     pub(super) fn path(&self, file: usize) -> &Path {
         self.files.get(file).map_or(Path::new(""), |file| &file.path)
     }
 
-    /// The rows from a spot on.
-    pub(super) fn rows(&self, from: Spot) -> Result<Rows<'_>> {
+    /// Returns the rows from a position on.
+    pub(super) fn rows(&self, from: InputPosition) -> Result<Rows<'_>> {
         let mut rows =
             Rows { inputs: self, file: from.file, source: None, record: Record::default() };
         rows.open(Some(from.place).filter(|place| *place != RecordPosition::default()))?;
@@ -153,16 +154,16 @@ fn in_file(path: &Path, error: &Error) -> Error {
     Error::new(error.kind(), format!("{}\n  in {}", error.message(), path.display()))
 }
 
-/// A place in one of the files; the default is the beginning of the first.
+/// A position in one of the files; the default is the beginning of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spot {
+pub(super) struct InputPosition {
     /// The file, counted from 0.
     pub(super) file: usize,
-    /// The place in it; the default is its beginning.
+    /// The position in it; the default is its beginning.
     pub(super) place: RecordPosition,
 }
 
-/// A row of a file, or why it is none.
+/// A row of a file, or the reason why it is invalid.
 pub(super) struct Read {
     /// Its file, counted from 0.
     pub(super) file: usize,
@@ -170,7 +171,7 @@ pub(super) struct Read {
     pub(super) row: Result<NewRow>,
 }
 
-/// Rows, read as they are asked for.
+/// An iterator over rows, which reads them on demand.
 pub(super) struct Rows<'i> {
     inputs: &'i Inputs,
     file: usize,
@@ -179,10 +180,10 @@ pub(super) struct Rows<'i> {
 }
 
 impl Rows<'_> {
-    /// The next row; `None` behind the last of the last file.
+    /// Returns the next row; `None` after the last of the last file.
     ///
     /// # Errors
-    /// `Io`, and `Corruption` of a file that cannot be read on.
+    /// `Io`, and `Corruption` of a file that cannot be read any further.
     pub(super) fn next(&mut self) -> Result<Option<Read>> {
         while let Some(source) = &mut self.source {
             let input = &self.inputs.files[self.file];
@@ -200,19 +201,19 @@ impl Rows<'_> {
         Ok(None)
     }
 
-    /// The spot behind the row that was read last.
-    pub(super) fn reached(&self) -> Spot {
+    /// Returns the position after the last row that was read.
+    pub(super) fn reached(&self) -> InputPosition {
         let place = self.source.as_ref().map(Source::place);
-        Spot { file: self.file, place: place.unwrap_or_default() }
+        InputPosition { file: self.file, place: place.unwrap_or_default() }
     }
 
-    /// About how many bytes of all files have been read.
+    /// Returns about how many bytes of all files have been read.
     pub(super) fn bytes_done(&self) -> u64 {
         let before = self.inputs.files.iter().take(self.file).map(|file| file.len).sum::<u64>();
         before + self.source.as_ref().map_or(0, Source::bytes_done)
     }
 
-    /// The row that was read last as it stands in its file.
+    /// Returns the last row that was read as it stands in its file.
     pub(super) fn original(&self, place: &RecordPosition) -> Result<Original> {
         let Some(source) = &self.source else { return Ok(Original::default()) };
         let heading = source.heading()?.unwrap_or_default();
@@ -220,12 +221,12 @@ impl Rows<'_> {
         Ok(Original { heading, line, row })
     }
 
-    /// Opens the file whose turn it is.
+    /// Opens the next file.
     fn open(&mut self, place: Option<RecordPosition>) -> Result<()> {
         self.source = None;
         let Some(input) = self.inputs.files.get(self.file) else { return Ok(()) };
         let mut source = Source::open(&input.path, &self.inputs.reading, &self.inputs.wanted)?;
-        source.pass_over(self.inputs.passed_over.clone());
+        source.ignore_names(self.inputs.ignored_names.clone());
         if let Some(place) = place {
             source.seek(&place)?;
         }

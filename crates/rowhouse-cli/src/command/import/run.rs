@@ -10,19 +10,19 @@ use rowhouse_store::Holder;
 use serde_json::{Value as Json, json};
 
 use super::bar::RowBar;
-use super::journal::{Journal, Reached};
+use super::journal::{Progress, ProgressFile};
 use super::making::Destination;
 use super::rejects::Rejects;
 use super::rows::Inputs;
 use super::summary::Summary;
-use super::survey::{Look, Survey};
+use super::survey::{Survey, SurveyOptions};
 use super::targets::Targets;
 use super::write::Writing;
 use super::{Duplicates, ImportArgs, load};
-use crate::command::{Done, database_url};
+use crate::command::{CommandResult, database_url};
 
 /// Imports rows.
-pub(super) fn run(args: &ImportArgs, table: &TableName) -> Done {
+pub(super) fn run(args: &ImportArgs, table: &TableName) -> CommandResult {
     if args.rows.sorted && Holder::of(&args.data)?.is_some() {
         return Err(Error::invalid(format!(
             "--sorted writes files of the store, which a server has open; without it rows are sent to the server: data={}",
@@ -51,7 +51,7 @@ async fn import(args: &ImportArgs, name: &TableName) -> Result<Summary> {
     let url = database_url(&args.data, args.connect.as_deref())?;
     let database = rowhouse::open(&url).await?;
     let ran = Import { args, database: database.clone() }.run(name).await;
-    // What was sorted goes into files of a store that nobody else has open.
+    // The sorted entries are written to files of a store that no other process has open.
     let closed = database.close().await;
     let (mut summary, survey) = ran?;
     closed?;
@@ -66,8 +66,9 @@ async fn import(args: &ImportArgs, name: &TableName) -> Result<Summary> {
     Ok(summary)
 }
 
-/// Whether rows that came last are not there, or none are: the table was restored from a snapshot or a backup, or made anew.
-async fn lost(table: &Table, reached: &Reached) -> Result<bool> {
+/// Returns whether the last written rows, or all of them, are missing: the table was restored from
+/// a snapshot or a backup, or created again.
+async fn lost(table: &Table, reached: &Progress) -> Result<bool> {
     let only_keys = || Filter::KeyOnly { length_as_value: false };
     for key in &reached.last {
         if table.get(&Get::new(key.clone())?.filter(only_keys())).await?.is_empty() {
@@ -84,13 +85,14 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    /// Everything but the loading of sorted rows, which are given back.
+    /// Runs all steps except loading sorted rows, which it returns.
     async fn run(&self, name: &TableName) -> Result<(Summary, Option<Survey>)> {
         let args = self.args;
         let (destination, targets) = args.making.destination(&self.database, name).await?;
         let mut inputs = Inputs::new(&args.files, &args.reading, &args.mapping, &targets)?;
         self.check_outputs()?;
-        let journal = Journal::new(&self.progress_path(), self.identity(name, &targets).await?);
+        let journal =
+            ProgressFile::new(&self.progress_path(), self.identity(name, &targets).await?);
         let mut bar = RowBar::new(inputs.bytes());
         let mut summary = Summary::new(args, name, &inputs);
         summary.times = inputs.recognize_times(&mut bar).inspect_err(|_| bar.clear())?;
@@ -101,7 +103,7 @@ impl Import<'_> {
         let (reached, table) = match reached {
             Some(reached) if args.rows.dry_run => {
                 self.check_still_there(&destination, &reached).await?;
-                return Ok((summary.would_go_on(reached), None));
+                return Ok((summary.dry_run_of_resumed(reached), None));
             }
             Some(reached) => {
                 self.check_still_there(&destination, &reached).await?;
@@ -120,7 +122,7 @@ impl Import<'_> {
                 let table = self.make(destination).await?;
                 let parts = survey.marks.parts(lanes_of(&survey, &table).await?);
                 let (counts, rejects) = (survey.counts, summary.rejects.clone());
-                (Reached { counts, parts, rejects, ..Reached::default() }, table)
+                (Progress { counts, parts, rejects, ..Progress::default() }, table)
             }
         };
         summary.counts = reached.counts;
@@ -135,7 +137,7 @@ impl Import<'_> {
         Ok((summary, None))
     }
 
-    /// A look alone ends here, and what was sorted is given back, with its table made.
+    /// Ends a dry run, or returns the sorted rows after creating their table.
     async fn end_before_puts(
         &self,
         destination: Destination,
@@ -149,7 +151,7 @@ impl Import<'_> {
         Ok((summary, Some(survey)))
     }
 
-    /// Looks at all rows; refuses those that have the key of another, unless that is wanted.
+    /// Checks all rows; refuses rows that have the key of another, unless that is allowed.
     async fn survey(
         &self,
         inputs: &Inputs,
@@ -159,11 +161,11 @@ impl Import<'_> {
     ) -> Result<Survey> {
         let args = &self.args.rows;
         let table = match destination {
-            Destination::There(table) => Some(table),
-            Destination::ToMake(_) => None,
+            Destination::Existing(table) => Some(table),
+            Destination::ToCreate(_) => None,
         };
         let memory = args.memory as usize * 1_000_000;
-        let look = Look {
+        let look = SurveyOptions {
             key: inputs.key(),
             inputs,
             table,
@@ -183,11 +185,11 @@ impl Import<'_> {
         Ok(survey)
     }
 
-    /// Refuses to go on with a table that has lost the rows that were written.
-    async fn check_still_there(&self, destination: &Destination, reached: &Reached) -> Result<()> {
+    /// Refuses to resume with a table that has lost the written rows.
+    async fn check_still_there(&self, destination: &Destination, reached: &Progress) -> Result<()> {
         let lost = match destination {
-            Destination::There(table) => lost(table, reached).await?,
-            Destination::ToMake(_) => reached.written > 0,
+            Destination::Existing(table) => lost(table, reached).await?,
+            Destination::ToCreate(_) => reached.written > 0,
         };
         match lost {
             false => Ok(()),
@@ -200,15 +202,15 @@ impl Import<'_> {
         }
     }
 
-    /// The table, made if it is not there.
+    /// Returns the table, created if it is missing.
     async fn make(&self, destination: Destination) -> Result<Table> {
         match destination {
-            Destination::There(table) => Ok(table),
-            Destination::ToMake(spec) => self.database.create_table(*spec).await,
+            Destination::Existing(table) => Ok(table),
+            Destination::ToCreate(spec) => self.database.create_table(*spec).await,
         }
     }
 
-    /// Whether rows have the key of another where that is not wanted.
+    /// Returns whether rows have the key of another although that is not allowed.
     fn has_duplicates(&self, survey: &Survey) -> bool {
         let counts = survey.counts;
         self.args.rows.duplicates == Duplicates::Refuse && counts.same_key + counts.in_table > 0
@@ -228,11 +230,11 @@ impl Import<'_> {
         )))
     }
 
-    /// Refuses to write over a file that is imported. Rejected rows are kept under a name that no file has.
+    /// Refuses to overwrite an input file. Rejected rows are kept under a free name.
     fn check_outputs(&self) -> Result<()> {
         let args = self.args;
         let rejects = args.files.iter().map(|file| Rejects::part_of(&args.rows.rejects, file));
-        // One that is not there is no input.
+        // A missing file is no input.
         let places = |path: &PathBuf| path.canonicalize().ok();
         let inputs: BTreeSet<_> = args.files.iter().filter_map(places).collect();
         let is_input = |path: &PathBuf| places(path).is_some_and(|path| inputs.contains(&path));
@@ -255,7 +257,7 @@ impl Import<'_> {
         })
     }
 
-    /// What makes an import the same as one before.
+    /// Returns the identity of an import, by which a later run recognizes it.
     async fn identity(&self, name: &TableName, targets: &Targets) -> Result<Json> {
         let args = self.args;
         let files =
@@ -271,8 +273,8 @@ impl Import<'_> {
     }
 }
 
-/// In how many parts the files are read side by side: rows in key order would all go to one region, and then to the next.
-/// Rows with one key stay in their order, in one part.
+/// Returns the number of parts in which the files are read in parallel: rows in key order would all
+/// go to one region, and then to the next. Rows with the same key stay in order, in one part.
 async fn lanes_of(survey: &Survey, table: &Table) -> Result<usize> {
     match survey.is_in_order && survey.counts.same_key == 0 {
         true => Ok(table.regions().await?.len().clamp(1, LANES_MAX)),
@@ -290,7 +292,7 @@ fn file_identity(path: &Path) -> Result<Json> {
     read().map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))
 }
 
-/// Each reads a file of its own.
+/// Each lane has a file open.
 const LANES_MAX: usize = 16;
-/// The exit status where all is written but rows that were rejected.
+/// The exit status if all rows are written except rejected ones.
 const REJECTED: u8 = 3;

@@ -1,4 +1,4 @@
-//! More entries than memory holds, brought into the order of their keys.
+//! An external sort of entries by key.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -7,11 +7,11 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
 use rowhouse::{Error, Result};
 
-/// What is sorted: by key, then in the order in which entries came.
+/// An entry to sort: by key, then in input order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) key: Vec<u8>,
-    /// Which file and which of its rows: it rises as files are read.
+    /// File and row of the entry; it rises as files are read.
     pub(super) from: u64,
     pub(super) payload: Vec<u8>,
 }
@@ -28,8 +28,8 @@ impl PartialOrd for Entry {
     }
 }
 
-/// Takes entries in any order. What memory does not hold goes, sorted, to temporary files that have no name, so nothing is
-/// left of them however the program ends.
+/// Takes entries in any order. Entries that exceed the memory limit go, sorted, to unlinked
+/// temporary files, so nothing remains of them however the program ends.
 ///
 /// ```text
 /// a run:   ┌─────────┬──────┬─────────────┬─────┬─────────┬┄
@@ -45,7 +45,7 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// A sorter that holds about so many bytes.
+    /// Creates a sorter that holds about `bytes_max` bytes in memory.
     pub(super) fn new(bytes_max: usize) -> Self {
         Self { entries: Vec::new(), bytes: 0, bytes_max, runs: Vec::new() }
     }
@@ -53,7 +53,7 @@ impl Sorter {
     /// Adds an entry.
     ///
     /// # Errors
-    /// `Io` where the temporary directory is full.
+    /// `Io` if the temporary directory is full.
     pub(super) fn push(&mut self, entry: Entry) -> Result<()> {
         self.bytes += size_of::<Entry>() + entry.key.len() + entry.payload.len();
         self.entries.push(entry);
@@ -63,7 +63,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// All entries in order; it can be asked for again.
+    /// Returns all entries in order; may be called again.
     pub(super) fn sorted(&mut self) -> Result<Sorted<'_>> {
         self.entries.sort_unstable();
         let mut runs = Vec::with_capacity(self.runs.len());
@@ -94,7 +94,7 @@ impl Sorter {
     }
 }
 
-/// Entries in order.
+/// An iterator over the sorted entries.
 pub(super) struct Sorted<'s> {
     /// The next entry of each run, and of memory, which counts as the last run.
     heads: BinaryHeap<Reverse<(Entry, usize)>>,
@@ -103,7 +103,7 @@ pub(super) struct Sorted<'s> {
 }
 
 impl Sorted<'_> {
-    /// The next entry.
+    /// Returns the next entry.
     ///
     /// # Errors
     /// `Io` for temporary files that cannot be read.

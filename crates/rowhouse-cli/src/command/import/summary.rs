@@ -1,4 +1,4 @@
-//! What an import tells at its end.
+//! The report at the end of an import.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -7,29 +7,29 @@ use rowhouse::{Error, Result, TableName};
 use serde_json::{Value as Json, json};
 
 use super::ImportArgs;
-use super::journal::Reached;
+use super::journal::Progress;
 use super::rows::Inputs;
 use super::survey::Counts;
 use crate::counted::counted;
 
-/// What became of the rows.
+/// The outcome for the rows.
 pub(super) struct Summary {
     table: String,
     files: usize,
     is_dry_run: bool,
-    /// Whether the import, of which this was only a look, would be refused.
+    /// Whether this dry run found that the import would be refused.
     pub(super) is_refused: bool,
     /// Bytes of the files.
     pub(super) bytes: u64,
     pub(super) counts: Counts,
-    /// The first rows that have the key of another, where nothing was to be written.
+    /// The first rows that have the key of another, if nothing was to be written.
     pub(super) examples: Vec<String>,
-    /// How times were recognized, where they are not written as they print.
+    /// How times were recognized, if they are not in the printed form.
     pub(super) times: Vec<String>,
     /// Files of rejected rows.
     pub(super) rejects: Vec<PathBuf>,
     pub(super) written: u64,
-    /// Whether it went on where one before it had come to.
+    /// Whether it resumed an earlier import.
     pub(super) is_resumed: bool,
     pub(super) seconds: f64,
 }
@@ -52,13 +52,13 @@ impl Summary {
         }
     }
 
-    /// What is told of an import that was not ended, where nothing more is to be written now.
-    pub(super) fn would_go_on(self, reached: Reached) -> Self {
-        let Reached { counts, rejects, written, .. } = reached;
+    /// Returns the report of a dry run for an interrupted import.
+    pub(super) fn dry_run_of_resumed(self, reached: Progress) -> Self {
+        let Progress { counts, rejects, written, .. } = reached;
         Self { counts, rejects, written, is_resumed: true, ..self }
     }
 
-    /// Refuses a number of rows that is not what there was to write.
+    /// Returns an error if the number of written rows is not the expected one.
     pub(super) fn check_all_written(&self) -> Result<()> {
         let want = self.counts.rows - self.counts.rejected;
         match self.written == want {
@@ -70,7 +70,7 @@ impl Summary {
         }
     }
 
-    /// As somebody reads it.
+    /// Returns the report as text.
     pub(super) fn text(&self) -> String {
         let Counts { rows, rejected, same_key, in_table } = self.counts;
         let mut text = format!(
@@ -78,7 +78,7 @@ impl Summary {
             counted(rows, "row"),
             counted(self.files as u64, "file"),
         );
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         for example in &self.examples {
             let _ = writeln!(text, "  {example}");
         }
@@ -109,7 +109,7 @@ impl Summary {
         text
     }
 
-    /// As a program reads it.
+    /// Returns the report as JSON.
     pub(super) fn json(&self) -> Json {
         let rejects: Vec<_> = self.rejects.iter().map(|path| path.to_string_lossy()).collect();
         json!({

@@ -1,62 +1,63 @@
-//! A look at all rows before any is written: which are rejected, and which have the key of another.
+//! A check of all rows before any is written: for rejected rows and for rows that have the key of
+//! another.
 
 use rowhouse::{Bytes, Filter, KeySchema, Result, RowRange, Scan, Table, escape};
 use rowhouse_model::{FilterRange, ListOperator};
 
 use super::bar::RowBar;
 use super::cells;
-use super::lanes::Marks;
+use super::lanes::PositionSamples;
 use super::rejects::Rejects;
-use super::rows::{Inputs, Spot};
+use super::rows::{InputPosition, Inputs};
 use super::sort::{Entry, Sorter};
 use crate::one_line::on_one_line;
 
-/// How many rows there are, of which kind.
+/// Counts of rows by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// All rows of the files.
     pub(super) rows: u64,
-    /// Those that cannot be written.
+    /// Rows that cannot be written.
     pub(super) rejected: u64,
-    /// Those that have the key of a row before them.
+    /// Rows that have the key of an earlier row.
     pub(super) same_key: u64,
-    /// Keys of the others that the table has already.
+    /// Keys of the others that are already in the table.
     pub(super) in_table: u64,
 }
 
-/// What was found.
+/// The result of the check.
 pub(super) struct Survey {
     pub(super) counts: Counts,
     /// The first rows that have the key of another.
     pub(super) examples: Vec<String>,
-    /// The keys in order, with their cells if these were asked for.
+    /// The keys in order, with their cells if requested.
     pub(super) sorter: Sorter,
-    /// Whether the rows are in the order of their keys as they stand.
+    /// Whether the rows are in key order in the files.
     pub(super) is_in_order: bool,
-    /// Spots among them.
-    pub(super) marks: Marks,
+    /// Positions among them.
+    pub(super) marks: PositionSamples,
 }
 
-/// How keys are looked at.
-pub(super) struct Look<'t> {
+/// Settings of the check.
+pub(super) struct SurveyOptions<'t> {
     pub(super) key: &'t KeySchema,
     pub(super) inputs: &'t Inputs,
-    /// The table, if it may have rows already.
+    /// The table, if it may already have rows.
     pub(super) table: Option<&'t Table>,
     /// Whether cells are sorted with their keys.
     pub(super) with_cells: bool,
-    /// Bytes of keys and cells in memory.
+    /// Limit of the bytes of keys and cells in memory.
     pub(super) memory: usize,
 }
 
-impl Look<'_> {
+impl SurveyOptions<'_> {
     /// Reads all files.
     pub(super) async fn run(&self, rejects: &mut Rejects, bar: &mut RowBar) -> Result<Survey> {
         let mut counts = Counts::default();
         let mut sorter = Sorter::new(self.memory);
-        let mut rows = self.inputs.rows(Spot::default())?;
+        let mut rows = self.inputs.rows(InputPosition::default())?;
         let mut file = 0;
-        let (mut before, mut is_in_order, mut marks) = (Bytes::new(), true, Marks::new());
+        let (mut before, mut is_in_order, mut marks) = (Bytes::new(), true, PositionSamples::new());
         while let Some(read) = rows.next()? {
             if read.file != file {
                 rejects.finish_file()?;
@@ -88,7 +89,7 @@ impl Look<'_> {
         Ok(survey)
     }
 
-    /// Goes through the keys in order: those of one row are neighbours.
+    /// Compares the keys in order: equal keys are adjacent.
     async fn compare(&self, survey: &mut Survey, bar: &mut RowBar) -> Result<()> {
         let Survey { counts, examples, sorter, .. } = survey;
         let mut sorted = sorter.sorted()?;
@@ -119,7 +120,7 @@ impl Look<'_> {
         }
     }
 
-    /// Which of these rows, in order, the table has.
+    /// Returns which of these rows, in order, the table has.
     async fn ask(
         &self,
         table: &Table,
@@ -142,7 +143,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// A key by its fields, on one line.
+    /// Returns a key by its fields, on one line.
     fn key_text(&self, key: &[u8]) -> String {
         match self.key.decode(key) {
             Ok(values) => on_one_line(&values.to_string()),
@@ -150,14 +151,14 @@ impl Look<'_> {
         }
     }
 
-    /// The place of a row, as it is told.
+    /// Returns the position of a row for messages.
     fn shown(&self, from: u64) -> String {
         let path = self.inputs.path((from >> LINE_BITS) as usize);
         format!("{}, line {}", path.display(), from & ((1 << LINE_BITS) - 1))
     }
 }
 
-/// The first cell of each of these rows, without its value.
+/// Returns a filter that passes the first cell of each of these rows, without its value.
 fn only(asked: &[(Bytes, u64)]) -> Filter {
     let ranges = asked.iter().map(|(key, _)| FilterRange {
         start: key.clone(),
@@ -173,12 +174,12 @@ fn only(asked: &[(Bytes, u64)]) -> Filter {
     Filter::List { operator: ListOperator::And, filters }
 }
 
-/// The first key behind `key`.
+/// Returns the first key after `key`.
 fn behind(key: &[u8]) -> Bytes {
     [key, b"\0"].concat().into()
 }
 
-/// A number that rises with files and their lines.
+/// Returns a number that rises with files and their lines.
 fn from(file: usize, line: u64) -> u64 {
     (file as u64) << LINE_BITS | line
 }

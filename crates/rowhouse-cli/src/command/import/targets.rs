@@ -1,4 +1,5 @@
-//! What a table has places for: fields of its key, columns, and fields of their qualifiers.
+//! The targets of a table for imported values: fields of its key, columns, and fields of their
+//! qualifiers.
 
 use rowhouse::{ColumnSchema, Error, KeySchema, Result, Table};
 
@@ -10,13 +11,13 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Those of a table that declares its key and columns.
+    /// Returns the declarations of a table that declares its key and columns.
     pub(super) fn of(table: &Table) -> Result<Self> {
         let (key, columns) = (table.key_schema()?.clone(), table.column_schema()?.clone());
         Ok(Self { key, columns })
     }
 
-    /// The names that a field of a file can have, each once.
+    /// Returns the names that a field of a file can have, each once.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         let key = self.key.fields().iter().map(|field| field.name());
@@ -32,7 +33,7 @@ impl Targets {
         names
     }
 
-    /// Refuses a name that the table has no place for.
+    /// Refuses a name that the table does not have.
     pub(super) fn check_name(&self, name: &str) -> Result<()> {
         let names = self.names();
         match names.iter().any(|known| known == name) {

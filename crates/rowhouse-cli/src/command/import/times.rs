@@ -1,13 +1,14 @@
-//! How the times of a file's column are written: in one form, for all of them.
+//! The form of the times of a file's column: the same for all of them.
 //!
-//! `20221201` can be a day or a count of milliseconds, and `2022` a year or a count. A column is of one form,
-//! declared by `--times` or recognized from all of its values; a value of another form is rejected.
+//! `20221201` can be a day or a count of milliseconds, and `2022` a year or a count. A column has
+//! one form, declared by `--times` or recognized from all of its values; a value of another form is
+//! rejected.
 
 use std::fmt;
 
 use rowhouse::{Error, Result, Time, TimeUnit, Value};
 
-/// How times are written.
+/// A form of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeForm {
     /// `2022`, `2022-12-01`, `2022-12-01T08:00:00+08:00`.
@@ -16,11 +17,11 @@ pub(super) enum TimeForm {
     Digits(Precision),
     /// A count of the units of the field or column.
     Count,
-    /// A count of this unit since 1970. Only declared: a count does not show its unit.
+    /// A count of this unit since 1970. Only by declaration: a count does not show its unit.
     CountOf(TimeUnit),
 }
 
-/// Up to where the digits of a calendar go.
+/// The precision of the digits of a calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precision {
     Day,
@@ -28,7 +29,7 @@ pub(super) enum Precision {
     Second,
 }
 
-/// The words of `--times`.
+/// The arguments of `--times`.
 const WORDS: [(&str, TimeForm); 9] = [
     ("iso", TimeForm::Iso),
     ("ymd", TimeForm::Digits(Precision::Day)),
@@ -42,7 +43,7 @@ const WORDS: [(&str, TimeForm); 9] = [
 ];
 
 impl TimeForm {
-    /// The form that `--times` names.
+    /// Returns the form that `--times` names.
     pub(super) fn parse(word: &str) -> Result<Self> {
         let found = WORDS.iter().find(|(known, _)| *known == word);
         found.map(|(_, form)| *form).ok_or_else(|| {
@@ -51,7 +52,7 @@ impl TimeForm {
         })
     }
 
-    /// The form that a text has by its looks; `None` of a text that is no time.
+    /// Returns the form that a text looks like; `None` if it does not look like a time.
     fn of(text: &str) -> Option<Self> {
         if !is_count(text) {
             return Time::parse(text).is_ok().then_some(Self::Iso);
@@ -73,7 +74,7 @@ impl fmt::Display for TimeForm {
 }
 
 impl Precision {
-    /// The time as ISO 8601, if the text is the digits of one.
+    /// Returns the time in ISO 8601, if the text consists of the digits of one.
     fn iso(self, digits: &str) -> Option<String> {
         let len = match self {
             Self::Day => 8,
@@ -107,12 +108,12 @@ pub(super) enum Times {
     Unknown,
     /// Values that look like another form are rejected.
     Recognized(TimeForm),
-    /// Digits are what is declared, whatever they look like.
+    /// Digits are read as declared, regardless of their number.
     Declared(TimeForm),
 }
 
 impl Times {
-    /// Reads a time; `parse` reads what the form does not concern.
+    /// Reads a time; `parse` reads texts to which the form does not apply.
     pub(super) fn read(self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
         let form = match self {
             Self::Unknown => return parse(text),
@@ -144,8 +145,8 @@ impl Times {
         }
     }
 
-    /// Whether the form was recognized, and is another than that in which times print.
-    pub(super) fn is_remarkable(self) -> bool {
+    /// Returns whether the form was recognized, and differs from the printed one.
+    pub(super) fn differs_from_printed(self) -> bool {
         match self {
             Self::Unknown | Self::Recognized(TimeForm::Iso) | Self::Declared(_) => false,
             Self::Recognized(_) => true,
@@ -157,13 +158,13 @@ fn count(text: &str) -> Option<i128> {
     if is_count(text) { text.parse().ok() } else { None }
 }
 
-/// How many values of a column look like each form, and the first of them.
+/// The number of values of a column that look like each form, and the first of them.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct FormCounts {
     forms: Vec<(TimeForm, u64, String)>,
 }
 
-impl Looks {
+impl FormCounts {
     pub(super) fn note(&mut self, text: &str) {
         let Some(form) = TimeForm::of(text) else { return };
         match self.forms.iter_mut().find(|(known, ..)| *known == form) {
@@ -172,10 +173,10 @@ impl Looks {
         }
     }
 
-    /// The form that most values have, and the first value of it.
+    /// Returns the form that most values have, and the first value of it.
     ///
     /// # Errors
-    /// `InvalidRequest` where two forms have as many.
+    /// `InvalidRequest` if two forms match equally many values.
     pub(super) fn most(&self, name: &str) -> Result<Option<(TimeForm, &str)>> {
         let mut forms: Vec<_> = self.forms.iter().collect();
         forms.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
@@ -199,12 +200,12 @@ mod tests {
     use super::*;
 
     fn recognized(texts: &[&str]) -> Result<Times> {
-        let mut looks = Looks::default();
+        let mut looks = FormCounts::default();
         texts.iter().for_each(|text| looks.note(text));
         Ok(looks.most("at")?.map_or(Times::Unknown, |(form, _)| Times::Recognized(form)))
     }
 
-    /// Each text as it is read, in the form of all.
+    /// Returns each text as it is read, in the form of all.
     fn read(times: Times, texts: &[&str]) -> Vec<String> {
         let schema = KeySchema::parse("[at millis]").unwrap();
         let one = |text: &&str| {

@@ -1,44 +1,44 @@
-//! Rows into a table as puts, some at a time.
+//! Writes rows to a table as puts, in batches.
 
 use rowhouse::{Bytes, Durability, Error, Mutation, MutationOutcome, Result, Table};
 use tokio::task::JoinHandle;
 
 use super::bar::RowBar;
-use super::journal::{Journal, Reached};
-use super::lanes::Lane;
+use super::journal::{Progress, ProgressFile};
+use super::lanes::InputPart;
 use super::rows::Inputs;
 
-/// Where rows go, and how many at once.
+/// The target of the rows, and the size of a batch.
 pub(super) struct Writing<'t> {
     pub(super) inputs: &'t Inputs,
     pub(super) table: &'t Table,
-    pub(super) journal: &'t Journal,
+    pub(super) journal: &'t ProgressFile,
     pub(super) batch_rows: usize,
 }
 
-/// Rows that are on their way.
-struct Sent {
+/// A batch being written.
+struct PendingBatch {
     outcomes: JoinHandle<Vec<Result<MutationOutcome>>>,
-    /// How far the import has come when they are there.
-    then: Reached,
-    /// Whether they are on the disk then, with all before them.
+    /// The progress after this batch.
+    then: Progress,
+    /// Whether the batch, and all before it, are then on the disk.
     is_synced: bool,
 }
 
 impl Writing<'_> {
-    /// Writes all rows that are left to do and were not rejected before; how many are written then. While some rows are on
-    /// their way, the next ones are read.
-    pub(super) async fn run(&self, mut reached: Reached, bar: &mut RowBar) -> Result<u64> {
+    /// Writes all remaining rows that were not rejected, and returns the number of written rows. It
+    /// reads the next batch while one is being written.
+    pub(super) async fn run(&self, mut reached: Progress, bar: &mut RowBar) -> Result<u64> {
         self.journal.note(&reached)?;
-        let lanes = reached.parts.iter().map(|part| Lane::open(self.inputs, part));
+        let lanes = reached.parts.iter().map(|part| InputPart::open(self.inputs, part));
         let mut lanes = lanes.collect::<Result<Vec<_>>>()?;
-        let mut sent: Option<Sent> = None;
+        let mut sent: Option<PendingBatch> = None;
         for batches in 1_u64.. {
             let batch = self.batch(&mut lanes)?;
             let is_end = batch.is_empty();
             reached.written += batch.len() as u64;
-            reached.parts = lanes.iter().map(Lane::rest).collect();
-            let last: Vec<Bytes> = lanes.iter().filter_map(Lane::last).collect();
+            reached.parts = lanes.iter().map(InputPart::rest).collect();
+            let last: Vec<Bytes> = lanes.iter().filter_map(InputPart::last).collect();
             if !last.is_empty() {
                 reached.last = last;
             }
@@ -52,8 +52,8 @@ impl Writing<'_> {
         Ok(reached.written)
     }
 
-    /// The next rows, some of each part.
-    fn batch(&self, lanes: &mut [Lane<'_>]) -> Result<Vec<Mutation>> {
+    /// Returns the next rows, some of each part.
+    fn batch(&self, lanes: &mut [InputPart<'_>]) -> Result<Vec<Mutation>> {
         let each = self.batch_rows.div_ceil(lanes.len().max(1));
         let bytes_each = BATCH_BYTES / lanes.len().max(1);
         let mut batch = Vec::with_capacity(self.batch_rows);
@@ -73,9 +73,9 @@ impl Writing<'_> {
         Ok(batch)
     }
 
-    fn send(&self, mut batch: Vec<Mutation>, then: &Reached, is_synced: bool) -> Sent {
-        // What the table declares may be less, and then rows that are noted as written would go with a killed process. One
-        // log has all rows in order, so a sync of some is one of all before them.
+    fn send(&self, mut batch: Vec<Mutation>, then: &Progress, is_synced: bool) -> PendingBatch {
+        // The table may declare less, and then rows recorded as written would be lost with a killed
+        // process. One log holds all rows in order, so a sync of a batch covers all before it.
         let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
         for mutation in &mut batch {
             if let Mutation::Put(put) = mutation {
@@ -84,12 +84,12 @@ impl Writing<'_> {
         }
         let table = self.table.clone();
         let outcomes = tokio::spawn(async move { table.batch(batch).await });
-        Sent { outcomes, then: then.clone(), is_synced }
+        PendingBatch { outcomes, then: then.clone(), is_synced }
     }
 
-    /// Waits until rows are in the table, and notes it if they are on the disk too.
-    async fn arrived(&self, sent: Option<Sent>) -> Result<()> {
-        let Some(Sent { outcomes, then, is_synced }) = sent else { return Ok(()) };
+    /// Waits until a batch is in the table, and records the progress if it is also on the disk.
+    async fn arrived(&self, sent: Option<PendingBatch>) -> Result<()> {
+        let Some(PendingBatch { outcomes, then, is_synced }) = sent else { return Ok(()) };
         let outcomes = outcomes.await.map_err(|_| Error::invalid("writing rows was ended"))?;
         for outcome in outcomes {
             outcome.map_err(|error| {
@@ -106,7 +106,7 @@ impl Writing<'_> {
         }
     }
 
-    fn draw(&self, bar: &mut RowBar, reached: &Reached) {
+    fn draw(&self, bar: &mut RowBar, reached: &Progress) {
         let rows = (reached.counts.rows - reached.counts.rejected).max(1);
         let part = reached.written as f64 / rows as f64;
         bar.draw_now("writing", reached.written, (self.inputs.bytes() as f64 * part) as u64);

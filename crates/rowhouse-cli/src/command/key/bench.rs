@@ -1,4 +1,4 @@
-//! `rowhouse key TEMPLATE bench`: how long it takes to make a key and to read one.
+//! `rowhouse key TEMPLATE bench`: measures encoding and decoding of a key.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use rowhouse::{Calendar, Error, FieldType, Holds, KeySchema, Result, Uuid, Value};
 use serde_json::json;
 
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
-/// Keys that are gone through, so that branches are not learnt by heart.
+/// The number of keys per pass, large enough that the branch predictor does not learn them.
 const KEYS: usize = 1_000;
-/// How often values are drawn for a key before the template is given up.
+/// The number of attempts to draw values for a key before the template is given up.
 const DRAWS_MAX: u32 = 64;
-/// The measures are of the quickest pass over all keys within this time.
+/// The fastest pass over all keys within this time counts.
 const MEASURED: Duration = Duration::from_millis(300);
 
-/// Draws values, makes keys of them and reads them, and prints what one took.
-pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+/// Draws values, encodes and decodes keys, and prints the time of one.
+pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> KeyResult {
     let mut random = Random(0x726f_7768_6f75_7365);
     let rows: Vec<Row> = (0..KEYS).map(|_| row(schema, &mut random)).collect::<Result<_>>()?;
     let bytes = rows.iter().map(|row| row.key.len()).sum::<usize>() as f64 / KEYS as f64;
@@ -26,7 +26,7 @@ pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended
     let encode = quickest(|| {
         for row in &rows {
             key.clear();
-            // What was made once is made again.
+            // Values that were encoded once can be encoded again.
             let made = match schema.has_salt() {
                 true => schema.encode_salted(&row.named, row.salt).map(|made| {
                     black_box(made);
@@ -53,10 +53,10 @@ pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended
             writeln!(out, "a key  {bytes:7.1} bytes")?;
         }
     }
-    Ok(Verdict::Fine)
+    Ok(Outcome::Fine)
 }
 
-/// Nanoseconds of a key in the quickest of many passes.
+/// Returns the nanoseconds of a key in the fastest of many passes.
 fn quickest(mut pass: impl FnMut()) -> f64 {
     let begun = Instant::now();
     let mut quickest = Duration::MAX;
@@ -103,8 +103,8 @@ fn row(schema: &KeySchema, random: &mut Random) -> Result<Row> {
     Err(Error::new(refused.kind(), message))
 }
 
-/// A value of a type: times of this century, texts of 4 to 12 letters, small and large numbers. Later draws
-/// give smaller ones, for fields that are narrowed.
+/// Draws a value of a type: times of this century, texts of 4 to 12 letters, small and large
+/// numbers. Later attempts draw smaller ones, for fields with a narrow domain.
 fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
     let len = 4 + random.below(9);
     let number = random.next() >> draw.max(random.below(64) as u32).min(63);
@@ -150,7 +150,7 @@ fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
     }
 }
 
-/// A value of a type that another system has, which is known by what a Rust type must hold for it.
+/// Draws a value of a foreign type, according to the Rust type that can hold its values.
 fn value_held(needed: &[Holds], draw: u32, random: &mut Random) -> Value {
     let len = 4 + random.below(9);
     match needed.first() {
@@ -166,7 +166,7 @@ fn value_held(needed: &[Holds], draw: u32, random: &mut Random) -> Value {
     }
 }
 
-/// The same numbers in every run: splitmix64, by Vigna.
+/// A generator with the same numbers in every run: splitmix64, by Vigna.
 struct Random(u64);
 
 impl Random {
@@ -177,7 +177,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to, not including, `end`.
+    /// Returns a number from 0 up to, not including, `end`.
     fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }

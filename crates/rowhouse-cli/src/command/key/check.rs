@@ -1,4 +1,4 @@
-//! `rowhouse key TEMPLATE check`: what is to be thought about before a template is used.
+//! `rowhouse key TEMPLATE check`: advice on a template.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use serde_json::json;
 
 use super::input::keys_in;
 use super::notation::Notation;
-use super::spread::Spread;
+use super::spread::Distribution;
 use super::values::ValueFiles;
 use super::zone::ZoneArgs;
-use super::{Ended, Stop, Verdict};
+use super::{KeyError, KeyResult, Outcome};
 
-/// What to look at, and what counts.
+/// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// Keys of the table, taken at random from all of it, one per line: then it is seen whether they begin
+    /// Keys of the table, chosen at random from all of it, one per line, to detect keys that begin
     /// with few values
     #[arg(long, value_name = "FILE", conflicts_with_all = ["jsonl", "csv"])]
     sample: Option<PathBuf>,
@@ -27,18 +27,24 @@ pub(super) struct CheckArgs {
     notation: Notation,
     #[command(flatten)]
     zone: ZoneArgs,
-    /// Tell how the keys of the sample are spread over so many regions
+    /// Show how the keys of the sample are distributed over N regions
     #[arg(long, value_name = "N")]
     regions: Option<usize>,
-    /// End with status 1 for these findings only, such as K1,K4 [default: for any]
+    /// Exit with status 1 only for these findings, such as K1,K4 [default: for any]
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule)]
     deny: Vec<Rule>,
 }
 
 /// Prints a line for each finding.
-pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+pub(super) fn run(
+    args: &CheckArgs,
+    schema: &KeySchema,
+    json: bool,
+    out: &mut impl Write,
+) -> KeyResult {
     let (sample, read) = sample(args, schema)?;
-    let spread = args.regions.map(|regions| Spread::of(schema, &sample, regions)).transpose()?;
+    let spread =
+        args.regions.map(|regions| Distribution::of(schema, &sample, regions)).transpose()?;
     let misfits = sample.iter().filter(|key| schema.decode(key).is_err()).count();
     let findings = schema.check_with(&sample);
     for finding in &findings {
@@ -65,24 +71,24 @@ pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut im
     }
     let counts = |finding: &Finding| args.deny.is_empty() || args.deny.contains(&finding.rule);
     let is_found = misfits > 0 || findings.iter().any(counts);
-    Ok(read.and(if is_found { Verdict::Findings } else { Verdict::Fine }))
+    Ok(read.and(if is_found { Outcome::Findings } else { Outcome::Fine }))
 }
 
-/// The keys of the sample, and whether all of the values had keys.
-fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Verdict), Stop> {
+/// Returns the keys of the sample, and whether all of the values could be encoded.
+fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Outcome), KeyError> {
     let mut keys = Vec::new();
     if !args.files.is_given() {
         let listed = args.sample.as_deref().map(|path| keys_in(path, args.notation));
-        return Ok((listed.transpose()?.unwrap_or_default(), Verdict::Fine));
+        return Ok((listed.transpose()?.unwrap_or_default(), Outcome::Fine));
     }
     let read = args.files.each_key(schema, args.zone.zone, |key| {
         keys.push(key.to_vec());
-        Ok(Verdict::Fine)
+        Ok(Outcome::Fine)
     })?;
     Ok((keys, read))
 }
 
-/// The rule of a code, as `K1`.
+/// Parses the code of a rule, such as `K1`.
 fn rule(code: &str) -> Result<Rule> {
     Rule::all().find(|rule| rule.code() == code).ok_or_else(|| {
         let codes: Vec<_> = Rule::all().map(Rule::code).collect();

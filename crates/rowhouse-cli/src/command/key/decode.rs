@@ -8,12 +8,12 @@ use serde_json::{Map, json};
 use super::input::each_line;
 use super::notation::{self, Notation};
 use super::zone::{Zone, ZoneArgs};
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
-/// Which keys.
+/// Arguments of `decode`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DecodeArgs {
-    /// The keys; where there are none, each line of standard input is one
+    /// The keys; without any, each line of standard input is one
     #[arg(value_name = "KEY")]
     keys: Vec<String>,
     #[command(flatten)]
@@ -22,14 +22,14 @@ pub(super) struct DecodeArgs {
     zone: ZoneArgs,
 }
 
-/// Prints the values of each key on a line; of one that does not fit, its bytes and why.
+/// Prints the values of each key on a line; for a key that does not fit, its bytes and the reason.
 pub(super) fn run(
     args: &DecodeArgs,
     schema: &KeySchema,
     json: bool,
     out: &mut impl Write,
-) -> Ended {
-    let mut decode = |text: &str| -> Ended {
+) -> KeyResult {
+    let mut decode = |text: &str| -> KeyResult {
         let key = args.notation.read(text)?;
         let decoded = schema.decode(&key);
         let shown = args.notation.print(&key);
@@ -37,12 +37,12 @@ pub(super) fn run(
             true => print_json(&shown, &decoded, args.zone.zone, out)?,
             false => print_text(&shown, &decoded, args.zone.zone, out)?,
         }
-        Ok(if decoded.is_ok() { Verdict::Fine } else { Verdict::Findings })
+        Ok(if decoded.is_ok() { Outcome::Fine } else { Outcome::Findings })
     };
     if args.keys.is_empty() {
         return each_line(decode);
     }
-    let mut verdict = Verdict::Fine;
+    let mut verdict = Outcome::Fine;
     for key in &args.keys {
         verdict = verdict.and(decode(key)?);
     }
@@ -83,7 +83,7 @@ fn print_json(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) ->
     writeln!(out, "{document}")
 }
 
-/// The computed fields that have names.
+/// Returns the computed fields that have names.
 fn computed(values: &Values) -> impl Iterator<Item = (&str, &Value)> {
     let names = values.schema().computed().iter().map(Computed::name);
     names.zip(values.computed_values()).filter_map(|(name, value)| Some((name?, value)))

@@ -9,12 +9,13 @@ use super::input::each_line;
 use super::notation::Notation;
 use super::values::{ValueFiles, key, pairs};
 use super::zone::ZoneArgs;
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
-/// Which values.
+/// Arguments of `encode`.
 #[derive(Debug, clap::Args)]
 pub(super) struct EncodeArgs {
-    /// The value of each field; where there are none, each line of standard input is a key's, with tabs between
+    /// The value of each field; without any, each line of standard input has the values of one key,
+    /// separated by tabs
     #[arg(value_name = "NAME=VALUE", conflicts_with_all = ["jsonl", "csv"])]
     values: Vec<String>,
     #[command(flatten)]
@@ -31,7 +32,7 @@ pub(super) fn run(
     schema: &KeySchema,
     json: bool,
     out: &mut impl Write,
-) -> Ended {
+) -> KeyResult {
     let mut print = |key: &[u8]| {
         let key = args.notation.print(key);
         if json { writeln!(out, "{}", json!({ "key": key })) } else { writeln!(out, "{key}") }
@@ -39,16 +40,16 @@ pub(super) fn run(
     let zone = args.zone.zone;
     if !args.values.is_empty() {
         print(&key(schema, pairs(schema, args.values.iter().map(String::as_str), zone)?)?)?;
-        return Ok(Verdict::Fine);
+        return Ok(Outcome::Fine);
     }
     if args.files.is_given() {
         return args.files.each_key(schema, zone, |key| {
             print(key)?;
-            Ok(Verdict::Fine)
+            Ok(Outcome::Fine)
         });
     }
     each_line(|line| {
         print(&key(schema, pairs(schema, line.split('\t'), zone)?)?)?;
-        Ok(Verdict::Fine)
+        Ok(Outcome::Fine)
     })
 }

@@ -1,4 +1,4 @@
-//! `rowhouse key TEMPLATE explain`: a plan, and how it comes to be.
+//! `rowhouse key TEMPLATE explain`: a plan with the reasons for it.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -10,22 +10,22 @@ use serde_json::{Value as Json, json};
 use super::input::keys_in;
 use super::notation::Notation;
 use super::plan::QueryArgs;
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
-/// Which query, and what is known of the table.
+/// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     query: QueryArgs,
-    /// The keys at which the table's regions begin, one per line, the first line empty: then it is told how
-    /// many the query touches
+    /// The keys at which the table's regions begin, one per line, the first line empty, to count
+    /// the regions that the query touches
     #[arg(long, value_name = "FILE")]
     regions: Option<PathBuf>,
-    /// Keys of the table, taken at random from all of it, one per line: then it is told about how many rows
-    /// are read and given
+    /// Keys of the table, chosen at random from all of it, one per line, to estimate the number of
+    /// rows read and returned
     #[arg(long, value_name = "FILE")]
     sample: Option<PathBuf>,
-    /// How many rows the table has, about [default: as many as the sample]
+    /// The approximate number of rows of the table [default: as many as the sample]
     #[arg(long, value_name = "N", requires = "sample")]
     rows: Option<u64>,
 }
@@ -45,14 +45,13 @@ impl ExplainArgs {
     }
 }
 
-/// Prints the plan with what it costs, the order of its rows, where rows are filtered, and what the
-/// template says of each field.
+/// Prints the plan with its cost, the order of its rows, the filters, and the order of each field.
 pub(super) fn run(
     args: &ExplainArgs,
     schema: &KeySchema,
     json: bool,
     out: &mut impl Write,
-) -> Ended {
+) -> KeyResult {
     let plan = args.query.plan(schema)?;
     let estimate = plan.estimate(&args.statistics()?);
     if json {
@@ -69,15 +68,15 @@ pub(super) fn run(
     } else {
         write!(out, "{plan}{estimate}{}", explained(&plan, schema))?;
     }
-    Ok(Verdict::Fine)
+    Ok(Outcome::Fine)
 }
 
-/// What there is to say of a plan beyond itself.
+/// Returns the remarks on a plan beyond its text.
 pub(crate) fn explained(plan: &Plan, schema: &KeySchema) -> String {
     reading(plan) + &described(schema)
 }
 
-/// How many scans there are, and where rows are filtered.
+/// Returns the number of scans, and where rows are filtered.
 fn reading(plan: &Plan) -> String {
     let scans = match (plan.ranges().len(), plan.order().sequence()) {
         (0, _) => return "read: nothing\n".to_owned(),
@@ -106,7 +105,7 @@ fn reading(plan: &Plan) -> String {
     format!("read: {scans}\nfilter: {filter}\n{cells}")
 }
 
-/// What the template says of each stored field, a line for each.
+/// Returns a description of each stored field, one per line.
 fn described(schema: &KeySchema) -> String {
     let mut text = "fields:\n".to_owned();
     for field in schema.fields() {

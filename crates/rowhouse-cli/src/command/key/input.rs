@@ -1,4 +1,4 @@
-//! Lines of standard input or of a file, one request each.
+//! Lines of standard input or of a file, with one request each.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -7,20 +7,20 @@ use std::path::Path;
 use rowhouse::{Error, Result};
 
 use super::notation::Notation;
-use super::{Ended, Stop, Verdict};
+use super::{KeyError, KeyResult, Outcome};
 
-/// Hands over every line of standard input, without its end. A request that is wrong is told on standard
-/// error with the number of its line, and the next line is read.
-pub(super) fn each_line(take: impl FnMut(&str) -> Ended) -> Ended {
+/// Calls `take` with every line of standard input, without its end. An invalid request is reported
+/// on standard error with its line number, and the next line is read.
+pub(super) fn each_line(take: impl FnMut(&str) -> KeyResult) -> KeyResult {
     each_line_of(io::stdin().lock(), take)
 }
 
-/// As [`each_line`], of a file; `-` is standard input.
-pub(super) fn each_line_in(file: &str, take: impl FnMut(&str) -> Ended) -> Ended {
+/// As [`each_line`], for a file; `-` is standard input.
+pub(super) fn each_line_in(file: &str, take: impl FnMut(&str) -> KeyResult) -> KeyResult {
     each_line_of(BufReader::new(opened(file)?), take)
 }
 
-/// A file, open; `-` is standard input.
+/// Opens a file; `-` is standard input.
 pub(super) fn opened(file: &str) -> Result<Box<dyn Read>> {
     if file == "-" {
         return Ok(Box::new(io::stdin()));
@@ -30,8 +30,8 @@ pub(super) fn opened(file: &str) -> Result<Box<dyn Read>> {
     Ok(Box::new(opened))
 }
 
-/// The keys of a file, one per line. One that cannot be read is an error: with it left out, others would
-/// count more.
+/// Returns the keys of a file, one per line. A key that cannot be read is an error: without it, the
+/// others would weigh more.
 pub(super) fn keys_in(path: &Path, notation: Notation) -> Result<Vec<Vec<u8>>> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
@@ -44,8 +44,8 @@ pub(super) fn keys_in(path: &Path, notation: Notation) -> Result<Vec<Vec<u8>>> {
     text.lines().enumerate().map(key).collect()
 }
 
-fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) -> Ended {
-    let mut verdict = Verdict::Fine;
+fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> KeyResult) -> KeyResult {
+    let mut verdict = Outcome::Fine;
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -53,11 +53,11 @@ fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) ->
         if read.map_err(|source| Error::io("cannot read the input", source))? == 0 {
             break;
         }
-        let taken = text(&line).map_err(Stop::from).and_then(&mut take);
+        let taken = text(&line).map_err(KeyError::from).and_then(&mut take);
         verdict = verdict.and(match taken {
-            Err(Stop::Request(error)) => {
+            Err(KeyError::Request(error)) => {
                 eprintln!("rowhouse: line {number}: {error}");
-                Verdict::Findings
+                Outcome::Findings
             }
             other => other?,
         });
@@ -65,7 +65,7 @@ fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) ->
     Ok(verdict)
 }
 
-/// A line as text, without its end.
+/// Returns a line as text, without its end.
 fn text(line: &[u8]) -> Result<&str> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

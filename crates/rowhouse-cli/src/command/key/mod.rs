@@ -1,4 +1,4 @@
-//! `rowhouse key`: what a row-key template does, without a database.
+//! `rowhouse key`: work with a row-key template, without a database.
 
 mod bench;
 mod check;
@@ -26,7 +26,7 @@ pub(crate) use explain::explained;
 use plan::PlanArgs;
 use splits::SplitsArgs;
 
-/// Which template, and what to do with it.
+/// Arguments of `rowhouse key`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyArgs {
     /// The template, such as '[user string][at millis desc]'
@@ -35,66 +35,66 @@ pub(crate) struct KeyArgs {
     /// Print JSON, one document per line
     #[arg(long, global = true)]
     json: bool,
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     command: KeyCommand,
 }
 
-/// What a template can be asked for.
+/// The commands for a template.
 #[derive(Debug, clap::Subcommand)]
 enum KeyCommand {
-    /// Make keys of values
+    /// Encode values to keys
     Encode(EncodeArgs),
-    /// Read the values of keys
+    /// Decode keys to values
     Decode(DecodeArgs),
-    /// Tell which row ranges a query reads
+    /// Show the row ranges that a query reads
     Plan(PlanArgs),
-    /// Tell how a query is answered: ranges, order, filters, fields
+    /// Show how a query is answered: ranges, order, filters, fields
     Explain(ExplainArgs),
-    /// Tell what is to be thought about before the template is used
+    /// Show advice on the template
     Check(CheckArgs),
-    /// Tell where the regions of a new table begin
+    /// Show where the regions of a new table should begin
     Splits(SplitsArgs),
-    /// Measure how long it takes to make a key and to read one, with values that are drawn
+    /// Measure the time to encode and decode a key, with random values
     Bench,
 }
 
-/// What a command came to, where nothing stopped it.
+/// The outcome of a command that ran to its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum Outcome {
     Fine,
     /// Findings, or input that does not fit: exit status 1.
     Findings,
 }
 
-/// What stopped a command.
-enum Stop {
+/// The reason why a command ended early.
+enum KeyError {
     /// The template or the request is wrong.
     Request(Error),
-    /// Nothing more can be printed.
+    /// The output is closed or cannot be written.
     Output(io::Error),
 }
 
-type Ended = Result<Verdict, Stop>;
+type KeyResult = Result<Outcome, KeyError>;
 
-/// Ends with 0 when all is well, 1 for findings and for input that does not fit, 2 for a request that
+/// Exits with 0 on success, 1 for findings and for input that does not fit, 2 for a request that
 /// cannot be answered.
 pub(crate) fn run(args: &KeyArgs) -> ExitCode {
     let problem = match answer(args, &mut io::stdout().lock()) {
-        Ok(Verdict::Fine) => return ExitCode::SUCCESS,
-        Ok(Verdict::Findings) => return ExitCode::from(FINDINGS),
-        // Whoever read the output has had enough.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+        Ok(Outcome::Fine) => return ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => return ExitCode::from(FINDINGS),
+        // The reader of the output has closed it.
+        Err(KeyError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS;
         }
-        Err(Stop::Output(error)) => Error::io("cannot write to standard output", error),
-        Err(Stop::Request(error)) => error,
+        Err(KeyError::Output(error)) => Error::io("cannot write to standard output", error),
+        Err(KeyError::Request(error)) => error,
     };
     eprintln!("rowhouse: {problem}");
     ExitCode::from(BAD_REQUEST)
 }
 
-fn answer(args: &KeyArgs, out: &mut impl Write) -> Ended {
+fn answer(args: &KeyArgs, out: &mut impl Write) -> KeyResult {
     let schema = KeySchema::parse(&args.template)?;
     match &args.command {
         KeyCommand::Encode(encode) => encode::run(encode, &schema, args.json, out),
@@ -107,20 +107,20 @@ fn answer(args: &KeyArgs, out: &mut impl Write) -> Ended {
     }
 }
 
-impl Verdict {
-    /// Findings, if either has them.
+impl Outcome {
+    /// Returns findings, if either has them.
     fn and(self, other: Self) -> Self {
         if self == Self::Fine { other } else { self }
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for KeyError {
     fn from(error: Error) -> Self {
         Self::Request(error)
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for KeyError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }

@@ -1,4 +1,4 @@
-//! How keys and values are written, in text and in JSON.
+//! Notation of keys and values, in text and in JSON.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::zone::Zone;
 use crate::one_line::on_one_line;
 
-/// How keys are written.
+/// The notation of keys.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct Notation {
     /// Keys are hexadecimal, instead of text with \xHH
@@ -17,7 +17,7 @@ pub(super) struct Notation {
 }
 
 impl Notation {
-    /// A key as text.
+    /// Returns a key as text.
     pub(super) fn print(self, key: &[u8]) -> String {
         match self.hex {
             true => hex(key),
@@ -25,7 +25,7 @@ impl Notation {
         }
     }
 
-    /// The bytes of a key that somebody wrote.
+    /// Parses the bytes of a key.
     pub(super) fn read(self, text: &str) -> Result<Vec<u8>> {
         if !self.hex {
             return unescape(text);
@@ -41,8 +41,8 @@ impl Notation {
     }
 }
 
-/// A value as queries write it, on one line: texts in single quotes, what would break the line or move
-/// a terminal's cursor as `\xHH`.
+/// Returns a value as queries write it, on one line: texts in single quotes; characters that would
+/// break the line or move a terminal's cursor as `\xHH`.
 pub(super) fn text(value: &Value, zone: Zone) -> String {
     match value {
         Value::Text(content) => format!("'{}'", on_one_line(content).replace('\'', "''")),
@@ -56,13 +56,17 @@ pub(super) fn text(value: &Value, zone: Zone) -> String {
     }
 }
 
-/// A value in JSON: numbers that a program might read wrongly, times, bytes and uuids as text.
+/// Returns a value in JSON. Numbers that a program might misread, times, bytes and uuids are text.
 pub(super) fn json(value: &Value, zone: Zone) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Bool(flag) => (*flag).into(),
-        Value::Unsigned(number) => exactly(number, u64::try_from(*number).ok().map(Json::from)),
-        Value::Signed(number) => exactly(number, i64::try_from(*number).ok().map(Json::from)),
+        Value::Unsigned(number) => {
+            number_or_text(number, u64::try_from(*number).ok().map(Json::from))
+        }
+        Value::Signed(number) => {
+            number_or_text(number, i64::try_from(*number).ok().map(Json::from))
+        }
         // JSON has no infinity.
         Value::Float(float) if float.get().is_finite() => float.get().into(),
         Value::Text(text) => text.as_str().into(),
@@ -72,8 +76,8 @@ pub(super) fn json(value: &Value, zone: Zone) -> Json {
     }
 }
 
-/// The number, if it fits 64 bits, or its digits as text.
-fn exactly(number: impl ToString, fitting: Option<Json>) -> Json {
+/// Returns the number, if it fits 64 bits, or its digits as text.
+fn number_or_text(number: impl ToString, fitting: Option<Json>) -> Json {
     fitting.unwrap_or_else(|| number.to_string().into())
 }
 

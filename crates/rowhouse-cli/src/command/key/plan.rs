@@ -7,22 +7,23 @@ use serde_json::{Value as Json, json};
 
 use super::notation::{self, Notation};
 use super::zone::ZoneArgs;
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
-/// Which query.
+/// The argument with the query.
 #[derive(Debug, clap::Args)]
 pub(super) struct QueryArgs {
-    /// The query, such as "user = 'bob' and at >= 2022-12-01"; all rows where there is none
+    /// The query, such as "user = 'bob' and at >= 2022-12-01"; without one, all rows
     #[arg(value_name = "QUERY")]
     query: Option<String>,
-    /// The columns that the table declares, which the query may ask for: 'd:n count u64; f:[at millis] price f64'
+    /// The columns that the table declares, for use in the query: 'd:n count u64; f:[at millis]
+    /// price f64'
     #[arg(long, value_name = "DECLARATIONS")]
     columns: Option<String>,
     #[command(flatten)]
     zone: ZoneArgs,
 }
 
-/// Which query, and how its ranges are printed.
+/// Arguments of `plan`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArgs {
     #[command(flatten)]
@@ -41,7 +42,7 @@ impl QueryArgs {
         schema.plan_with_columns(&columns, &query, &zone)
     }
 
-    /// The plan in JSON: what `plan` prints, and the part of `explain` about ranges.
+    /// Returns the plan in JSON: the output of `plan`, and the ranges in that of `explain`.
     pub(super) fn document(&self, plan: &Plan, notation: Notation) -> Json {
         let zone = self.zone.zone;
         let ranges = ranges(plan).map(|(buckets, range)| {
@@ -65,12 +66,17 @@ impl QueryArgs {
     }
 }
 
-/// Prints every range, and what remains to be checked on its rows.
-pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+/// Prints every range, and the conditions that remain to be checked on its rows.
+pub(super) fn run(
+    args: &PlanArgs,
+    schema: &KeySchema,
+    json: bool,
+    out: &mut impl Write,
+) -> KeyResult {
     let plan = args.query.plan(schema)?;
     if json {
         writeln!(out, "{}", args.query.document(&plan, args.notation))?;
-        return Ok(Verdict::Fine);
+        return Ok(Outcome::Fine);
     }
     for (buckets, range) in ranges(&plan) {
         let buckets: Vec<_> = buckets.iter().map(Value::to_string).collect();
@@ -99,10 +105,10 @@ pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut imp
     if !candidates.is_empty() {
         writeln!(out, "candidates: keys hold too little of {}", candidates.join(", "))?;
     }
-    Ok(Verdict::Fine)
+    Ok(Outcome::Fine)
 }
 
-/// Which cells are read of columns that a template names.
+/// Returns the cells that are read from columns with a template.
 fn qualifiers(plan: &QualifierPlan, notation: Notation) -> Json {
     let ranges = plan.ranges().map(|range| {
         json!({ "start": notation.print(&range.start), "stop": notation.print(&range.stop) })
@@ -116,7 +122,7 @@ fn qualifiers(plan: &QualifierPlan, notation: Notation) -> Json {
     })
 }
 
-/// The ranges, each with its buckets or salts.
+/// Returns the ranges, each with its buckets or salts.
 fn ranges(plan: &Plan) -> impl Iterator<Item = (Vec<Value>, RowRange)> {
     plan.streams().flat_map(|stream| {
         let buckets = stream.buckets();

@@ -6,12 +6,12 @@ use rowhouse::KeySchema;
 use serde_json::json;
 
 use super::notation::Notation;
-use super::{Ended, Verdict};
+use super::{KeyResult, Outcome};
 
-/// How many regions.
+/// Arguments of `splits`.
 #[derive(Debug, clap::Args)]
 pub(super) struct SplitsArgs {
-    /// How many regions the table is to have: one more than there are splits
+    /// The number of regions of the table: one more than there are splits
     #[arg(long, value_name = "N")]
     regions: usize,
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub(super) fn run(
     schema: &KeySchema,
     json: bool,
     out: &mut impl Write,
-) -> Ended {
+) -> KeyResult {
     for split in schema.splits(args.regions)? {
         let key = args.notation.print(&split);
         match json {
@@ -32,5 +32,5 @@ pub(super) fn run(
             false => writeln!(out, "{key}")?,
         }
     }
-    Ok(Verdict::Fine)
+    Ok(Outcome::Fine)
 }

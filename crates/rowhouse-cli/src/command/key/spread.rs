@@ -1,4 +1,4 @@
-//! How keys of a sample are spread over regions.
+//! The distribution of a sample's keys over regions.
 
 use std::io::{self, Write};
 
@@ -8,18 +8,18 @@ use serde_json::json;
 use super::notation::Notation;
 use crate::counted::counted;
 
-/// Regions, and the keys of a sample that lie in each.
-pub(super) struct Spread {
-    /// What says where regions begin.
+/// Regions, and the number of the sample's keys in each.
+pub(super) struct Distribution {
+    /// The source of the region boundaries.
     by: &'static str,
-    /// Where each begins, and how many keys it has.
+    /// The first key of each, and its number of keys.
     regions: Vec<(Bytes, usize)>,
     keys: usize,
 }
 
-impl Spread {
-    /// Regions begin where the template says, or, where it does not tell how keys are spread, so that each
-    /// has as many keys of the sample.
+impl Distribution {
+    /// Takes region boundaries from the template, or, if that does not determine how keys are
+    /// distributed, regions with equally many keys of the sample.
     pub(super) fn of(schema: &KeySchema, sample: &[Vec<u8>], regions: usize) -> Result<Self> {
         if regions == 0 || sample.is_empty() {
             return Err(Error::invalid(format!(
@@ -44,7 +44,7 @@ impl Spread {
         Ok(Self { by, regions, keys: keys.len() })
     }
 
-    /// Prints a line for each region: its share of the keys, and where it begins.
+    /// Prints a line for each region: its share of the keys, and its first key.
     pub(super) fn print(
         &self,
         notation: Notation,
@@ -70,7 +70,8 @@ impl Spread {
     }
 }
 
-/// Keys that part the sample into as many parts of one size, each once: fewer where keys are the same.
+/// Returns keys that divide the sample into parts of equal size, each once: fewer if keys are
+/// equal.
 fn quantiles(keys: &[&[u8]], regions: usize) -> Vec<Bytes> {
     let at = |nth: usize| keys[nth * keys.len() / regions];
     let mut splits: Vec<Bytes> = (1..regions).map(|nth| Bytes::copy_from_slice(at(nth))).collect();

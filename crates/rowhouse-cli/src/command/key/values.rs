@@ -1,4 +1,4 @@
-//! Values that somebody wrote: on the command line, in JSON lines, in CSV.
+//! Values given by the user: on the command line, in JSON lines, in CSV.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
@@ -8,35 +8,35 @@ use serde_json::{Map, Value as Json};
 
 use super::input::{each_line_in, opened};
 use super::zone::Zone;
-use super::{Ended, Stop, Verdict};
+use super::{KeyError, KeyResult, Outcome};
 use crate::command::unreadable_csv;
 
-/// Files that values are read from.
+/// Arguments that name files with values.
 #[derive(Debug, clap::Args)]
 pub(super) struct ValueFiles {
     /// Read the values from this file (- for standard input), a JSON object for each key
     #[arg(long, value_name = "FILE")]
     jsonl: Option<String>,
-    /// Read the values from this file (- for standard input), comma-separated behind a line with the names of the
-    /// fields
+    /// Read the values from this file (- for standard input), comma-separated after a line with the
+    /// names of the fields
     #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     csv: Option<String>,
 }
 
 impl ValueFiles {
-    /// Whether there is one.
+    /// Returns whether a file is given.
     pub(super) fn is_given(&self) -> bool {
         self.jsonl.is_some() || self.csv.is_some()
     }
 
-    /// Makes the key of each line or record. Values of which no key can be made are told on standard error
-    /// with the number of their line, and the next ones are read.
+    /// Encodes each line or record. Values that cannot be encoded are reported on standard error
+    /// with their line number, and the next ones are read.
     pub(super) fn each_key(
         &self,
         schema: &KeySchema,
         zone: Zone,
-        mut take: impl FnMut(&[u8]) -> Ended,
-    ) -> Ended {
+        mut take: impl FnMut(&[u8]) -> KeyResult,
+    ) -> KeyResult {
         if let Some(file) = &self.jsonl {
             return each_line_in(file, |line| take(&key(schema, members(schema, line, zone)?)?));
         }
@@ -46,19 +46,19 @@ impl ValueFiles {
                     names.iter().zip(record).map(|(name, text)| named(schema, name, text, zone));
                 take(&key(schema, values.collect::<Result<_>>()?)?)
             }),
-            None => Ok(Verdict::Fine),
+            None => Ok(Outcome::Fine),
         }
     }
 }
 
-/// Hands over every record behind the first, which has the names.
+/// Calls `take` with every record after the first, which has the names.
 fn each_record(
     input: Box<dyn Read>,
-    mut take: impl FnMut(&csv::StringRecord, &csv::StringRecord) -> Ended,
-) -> Ended {
+    mut take: impl FnMut(&csv::StringRecord, &csv::StringRecord) -> KeyResult,
+) -> KeyResult {
     let mut records = csv::Reader::from_reader(input);
     let names = records.headers().map_err(unreadable_csv)?.clone();
-    let mut verdict = Verdict::Fine;
+    let mut verdict = Outcome::Fine;
     for record in records.records() {
         let (line, taken) = match record {
             Ok(record) => {
@@ -74,9 +74,9 @@ fn each_record(
             }
         };
         verdict = verdict.and(match taken {
-            Err(Stop::Request(error)) => {
+            Err(KeyError::Request(error)) => {
                 eprintln!("rowhouse: line {line}: {error}");
-                Verdict::Findings
+                Outcome::Findings
             }
             other => other?,
         });
@@ -84,22 +84,22 @@ fn each_record(
     Ok(verdict)
 }
 
-pub(super) type Named = Vec<(String, Value)>;
+pub(super) type NamedValues = Vec<(String, Value)>;
 
-/// The key of these values. A salt that is not given is drawn.
-pub(super) fn key(schema: &KeySchema, values: Named) -> Result<Bytes> {
+/// Returns the key of these values. A salt that is not given is drawn at random.
+pub(super) fn key(schema: &KeySchema, values: NamedValues) -> Result<Bytes> {
     match schema.has_salt() {
         true => schema.encode_salted(&values, RandomState::new().hash_one(())),
         false => schema.encode(&values),
     }
 }
 
-/// Values that are written `NAME=VALUE`.
+/// Splits values written as `NAME=VALUE`.
 pub(super) fn pairs<'a>(
     schema: &KeySchema,
     pairs: impl Iterator<Item = &'a str>,
     zone: Zone,
-) -> Result<Named> {
+) -> Result<NamedValues> {
     let value = |pair: &str| {
         let (name, text) = pair
             .split_once('=')
@@ -109,15 +109,15 @@ pub(super) fn pairs<'a>(
     pairs.map(value).collect()
 }
 
-/// The value of a field or salt, or a stored hash, that is written as plain text.
+/// Parses the value of a field or salt, or a stored hash, from plain text.
 fn named(schema: &KeySchema, name: &str, text: &str, zone: Zone) -> Result<(String, Value)> {
     let (name, value) = schema.parse_value(name, text, &zone.time_zone())?;
     Ok((name.to_owned(), value))
 }
 
-/// Values that are the members of a JSON object. Texts and numbers are read as they are in `NAME=VALUE`,
-/// but for the text `null`, which is no null here.
-fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<Named> {
+/// Parses values from the members of a JSON object. Texts and numbers are read as in `NAME=VALUE`,
+/// except for the text `null`, which is not null here.
+fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<NamedValues> {
     let object: Map<String, Json> = serde_json::from_str(line)
         .map_err(|error| Error::invalid(format!("expected a JSON object: {error}")))?;
     let value = |(name, json): (String, Json)| {
@@ -135,7 +135,7 @@ fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<Named> {
     object.into_iter().map(value).collect()
 }
 
-/// The groups of a `repeat`.
+/// Parses the groups of a `repeat`.
 fn list(name: &str, json: &Json) -> Result<Value> {
     let wrong = || Error::invalid(format!("field `{name}`: not a value of a field: json={json}"));
     Ok(match json {

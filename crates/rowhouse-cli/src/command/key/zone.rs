@@ -5,10 +5,11 @@ use std::str::FromStr;
 use jiff::tz::Offset;
 use rowhouse::{Error, Field, KeySchema, Time, TimeUnit, TimeZone};
 
-/// Which offset.
+/// The argument with the offset.
 #[derive(Debug, clap::Args)]
 pub(super) struct ZoneArgs {
-    /// The offset from UTC of times that name none, and of printed times, where the template names none
+    /// The offset from UTC of input times without one, and of printed times, unless the template
+    /// names one
     #[arg(long = "tz", value_name = "OFFSET", default_value = "Z", allow_hyphen_values = true)]
     pub(super) zone: Zone,
 }
@@ -20,18 +21,18 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// The zone of times that name none.
+    /// Returns the zone of times that name none.
     pub(super) fn time_zone(self) -> TimeZone {
         TimeZone::fixed(self.offset)
     }
 
-    /// The zone of a field of the key: its own, if it names one.
+    /// Returns the zone of a field of the key: its own, if it names one.
     pub(super) fn of_field(self, schema: &KeySchema, name: &str) -> Self {
         let own = schema.field(name).and_then(Field::zone);
         own.and_then(|zone| zone.to_fixed_offset().ok()).map_or(self, |offset| Self { offset })
     }
 
-    /// A time as ISO 8601 with this offset; in UTC where the shifted time could not be counted.
+    /// Returns a time in ISO 8601 with this offset; in UTC if the shifted time is out of range.
     pub(super) fn print(self, time: Time) -> String {
         let seconds = self.offset.seconds();
         if seconds == 0 {

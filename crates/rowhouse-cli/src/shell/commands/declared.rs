@@ -1,9 +1,9 @@
-//! What `create` and `alter` take of families and tables.
+//! Options of `create` and `alter` for families and tables.
 
 /// Name and meaning.
 type OptionText = (&'static str, &'static str);
 
-/// What both take.
+/// Options of both commands.
 const DECLARED: [OptionText; 42] = [
     ("NAME", "a family's name; the other pairs of its hash are the family's attributes"),
     ("VERSIONS", "of a family: how many versions of a cell are kept"),
@@ -52,7 +52,7 @@ const DECLARED: [OptionText; 42] = [
     ("SPLIT_ENABLED", "of the table: false: its regions are not split"),
 ];
 
-/// What `create` takes.
+/// Options of `create`.
 pub(super) const CREATE: [OptionText; 46] = join(
     DECLARED,
     [
@@ -63,7 +63,7 @@ pub(super) const CREATE: [OptionText; 46] = join(
     ],
 );
 
-/// What `alter` takes.
+/// Options of `alter`.
 pub(super) const ALTER: [OptionText; 47] = join(
     DECLARED,
     [

@@ -1,31 +1,31 @@
-//! THE table of commands: what the shell understands, checks, explains and completes.
+//! The table of commands: the shell parses, checks, explains and completes by it.
 
 mod declared;
 mod table;
 
 pub(crate) use table::{COMMANDS, NOT_YET};
 
-/// Stands in a command's options for every name.
+/// Means any name in a command's options.
 pub(crate) const ANY_OPTION: &str = "…";
 
 /// A command of the shell.
 pub(crate) struct Command {
-    /// What is done.
+    /// The action.
     pub(crate) verb: Verb,
     pub(crate) name: &'static str,
     pub(crate) alias: Option<&'static str>,
     pub(crate) group: Group,
     pub(crate) arguments: &'static [Argument],
-    /// What the hash may hold: name and meaning. Nothing else is let through.
+    /// The options allowed in the hash: name and meaning. All others are refused.
     pub(crate) options: &'static [(&'static str, &'static str)],
-    /// One line.
+    /// A description in one line.
     pub(crate) about: &'static str,
-    /// What else there is to know.
+    /// Further help.
     pub(crate) details: &'static str,
     pub(crate) examples: &'static [&'static str],
 }
 
-/// What a command does; the interpreter matches it without a default.
+/// The action of a command; the interpreter matches it without a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Alter,
@@ -78,6 +78,7 @@ pub(crate) enum Verb {
     MajorCompact,
     MergeRegion,
     Move,
+    ProcessList,
     Put,
     Query,
     RestoreSnapshot,
@@ -96,7 +97,7 @@ pub(crate) enum Verb {
     Version,
 }
 
-/// Where `help` shows a command.
+/// The group in which `help` shows a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     General,
@@ -121,15 +122,15 @@ impl Group {
     }
 }
 
-/// A place in a call.
+/// A parameter of a command.
 pub(crate) struct Argument {
-    /// What help and errors call it.
+    /// Its name in help and errors.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) need: Need,
 }
 
-/// What stands in a place, for completion.
+/// The kind of a parameter, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The name of a table that exists.
@@ -142,34 +143,34 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// How often a place is filled.
+/// How often a parameter may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     Required,
     Optional,
-    /// Any number of times; the last place.
+    /// Any number of times; only the last parameter.
     Repeated,
 }
 
 impl Command {
-    /// The command of that name.
+    /// Returns the command of that name.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         COMMANDS.iter().find(|command| command.name == name || command.alias == Some(name))
     }
 
-    /// How many arguments it takes, at least and at most.
+    /// Returns the minimum and maximum number of arguments.
     pub(crate) fn arity(&self) -> (usize, Option<usize>) {
         let least = self.arguments.iter().filter(|place| place.need == Need::Required).count();
         let any = self.arguments.iter().any(|place| place.need == Need::Repeated);
         (least, (!any).then_some(self.arguments.len()))
     }
 
-    /// Whether its hash may hold `name`.
+    /// Returns whether its hash may hold `name`.
     pub(crate) fn has_option(&self, name: &str) -> bool {
         self.options.iter().any(|(known, _)| *known == name || *known == ANY_OPTION)
     }
 
-    /// The place of the argument at `at`, counted from 0.
+    /// Returns the parameter of the argument at `at`, counted from 0.
     pub(crate) fn place(&self, at: usize) -> Option<&'static Argument> {
         let last = self.arguments.last().filter(|place| place.need == Need::Repeated);
         self.arguments.get(at).or(last)

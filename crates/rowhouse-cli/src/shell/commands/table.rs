@@ -1,4 +1,4 @@
-//! The table itself.
+//! The entries of the table of commands.
 
 use super::declared::{ALTER, CREATE};
 use super::{ANY_OPTION, Argument, Command, Group, Kind, Need, Verb};
@@ -57,7 +57,7 @@ const DECODE: (&str, &str) = (
     "false: without the ` # ` lines that show keys by their fields and cells by their names",
 );
 
-/// What `get` explains for all commands that take a row.
+/// Help for all commands that take a row, shown by `get`.
 const BY_FIELDS: &str =
     "{field => value, …} in the place of a row is its key by the fields of the table's template.";
 
@@ -699,6 +699,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["move '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
     },
     Command {
+        verb: Verb::ProcessList,
+        name: "processlist",
+        alias: None,
+        group: Group::General,
+        arguments: &[],
+        options: &[],
+        about: "Lists running tasks of the servers: flushes, compactions, splits and merges of regions.",
+        details: "",
+        examples: &["processlist"],
+    },
+    Command {
         verb: Verb::Put,
         name: "put",
         alias: None,
@@ -949,7 +960,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     },
 ];
 
-/// Options of HBase's shell that these commands do not take yet: refused by name, with the reason.
+/// Unsupported options of HBase's shell: refused by name, with the reason.
 pub(crate) const NOT_YET: &[&str] = &[
     "ALLOW_PARTIAL_RESULTS",
     "ALL_METRICS",

@@ -1,6 +1,6 @@
-//! A mistake in a script, and where.
+//! A syntax error in a script, and its position.
 
-/// What is wrong with a script, and at which byte of it.
+/// The message of a syntax error, and its byte offset in the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,
@@ -12,13 +12,13 @@ impl Fault {
         Self { at, message: message.into() }
     }
 
-    /// The line of a script that it is in, counted from 0.
+    /// Returns the line of the script that contains it, counted from 0.
     pub(crate) fn line(&self, script: &str) -> u64 {
         let before = script.get(..self.at).unwrap_or(script);
         before.matches('\n').count() as u64
     }
 
-    /// The message, the line, and a caret under the character.
+    /// Returns the message, the line, and a caret under the character.
     pub(crate) fn in_script(&self, script: &str) -> String {
         let before = script.get(..self.at).unwrap_or(script);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

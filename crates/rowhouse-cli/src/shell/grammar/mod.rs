@@ -1,5 +1,5 @@
-//! The language of HBase's shell: calls as Ruby writes them, with texts, numbers, constants, arrays
-//! and hashes, and nothing else of Ruby.
+//! The language of HBase's shell: calls as in Ruby, with texts, numbers, constants, arrays and
+//! hashes, and nothing else of Ruby.
 //!
 //! ```text
 //! script    = { statement ( newline | ";" ) }
@@ -9,7 +9,7 @@
 //! value     = text | number | CONSTANT | true | false | nil | "[" … "]" | "{" … "}"
 //! ```
 //!
-//! A statement goes on in the next line after `,` and `=>`, inside brackets and inside texts, and
+//! A statement continues on the next line after `,` and `=>`, inside brackets and inside texts, and
 //! after a `\` at the end of a line. `#` begins a comment.
 
 mod fault;

@@ -7,24 +7,24 @@ use super::value::{Hash, Value};
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Statement {
-    /// The byte of the script at which it begins.
+    /// Its byte offset in the script.
     pub(crate) at: usize,
     pub(crate) command: String,
     pub(crate) arguments: Vec<Value>,
 }
 
-/// What came of a script.
+/// The result of parsing a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
-    /// Statements, all of them whole.
+    /// Complete statements.
     Whole(Vec<Statement>),
-    /// The last statement goes on in the next line; at the end of the input that is a mistake.
+    /// The last statement continues on the next line; at the end of the input that is an error.
     Open(Fault),
-    /// Nothing that could follow would make it right.
+    /// No continuation could make it valid.
     Wrong(Fault),
 }
 
-/// Reads a script.
+/// Parses a script.
 pub(crate) fn parse(script: &str) -> Parsed {
     let tokens = match tokens(script) {
         Ok(tokens) => tokens,
@@ -43,7 +43,7 @@ pub(crate) fn parse(script: &str) -> Parsed {
     }
 }
 
-/// Why there is no statement.
+/// The reason why there is no statement.
 enum Missing {
     /// The script ends too early.
     More(Fault),
@@ -54,7 +54,7 @@ struct Parser {
     tokens: Vec<(usize, Token)>,
     next: usize,
     end: usize,
-    /// How many arrays and hashes are open.
+    /// The number of open arrays and hashes.
     depth: usize,
 }
 
@@ -79,8 +79,8 @@ impl Parser {
         Ok(Some(Statement { at, command, arguments }))
     }
 
-    /// Arguments up to the closing bracket, or to the end of the statement. Pairs outside braces
-    /// become one hash at the end.
+    /// Parses arguments up to the closing bracket, or to the end of the statement. Pairs outside
+    /// braces become one hash at the end.
     fn arguments(&mut self, close: Option<char>) -> Result<Vec<Value>, Missing> {
         let mut arguments = Vec::new();
         let mut pairs = Hash::new();
@@ -117,7 +117,7 @@ impl Parser {
         Ok(arguments)
     }
 
-    /// Whether the arguments end here; a closing bracket is taken.
+    /// Returns whether the arguments end here, after taking a closing bracket.
     fn at_close(&mut self, close: Option<char>) -> Result<bool, Missing> {
         let Some(close) = close else { return Ok(matches!(self.peek(), None | Some(Token::End))) };
         self.skip_ends();
@@ -131,7 +131,7 @@ impl Parser {
         }
     }
 
-    /// A value, or a word in front of `=>`: there the names of fields need no quotes.
+    /// Parses a value, or a word before `=>`: there the names of fields need no quotes.
     fn name_or_value(&mut self) -> Result<Value, Missing> {
         match self.tokens.get(self.next..self.next + 2) {
             Some([(_, Token::Word(word)), (_, Token::Arrow)]) => {
@@ -197,7 +197,7 @@ impl Parser {
         Ok(Value::Hash(pairs))
     }
 
-    /// Takes a comma, and the ends of lines behind it.
+    /// Takes a comma, and the line ends after it.
     fn comma(&mut self, wanted: &str) -> Result<(), Missing> {
         if self.peek() != Some(&Token::Comma) {
             return Err(self.expected(wanted));
@@ -240,7 +240,7 @@ impl Parser {
     }
 }
 
-/// More arrays and hashes in one another than any command takes.
+/// Maximum nesting of arrays and hashes, more than any command takes.
 const DEPTH_MAX: usize = 64;
 
 fn never(at: usize, message: impl Into<String>) -> Missing {

@@ -2,11 +2,11 @@
 
 use super::fault::Fault;
 
-/// Bytes of a text and the offset behind its closing quote; nothing when it does not end.
+/// Bytes of a text and the offset after its closing quote; `None` when it does not end.
 type Text = Option<(Vec<u8>, usize)>;
 
-/// Reads a text in single quotes from behind the opening one: everything stands for itself, but for
-/// `\'` and `\\`.
+/// Parses a text in single quotes after the opening one: every character stands for itself, except
+/// in `\'` and `\\`.
 pub(super) fn single_quoted(script: &str, mut at: usize) -> Result<Text, Fault> {
     let bytes = script.as_bytes();
     let mut text = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn single_quoted(script: &str, mut at: usize) -> Result<Text, Fault> 
     Ok(None)
 }
 
-/// Reads a text in double quotes from behind the opening one.
+/// Parses a text in double quotes after the opening one.
 pub(super) fn double_quoted(script: &str, mut at: usize) -> Result<Text, Fault> {
     let bytes = script.as_bytes();
     let mut text = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn double_quoted(script: &str, mut at: usize) -> Result<Text, Fault> 
     Ok(None)
 }
 
-/// Reads the escape that begins at `at` and returns the offset behind it.
+/// Parses the escape that begins at `at` and returns the offset after it.
 fn escaped(script: &str, at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> {
     let rest = &script[at + 1..];
     let letter = rest.chars().next().unwrap_or('\\');
@@ -68,7 +68,7 @@ fn escaped(script: &str, at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> 
             Ok(at + 1 + digits.len())
         }
         'u' => unicode(script, at, end, text),
-        // The end of the line goes with its backslash.
+        // The backslash removes the line end.
         '\n' => Ok(end),
         _ => {
             match letter {
@@ -89,7 +89,7 @@ fn escaped(script: &str, at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> 
     }
 }
 
-/// `\u5206`, `\u{5206}` or `\u{5206 680F}`.
+/// Parses `\u5206`, `\u{5206}` or `\u{5206 680F}`.
 fn unicode(script: &str, at: usize, end: usize, text: &mut Vec<u8>) -> Result<usize, Fault> {
     let fault =
         || Fault::new(at, "\\u wants four hex digits, or {…} with the number of a character");
@@ -113,7 +113,7 @@ fn unicode(script: &str, at: usize, end: usize, text: &mut Vec<u8>) -> Result<us
     Ok(end + 4)
 }
 
-/// The first characters, at most `max`, that are `wanted`; ASCII only.
+/// Returns the longest prefix of at most `max` characters that are all `wanted`; ASCII only.
 fn leading(text: &str, max: usize, wanted: impl Fn(char) -> bool) -> &str {
     let len = text.chars().take(max).take_while(|&c| wanted(c)).count();
     &text[..len]

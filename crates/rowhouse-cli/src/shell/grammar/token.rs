@@ -20,7 +20,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// The token, for messages.
+    /// Returns the token, for messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Text(_) => "a text".into(),
@@ -34,10 +34,10 @@ impl Token {
     }
 }
 
-/// Why there are no tokens.
+/// The reason why there are no tokens.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The text ends inside a text; more lines may end it.
+    /// The script ends inside a quoted text; more lines may end it.
     Open {
         at: usize,
     },
@@ -50,7 +50,7 @@ impl From<Fault> for Stop {
     }
 }
 
-/// The tokens of a script, each with the byte where it begins.
+/// Returns the tokens of a script, each with its byte offset.
 pub(super) fn tokens(script: &str) -> Result<Vec<(usize, Token)>, Stop> {
     let bytes = script.as_bytes();
     let mut tokens = Vec::new();

@@ -1,4 +1,4 @@
-//! What a command is given.
+//! Values in the arguments of a command.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use rowhouse::{Bytes, escape};
 /// One argument of a command, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// A text; bytes, since double quotes can write any.
+    /// A text; bytes, since double quotes can express any.
     Text(Bytes),
     /// A whole number.
     Integer(i64),
@@ -27,7 +27,7 @@ pub(crate) enum Value {
 pub(crate) type Hash = Vec<(String, Value)>;
 
 impl Value {
-    /// The bytes that HBase's shell would make of the value where it wants a text.
+    /// Returns the bytes into which HBase's shell converts the value where it expects a text.
     pub(crate) fn to_bytes(&self) -> Option<Bytes> {
         match self {
             Self::Text(bytes) => Some(bytes.clone()),
@@ -38,7 +38,7 @@ impl Value {
         }
     }
 
-    /// What it is, for messages.
+    /// Returns the name of its type, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
@@ -53,7 +53,7 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// The value as the shell reads it.
+    /// Writes the value in the shell's syntax.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(bytes) => f.write_str(&quoted(bytes)),
@@ -80,8 +80,8 @@ impl fmt::Display for Value {
     }
 }
 
-/// Bytes as a text of the shell: in single quotes where that is possible, else in double quotes
-/// with escapes, so that reading it gives the same bytes.
+/// Returns bytes as a text of the shell: in single quotes if possible, else in double quotes with
+/// escapes, so that parsing it returns the same bytes.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !b"'\\".contains(byte);
     if bytes.iter().all(plain) {

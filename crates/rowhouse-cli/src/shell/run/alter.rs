@@ -1,5 +1,5 @@
-//! `alter`: families, attributes, configuration and coprocessors of a table, the template of its key, and
-//! its columns.
+//! `alter`: families, attributes, configuration and coprocessors of a table, the template of its
+//! key, and its columns.
 
 use std::io::Write;
 
@@ -39,9 +39,9 @@ pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Res
     say_done(session, &name).await
 }
 
-/// One thing that is altered.
+/// One change of a table.
 enum Alteration {
-    /// A family comes, or is declared otherwise; what is not named of it stays.
+    /// Adds a family, or changes the named attributes of an existing one.
     Family(FamilyDescriptor, Declared),
     DropFamily(Bytes),
     Table(Declared),
@@ -83,7 +83,7 @@ impl Alteration {
     }
 }
 
-/// What one argument alters: a family's name, or a hash.
+/// Returns the changes of one argument: a family's name, or a hash.
 fn read(command: &Command, argument: Value) -> Result<Vec<Alteration>> {
     let pairs = match argument {
         Value::Hash(pairs) => pairs,
@@ -190,11 +190,11 @@ fn has(pairs: &Hash, wanted: &str) -> bool {
     pairs.iter().any(|(name, _)| name == wanted)
 }
 
-/// A mistake in what was declared is no answer of a server.
+/// Converts an error in a declaration, which does not come from a server.
 fn refused(error: Error) -> Failure {
     match error.kind() {
         ErrorKind::InvalidRequest | ErrorKind::Unsupported => {
-            Failure::Said(error.message().to_owned())
+            Failure::Usage(error.message().to_owned())
         }
         _ => Failure::Database(error),
     }

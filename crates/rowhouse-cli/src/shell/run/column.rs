@@ -1,6 +1,7 @@
-//! The column that a command is about: `family:qualifier`, or the name that the table declares for it.
+//! The column in a command: `family:qualifier`, or the name that the table declares for it.
 //!
-//! A name has no `:`. A text without one is a family in HBase's shell, and stays that where the table has such a family.
+//! A name has no `:`. A text without one is a family in HBase's shell, and remains so if the table
+//! has such a family.
 
 use rowhouse::{Bytes, Column, ColumnSchema, Columns, Error, Table, Value as FieldValue, escape};
 
@@ -11,10 +12,10 @@ use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::session::Session;
 
-/// A family, and a qualifier if one was written.
+/// A family, and a qualifier if one was given.
 pub(super) type ColumnName = (Bytes, Option<Bytes>);
 
-/// Reads `family:qualifier`, `family:` (the empty qualifier) or `family`.
+/// Parses `family:qualifier`, `family:` (the empty qualifier) or `family`.
 pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
     let (family, qualifier) = match text.iter().position(|&byte| byte == b':') {
         Some(at) => (text.slice(..at), Some(text.slice(at + 1..))),
@@ -27,16 +28,17 @@ pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
     Ok((family, qualifier))
 }
 
-/// A column that a command needs, as it was written.
+/// A required column, as given by the user.
 pub(super) enum WrittenColumn {
     /// `'family:qualifier'`, or the name of a declared column.
     Text(Bytes),
-    /// `{price => {at => '2022-12-24'}}`: the name of a column with many qualifiers, and the fields of one.
+    /// `{price => {at => '2022-12-24'}}`: the name of a column with many qualifiers, and the fields
+    /// of one.
     Fields(String, Hash),
 }
 
 impl WrittenColumn {
-    /// Takes the third argument of a call. What can be refused without the table is refused now.
+    /// Takes the third argument of a call. Errors that do not depend on the table are reported now.
     pub(super) fn of(call: &Call) -> Result<Self> {
         if let Some(Value::Hash(pairs)) = call.arguments.get(2)
             && let [(name, Value::Hash(fields))] = &pairs[..]
@@ -46,13 +48,14 @@ impl WrittenColumn {
         Self::text(call.bytes(2)?)
     }
 
-    /// A column that is written as a text.
+    /// Parses a column given as a text.
     pub(super) fn text(text: Bytes) -> Result<Self> {
         column(&text)?;
         Ok(Self::Text(text))
     }
 
-    /// Where the column of a table is stored; a family alone may stand for all of it, or for the empty qualifier.
+    /// Returns the family and qualifier of the column; a family alone may mean all of it, or the
+    /// empty qualifier.
     pub(super) async fn place_or_family<W>(
         &self,
         session: &Session<W>,
@@ -67,7 +70,7 @@ impl WrittenColumn {
         }
     }
 
-    /// Where the column of a table is stored.
+    /// Returns the family and qualifier of the column.
     pub(super) async fn place<W>(
         &self,
         session: &Session<W>,
@@ -83,7 +86,8 @@ impl WrittenColumn {
         }
     }
 
-    /// The same, of a counter: a column that is declared to hold something else is refused.
+    /// As [`WrittenColumn::place`], for a counter: a column that is declared to hold another type
+    /// is refused.
     pub(super) async fn counter<W>(
         &self,
         session: &Session<W>,
@@ -94,7 +98,7 @@ impl WrittenColumn {
             Self::Fields(name, fields) => Some(by_fields(table, name, fields)?.0),
         };
         if let Some(column) = declared {
-            // As an increment writes it.
+            // The bytes that an increment writes.
             let one = column.encode_value(&1.into());
             if !one.is_ok_and(|one| one[..] == 1i64.to_be_bytes()) {
                 return said(format!(
@@ -107,7 +111,8 @@ impl WrittenColumn {
         self.place(session, table).await
     }
 
-    /// Where a cell is put, and its bytes: of a declared column, the value is one of the column's type.
+    /// Returns the family and qualifier of a cell to put, and its value: for a declared column, one
+    /// of the column's type.
     pub(super) async fn cell<W>(
         &self,
         session: &Session<W>,
@@ -128,7 +133,7 @@ impl WrittenColumn {
             Self::Fields(name, fields) => by_fields(table, name, fields)?,
         };
         let refused = |error: Error| {
-            Failure::Said(format!("column `{}`: {}", declared.name(), error.message()))
+            Failure::Usage(format!("column `{}`: {}", declared.name(), error.message()))
         };
         let value = typed(declared, &value).map_err(refused)?;
         // This error names the column itself.
@@ -137,7 +142,7 @@ impl WrittenColumn {
     }
 }
 
-/// The declared column of this name, and its qualifier with these fields.
+/// Returns the declared column of this name, and its qualifier with these fields.
 fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Column, Bytes)> {
     let declared = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
     let column = declared.iter().find(|column| column.name() == name);
@@ -154,7 +159,7 @@ fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Col
     }
 }
 
-/// The declared column that a text names, if it is the name of one and of no family.
+/// Returns the declared column that a text names, unless it is also the name of a family.
 async fn named<'t, W>(
     session: &Session<W>,
     table: &'t Table,
@@ -169,8 +174,8 @@ async fn named<'t, W>(
     Ok((!is_family).then_some(column))
 }
 
-/// Where a column is stored that is written as bytes or by its name. Of a name that many qualifiers have, only
-/// the family.
+/// Returns the family and qualifier of a column given as bytes or by its name; only the family for
+/// a name of many qualifiers.
 async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
     match named(session, table, text).await? {
         Some(column) => {
@@ -181,7 +186,7 @@ async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<C
     }
 }
 
-/// As [`place`], of a column to be changed: a name of many qualifiers is refused.
+/// As [`place`], for a column to be changed: a name of many qualifiers is refused.
 async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
     if let Some(column) = named(session, table, text).await?
         && column.qualifier().is_none()
@@ -191,7 +196,7 @@ async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Resu
     place(session, table, text).await
 }
 
-/// A value as the column's values are written; what is no text is bytes.
+/// Parses a value in the notation of the column's type; non-text values are bytes.
 fn typed(column: &Column, value: &[u8]) -> rowhouse::Result<FieldValue> {
     match std::str::from_utf8(value) {
         Ok(text) => column.parse_value(text),
@@ -208,14 +213,14 @@ fn many<T>(column: &Column) -> Result<T> {
     ))
 }
 
-/// The columns of a read, as they were written, and how they are to be shown.
+/// The columns of a read, as given by the user, and their converters.
 pub(super) struct WrittenColumns {
     texts: Vec<Bytes>,
     converters: Converters,
 }
 
 impl WrittenColumns {
-    /// Those of COLUMN, of COLUMNS, and those named outside the hash; and FORMATTER.
+    /// Takes those of COLUMN, of COLUMNS, and those named outside the hash; and FORMATTER.
     pub(super) fn take(options: &mut Options, outside: Vec<Value>) -> Result<Self> {
         let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), outside];
         let mut converters = Converters::take(options)?;
@@ -231,12 +236,12 @@ impl WrittenColumns {
         Ok(Self { texts, converters })
     }
 
-    /// How values are to be shown.
+    /// Returns the converters of the values.
     pub(super) fn converters(&self) -> &Converters {
         &self.converters
     }
 
-    /// The columns of a table that are meant.
+    /// Returns the selected columns of a table.
     pub(super) async fn of<W>(&self, session: &Session<W>, table: &Table) -> Result<Columns> {
         let mut columns = Columns::all();
         for text in &self.texts {

@@ -1,4 +1,5 @@
-//! How values are shown: as HBase's shell does behind `cf:title:toInt`, or for all columns with FORMATTER.
+//! Converters of values for output: given by `cf:title:toInt`, as in HBase's shell, or for all
+//! columns with FORMATTER.
 
 use rowhouse::{Bytes, KeyValue, escape};
 
@@ -6,10 +7,10 @@ use crate::one_line::on_one_line;
 use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
 
-/// The class whose methods the converters are, in HBase.
+/// HBase's class that contains the converters.
 const BYTES: &str = "org.apache.hadoop.hbase.util.Bytes";
 
-/// A method of HBase's `Bytes` that makes of bytes something to be shown.
+/// A method of HBase's `Bytes` that converts bytes for output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Converter {
     Boolean,
@@ -20,7 +21,7 @@ pub(super) enum Converter {
     Long,
     Short,
     Text,
-    /// What is shown where nothing is said.
+    /// The default.
     Escaped,
 }
 
@@ -48,8 +49,8 @@ impl Converter {
         }
     }
 
-    /// Splits `title:toInt`, or `title:c(CLASS).toInt`, behind a family. What does not look like a converter is part of
-    /// the qualifier.
+    /// Splits `title:toInt`, or `title:c(CLASS).toInt`, after a family. Text that does not look
+    /// like a converter is part of the qualifier.
     pub(super) fn split(qualifier: &Bytes) -> Result<(Bytes, Option<Self>)> {
         let Some(at) = qualifier.iter().rposition(|&byte| byte == b':') else {
             return Ok((qualifier.clone(), None));
@@ -70,7 +71,8 @@ impl Converter {
         Ok((qualifier.slice(..at), Some(Self::parse(name)?)))
     }
 
-    /// The value as it is to be shown. One of another length than the converter's is shown as bytes, and it is said.
+    /// Returns the converted value. A value whose length does not fit the converter is shown as
+    /// bytes, with a remark.
     fn show(self, value: &[u8]) -> String {
         let shown = match self {
             Self::Boolean => value.try_into().ok().map(|[byte]: [u8; 1]| (byte != 0).to_string()),
@@ -95,17 +97,18 @@ impl Converter {
     }
 }
 
-/// What columns are shown by.
+/// The converters of columns.
 #[derive(Debug, Default)]
 pub(super) struct Converters {
     columns: Vec<(Bytes, Bytes, Converter)>,
     others: Option<Converter>,
-    /// How many characters are shown of a cell.
+    /// The maximum number of characters shown of a cell.
     len_max: Option<u32>,
 }
 
 impl Converters {
-    /// Takes FORMATTER, for the columns that have none of their own, FORMATTER_CLASS, and MAXLENGTH.
+    /// Takes FORMATTER, for the columns that have none of their own, FORMATTER_CLASS, and
+    /// MAXLENGTH.
     pub(super) fn take(options: &mut Options) -> Result<Self> {
         if let Some(class) = options.take_text("FORMATTER_CLASS")?.filter(|class| class != BYTES) {
             return said(format!("FORMATTER_CLASS is {BYTES}, others are not supported: {class}"));
@@ -115,17 +118,17 @@ impl Converters {
         Ok(Self { columns: Vec::new(), others, len_max })
     }
 
-    /// Shows a column by a converter.
+    /// Adds a converter for a column.
     pub(super) fn add(&mut self, family: Bytes, qualifier: Bytes, converter: Converter) {
         self.columns.push((family, qualifier, converter));
     }
 
-    /// How many characters of a cell are to be shown, if not all.
+    /// Returns the maximum number of characters shown of a cell, if limited.
     pub(super) fn len_max(&self) -> Option<u32> {
         self.len_max
     }
 
-    /// A cell's value as it is to be shown.
+    /// Returns the formatted value of a cell.
     pub(super) fn value(&self, cell: KeyValue<'_>) -> String {
         let own = self.columns.iter().find(|(family, qualifier, _)| {
             family == cell.family() && qualifier == cell.qualifier()
@@ -135,8 +138,8 @@ impl Converters {
     }
 }
 
-/// A number as Ruby prints a `Float`: the fewest digits that are only its own, with an exponent from 1e16 on and
-/// below 1e-4.
+/// Returns a number as Ruby prints a `Float`: the fewest digits that identify it, with an exponent
+/// from 1e16 on and below 1e-4.
 fn ruby_float(number: f64) -> String {
     if !number.is_finite() {
         let infinite = if number > 0.0 { "Infinity" } else { "-Infinity" };
@@ -163,7 +166,7 @@ mod tests {
     fn split(text: &'static str) -> std::result::Result<(String, Option<Converter>), String> {
         match Converter::split(&Bytes::from_static(text.as_bytes())) {
             Ok((qualifier, converter)) => Ok((escape(&qualifier), converter)),
-            Err(Failure::Said(text)) => Err(text),
+            Err(Failure::Usage(text)) => Err(text),
             Err(other) => panic!("{other:?}"),
         }
     }

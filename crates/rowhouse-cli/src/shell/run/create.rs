@@ -12,7 +12,7 @@ use crate::shell::failure::{Result, said};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::session::Session;
 
-/// Makes a table. What is to be thought about its template is told, not refused.
+/// Creates a table. Advice on its template is printed, and does not prevent this.
 pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Result<String> {
     let (name, command) = (call.table()?, call.command);
     let mut spec = TableSpec::new(&name);
@@ -34,7 +34,7 @@ pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Re
     if !has_families {
         return said("Table must have at least one column family");
     }
-    // What the declaration alone shows is no answer of a server.
+    // Errors in the declaration do not come from a server.
     if let Err(error) = spec.check() {
         return said(error.message());
     }

@@ -8,7 +8,7 @@ use rowhouse::{
 };
 
 use super::column::WrittenColumn;
-use super::row::{Bound, Named};
+use super::row::{Bound, RowArgument};
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -17,7 +17,7 @@ use crate::shell::session::Session;
 pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let table = call.table()?;
-    let (row, value) = (Named::of(&call, 1)?, call.bytes(3)?);
+    let (row, value) = (RowArgument::of(&call, 1)?, call.bytes(3)?);
     let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
@@ -30,10 +30,10 @@ pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     Ok(table.put(put).await?)
 }
 
-/// Writes a row that is not there yet, of several columns.
+/// Writes a row of several columns unless it exists.
 pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let table = call.table()?;
-    let row = Named::of(&call, 1)?;
+    let row = RowArgument::of(&call, 1)?;
     let columns = match &call.arguments[2] {
         Value::Hash(pairs) if !pairs.is_empty() => pairs,
         other => {
@@ -59,7 +59,7 @@ pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Re
     })
 }
 
-/// The option TTL, which is all that the command has.
+/// Takes the option TTL, the only one of the command.
 fn ttl(call: &mut Call) -> Result<Option<i64>> {
     let mut options = call.take_options()?;
     let ttl = options.take_count("TTL")?.map(i64::from);
@@ -69,7 +69,7 @@ fn ttl(call: &mut Call) -> Result<Option<i64>> {
 
 pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let value = call.bytes(3)?;
     call.no_more_than(4)?;
@@ -86,7 +86,7 @@ pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -
 
 pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let amount = call.integer(3)?.unwrap_or(1);
     call.no_more_than(4)?;
@@ -105,7 +105,7 @@ pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
@@ -126,7 +126,7 @@ pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -
 
 pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    // A hash in the place of the row has options or the fields of a row.
+    // A hash in place of the row has options or the fields of a row.
     let prefix = match &call.arguments[1] {
         Value::Hash(pairs) if pairs.iter().any(|(name, _)| call.command.has_option(name)) => {
             Some(Options::new(call.command, "deleteall", pairs.clone())?)
@@ -143,9 +143,9 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
     call.no_more_than(4)?;
     match prefix {
         None => {
-            let row = Named::of(&call, 1)?;
+            let row = RowArgument::of(&call, 1)?;
             let table = session.database.table(&table).await?;
-            let wanted = Wanted::new(session, &table, column, at).await?;
+            let wanted = DeleteSelection::new(session, &table, column, at).await?;
             for row in row.keys(&table)? {
                 table.delete(wanted.of(row)?).await?;
             }
@@ -159,23 +159,23 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
             let prefix = Bound::take(&mut options, "ROWPREFIXFILTER")?;
             options.finish()?;
             let Some(prefix) = prefix else {
-                // A script whose variable is not set would empty the table.
+                // A script with an unset variable would empty the table.
                 return said("ROWPREFIXFILTER must not be empty: truncate empties a table");
             };
             let table = session.database.table(&table).await?;
-            let wanted = Wanted::new(session, &table, column, at).await?;
+            let wanted = DeleteSelection::new(session, &table, column, at).await?;
             delete_range(&table, prefix.prefix(&table)?, &wanted, batch).await
         }
     }
 }
 
-/// What `deleteall` deletes of each row.
-struct Wanted {
+/// The cells of each row that `deleteall` deletes.
+struct DeleteSelection {
     column: Option<(Bytes, Option<Bytes>)>,
     at: Timestamp,
 }
 
-impl Wanted {
+impl DeleteSelection {
     async fn new<W>(
         session: &Session<W>,
         table: &Table,
@@ -202,7 +202,12 @@ impl Wanted {
     }
 }
 
-async fn delete_range(table: &Table, range: RowRange, wanted: &Wanted, batch: usize) -> Result<()> {
+async fn delete_range(
+    table: &Table,
+    range: RowRange,
+    wanted: &DeleteSelection,
+    batch: usize,
+) -> Result<()> {
     let mut rows = table.scan(Scan::new(range)).await?;
     let mut deletes: Vec<Mutation> = Vec::new();
     loop {
@@ -229,7 +234,7 @@ fn timestamp(call: &Call, at: usize) -> Result<Timestamp> {
     }
 }
 
-/// A timestamp, refused in HBase's words when negative.
+/// Checks a timestamp; a negative one is refused with HBase's message.
 pub(super) fn checked_timestamp(millis: i64) -> Result<Timestamp> {
     Timestamp::from_millis(millis)
         .or_else(|_| said(format!("Timestamp cannot be negative. ts={millis}")))

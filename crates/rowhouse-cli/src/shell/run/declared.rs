@@ -1,4 +1,4 @@
-//! What a hash of `create` or `alter` declares of a family, or of a table.
+//! Declarations of a family or a table in a hash of `create` or `alter`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::shell::call::Options;
 use crate::shell::describe::{parse_size, parse_ttl};
 use crate::shell::failure::{Result, said};
 
-/// Attributes of a family that are handed on as they are.
+/// Attributes of a family that are passed on unchanged.
 const FAMILY_ATTRIBUTES: [&str; 22] = [
     "BLOCKCACHE",
     "BLOOMFILTER",
@@ -34,10 +34,10 @@ const FAMILY_ATTRIBUTES: [&str; 22] = [
     "STORAGE_POLICY",
 ];
 
-/// Attributes of a family that are read first.
+/// Attributes of a family that are parsed.
 const FAMILY_READ: [&str; 5] = ["BLOCKSIZE", "IS_MOB", "MOB_THRESHOLD", "TTL", "VERSIONS"];
 
-/// Attributes of a table that are handed on as they are.
+/// Attributes of a table that are passed on unchanged.
 const TABLE_ATTRIBUTES: [&str; 8] = [
     "COMPACTION_ENABLED",
     "DURABILITY",
@@ -49,13 +49,13 @@ const TABLE_ATTRIBUTES: [&str; 8] = [
     "SPLIT_ENABLED",
 ];
 
-/// Attributes of a table that are bytes.
+/// Attributes of a table that are sizes in bytes.
 const TABLE_SIZES: [&str; 2] = ["MAX_FILESIZE", "MEMSTORE_FLUSHSIZE"];
 
-/// What a table may ask for by default.
+/// Valid default durabilities of a table.
 const DURABILITIES: [&str; 5] = ["ASYNC_WAL", "FSYNC_WAL", "SKIP_WAL", "SYNC_WAL", "USE_DEFAULT"];
 
-/// Values that are set; those without one are taken away.
+/// Values to set; those without one are removed.
 #[derive(Default)]
 pub(super) struct Declared {
     pub(super) attributes: Vec<(String, Option<String>)>,
@@ -63,7 +63,7 @@ pub(super) struct Declared {
 }
 
 impl Declared {
-    /// Takes what is a family's.
+    /// Takes the options of a family.
     pub(super) fn of_family(options: &mut Options) -> Result<Self> {
         let mut declared = Self::default();
         if let Some(versions) = options.take_text("VERSIONS")? {
@@ -92,7 +92,7 @@ impl Declared {
         Ok(declared)
     }
 
-    /// Takes what is a table's.
+    /// Takes the options of a table.
     pub(super) fn of_table(options: &mut Options) -> Result<Self> {
         let mut declared = Self::default();
         for name in TABLE_ATTRIBUTES {
@@ -115,13 +115,13 @@ impl Declared {
         }
     }
 
-    /// The family with it.
+    /// Returns the family with the declarations applied.
     pub(super) fn in_family(&self, mut family: FamilyDescriptor) -> FamilyDescriptor {
         self.apply(&mut family.attributes, &mut family.configuration);
         family
     }
 
-    /// The table with it.
+    /// Returns the table with the declarations applied.
     pub(super) fn in_table(&self, mut table: TableDescriptor) -> TableDescriptor {
         self.apply(&mut table.attributes, &mut table.configuration);
         table
@@ -164,7 +164,7 @@ impl Declared {
     }
 }
 
-/// Takes bytes, as a number or in HBase's words.
+/// Takes a size in bytes, as a number or in HBase's notation.
 pub(super) fn take_size(options: &mut Options, name: &str) -> Result<Option<i64>> {
     let Some(text) = options.take_text(name)? else { return Ok(None) };
     match parse_size(&text) {
@@ -173,7 +173,7 @@ pub(super) fn take_size(options: &mut Options, name: &str) -> Result<Option<i64>
     }
 }
 
-/// Attributes whose values are words of an enumeration.
+/// Attributes whose values are names of an enumeration.
 const WORDS: [&str; 10] = [
     "BLOOMFILTER",
     "COMPRESSION",
@@ -187,7 +187,7 @@ const WORDS: [&str; 10] = [
     "STORAGE_POLICY",
 ];
 
-/// HBase's shell takes the words of enumerations in any case and stores them in upper case.
+/// Converts names of enumerations to upper case: HBase's shell accepts any case.
 fn in_hbases_case(name: &str, value: String) -> String {
     match WORDS.contains(&name) {
         true => value.to_uppercase(),

@@ -1,7 +1,7 @@
 //! Keys by their fields and cells by their names, beside the bytes that HBase's shell shows.
 //!
-//! The lines of HBase's output stay as they are. What a template says of a key stands on a line of its own
-//! in front of them, behind ` # `, and what is declared of a cell's column in front of the cell, behind ` #   `.
+//! The lines of HBase's output are unchanged. The fields of a key are on a line of their own before
+//! them, after ` # `, and the name and value of a declared column before its cell, after ` #   `.
 
 use rowhouse::{CellMismatch, ColumnSchema, KeySchema, KeyValue, Table};
 
@@ -10,8 +10,8 @@ use crate::one_line::on_one_line;
 use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
 
-/// What DECODE says: true wants a template, false HBase's lines alone; otherwise keys are decoded where the
-/// table has a template.
+/// Takes DECODE: true requires a template, false shows only HBase's lines; by default keys are
+/// decoded if the table has a template.
 pub(super) fn wanted(options: &mut Options) -> Result<Option<bool>> {
     match options.has("DECODE") {
         true => options.take_truth("DECODE").map(Some),
@@ -19,7 +19,7 @@ pub(super) fn wanted(options: &mut Options) -> Result<Option<bool>> {
     }
 }
 
-/// The template by which keys are to be shown.
+/// Returns the template for showing keys.
 pub(super) fn schema(wanted: Option<bool>, table: &Table) -> Result<Option<&KeySchema>> {
     match (wanted, table.key_schema()) {
         (Some(false), _) => Ok(None),
@@ -29,7 +29,7 @@ pub(super) fn schema(wanted: Option<bool>, table: &Table) -> Result<Option<&KeyS
     }
 }
 
-/// By what rows are to be shown.
+/// The declarations for showing rows.
 #[derive(Clone, Copy)]
 pub(super) struct Declared<'t> {
     pub(super) key: Option<&'t KeySchema>,
@@ -37,7 +37,7 @@ pub(super) struct Declared<'t> {
     converters: &'t Converters,
 }
 
-/// The template and the columns by which rows are to be shown; DECODE wants one of them.
+/// Returns the template and the columns for showing rows; DECODE requires one of them.
 pub(super) fn declared<'t>(
     wanted: Option<bool>,
     table: &'t Table,
@@ -49,17 +49,18 @@ pub(super) fn declared<'t>(
 }
 
 impl Declared<'_> {
-    /// The value of a cell as it is to be shown.
+    /// Returns the formatted value of a cell.
     pub(super) fn value(self, cell: KeyValue<'_>) -> String {
         self.converters.value(cell)
     }
 
-    /// How many characters of a cell are to be shown, if not all.
+    /// Returns the maximum number of characters shown of a cell, if limited.
     pub(super) fn len_max(self) -> Option<u32> {
         self.converters.len_max()
     }
 
-    /// Name and value of a cell, or why it does not fit its column; nothing of a column that is not declared.
+    /// Returns name and value of a cell, or the reason why it does not fit its column; `None` for
+    /// an undeclared column.
     pub(super) fn cell(self, cell: KeyValue<'_>) -> Option<String> {
         match self.columns?.decode(cell.family(), cell.qualifier(), cell.value()) {
             Ok(named) => Some(on_one_line(&named.to_string())),
@@ -69,7 +70,7 @@ impl Declared<'_> {
     }
 }
 
-/// The fields of a key, or why it does not fit the template.
+/// Returns the fields of a key, or the reason why it does not fit the template.
 pub(super) fn fields(schema: &KeySchema, key: &[u8]) -> String {
     match schema.decode(key) {
         Ok(values) => on_one_line(&values.to_string()),

@@ -1,4 +1,4 @@
-//! What each command does: one function per command, gathered by what they are about.
+//! The implementation of the commands: one function per command, grouped by topic.
 
 mod alter;
 mod column;
@@ -25,11 +25,11 @@ use rowhouse::{CompactionKind, Filter};
 use super::call::Call;
 use super::commands::Verb;
 use super::failure::{Result, said};
-use super::session::{Asked, Session, TableChange};
+use super::session::{PendingAction, Session, TableChange};
 
-/// What a command gives back, which the shell shows behind `=>`.
-pub(crate) enum Returned {
-    /// Not even the time it took is told.
+/// The result of a command, which the shell shows after `=>`.
+pub(crate) enum CommandOutput {
+    /// Nothing is printed, not even the elapsed time.
     Silence,
     Nothing,
     Table(String),
@@ -39,8 +39,8 @@ pub(crate) enum Returned {
 }
 
 /// Runs a command.
-pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Result<Returned> {
-    let nothing = |()| Returned::Nothing;
+pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Result<CommandOutput> {
+    let nothing = |()| CommandOutput::Nothing;
     match call.command.verb {
         Verb::Alter => alter::alter(session, call).await.map(nothing),
         Verb::Append => data::append(session, call).await.map(nothing),
@@ -49,8 +49,8 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::CloneTableSchema => tables::clone_schema(session, call).await.map(nothing),
         Verb::CompactionState => tables::compaction_state(session, call).await.map(nothing),
         Verb::Compact => tables::compact(session, call, CompactionKind::Minor).await.map(nothing),
-        Verb::Count => scan::count(session, call).await.map(Returned::Count),
-        Verb::Create => create::create(session, call).await.map(Returned::Table),
+        Verb::Count => scan::count(session, call).await.map(CommandOutput::Count),
+        Verb::Create => create::create(session, call).await.map(CommandOutput::Table),
         Verb::CreateNamespace => namespaces::create(session, call).await.map(nothing),
         Verb::Delete => data::delete(session, call).await.map(nothing),
         Verb::DeleteAll => data::delete_all(session, call).await.map(nothing),
@@ -71,29 +71,31 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Drop => tables::drop(session, call).await.map(nothing),
         Verb::DropNamespace => namespaces::drop(session, call).await.map(nothing),
         Verb::Enable => tables::enable(session, call).await.map(nothing),
-        Verb::Exists => tables::exists(session, call).await.map(Returned::Truth),
-        Verb::Exit => Ok(Returned::Silence),
+        Verb::Exists => tables::exists(session, call).await.map(CommandOutput::Truth),
+        Verb::Exit => Ok(CommandOutput::Silence),
         Verb::Explain => query::explain(session, call).await.map(nothing),
         Verb::ExplainCell => read::explain_cell(session, call).await.map(nothing),
         Verb::Flush => tables::flush(session, call).await.map(nothing),
         Verb::Get => read::get(session, call).await.map(nothing),
         Verb::GetCounter => read::get_counter(session, call).await.map(nothing),
-        Verb::GetSplits => regions::splits(session, call).await.map(Returned::Names),
+        Verb::GetSplits => regions::splits(session, call).await.map(CommandOutput::Names),
         Verb::Help => {
             session.help(call.text_if_given(0)?.as_deref())?;
-            Ok(Returned::Silence)
+            Ok(CommandOutput::Silence)
         }
         Verb::Incr => data::incr(session, call).await.map(nothing),
         Verb::Insert => data::insert(session, call).await.map(nothing),
-        Verb::IsDisabled => tables::is_disabled(session, call).await.map(Returned::Truth),
-        Verb::IsEnabled => tables::is_enabled(session, call).await.map(Returned::Truth),
-        Verb::List => tables::list(session, call).await.map(Returned::Names),
+        Verb::IsDisabled => tables::is_disabled(session, call).await.map(CommandOutput::Truth),
+        Verb::IsEnabled => tables::is_enabled(session, call).await.map(CommandOutput::Truth),
+        Verb::List => tables::list(session, call).await.map(CommandOutput::Names),
         Verb::ListNamespace => namespaces::list(session, call).await.map(nothing),
-        Verb::ListNamespaceTables => namespaces::tables(session, call).await.map(Returned::Names),
+        Verb::ListNamespaceTables => {
+            namespaces::tables(session, call).await.map(CommandOutput::Names)
+        }
         Verb::ListRegions => regions::list(session, call).await.map(nothing),
-        Verb::ListSnapshots => snapshots::list(session, call).await.map(Returned::Names),
+        Verb::ListSnapshots => snapshots::list(session, call).await.map(CommandOutput::Names),
         Verb::ListTableSnapshots => {
-            snapshots::list_of_tables(session, call).await.map(Returned::Names)
+            snapshots::list_of_tables(session, call).await.map(CommandOutput::Names)
         }
         Verb::LocateRegion => regions::locate(session, call).await.map(nothing),
         Verb::MajorCompact => {
@@ -114,6 +116,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Split => regions::split(session, call).await.map(nothing),
         Verb::SplitOrMergeEnabled => regions::switch(session, call).await.map(nothing),
         Verb::SplitOrMergeSwitch => regions::set_switch(session, call).await.map(nothing),
+        Verb::ProcessList => status::tasks(session).await.map(nothing),
         Verb::Status => status::status(session, call).await.map(nothing),
         Verb::ListLiveServers => status::live(session).await.map(nothing),
         Verb::ListDeadServers => status::dead(session).await.map(nothing),
@@ -124,18 +127,18 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
     }
 }
 
-/// Does what somebody said yes to.
-pub(crate) async fn done<W: Write>(session: &mut Session<W>, asked: Asked) -> Result<()> {
+/// Executes a confirmed action.
+pub(crate) async fn done<W: Write>(session: &mut Session<W>, asked: PendingAction) -> Result<()> {
     match asked {
-        Asked::Snapshots(deletion) => snapshots::delete_named(session, deletion).await,
-        Asked::Tables(change, names) => tables::change_named(session, change, names).await,
+        PendingAction::Snapshots(deletion) => snapshots::delete_named(session, deletion).await,
+        PendingAction::Tables(change, names) => tables::change_named(session, change, names).await,
     }
 }
 
-/// What `version` prints.
+/// The output of `version`.
 const VERSION: &str = concat!("rowhouse ", env!("CARGO_PKG_VERSION"));
 
-/// Prints names under a heading, and how many there are.
+/// Prints names under a heading, and their number.
 fn say_names<W: Write>(session: &mut Session<W>, heading: &str, names: &[String]) -> Result<()> {
     session.say(heading)?;
     for name in names {
@@ -144,14 +147,14 @@ fn say_names<W: Write>(session: &mut Session<W>, heading: &str, names: &[String]
     session.say(format_args!("{} row(s)", names.len()))
 }
 
-/// A pattern that a whole name must match, as Java's `matches`.
+/// Compiles a pattern that must match a whole name, like Java's `matches`.
 fn pattern(text: Option<String>) -> Result<regex::Regex> {
     let text = text.unwrap_or(".*".into());
     match regex::Regex::new(&format!("^(?:{text})$")) {
         Ok(pattern) => Ok(pattern),
         Err(error) => {
             let error = error.to_string();
-            // The lines before show the expression as it was completed above.
+            // The lines before show the expression with the additions made above.
             let why = error.lines().last().unwrap_or_default();
             let why = why.strip_prefix("error: ").unwrap_or(why);
             said(format!("not a regular expression: {why}: {text}"))

@@ -24,7 +24,7 @@ pub(super) async fn create<W: Write>(session: &mut Session<W>, mut call: Call) -
     Ok(session.database.create_namespace(namespace).await?)
 }
 
-/// Sets and takes away values of the configuration, all of them at once.
+/// Sets and removes values of the configuration, atomically.
 pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let mut namespace = find(session, &call.text(0)?).await?;
     for argument in call.arguments.iter().skip(1) {
@@ -73,7 +73,7 @@ pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> 
 async fn find<W: Write>(session: &Session<W>, name: &str) -> Result<Namespace> {
     let namespaces = session.database.namespaces().await?;
     let found = namespaces.into_iter().find(|namespace| namespace.name() == name);
-    found.ok_or_else(|| Failure::Said(format!("Unknown namespace {name}!")))
+    found.ok_or_else(|| Failure::Usage(format!("Unknown namespace {name}!")))
 }
 
 pub(super) async fn drop<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

@@ -1,5 +1,5 @@
-//! Where the regions of a new table begin: by rows, by the lines of a file, or by a number and one of
-//! HBase's ways to divide keys.
+//! Region boundaries of a new table: by rows, by the lines of a file, or by a number and one of
+//! HBase's split algorithms.
 
 use rowhouse::{Bytes, unescape};
 
@@ -7,10 +7,11 @@ use crate::shell::call::{self, Options};
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::Value;
 
-/// The most regions that are made by number.
+/// The maximum number of regions created by number.
 const REGIONS_MAX: i64 = 100_000;
 
-/// Takes SPLITS, SPLITS_FILE, or NUMREGIONS with SPLITALGO: the first rows of all regions but the first.
+/// Takes SPLITS, SPLITS_FILE, or NUMREGIONS with SPLITALGO: the first rows of all regions but the
+/// first.
 pub(super) fn take(options: &mut Options) -> Result<Vec<Bytes>> {
     let file = options.take_text("SPLITS_FILE")?;
     let rows = options.take_list("SPLITS");
@@ -47,7 +48,7 @@ fn by_number(regions: i64, algorithm: &str) -> Result<Vec<Bytes>> {
     }
 }
 
-/// HBase's ways to divide keys evenly (`RegionSplitter`).
+/// HBase's algorithms to divide keys evenly (`RegionSplitter`).
 #[derive(Clone, Copy, Debug)]
 enum Algorithm {
     /// Keys begin with eight hex digits in lower case.
@@ -61,7 +62,7 @@ enum Algorithm {
 impl Algorithm {
     const ALL: [Self; 3] = [Self::HexString, Self::DecimalString, Self::Uniform];
 
-    /// HBase's name of it.
+    /// Returns HBase's name of it.
     fn name(self) -> &'static str {
         match self {
             Self::HexString => "HexStringSplit",
@@ -70,15 +71,15 @@ impl Algorithm {
         }
     }
 
-    /// The one of that name, or of that Java class.
+    /// Returns the one of that name, or of that Java class.
     fn from_name(name: &str) -> Option<Self> {
         let prefix = "org.apache.hadoop.hbase.util.RegionSplitter$";
         let name = name.strip_prefix(prefix).unwrap_or(name);
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
-    /// The first rows of `regions` regions but the first; `regions` is 2 or more. Each has as many keys, and
-    /// the last one what is left over besides.
+    /// Returns the first rows of `regions` regions but the first; `regions` is 2 or more. Each has
+    /// the same number of keys, and the last one also the remainder.
     fn splits(self, regions: u64) -> Vec<Bytes> {
         let starts = |keys: u128| {
             let step = (keys / u128::from(regions)) as u64;
@@ -96,7 +97,7 @@ impl Algorithm {
     }
 }
 
-/// Each line is a row.
+/// Reads a file whose lines are rows.
 fn of_file(path: &str) -> Result<Vec<Bytes>> {
     match std::fs::read_to_string(path) {
         Ok(text) => text.lines().map(of_text).collect(),
@@ -112,11 +113,11 @@ fn of_value(value: &Value) -> Result<Bytes> {
     }
 }
 
-/// HBase reads `\xHH` in split rows, in either kind of quotes.
+/// Parses a split row: HBase reads `\xHH` in either kind of quotes.
 fn of_text(text: &str) -> Result<Bytes> {
     match unescape(text) {
         Ok(bytes) => Ok(bytes.into()),
-        Err(error) => Err(Failure::Said(error.message().to_owned())),
+        Err(error) => Err(Failure::Usage(error.message().to_owned())),
     }
 }
 

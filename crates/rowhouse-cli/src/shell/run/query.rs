@@ -1,4 +1,5 @@
-//! Rows by the fields of their keys and by declared columns: `query`, and how one is answered: `explain`.
+//! `query`: rows by the fields of their keys and by declared columns; and `explain`: how a query is
+//! answered.
 
 use std::io::Write;
 
@@ -47,7 +48,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     }
 }
 
-/// Prints a page, and how to go on behind it.
+/// Prints a page, and how to continue after it.
 async fn say_page<W: Write>(
     session: &mut Session<W>,
     declared: Declared<'_>,

@@ -1,4 +1,4 @@
-//! Commands that read a row, and what they share with scans.
+//! Commands that read a row, and code that they share with scans.
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -8,7 +8,7 @@ use rowhouse::{Filter, Get, KeyValue, TimeRange, escape};
 use super::column::{WrittenColumn, WrittenColumns};
 use super::data::checked_timestamp;
 use super::decode;
-use super::row::Named;
+use super::row::RowArgument;
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -17,7 +17,7 @@ use crate::shell::session::Session;
 
 pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let mut named = Vec::new();
     for argument in call.arguments.into_iter().skip(2) {
         match argument {
@@ -44,7 +44,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
         get.filter = filter.clone();
         found.extend(Some(table.get(&get).await?).filter(|row| !row.is_empty()));
     }
-    // Of rows that differ in their salts only, the one that was written last comes first.
+    // Of rows that differ only in their salts, the one that was written last comes first.
     found.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));
     for row in &found {
         if let Some(schema) = declared.key {
@@ -61,10 +61,10 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     session.say(format_args!("{} row(s)", found.len()))
 }
 
-/// Tells why `get` shows what it shows of a column.
+/// Prints the reasons for the output of `get` for a column.
 pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(u32::MAX);
@@ -89,7 +89,7 @@ pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: C
 }
 
 pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let table = session.database.table(&table).await?;
     let (family, qualifier) = column.counter(session, &table).await?;
@@ -103,7 +103,7 @@ pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) 
     }
 }
 
-/// The filter of a read, in HBase's language.
+/// Takes the filter of a read, in HBase's language.
 pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     match options.take_text("FILTER")? {
         None => Ok(None),
@@ -114,7 +114,7 @@ pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     }
 }
 
-/// The timestamps of a read: TIMESTAMP or TIMERANGE.
+/// Takes the timestamps of a read: TIMESTAMP or TIMERANGE.
 pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
     let at = options.take_integer("TIMESTAMP")?;
     let range = options.take("TIMERANGE");

@@ -1,4 +1,4 @@
-//! Where the regions of a table begin and end, and what changes that.
+//! Commands about the regions of a table.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -6,14 +6,14 @@ use std::net::IpAddr;
 use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, ServerName, escape};
 
 use super::decode;
-use super::row::Named;
+use super::row::RowArgument;
 use super::tables::existing;
 use crate::one_line::on_one_line;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::session::Session;
 
-/// Tells where regions begin, but for the first.
+/// Prints the region boundaries.
 pub(super) async fn splits<W: Write>(
     session: &mut Session<W>,
     mut call: Call,
@@ -37,7 +37,7 @@ pub(super) async fn splits<W: Write>(
     Ok(splits.iter().map(|split| escape(split)).collect())
 }
 
-/// Tells the name, start and end of every region.
+/// Prints the name, start and end of every region.
 pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
@@ -80,8 +80,8 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     session.say(format_args!(" {} rows", regions.len()))
 }
 
-/// Whether a server's name, `HOST,PORT,START CODE`, begins with `wanted`, which may call its host by
-/// another name or address of it.
+/// Returns whether a server's name, `HOST,PORT,START CODE`, begins with `wanted`, which may contain
+/// another name or address of its host.
 async fn is_named(server: &ServerName, wanted: &str) -> bool {
     if server.to_string().starts_with(wanted) {
         return true;
@@ -94,16 +94,16 @@ async fn is_named(server: &ServerName, wanted: &str) -> bool {
     self::addresses(host).await.iter().any(|address| addresses.contains(address))
 }
 
-/// The addresses of a host; none when it is not known.
+/// Returns the addresses of a host; none when it is unknown.
 async fn addresses(host: &str) -> Vec<IpAddr> {
     let found = tokio::net::lookup_host((host, 0)).await;
     found.into_iter().flatten().map(|address| address.ip()).collect()
 }
 
-/// Tells which region has a row, and who serves it: of each key that fields may stand for.
+/// Prints the region that has a row, and its server: for each key that the given fields may mean.
 pub(super) async fn locate<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(2)?;
-    let row = Named::of(&call, 1)?;
+    let row = RowArgument::of(&call, 1)?;
     let table = session.database.table(&call.table()?).await?;
     let mut found = Vec::new();
     for key in row.keys(&table)? {
@@ -143,7 +143,7 @@ pub(super) async fn split<W: Write>(session: &mut Session<W>, call: Call) -> Res
     Ok(())
 }
 
-/// Merges neighbours.
+/// Merges adjacent regions.
 pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let mut regions = Vec::new();
     for at in 0..call.arguments.len() {
@@ -159,21 +159,21 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
     Ok(session.database.merge_regions(&regions).await?)
 }
 
-/// Has a region be served.
+/// Assigns a region.
 pub(super) async fn assign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
     Ok(session.database.assign_region(&region).await?)
 }
 
-/// Has a region not be served.
+/// Unassigns a region.
 pub(super) async fn unassign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
     Ok(session.database.unassign_region(&region).await?)
 }
 
-/// Has a region be served elsewhere.
+/// Moves a region.
 pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     if call.arguments.len() > 1 {
         return said("the server that a region is moved to cannot be named: leave it out");
@@ -182,14 +182,14 @@ pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> R
     Ok(session.database.move_region(&region).await?)
 }
 
-/// Tells whether regions are split, or merged.
+/// Prints whether splits, or merges, are enabled.
 pub(super) async fn switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let on = session.database.region_switch(named_switch(&call)?).await?;
     session.say(on)
 }
 
-/// Says whether regions are split, or merged, and tells whether they were.
+/// Enables or disables splits, or merges, and prints the previous state.
 pub(super) async fn set_switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let switch = named_switch(&call)?;
@@ -207,7 +207,7 @@ fn named_switch(call: &Call) -> Result<RegionSwitch> {
     }
 }
 
-/// The region with this full or encoded name.
+/// Returns the region with this full or encoded name.
 async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<RegionInfo> {
     let table = named.split_once(',').map(|(table, _)| table);
     for name in session.database.tables().await? {
@@ -225,7 +225,7 @@ async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<RegionInfo>
     said(format!("no such table or region, as list_regions names them: {named}"))
 }
 
-/// The columns for a key are no narrower in HBase's shell.
+/// The minimum width of the column for a key, as in HBase's shell.
 const KEY_WIDTH_MIN: usize = 10;
 
 fn columns(region: &RegionInfo) -> [String; 3] {
@@ -238,7 +238,7 @@ fn line(columns: &[String; 3], widths: [usize; 3]) -> String {
     columns.collect()
 }
 
-/// What a bound says of the fields of a key.
+/// Returns the fields of a key that a region boundary determines.
 fn bound(schema: &KeySchema, key: &[u8]) -> String {
     on_one_line(&schema.read_prefix(key).to_string())
 }

@@ -1,4 +1,4 @@
-//! The row that a command is about: its key, or the fields of its key.
+//! The row in a command: its key, or the fields of its key.
 
 use rowhouse::{
     Bytes, Error, Field, KeySchema, Predicate, Result as ModelResult, RowRange, Table, TimeZone,
@@ -9,19 +9,19 @@ use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Failure, Result};
 use crate::shell::grammar::{Hash, Value};
 
-/// A row as it was written.
-pub(super) enum Named {
+/// A row as given by the user.
+pub(super) enum RowArgument {
     /// `'123_9223370367001975807'`.
     Key(Bytes),
     /// `{blogger => '123', at => '2022-12-01'}`.
     Fields(Hash),
 }
 
-impl Named {
-    /// The row in the argument at `at`.
+impl RowArgument {
+    /// Returns the row in the argument at `at`.
     pub(super) fn of(call: &Call, at: usize) -> Result<Self> {
         match call.arguments.get(at) {
-            // Options in the place of a row are no fields.
+            // Options in place of a row are not fields.
             Some(Value::Hash(pairs))
                 if pairs.iter().all(|(name, _)| call.command.has_option(name)) =>
             {
@@ -32,7 +32,7 @@ impl Named {
         }
     }
 
-    /// Every key that the row may have: with a salt that is not given, one for each.
+    /// Returns every key that the row may have: one for each salt, if the salt is not given.
     pub(super) fn keys(&self, table: &Table) -> Result<Vec<Bytes>> {
         match self {
             Self::Key(key) => Ok(vec![key.clone()]),
@@ -40,7 +40,7 @@ impl Named {
         }
     }
 
-    /// The one key of the row. A salt has to be given.
+    /// Returns the only key of the row. A salt has to be given.
     pub(super) fn key(&self, table: &Table) -> Result<Bytes> {
         match self {
             Self::Key(key) => Ok(key.clone()),
@@ -48,7 +48,8 @@ impl Named {
         }
     }
 
-    /// The key of a row that is not there yet. A salt has to be given: the same values may be in another row.
+    /// Returns the key of a row to insert. A salt has to be given: the same values may be in
+    /// another row.
     pub(super) fn inserted_key(&self, table: &Table) -> Result<Bytes> {
         match self {
             Self::Key(key) => Ok(key.clone()),
@@ -65,7 +66,7 @@ impl Named {
         }
     }
 
-    /// The key of a row to be written. A salt that is not given is drawn.
+    /// Returns the key of a row to write. A salt that is not given is drawn at random.
     pub(super) fn new_key(&self, table: &Table) -> Result<Bytes> {
         match self {
             Self::Key(key) => Ok(key.clone()),
@@ -76,7 +77,7 @@ impl Named {
     }
 }
 
-/// Where rows begin or end, as it was written.
+/// A bound of a range of rows, as given by the user.
 pub(super) enum Bound {
     Key(Bytes),
     /// The first fields of a key.
@@ -97,7 +98,7 @@ impl Bound {
         matches!(self, Self::Key(key) if key.is_empty())
     }
 
-    /// The rows that have these fields, or begin with this key.
+    /// Returns the rows that have these fields, or begin with this key.
     pub(super) fn prefix(&self, table: &Table) -> Result<RowRange> {
         match self {
             Self::Key(key) => Ok(RowRange::prefix(key)),
@@ -105,7 +106,7 @@ impl Bound {
         }
     }
 
-    /// The row itself, or the rows that have these fields.
+    /// Returns the row itself, or the rows that have these fields.
     pub(super) fn rows(&self, table: &Table) -> Result<RowRange> {
         match self {
             Self::Key(key) => Ok(RowRange::row(key)),
@@ -114,7 +115,7 @@ impl Bound {
     }
 }
 
-/// The rows that have these values of the first fields of a key.
+/// Returns the rows that have these values of the first fields of a key.
 fn rows_of(schema: &KeySchema, pairs: &Hash) -> ModelResult<RowRange> {
     let values = values(schema, pairs)?;
     let leading = schema.fields().iter().take(values.len()).map(Field::name);
@@ -140,13 +141,13 @@ fn rows_of(schema: &KeySchema, pairs: &Hash) -> ModelResult<RowRange> {
     }
 }
 
-/// Makes a key, or tells what is wrong with what was written.
+/// Builds a key, or reports an error in the given values.
 fn made<T>(table: &Table, make: impl FnOnce(&KeySchema) -> ModelResult<T>) -> Result<T> {
     let made = table.key_schema().and_then(make);
-    made.map_err(|error| Failure::Said(error.message().to_owned()))
+    made.map_err(|error| Failure::Usage(error.message().to_owned()))
 }
 
-/// The values of fields. Texts are read as each field's values are written.
+/// Returns the values of fields. Texts are parsed in the notation of each field's type.
 pub(super) fn values(schema: &KeySchema, pairs: &Hash) -> ModelResult<Vec<(String, FieldValue)>> {
     let value = |(name, given): &(String, Value)| {
         let text = match given {
@@ -163,7 +164,7 @@ pub(super) fn values(schema: &KeySchema, pairs: &Hash) -> ModelResult<Vec<(Strin
     pairs.iter().map(value).collect()
 }
 
-/// A value as it stands.
+/// Converts a value without parsing.
 fn plain(value: &Value) -> ModelResult<FieldValue> {
     Ok(match value {
         Value::Text(bytes) => match std::str::from_utf8(bytes) {

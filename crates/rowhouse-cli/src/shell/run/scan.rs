@@ -14,7 +14,7 @@ use crate::shell::grammar::Value;
 use crate::shell::print;
 use crate::shell::session::Session;
 
-/// Rows between two tellings of `count`.
+/// The default number of rows between two progress lines of `count`.
 const INTERVAL: u32 = 1000;
 
 pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
@@ -22,7 +22,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     call.no_more_than(1)?;
     let table = call.table()?;
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let (mut scan, ends) = (unbounded(&mut options)?, Ends::take(&mut options)?);
+    let (mut scan, ends) = (unbounded(&mut options)?, ScanBounds::take(&mut options)?);
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
     scan.raw = options.take_truth("RAW")?;
@@ -43,7 +43,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let mut last = Vec::new();
     while let Some(row) = rows.next().await? {
         say_row(session, declared, &row)?;
-        // With a batch several parts are of one row.
+        // With a batch, several results belong to one row.
         if row.key() != last {
             last = row.key().to_vec();
             count += 1;
@@ -53,7 +53,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     hint.map_or(Ok(()), |hint| session.say(hint))
 }
 
-/// Prints a row's cells, behind the fields of its key where there is a template, each behind its name where
+/// Prints a row's cells, after the fields of its key if there is a template, each after its name if
 /// that is declared.
 pub(super) fn say_row<W: Write>(
     session: &mut Session<W>,
@@ -82,8 +82,8 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let table = call.table()?;
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let (mut scan, ends) = (unbounded(&mut options)?, Ends::take(&mut options)?);
-    // As HBase's count: a look at everything is no reason to keep it.
+    let (mut scan, ends) = (unbounded(&mut options)?, ScanBounds::take(&mut options)?);
+    // As HBase's count: a full pass is no reason to cache blocks.
     scan.cache_blocks = false;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
@@ -108,7 +108,7 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     Ok(count)
 }
 
-/// What a scan reads of the rows.
+/// Takes the options of a scan other than its range of rows.
 fn unbounded(options: &mut Options) -> Result<Scan> {
     let mut scan = Scan::all();
     scan.time_range = time_range(options)?;
@@ -117,15 +117,15 @@ fn unbounded(options: &mut Options) -> Result<Scan> {
     Ok(scan)
 }
 
-/// Where the rows of a scan begin and end, as it was written.
-struct Ends {
+/// The bounds of a scan, as given by the user.
+struct ScanBounds {
     start: Option<Bound>,
     stop: Option<Bound>,
     prefix: Option<Bound>,
     reversed: bool,
 }
 
-impl Ends {
+impl ScanBounds {
     fn take(options: &mut Options) -> Result<Self> {
         let start = Bound::take(options, "STARTROW")?;
         let stop = Bound::take(options, "STOPROW")?;
@@ -136,7 +136,7 @@ impl Ends {
         Ok(Self { start, stop, prefix, reversed: options.take_truth("REVERSED")? })
     }
 
-    /// What to say of bounds that have no row between them whatever the table holds.
+    /// Returns a remark on bounds that can never contain a row.
     fn hint(&self, range: &RowRange) -> Option<&'static str> {
         let both = self.start.is_some() && self.stop.is_some();
         match both && range.start > range.stop {
@@ -150,8 +150,8 @@ impl Ends {
         }
     }
 
-    /// The rows: those of the start are in them, those of the stop are not, whatever the direction. `rows` are those
-    /// that a bound names, `prefix` those that begin with it.
+    /// Returns the range: the start is included and the stop excluded, in both directions. `rows`
+    /// returns the rows that a bound names, `prefix` those that begin with it.
     fn range(
         &self,
         rows: impl Fn(&Bound) -> Result<RowRange>,
@@ -185,7 +185,7 @@ mod tests {
             Bound::Key(key) => Ok(RowRange::row(key)),
             Bound::Fields(pairs) => panic!("{pairs:?}"),
         };
-        format!("{:?}", Ends::take(&mut options).unwrap().range(rows, rows).unwrap())
+        format!("{:?}", ScanBounds::take(&mut options).unwrap().range(rows, rows).unwrap())
     }
 
     #[test]

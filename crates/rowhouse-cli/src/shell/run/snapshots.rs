@@ -12,7 +12,7 @@ use super::tables;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::print;
-use crate::shell::session::{Asked, Deletion, Session};
+use crate::shell::session::{Deletion, PendingAction, Session};
 
 const HEADING: &str = "SNAPSHOT  TABLE + CREATION TIME";
 
@@ -24,7 +24,7 @@ pub(super) async fn take<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let skips_flush = options.take_truth("SKIP_FLUSH")?;
     options.finish()?;
     let mut snapshot = Snapshot::new(&call.text(1)?, TableName::parse(&call.table()?)?)?;
-    // As in HBase, what is not above 0 says nothing.
+    // As in HBase, numbers that are not positive have no effect.
     let above_0 = |number: i64| u64::try_from(number).ok().filter(|it| *it > 0);
     snapshot.ttl = seconds.and_then(above_0).map(Duration::from_secs);
     snapshot.region_bytes_max = bytes.and_then(above_0);
@@ -81,14 +81,14 @@ pub(super) async fn restore<W: Write>(session: &mut Session<W>, mut call: Call) 
     }
 }
 
-/// Tells whether snapshots go when their time has passed.
+/// Prints whether expired snapshots are removed.
 pub(super) async fn cleanup<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(0)?;
     let on = session.database.snapshot_cleanup().await?;
     session.say(on)
 }
 
-/// Says whether snapshots go when their time has passed, and tells whether they went.
+/// Enables or disables the removal of expired snapshots, and prints the previous state.
 pub(super) async fn set_cleanup<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let on = call.truth(0)?;
@@ -100,7 +100,7 @@ pub(super) async fn delete<W: Write>(session: &mut Session<W>, call: Call) -> Re
     Ok(session.database.delete_snapshot(&call.text(0)?).await?)
 }
 
-/// Lists what is to be deleted, and asks.
+/// Lists the snapshots to delete, and asks.
 pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let text = call.text(0)?;
     let snapshots = matching(session, None, &pattern(Some(text.clone()))?).await?;
@@ -108,10 +108,10 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, call: Call) -
     if snapshots.is_empty() {
         return session.say(format_args!("No snapshots matched the regex {text}"));
     }
-    session.ask(Asked::Snapshots(Deletion { names: names(&snapshots), tells_each: false }))
+    session.ask(PendingAction::Snapshots(Deletion { names: names(&snapshots), tells_each: false }))
 }
 
-/// Lists what is to be deleted, and asks.
+/// Lists the snapshots to delete, and asks.
 pub(super) async fn delete_of_tables<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let (table, name) = (call.text(0)?, call.text_if_given(1)?.unwrap_or(".*".into()));
     let (tables, wanted) = (pattern(Some(table.clone()))?, pattern(Some(name.clone()))?);
@@ -123,10 +123,10 @@ pub(super) async fn delete_of_tables<W: Write>(session: &mut Session<W>, call: C
              regular expression {name}"
         ));
     }
-    session.ask(Asked::Snapshots(Deletion { names: names(&snapshots), tells_each: true }))
+    session.ask(PendingAction::Snapshots(Deletion { names: names(&snapshots), tells_each: true }))
 }
 
-/// Deletes the snapshots that were asked about.
+/// Deletes the confirmed snapshots.
 pub(super) async fn delete_named<W: Write>(
     session: &mut Session<W>,
     deletion: Deletion,
@@ -144,7 +144,8 @@ pub(super) async fn delete_named<W: Write>(
     Ok(())
 }
 
-/// The snapshots of these names, and of tables of these names, if any are named: of tables that are there, as in HBase.
+/// Returns the snapshots of these names, and of tables of these names, if any are given: only of
+/// existing tables, as in HBase.
 async fn matching<W: Write>(
     session: &Session<W>,
     table: Option<&Regex>,

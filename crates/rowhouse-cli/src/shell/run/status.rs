@@ -1,11 +1,13 @@
-//! Servers, and what they hold.
+//! Servers and their load.
 
 use std::io::Write;
 
 use rowhouse::{ClusterStatus, RegionLoad, ServerLoad, ServerName, escape};
 
+use crate::counted::counted;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
+use crate::shell::print::timestamp;
 use crate::shell::session::Session;
 
 pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
@@ -26,6 +28,21 @@ pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Re
         _ => vec![summary(&status)],
     };
     text.iter().try_for_each(|line| session.say(line))
+}
+
+pub(super) async fn tasks<W: Write>(session: &mut Session<W>) -> Result<()> {
+    let loads = session.database.status().await?.loads;
+    let tasks: Vec<_> =
+        loads.iter().flat_map(|load| load.tasks.iter().map(|task| (&load.name, task))).collect();
+    session.say(counted(tasks.len() as u64, "task"))?;
+    for (server, task) in tasks {
+        let started = timestamp(task.started_millis);
+        session.say(format_args!(
+            "    {} since {started}: {}, {}",
+            server.host, task.description, task.status
+        ))?;
+    }
+    Ok(())
 }
 
 pub(super) async fn live<W: Write>(session: &mut Session<W>) -> Result<()> {
@@ -110,7 +127,7 @@ fn shown(server: &ServerName) -> String {
     format!("{}:{} {}", server.host, server.port, server.start_code)
 }
 
-/// What HBase tells of a server, as far as every server has it.
+/// Returns HBase's status of a server, limited to the values that every server has.
 fn server(load: &ServerLoad) -> String {
     format!(
         "requestsPerSecond={:.1}, numberOfOnlineRegions={}, {}",

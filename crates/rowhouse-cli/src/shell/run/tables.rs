@@ -8,7 +8,7 @@ use super::{pattern, say_names};
 use crate::shell::call::Call;
 use crate::shell::describe as shown;
 use crate::shell::failure::{self, Result, said};
-use crate::shell::session::{Asked, Session, TableChange};
+use crate::shell::session::{PendingAction, Session, TableChange};
 
 pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Result<Vec<String>> {
     let names = matching(session, call.text_if_given(0)?).await?;
@@ -16,7 +16,7 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Resu
     Ok(names)
 }
 
-/// The tables whose whole names match.
+/// Returns the tables whose whole names match.
 async fn matching<W: Write>(session: &Session<W>, text: Option<String>) -> Result<Vec<String>> {
     let pattern = pattern(text)?;
     let tables = session.database.tables().await?;
@@ -28,7 +28,7 @@ async fn matching<W: Write>(session: &Session<W>, text: Option<String>) -> Resul
     Ok(tables.iter().filter(matches).map(ToString::to_string).collect())
 }
 
-/// Lists what is to be changed, and asks.
+/// Lists the tables to change, and asks.
 pub(super) async fn change_all<W: Write>(
     session: &mut Session<W>,
     call: Call,
@@ -42,10 +42,10 @@ pub(super) async fn change_all<W: Write>(
     for name in &names {
         session.say(name)?;
     }
-    session.ask(Asked::Tables(change, names))
+    session.ask(PendingAction::Tables(change, names))
 }
 
-/// Changes the tables that were asked about; those that cannot be are told.
+/// Changes the confirmed tables; reports those that cannot be changed.
 pub(super) async fn change_named<W: Write>(
     session: &mut Session<W>,
     change: TableChange,
@@ -118,7 +118,7 @@ async fn is_in<W: Write>(session: &mut Session<W>, call: Call, state: TableState
     Ok(is)
 }
 
-/// Of a table that is enabled already nothing is done, as in HBase.
+/// Enables a table. Does nothing if it is already enabled, as in HBase.
 pub(super) async fn enable<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let name = existing(session, &call).await?;
     if session.database.table_state(&name).await? == TableState::Disabled {
@@ -127,7 +127,7 @@ pub(super) async fn enable<W: Write>(session: &mut Session<W>, call: Call) -> Re
     Ok(())
 }
 
-/// Of a table that is disabled already nothing is done, as in HBase.
+/// Disables a table. Does nothing if it is already disabled, as in HBase.
 pub(super) async fn disable<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let name = existing(session, &call).await?;
     if session.database.table_state(&name).await? == TableState::Enabled {
@@ -144,7 +144,7 @@ pub(super) async fn drop<W: Write>(session: &mut Session<W>, call: Call) -> Resu
     Ok(session.database.drop_table(&name).await?)
 }
 
-/// Empties a table, which is disabled first where it is enabled.
+/// Truncates a table, after disabling it if it is enabled.
 pub(super) async fn truncate<W: Write>(
     session: &mut Session<W>,
     call: Call,
@@ -169,7 +169,7 @@ pub(super) async fn flush<W: Write>(session: &mut Session<W>, call: Call) -> Res
     }
 }
 
-/// Asks for a merge of a table's files, and does not wait for it.
+/// Requests a compaction of a table's files, and does not wait for it.
 pub(super) async fn compact<W: Write>(
     session: &mut Session<W>,
     call: Call,
@@ -180,14 +180,14 @@ pub(super) async fn compact<W: Write>(
     Ok(session.database.compact(&call.table()?, family.as_deref(), kind).await?)
 }
 
-/// Tells which merges of a table's files run or wait.
+/// Prints which compactions of a table's files run or wait.
 pub(super) async fn compaction_state<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let state = session.database.compaction_state(&call.table()?).await?;
     session.say(state)
 }
 
-/// Makes a table that is declared as another is.
+/// Creates a table with the declaration of another.
 pub(super) async fn clone_schema<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(3)?;
     let keep_splits = call.arguments.len() < 3 || call.truth(2)?;
@@ -196,8 +196,8 @@ pub(super) async fn clone_schema<W: Write>(session: &mut Session<W>, call: Call)
     made.map(|_| ()).or_else(|error| not_made(error, &new))
 }
 
-/// Why a table could not be made that is not the first thing the command names: HBase's shell names it all the
-/// same.
+/// Returns the error of a table that could not be created and is not the command's first argument:
+/// HBase's shell still names it.
 pub(super) fn not_made(error: Error, table: &str) -> Result<()> {
     match error.kind() {
         ErrorKind::TableExists => said(format!("Table already exists: {table}!")),
@@ -209,7 +209,7 @@ pub(super) fn not_made(error: Error, table: &str) -> Result<()> {
     }
 }
 
-/// The table of a command that HBase's shell checks before it asks for anything.
+/// Returns the table of a command that HBase's shell checks before it sends a request.
 pub(super) async fn existing<W: Write>(session: &mut Session<W>, call: &Call) -> Result<String> {
     let name = call.table()?;
     if !session.database.table_exists(&name).await? {

@@ -1,4 +1,4 @@
-//! Tables are altered, emptied, and begin with several regions.
+//! Tests of altering, truncating and pre-splitting tables.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Columns that are declared, shown by their names and asked for.
+//! Tests of declared columns in output and queries.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Cells are written, read and deleted.
+//! Tests of writing, reading and deleting cells.
 
 use expect_test::expect;
 

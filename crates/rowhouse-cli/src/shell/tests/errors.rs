@@ -1,4 +1,4 @@
-//! What is refused, and how it is told.
+//! Tests of refusals and their messages.
 
 use expect_test::expect;
 
@@ -489,7 +489,7 @@ put 'post', 'r",
 fn hbases_other_commands_and_settings_without_effect_are_refused_by_name() {
     check(
         "alter 't', COLOUR => 'red'
-processlist
+list_procedures
 regioninfo 't'
 help 'balancer'
 create_namespace 'q'
@@ -505,9 +505,9 @@ is_enabled 'hbase:nope'",
             For usage try 'help "alter"'
 
             Took T seconds
-            > processlist
+            > list_procedures
 
-            ERROR: command `processlist` is in HBase's own shell only; in rowhouse, what changes tables is done when its command returns, so that nothing is under way to be listed
+            ERROR: command `list_procedures` is in HBase's own shell only; in rowhouse, what changes tables is done when its command returns, so that nothing is under way to be listed
 
             For usage try 'help'
 

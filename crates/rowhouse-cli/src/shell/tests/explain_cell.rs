@@ -1,4 +1,4 @@
-//! Why a cell is shown or not: on a data directory; servers have no such call.
+//! Tests of `explain_cell`, on a data directory only: servers have no such call.
 
 use expect_test::expect;
 

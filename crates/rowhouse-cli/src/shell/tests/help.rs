@@ -1,4 +1,4 @@
-//! The shell explains itself, and is left.
+//! Tests of help and exit.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Tables that declare their key.
+//! Tests of tables that declare their key.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Transcripts: a script in, what the shell prints out, on a new database each.
+//! Transcripts: the output of a script, each on a new database.
 
 mod alter;
 mod columns;
@@ -20,9 +20,9 @@ use rowhouse_server::{Options, Server};
 
 use super::{LineOutcome, Outcome, Session, StatementReader};
 
-/// Runs a script line by line, each shown behind `>`, on a new database in this process and on one
-/// that is served, and holds both to the same transcript. What changes from run to run (how long
-/// it took, the present, names of regions) is masked.
+/// Runs a script line by line, each shown after `>`, on a new embedded database and on a served
+/// one, and compares both with the same transcript. Values that change between runs (elapsed time,
+/// current time, names of regions) are masked.
 fn check(script: &str, expected: Expect) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let embedded = runtime.block_on(async {
@@ -39,7 +39,7 @@ fn check(script: &str, expected: Expect) {
     assert_eq!(served.lines().count(), embedded.lines().count());
 }
 
-/// What a script tells on a server of its own, and the server's address.
+/// Returns the transcript of a script on a server of its own, and the server's address.
 async fn transcript_of_server(script: &str) -> (String, String) {
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
@@ -79,7 +79,7 @@ async fn run(session: &mut Session<&mut Vec<u8>>, script: &str) {
     obey(session, step).await;
 }
 
-/// Whether to go on.
+/// Returns whether to continue.
 async fn obey(session: &mut Session<&mut Vec<u8>>, step: LineOutcome) -> bool {
     match step {
         LineOutcome::More => {}

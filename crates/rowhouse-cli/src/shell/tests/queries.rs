@@ -1,4 +1,4 @@
-//! Rows named by the fields of their keys, and found by them.
+//! Tests of naming and finding rows by the fields of their keys.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Which region has a row, what is merged, and tables that are declared as others are.
+//! Tests of locating rows, of compactions, and of cloning declarations of tables.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Many rows are read.
+//! Tests of scans.
 
 use expect_test::expect;
 

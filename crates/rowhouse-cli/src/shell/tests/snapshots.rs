@@ -1,4 +1,4 @@
-//! Snapshots are taken, listed, made tables of and deleted.
+//! Tests of taking, listing, cloning and deleting snapshots.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What a database tells of its servers.
+//! Tests of the status of servers.
 
 use expect_test::expect;
 
@@ -14,6 +14,7 @@ status 'simple'
 status 'detailed'
 status 'replication'
 status 'all'
+processlist
 list_liveservers
 list_deadservers";
 
@@ -66,6 +67,9 @@ fn a_directory_has_one_server_which_is_this_process() {
 
         For usage try 'help "status"'
 
+        Took T seconds
+        > processlist
+        0 tasks
         Took T seconds
         > list_liveservers
         SERVERNAME

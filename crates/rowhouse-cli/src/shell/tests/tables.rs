@@ -1,4 +1,4 @@
-//! Tables and namespaces come, are described and go.
+//! Tests of creating, describing and dropping tables and namespaces.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Reading filters.
+//! Decoding of filters.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use super::{PACKAGE, fuzzy, missing, read};
 use crate::proto;
 use crate::proto::filter_list::Operator;
 
-/// Reads a filter. What its class refuses to be made of is refused when it is started.
+/// Decodes a filter. The checks of its class's constructor happen when the filter is started.
 ///
 /// # Errors
-/// `Unsupported` for another class than HBase's own, by its name; `InvalidRequest` for bytes that are
-/// not what the class writes, and for filters too deep in each other.
+/// `Unsupported`, naming the class, if it is not one of HBase's; `InvalidRequest` if the bytes are
+/// not in the class's format, and for filters nested too deeply.
 pub fn from_proto(message: proto::Filter) -> Result<Filter> {
     from_proto_at(message, 1)
 }
@@ -99,7 +99,7 @@ fn from_proto_at(message: proto::Filter, depth: usize) -> Result<Filter> {
         }
         Some("SkipFilter") => Filter::Skip(Box::new(wrapped(name, bytes, depth)?)),
         Some("WhileMatchFilter") => Filter::WhileMatch(Box::new(wrapped(name, bytes, depth)?)),
-        // What HBase's server puts around the filter of every scan.
+        // HBase's server wraps the filter of every scan in it.
         Some("FilterWrapper") => wrapped(name, bytes, depth)?,
         Some("FilterList") => list(name, bytes, depth)?,
         _ => return Err(Error::unsupported(format!("filter is not supported: name={name}"))),
@@ -116,7 +116,7 @@ fn comparing(name: &str, bytes: Bytes) -> Result<Comparison> {
 fn dependent(name: &str, bytes: Bytes) -> Result<Filter> {
     let read: proto::DependentColumnFilter = read(name, bytes)?;
     let compare = read.compare_filter.ok_or_else(|| missing(name, "compare_filter"))?;
-    // Without a comparator the operator says nothing, but must be there.
+    // Without a comparator the operator has no meaning, but it must be present.
     comparator::operator_from_proto(compare.compare_op)?;
     let value = compare
         .comparator
@@ -207,7 +207,7 @@ fn list(name: &str, bytes: Bytes, depth: usize) -> Result<Filter> {
     Ok(Filter::List { operator, filters: filters.collect::<Result<_>>()? })
 }
 
-/// A number that Java holds as an `int` and does not take below 0.
+/// Decodes a non-negative Java `int`.
 fn count(name: &str, field: &str, number: Option<i32>) -> Result<u32> {
     let number = number.ok_or_else(|| missing(name, field))?;
     u32::try_from(number).map_err(|_| negative(name, field, i64::from(number)))

@@ -1,13 +1,13 @@
-//! The keys of a FuzzyRowFilter. Java's client writes them made ready for comparing words: the bytes
-//! that may be anything are 0, and the mask is −1 where a byte must be there and 2 (0 before the second
-//! version) where it may be anything. Other clients write the mask that is documented, 0 and 1.
+//! The keys of a FuzzyRowFilter. Java's client sends them preprocessed for word comparison:
+//! wildcard bytes of the key are 0, and the mask is −1 for a fixed byte and 2 (0 before mask
+//! version 2) for a wildcard. Other clients send the documented mask of 0 and 1.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Filter, FuzzyKey, Result, escape};
 
 use crate::proto;
 
-/// A byte of the mask made ready: the byte must be there.
+/// A fixed byte in a preprocessed mask.
 const FIXED: u8 = 0xFF;
 
 pub(super) fn from_proto(filter: proto::FuzzyRowFilter) -> Result<Filter> {
@@ -19,7 +19,7 @@ pub(super) fn from_proto(filter: proto::FuzzyRowFilter) -> Result<Filter> {
     Ok(Filter::FuzzyRow(keys.collect::<Result<_>>()?))
 }
 
-/// Reads a mask as HBase does: one in which anything is not ready is not ready at all.
+/// Decodes a mask as HBase does: if any byte is not preprocessed, the whole mask is not.
 fn mask_from_proto(mask: &[u8], free: u8) -> Result<Vec<u8>> {
     let is_ready = mask.iter().all(|&byte| byte == FIXED || byte == free);
     mask.iter()

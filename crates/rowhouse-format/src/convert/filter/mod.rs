@@ -1,4 +1,4 @@
-//! Filters, each by the name of its Java class.
+//! Filters, identified by Java class name.
 
 mod from;
 mod fuzzy;
@@ -11,17 +11,17 @@ use rowhouse_model::{Error, Result};
 pub use from::from_proto;
 pub use to::to_proto;
 
-/// Where HBase's filters and comparators are.
+/// The Java package of HBase's filters and comparators.
 pub(super) const PACKAGE: &str = "org.apache.hadoop.hbase.filter.";
 
-/// Reads what a class has written.
+/// Decodes the message of a class.
 pub(super) fn read<M: Message + Default>(name: &str, bytes: Bytes) -> Result<M> {
     M::decode(bytes).map_err(|source| {
         Error::invalid(format!("{name} cannot be read: {source}")).with_source(source)
     })
 }
 
-/// A field without which HBase does not read a class.
+/// Returns the error for a missing field that HBase requires.
 pub(super) fn missing(name: &str, field: &str) -> Error {
     Error::invalid(format!("{name} cannot be read: missing={field}"))
 }

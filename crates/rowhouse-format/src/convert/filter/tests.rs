@@ -73,7 +73,7 @@ fn masks_of_every_client_are_read() {
     assert_eq!(read(&[0, 1, 0], Some(true)), Some(vec![0, 1, 0]));
     assert_eq!(read(&[0, 1, 0], None), Some(vec![0, 1, 0]));
     assert_eq!(read(&[0, 0, 0], Some(true)), Some(vec![0, 0, 0]));
-    // Without the second version HBase takes this for a mask made ready.
+    // Without mask version 2, HBase treats this as a preprocessed mask.
     assert_eq!(read(&[0, 0, 0], None), Some(vec![1, 1, 1]));
     assert_eq!(read(&[0, 7, 0], None), None);
 }

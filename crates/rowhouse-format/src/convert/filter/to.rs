@@ -1,4 +1,4 @@
-//! Writing filters.
+//! Encoding of filters.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use super::{PACKAGE, fuzzy};
 use crate::proto;
 use crate::proto::filter_list::Operator;
 
-/// Writes a filter, in the bytes of its class. Numbers beyond those that Java has become negative, and
-/// the server refuses them as [`rowhouse_model::FilterRun::new`] does.
+/// Encodes a filter in the format of its class. Numbers too large for Java become negative, and the
+/// server rejects them as [`rowhouse_model::FilterRun::new`] does.
 pub fn to_proto(filter: &Filter) -> proto::Filter {
     let (class, bytes) = match filter {
         Filter::Row(comparison) => ("RowFilter", comparing(comparison)),

@@ -1,4 +1,4 @@
-//! Collects keys into chunks of a bloom.
+//! Builds a bloom filter in chunks.
 
 use std::collections::VecDeque;
 
@@ -9,33 +9,32 @@ use super::{VERSION, positions, row_part, write_column};
 use crate::hfile::block::BlockHandle;
 use crate::hfile::varint::write_vint;
 
-/// Share of questions about what is missing that are let through (`io.storefile.bloom.error.rate`),
-/// which HBase keeps as a float.
+/// False-positive rate (`io.storefile.bloom.error.rate`), which HBase stores as a float.
 const ERROR_RATE: f32 = 0.01;
-/// A chunk's length is a multiple of two to this power, so that it can be folded as often.
+/// A chunk's length is a multiple of two to this power, so that it can be folded this many times.
 const FOLDS_MAX: u32 = 7;
 const HASH: HashKind = HashKind::Murmur;
-/// The order of the keys of a bloom over columns, as HBase 2 names it there.
+/// The key order of a bloom filter over columns, under the name that HBase 2 writes.
 const COLUMN_COMPARATOR: &str = "org.apache.hadoop.hbase.CellComparatorImpl";
 
-/// The bloom of a file that is being written.
+/// The bloom filter of a file under construction.
 pub(in crate::hfile) struct BloomBuilder {
     kind: BloomKind,
-    /// Bytes, keys and hashes of an unfolded chunk.
+    /// Length in bytes of an unfolded chunk; its key capacity and hash count follow.
     chunk_len: usize,
     chunk_keys_max: u64,
     hashes: u32,
     current: Option<Chunk>,
-    /// Full chunks that wait for the end of the data block.
+    /// Full chunks that are written at the end of the data block.
     ready: VecDeque<Chunk>,
-    /// Meta's entries for the chunks that were written.
+    /// The entries of the meta block for the chunks written so far.
     entries: Vec<u8>,
     chunks: u32,
     keys: u64,
     keys_max: u64,
     len: u64,
     last_key: Vec<u8>,
-    /// The key of a column is built here.
+    /// Buffer for the key of a column.
     column: Vec<u8>,
 }
 
@@ -46,7 +45,7 @@ struct Chunk {
 }
 
 impl BloomBuilder {
-    /// A bloom with chunks of about `chunk_len` bytes.
+    /// Creates a bloom filter with chunks of about `chunk_len` bytes.
     pub(in crate::hfile) fn new(kind: BloomKind, chunk_len: u32) -> Self {
         let chunk_len = (chunk_len.max(1) as usize).next_multiple_of(1 << FOLDS_MAX);
         let bits = chunk_len as f64 * 8.0;
@@ -72,8 +71,7 @@ impl BloomBuilder {
         }
     }
 
-    /// Adds the row or column of a cell, behind those added before; the same one again changes
-    /// nothing.
+    /// Adds the row or column of a cell, in key order. Adding the last key again has no effect.
     pub(in crate::hfile) fn push(&mut self, row: &[u8], qualifier: &[u8]) {
         if self.kind != BloomKind::RowCol {
             return self.push_key(row_part(self.kind, row));
@@ -106,12 +104,12 @@ impl BloomBuilder {
         self.last_key.extend_from_slice(key);
     }
 
-    /// Whether the open chunk takes no more keys.
+    /// Returns whether the open chunk has reached its key capacity.
     pub(in crate::hfile) fn chunk_is_full(&self) -> bool {
         self.current.as_ref().is_some_and(|chunk| chunk.keys >= self.chunk_keys_max)
     }
 
-    /// Closes the open chunk.
+    /// Closes the open chunk; halves it by folding while less than half of its capacity is used.
     pub(in crate::hfile) fn finish_chunk(&mut self) {
         let Some(mut chunk) = self.current.take() else { return };
         let (mut len, mut keys_max) = (self.chunk_len, self.chunk_keys_max);
@@ -129,12 +127,12 @@ impl BloomBuilder {
         self.ready.push_back(chunk);
     }
 
-    /// The bits of the next chunk to write.
+    /// Returns the bits of the next chunk to write.
     pub(in crate::hfile) fn ready(&self) -> Option<&[u8]> {
         self.ready.front().map(|chunk| &chunk.bits[..])
     }
 
-    /// Notes where the chunk that [`BloomBuilder::ready`] gave went.
+    /// Records the location of the chunk that [`BloomBuilder::ready`] returned.
     pub(in crate::hfile) fn written(&mut self, handle: BlockHandle) {
         let Some(chunk) = self.ready.pop_front() else { return };
         self.entries.extend_from_slice(&handle.offset.to_be_bytes());
@@ -144,7 +142,7 @@ impl BloomBuilder {
         self.chunks += 1;
     }
 
-    /// The last key added.
+    /// Returns the last key added.
     pub(in crate::hfile) fn last_key(&self) -> Option<&[u8]> {
         (self.keys > 0).then_some(&self.last_key[..])
     }
@@ -165,8 +163,9 @@ impl BloomBuilder {
     }
 }
 
-/// Share of missing keys that a full chunk lets through. Who asks about a column asks for two keys,
-/// it and the one of markers over the family, and either may be let through.
+/// Returns the false-positive rate of a full chunk. A lookup of a column probes two keys, the
+/// column and the family's delete markers, and either may be a false positive; so a filter over
+/// columns uses a lower rate.
 fn error_rate(kind: BloomKind) -> f64 {
     match kind {
         BloomKind::None | BloomKind::Row | BloomKind::RowPrefix(_) => ERROR_RATE.into(),

@@ -1,23 +1,23 @@
-//! The hash functions a bloom can use (`org.apache.hadoop.hbase.util.Hash`).
+//! The hash functions of bloom filters (`org.apache.hadoop.hbase.util.Hash`).
 
-/// A hash function, under HBase's number.
+/// A hash function, with HBase's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::hfile) enum HashKind {
     /// Bob Jenkins' lookup3.
     Jenkins = 0,
-    /// Murmur 2 with HBase's tail. Written, as HBase does by default.
+    /// Murmur 2 with HBase's tail handling. The writer uses it, as HBase does by default.
     Murmur = 1,
     /// Murmur 3, x86, 32 bit.
     Murmur3 = 2,
 }
 
 impl HashKind {
-    /// The function with HBase's number `code`.
+    /// Returns the function with HBase's number `code`.
     pub(in crate::hfile) fn from_code(code: u32) -> Option<Self> {
         [Self::Jenkins, Self::Murmur, Self::Murmur3].into_iter().find(|&kind| kind as u32 == code)
     }
 
-    /// Hashes `key`.
+    /// Hashes `key` with `seed`.
     pub(in crate::hfile) fn hash(self, key: &[u8], seed: u32) -> u32 {
         match self {
             Self::Jenkins => jenkins(key, seed),
@@ -37,7 +37,7 @@ fn murmur(key: &[u8], seed: u32) -> u32 {
         hash = hash.wrapping_mul(M) ^ part.wrapping_mul(M);
     }
     if !tail.is_empty() {
-        // Java's bytes are signed, and this one does not mask them.
+        // HBase's Java code sign-extends the tail bytes: it does not mask them.
         for (at, &byte) in tail.iter().enumerate() {
             hash ^= (i32::from(byte as i8) << (8 * at)) as u32;
         }

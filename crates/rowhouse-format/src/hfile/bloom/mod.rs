@@ -1,4 +1,4 @@
-//! Which rows or columns are certainly not in a file: blooms in chunks.
+//! Chunked bloom filters over the rows or columns of a file.
 
 mod builder;
 mod hash;
@@ -17,14 +17,15 @@ use super::input::Input;
 use super::key::{check_key, view_key, write_key};
 use super::trailer::is_known_comparator;
 
-/// The version of the meta's layout (`CompoundBloomFilterBase.VERSION`).
+/// Version of the meta block's format (`CompoundBloomFilterBase.VERSION`).
 const VERSION: u32 = 3;
-/// More hashes per key than any error rate wants; a bound on what a lookup can cost.
+/// Most hashes per key that a reader accepts. No error rate needs more; it bounds the cost of a
+/// lookup.
 const HASHES_MAX: u32 = 255;
-/// The shortest entry of the meta: offset, length, key length.
+/// Length in bytes of the shortest meta block entry: offset, length, key length.
 const ENTRY_LEN_MIN: usize = 8 + 4 + 1;
 
-/// A bloom over rows or columns: where its chunks are and how to ask them.
+/// A bloom filter over rows, row prefixes or columns: the chunk index and the hash parameters.
 #[derive(Clone, Debug)]
 pub struct Bloom {
     kind: BloomKind,
@@ -32,12 +33,12 @@ pub struct Bloom {
     hashes: u32,
     keys: u64,
     chunks: Vec<Chunk>,
-    /// The last key that was put in, where the file tells. That of a bloom over rows is the last row of the file, which
-    /// whoever asks has looked at.
+    /// The last key added, if the file records it. Unset in a filter over rows: its last key is the
+    /// last row of the file, which callers have already checked.
     last_key: Option<Bytes>,
 }
 
-/// What a bloom is asked for: a row, or a column of a row. [`Bloom::key`] makes it.
+/// A lookup key: a row, a row prefix or a column of a row. Created by [`Bloom::key`].
 #[derive(Clone, Debug)]
 pub struct BloomKey<'a>(Cow<'a, [u8]>);
 
@@ -48,8 +49,8 @@ struct Chunk {
 }
 
 impl Bloom {
-    /// Parses a meta block; none if its keys are in an order that is not known here. All chunks end
-    /// at `limit` or before.
+    /// Parses a meta block. Returns `None` if the keys have an unknown order. All chunks must end
+    /// at or before `limit`.
     pub(super) fn parse(
         block: &Block,
         kind: BloomKind,
@@ -67,10 +68,10 @@ impl Bloom {
         if version != VERSION {
             return Err(malformed("version", version.into()));
         }
-        input.u64()?; // Bytes of all chunks, which the chunks tell themselves.
+        input.u64()?; // Total bytes of the chunks; the chunks record it themselves.
         let (hashes, hash) = (input.u32()?, input.u32()?);
         let keys = input.u64()?;
-        input.u64()?; // The most keys the chunks would take.
+        input.u64()?; // Key capacity of the chunks.
         let count = input.u32()?;
         let comparator = input.vint_bytes()?;
         let is_known = match kind {
@@ -113,16 +114,16 @@ impl Bloom {
         Ok(Some(Self { kind, hash, hashes, keys, chunks, last_key }))
     }
 
-    /// What it tells.
+    /// Returns which part of a cell the keys cover.
     pub fn kind(&self) -> BloomKind {
         self.kind
     }
 
-    /// What to ask it about a column of a row; a bloom over rows looks at the row alone, one over
-    /// prefixes at its first bytes.
+    /// Returns the lookup key of a column of a row. A filter over rows uses only the row; a filter
+    /// over prefixes uses only its first bytes.
     ///
-    /// In a bloom over columns, DeleteFamily and DeleteFamilyVersion cells are the column without
-    /// a name: whoever may not miss them asks for it too.
+    /// A filter over columns stores DeleteFamily and DeleteFamilyVersion cells under the empty
+    /// qualifier. Callers that must not miss these markers also look up the empty qualifier.
     pub fn key<'a>(&self, row: &'a [u8], qualifier: &[u8]) -> BloomKey<'a> {
         if self.kind != BloomKind::RowCol {
             return BloomKey(Cow::Borrowed(row_part(self.kind, row)));
@@ -132,13 +133,13 @@ impl Bloom {
         BloomKey(Cow::Owned(key))
     }
 
-    /// Rows or columns that were put in.
+    /// Returns the number of rows or columns added.
     pub fn keys(&self) -> u64 {
         self.keys
     }
 
-    /// The number of the chunk that knows about `key`, from 0 on; none when what it asks for is certainly not in the
-    /// file.
+    /// Returns the number, from 0, of the chunk that covers `key`; `None` if `key` is certainly not
+    /// in the file.
     pub fn chunk_for(&self, key: &BloomKey<'_>) -> Option<usize> {
         let is_behind = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
         if self.last_key.as_ref().is_some_and(|last| is_behind(last)) {
@@ -149,27 +150,28 @@ impl Bloom {
         behind.checked_sub(1)
     }
 
-    /// The chunks, in the order of their keys.
+    /// Iterates over the chunks in key order.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = BlockHandle> {
         self.chunks.iter().map(|chunk| chunk.handle)
     }
 
-    /// Where a chunk is.
+    /// Returns the location of a chunk.
     ///
     /// # Panics
-    /// For a number that [`Bloom::chunk_for`] does not give.
+    /// If [`Bloom::chunk_for`] cannot return `number`.
     pub fn chunk(&self, number: usize) -> BlockHandle {
         self.chunks[number].handle
     }
 
-    /// Whether the chunk that [`Bloom::chunk_for`] named may hold `key`; false is certain.
+    /// Returns whether `chunk`, which [`Bloom::chunk_for`] selected, may hold `key`. False is
+    /// certain.
     pub fn chunk_contains(&self, chunk: &BloomChunk, key: &BloomKey<'_>) -> bool {
         let bits = chunk.bits.len() as u32 * 8;
         positions(self.hash, self.hashes, &key.0, bits)
             .all(|bit| chunk.bits[bit as usize / 8] & 1 << (bit % 8) != 0)
     }
 
-    /// Bytes this takes in memory.
+    /// Returns the number of bytes this value occupies in memory, apart from its own size.
     pub fn memory_len(&self) -> usize {
         let keys = self.chunks.iter().map(|chunk| chunk.first_key.len()).sum::<usize>();
         keys + self.chunks.capacity() * size_of::<Chunk>()
@@ -183,10 +185,10 @@ pub struct BloomChunk {
 }
 
 impl BloomChunk {
-    /// Takes the bits out of a block that a bloom named.
+    /// Takes the bits of a bloom chunk block.
     ///
     /// # Errors
-    /// `Corruption` for another kind of block, an empty one, or one of 256 MiB and more.
+    /// `Corruption` if the block is of another kind, empty, or 256 MiB or longer.
     pub(super) fn parse(block: Block) -> Result<Self> {
         let bits = block.payload;
         if block.kind != BlockKind::BloomChunk || bits.is_empty() || bits.len() > BITS_LEN_MAX {
@@ -200,21 +202,21 @@ impl BloomChunk {
         Ok(Self { bits })
     }
 
-    /// Bytes this takes in memory.
+    /// Returns the length of the bits in bytes.
     pub fn memory_len(&self) -> usize {
         self.bits.len()
     }
 }
 
-/// What HBase 1.x and 0.96 name where HBase 2.x names nothing: rows are compared byte by byte.
+/// Comparator names of HBase 1.x and 0.96 for byte order, where HBase 2.x writes an empty name.
 const BYTE_COMPARATORS: [&[u8]; 2] = [
     b"org.apache.hadoop.hbase.KeyValue$RawBytesComparator",
     b"org.apache.hadoop.hbase.util.Bytes$ByteArrayComparator",
 ];
-/// Bits are counted in signed 32-bit numbers.
+/// Longest chunk in bytes: HBase counts bits in signed 32-bit numbers.
 const BITS_LEN_MAX: usize = i32::MAX as usize / 8;
 
-/// What of a row a bloom knows that is not over columns.
+/// Returns the part of a row that a filter over rows or prefixes covers.
 fn row_part(kind: BloomKind, row: &[u8]) -> &[u8] {
     match kind {
         BloomKind::RowPrefix(len) => &row[..row.len().min(len.into())],
@@ -222,17 +224,18 @@ fn row_part(kind: BloomKind, row: &[u8]) -> &[u8] {
     }
 }
 
-/// Appends the key under which a bloom over columns has one: as in an index, without family.
+/// Appends the key of a column: an index key with an empty family.
 fn write_column(out: &mut Vec<u8>, row: &[u8], qualifier: &[u8]) {
     write_key(out, &Key::column_start(row, b"", qualifier));
 }
 
-/// The order of a bloom's keys; those of columns were checked.
+/// Compares two keys of the filter. Keys of columns must have passed [`check_key`].
 fn compare(kind: BloomKind, a: &[u8], b: &[u8]) -> Ordering {
     if kind == BloomKind::RowCol { view_key(a).cmp(&view_key(b)) } else { compare_bytes(a, b) }
 }
 
-/// The bits of `key` among `bits` (fewer than 2³¹), as HBase's wrapping signed arithmetic has them.
+/// Returns the bit positions of `key` among `bits` (fewer than 2³¹), in HBase's wrapping signed
+/// arithmetic.
 fn positions(hash: HashKind, hashes: u32, key: &[u8], bits: u32) -> impl Iterator<Item = u32> {
     let first = hash.hash(key, 0);
     let second = hash.hash(key, first);
@@ -246,7 +249,7 @@ fn positions(hash: HashKind, hashes: u32, key: &[u8], bits: u32) -> impl Iterato
 mod tests {
     use super::*;
 
-    /// Values from `Hash.getInstance(…).hash(new ByteArrayHashKey(…), seed)` of HBase 2.6.4.
+    /// Values of `Hash.getInstance(…).hash(new ByteArrayHashKey(…), seed)` in HBase 2.6.4.
     #[test]
     fn hashes_are_hbases() {
         for (code, key, seed, want) in HASHES {

@@ -1,16 +1,17 @@
-//! Hadoop's framing of codecs that know blocks only (`BlockCompressorStream`): lengths in front of
-//! compressed chunks.
+//! Hadoop's framing of block codecs (`BlockCompressorStream`): compressed chunks with length
+//! prefixes.
 
-use super::Broken;
+use super::Malformed;
 
-/// Bytes before compression in one chunk. Hadoop's reader unpacks a chunk into a buffer of 256 KiB,
-/// and its writer leaves as much of that free as the codec could add.
+/// Hadoop's buffer size. Its reader decompresses a chunk into a buffer of 256 KiB; its writer
+/// reserves the codec's worst-case expansion, which limits a chunk's uncompressed length to the
+/// constants below.
 const BUFFER_LEN: usize = 256 * 1024;
 pub(super) const SNAPPY_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 6 + 32);
 pub(super) const ZSTD_CHUNK_LEN_MAX: usize = BUFFER_LEN - BUFFER_LEN / 256;
 pub(super) const LZ4_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 255 + 16);
 
-/// Appends the length of `payload` and its chunks, each behind the length it has compressed.
+/// Appends the length of `payload`, then its chunks, each preceded by its compressed length.
 /// `compress` appends a compressed chunk.
 pub(super) fn write_chunks(
     payload: &[u8],
@@ -28,36 +29,37 @@ pub(super) fn write_chunks(
     }
 }
 
-/// Fills `payload` from chunks of any length, in any number of runs with a length in front.
-/// `decompress` unpacks a chunk to the front of a slice and says how many bytes it has.
+/// Fills `payload` from any number of runs, each a length prefix followed by chunks of any length.
+/// `decompress` writes a decompressed chunk to the start of a slice and returns its length in
+/// bytes.
 pub(super) fn read_chunks(
     bytes: &[u8],
     payload: &mut [u8],
-    mut decompress: impl FnMut(&[u8], &mut [u8]) -> Result<usize, Broken>,
-) -> Result<(), Broken> {
+    mut decompress: impl FnMut(&[u8], &mut [u8]) -> Result<usize, Malformed>,
+) -> Result<(), Malformed> {
     let (mut rest, mut filled) = (bytes, 0);
     while !rest.is_empty() {
         let run_len = take_len(bytes, &mut rest)?;
         if run_len > payload.len() - filled {
-            return Err(Broken::Long { want: payload.len() as u64 });
+            return Err(Malformed::Long { want: payload.len() as u64 });
         }
         let end = filled + run_len;
         while filled < end {
             let chunk_len = take_len(bytes, &mut rest)?;
-            let cut = Broken::Cut { at: bytes.len() - rest.len() };
+            let cut = Malformed::Cut { at: bytes.len() - rest.len() };
             let (chunk, behind) = rest.split_at_checked(chunk_len).ok_or(cut)?;
             rest = behind;
             filled += decompress(chunk, &mut payload[filled..end])?;
         }
     }
     if filled < payload.len() {
-        return Err(Broken::Short { want: payload.len() as u64, have: filled as u64 });
+        return Err(Malformed::Short { want: payload.len() as u64, have: filled as u64 });
     }
     Ok(())
 }
 
-fn take_len(bytes: &[u8], rest: &mut &[u8]) -> Result<usize, Broken> {
-    let cut = Broken::Cut { at: bytes.len() - rest.len() };
+fn take_len(bytes: &[u8], rest: &mut &[u8]) -> Result<usize, Malformed> {
+    let cut = Malformed::Cut { at: bytes.len() - rest.len() };
     let (len, behind) = rest.split_first_chunk::<4>().ok_or(cut)?;
     *rest = behind;
     Ok(u32::from_be_bytes(*len) as usize)

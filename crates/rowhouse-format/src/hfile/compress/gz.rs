@@ -1,20 +1,20 @@
-//! GZ: one gzip member (RFC 1952) per payload, as Java's `GZIPOutputStream` makes it.
+//! GZ: one gzip member (RFC 1952) per payload, as Java's `GZIPOutputStream` writes it.
 
 use flate2::{Compress, Crc, Decompress, FlushCompress, FlushDecompress, Status};
 
-use super::Broken;
+use super::Malformed;
 
-/// Magic, method deflate, no options, no time, no operating system: what HBase writes on any Java
-/// up to 15. Later ones put 255, "unknown", at the end.
+/// Magic, method deflate, no flags, no time, no operating system: the header that HBase writes on
+/// Java up to 15. Later versions write 255, "unknown", in the last byte.
 const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0];
-/// CRC-32 and length of the payload, least significant byte first.
+/// CRC-32 and length of the payload, little-endian.
 const TRAILER_LEN: usize = 8;
 
-/// A deflater for many payloads.
+/// A deflater that is reused across payloads.
 pub(super) struct Deflater(Compress);
 
 impl Deflater {
-    /// At level 6, as in HBase.
+    /// Creates a deflater with level 6, HBase's level.
     pub(super) fn new() -> Self {
         Self(Compress::new(flate2::Compression::default(), false))
     }
@@ -37,34 +37,34 @@ impl Deflater {
     }
 }
 
-/// Fills `payload` from a gzip member that is exactly `bytes`.
-pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Broken> {
+/// Fills `payload` from `bytes`, which must be exactly one gzip member.
+pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Malformed> {
     let Some(body_len) = bytes.len().checked_sub(HEADER.len() + TRAILER_LEN) else {
-        return Err(Broken::Cut { at: bytes.len() });
+        return Err(Malformed::Cut { at: bytes.len() });
     };
     let (header, rest) = bytes.split_at(HEADER.len());
-    // Neither Java nor zlib put a name, a comment or anything else between header and data.
+    // Neither Java nor zlib writes a name, a comment or other optional fields after the header.
     if header[..4] != HEADER[..4] {
         let value = u32::from_be_bytes([header[0], header[1], header[2], header[3]]);
-        return Err(Broken::Gzip { what: "header not HBase's", value });
+        return Err(Malformed::Gzip { what: "header not HBase's", value });
     }
     let (body, trailer) = rest.split_at(body_len);
     let mut inflater = Decompress::new(false);
     let status = inflater.decompress(body, payload, FlushDecompress::Finish);
-    let status = status.map_err(Broken::codec)?;
+    let status = status.map_err(Malformed::codec)?;
     let filled = inflater.total_out();
     if filled < payload.len() as u64 {
-        return Err(Broken::Short { want: payload.len() as u64, have: filled });
+        return Err(Malformed::Short { want: payload.len() as u64, have: filled });
     }
     if status != Status::StreamEnd {
         return Err(if inflater.total_in() < body.len() as u64 {
-            Broken::Long { want: payload.len() as u64 }
+            Malformed::Long { want: payload.len() as u64 }
         } else {
-            Broken::Cut { at: bytes.len() }
+            Malformed::Cut { at: bytes.len() }
         });
     }
     if inflater.total_in() < body.len() as u64 {
-        return Err(Broken::Behind { left: body.len() - inflater.total_in() as usize });
+        return Err(Malformed::Behind { left: body.len() - inflater.total_in() as usize });
     }
     let mut crc = Crc::new();
     crc.update(payload);
@@ -72,10 +72,10 @@ pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Broken> {
         u32::from_le_bytes([trailer[at], trailer[at + 1], trailer[at + 2], trailer[at + 3]])
     };
     if number(0) != crc.sum() {
-        return Err(Broken::Gzip { what: "sum does not fit", value: number(0) });
+        return Err(Malformed::Gzip { what: "sum does not fit", value: number(0) });
     }
     if number(4) != payload.len() as u32 {
-        return Err(Broken::Gzip { what: "length does not fit", value: number(4) });
+        return Err(Malformed::Gzip { what: "length does not fit", value: number(4) });
     }
     Ok(())
 }

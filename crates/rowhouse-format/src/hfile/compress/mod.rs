@@ -1,4 +1,4 @@
-//! Payloads of blocks, compressed and decompressed as HBase's codecs lay them out.
+//! Compression and decompression of block payloads in the formats of HBase's codecs.
 
 mod chunks;
 mod gz;
@@ -14,8 +14,8 @@ use chunks::{
 use gz::Deflater;
 use zstd::ZstdEncoder;
 
-/// The form of blocks with ZSTD compression. HBase has two codecs for it, and each reads only its own form: which
-/// one a cluster has, its `hbase.io.compress.zstd.codec` says.
+/// The format of blocks with ZSTD compression. HBase has two ZSTD codecs, and each reads only its
+/// own format; the setting `hbase.io.compress.zstd.codec` selects a cluster's codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ZstdForm {
     /// One Zstandard frame: `org.apache.hadoop.io.compress.ZStandardCodec`, HBase's default.
@@ -26,7 +26,7 @@ pub enum ZstdForm {
     Chunks,
 }
 
-/// Compresses the payloads of one file, and keeps what the next payload can use again.
+/// Compresses the payloads of one file and reuses its state across payloads.
 pub(super) struct Compressor(Codec);
 
 enum Codec {
@@ -38,7 +38,7 @@ enum Codec {
 }
 
 impl Compressor {
-    /// For the payloads of a file with `compression`.
+    /// Creates a compressor for a file with `compression`.
     pub(super) fn new(compression: Compression, zstd: ZstdForm) -> Self {
         Self(match compression {
             Compression::None => Codec::None,
@@ -49,13 +49,13 @@ impl Compressor {
         })
     }
 
-    /// Whether payloads go to disk as they are.
+    /// Returns whether payloads are stored uncompressed.
     pub(super) fn is_none(&self) -> bool {
         matches!(self.0, Codec::None)
     }
 
-    /// Appends `payload`, compressed, to `out`. As in HBase, a payload that gets longer by it is
-    /// written all the same: nothing in a block could tell otherwise.
+    /// Appends the compressed `payload` to `out`. As in HBase, a payload that compression makes
+    /// longer is still stored compressed, because no field of a block could mark the exception.
     pub(super) fn append(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         match &mut self.0 {
             Codec::None => out.extend_from_slice(payload),
@@ -84,82 +84,82 @@ impl Compressor {
     }
 }
 
-/// Appends `len` zeros, and says where they begin.
+/// Appends `len` zeros and returns their start.
 fn grow(out: &mut Vec<u8>, len: usize) -> usize {
     let start = out.len();
     out.resize(start + len, 0);
     start
 }
 
-/// The `payload_len` bytes that `bytes` were before compression. What is allocated is bounded by
-/// what `bytes` can hold, whatever their lengths claim.
+/// Decompresses `bytes` into `payload_len` bytes. The codec's maximum ratio bounds the allocation,
+/// whatever length `bytes` claims.
 pub(super) fn decompress(
     compression: Compression,
     bytes: &[u8],
     payload_len: usize,
-) -> Result<Vec<u8>, Broken> {
+) -> Result<Vec<u8>, Malformed> {
     let len_max = (bytes.len() as u64).saturating_mul(ratio_max(compression));
     if payload_len as u64 > len_max {
-        return Err(Broken::Short { want: payload_len as u64, have: len_max });
+        return Err(Malformed::Short { want: payload_len as u64, have: len_max });
     }
     let mut payload = vec![0; payload_len];
     match compression {
         Compression::None => {
             let whole = bytes.len() == payload_len;
-            let other_len = Broken::Short { want: payload_len as u64, have: bytes.len() as u64 };
+            let other_len = Malformed::Short { want: payload_len as u64, have: bytes.len() as u64 };
             if whole { payload.copy_from_slice(bytes) } else { return Err(other_len) }
         }
         Compression::Gz => gz::read(bytes, &mut payload)?,
         Compression::Snappy => read_chunks(bytes, &mut payload, |chunk, out| {
-            snap::raw::Decoder::new().decompress(chunk, out).map_err(Broken::codec)
+            snap::raw::Decoder::new().decompress(chunk, out).map_err(Malformed::codec)
         })?,
         Compression::Lz4 => read_chunks(bytes, &mut payload, |chunk, out| {
-            lz4_flex::block::decompress_into(chunk, out).map_err(Broken::codec)
+            lz4_flex::block::decompress_into(chunk, out).map_err(Malformed::codec)
         })?,
         Compression::Zstd => zstd::read(bytes, &mut payload)?,
     }
     Ok(payload)
 }
 
-/// How many bytes one byte of compressed data can stand for, at most.
+/// Returns the largest number of bytes that one compressed byte can expand to.
 fn ratio_max(compression: Compression) -> u64 {
     match compression {
         Compression::None => 1,
         // A match of 258 bytes takes two bits.
         Compression::Gz => 258 * 8 / 2,
-        // A copy of 64 bytes takes three.
+        // A copy of 64 bytes takes three bytes.
         Compression::Snappy => 64 / 3 + 1,
-        // A byte 255 lengthens a match by so many.
+        // A byte of value 255 extends a match by 255 bytes.
         Compression::Lz4 => 255,
-        // A run of 128 KiB takes four.
+        // A run of 128 KiB takes four bytes.
         Compression::Zstd => 128 * 1024 / 4,
     }
 }
 
-/// What is wrong with a compressed payload.
+/// The defect of a compressed payload.
 #[derive(Debug)]
-pub(super) enum Broken {
-    /// It holds fewer bytes than the block's header says.
+pub(super) enum Malformed {
+    /// The payload has fewer bytes than the block's header says.
     Short { want: u64, have: u64 },
-    /// It holds more bytes than the block's header says.
+    /// The payload has more bytes than the block's header says.
     Long { want: u64 },
-    /// It ends in the middle of something.
+    /// The input is truncated.
     Cut { at: usize },
-    /// There are bytes behind its end.
+    /// Bytes remain after the end of the input.
     Behind { left: usize },
-    /// It is no gzip member as HBase writes them.
+    /// The input is not a gzip member as HBase writes them.
     Gzip { what: &'static str, value: u32 },
-    /// What the codec says.
+    /// An error of the codec.
     Codec(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Broken {
+impl Malformed {
     fn codec(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Codec(Box::new(error))
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Short { want, have } => write!(f, "payload too short, want={want}, have={have}"),

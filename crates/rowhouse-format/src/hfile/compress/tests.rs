@@ -17,7 +17,7 @@ fn compress(compression: Compression, payload: &[u8]) -> Vec<u8> {
     out.split_off(8)
 }
 
-/// Bytes with repetitions near and far, runs, and noise.
+/// Bytes with near and far repetitions, runs and noise.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         vec(any::<u8>(), 0..200),
@@ -28,7 +28,7 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
     vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// An eighth of the usual cases: each goes through all codecs.
+/// Runs an eighth of the default cases, because each one tests all codecs.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: usual.cases / 8, ..usual }
@@ -40,7 +40,7 @@ proptest! {
     #[test]
     fn payloads_come_back(payloads in vec(payload(), 1..4)) {
         for compression in Compression::ALL {
-            // One compressor for all of them, as in a file.
+            // Reuse one compressor, as in a file.
             let mut compressor = Compressor::new(compression, ZstdForm::Frame);
             for payload in &payloads {
                 let mut bytes = Vec::new();
@@ -79,7 +79,7 @@ proptest! {
                 }
                 let _ = decompress(compression, &damaged, payload.len());
                 let cut = cut.index(bytes.len());
-                // Behind its last byte that counts a frame or chunk may have bytes that do not.
+                // A frame or chunk may have insignificant bytes after its last significant one.
                 let read = decompress(compression, &bytes[..cut], payload.len());
                 prop_assert!(read.is_err() || payload.is_empty(), "{:?} {}", compression, cut);
             }
@@ -158,12 +158,12 @@ fn lengths_beyond_what_the_bytes_can_hold_allocate_nothing() {
     for compression in Compression::ALL {
         let bytes = compress(compression, b"short");
         let broken = decompress(compression, &bytes, i32::MAX as usize).unwrap_err();
-        assert!(matches!(broken, Broken::Short { .. }), "{compression:?}: {broken}");
+        assert!(matches!(broken, Malformed::Short { .. }), "{compression:?}: {broken}");
     }
-    // A run of zeros that claims 128 MiB of window, again and again, in a frame for a block of 5.
+    // A frame of zero runs that declares a window of 128 MiB, for a block of 5 bytes.
     let run = [&[0x28, 0xB5, 0x2F, 0xFD, 0, 0x88][..], &[2, 0, 16, 0].repeat(2_000)].concat();
     let broken = decompress(Compression::Zstd, &run, 5).unwrap_err();
-    assert!(matches!(broken, Broken::Long { want: 5 }), "{broken}");
+    assert!(matches!(broken, Malformed::Long { want: 5 }), "{broken}");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn zstd_in_chunks_begins_with_the_length_and_has_chunks_that_hbase_has_room_for(
     let mut read = vec![0; payload.len()];
     let mut decoder = ruzstd::decoding::FrameDecoder::new();
     read_chunks(&bytes, &mut read, |chunk, out| {
-        let len = decoder.decode_all(chunk, out).map_err(Broken::codec)?;
+        let len = decoder.decode_all(chunk, out).map_err(Malformed::codec)?;
         chunks.push(len);
         Ok(len)
     })

@@ -1,8 +1,8 @@
 //! ZSTD: a Zstandard frame (RFC 8878), bare or in chunks.
 //!
-//! HBase has two codecs under this name and number that cannot read each other: Hadoop's
-//! `ZStandardCodec`, its default, writes the bare frame; those of hbase-compression-zstd and
-//! hbase-compression-aircompressor put frames into chunks. Both forms are read and written
+//! HBase has two incompatible codecs under this name and number. Hadoop's `ZStandardCodec`, the
+//! default, writes a bare frame; hbase-compression-zstd and hbase-compression-aircompressor write
+//! frames in chunks. This module reads and writes both formats
 //! (`docs/decisions/0061-two-forms-of-zstd.md`).
 
 use std::io::Read;
@@ -10,19 +10,19 @@ use std::io::Read;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, FrameCompressor, MatchGeneratorDriver};
 
-use super::Broken;
+use super::Malformed;
 use super::chunks::read_chunks;
 
-/// What a frame begins with. Taken as the length in front of chunks it would be 683 million bytes,
-/// more than any block has.
+/// The magic of a Zstandard frame. As a chunk length prefix it would mean 683 million bytes, more
+/// than any block has.
 const MAGIC: [u8; 4] = 0xFD2F_B528u32.to_le_bytes();
 
-/// An encoder for many payloads.
+/// An encoder that is reused across payloads.
 pub(super) struct ZstdEncoder(FrameCompressor<Source, Vec<u8>, MatchGeneratorDriver>);
 
 impl ZstdEncoder {
     pub(super) fn new() -> Self {
-        // The one level there is that compresses; about zstd's 1.
+        // The only compressing level of the library; comparable to level 1 of zstd.
         Self(FrameCompressor::new(CompressionLevel::Fastest))
     }
 
@@ -39,7 +39,7 @@ impl ZstdEncoder {
     }
 }
 
-/// The payload on bytes of its own: the encoder, which lives longer, wants to own what it reads.
+/// A copy of the payload: the encoder outlives the payload and must own its input.
 #[derive(Default)]
 struct Source {
     bytes: Vec<u8>,
@@ -54,36 +54,36 @@ impl Read for Source {
     }
 }
 
-/// Fills `payload` from `bytes`, whichever way the frame was written.
-pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Broken> {
+/// Fills `payload` from `bytes` in either format.
+pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Malformed> {
     let mut decoder = FrameDecoder::new();
     if !bytes.starts_with(&MAGIC) {
         return read_chunks(bytes, payload, |chunk, out| read_frames(&mut decoder, chunk, out));
     }
     let filled = read_frames(&mut decoder, bytes, payload)?;
     if filled < payload.len() {
-        return Err(Broken::Short { want: payload.len() as u64, have: filled as u64 });
+        return Err(Malformed::Short { want: payload.len() as u64, have: filled as u64 });
     }
     Ok(())
 }
 
-/// Unpacks frames to the front of `out` and says how many bytes they hold.
+/// Decompresses frames to the start of `out` and returns their total length in bytes.
 fn read_frames(
     decoder: &mut FrameDecoder,
     mut frames: &[u8],
     out: &mut [u8],
-) -> Result<usize, Broken> {
+) -> Result<usize, Malformed> {
     let mut filled = 0;
     while !frames.is_empty() {
-        let long = Broken::Long { want: out.len() as u64 };
-        decoder.init(&mut frames).map_err(Broken::codec)?;
-        // One byte more than there is room for tells a frame that is too long.
+        let long = Malformed::Long { want: out.len() as u64 };
+        decoder.init(&mut frames).map_err(Malformed::codec)?;
+        // Decoding one byte more than fits detects a frame that is too long.
         let strategy = BlockDecodingStrategy::UptoBytes(out.len() - filled + 1);
-        decoder.decode_blocks(&mut frames, strategy).map_err(Broken::codec)?;
+        decoder.decode_blocks(&mut frames, strategy).map_err(Malformed::codec)?;
         if !decoder.is_finished() {
             return Err(long);
         }
-        filled += decoder.read(&mut out[filled..]).map_err(Broken::codec)?;
+        filled += decoder.read(&mut out[filled..]).map_err(Malformed::codec)?;
         if decoder.can_collect() > 0 {
             return Err(long);
         }

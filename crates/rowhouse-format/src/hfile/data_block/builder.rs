@@ -1,29 +1,29 @@
-//! Puts cells into a block.
+//! Builds data blocks.
 
 use rowhouse_model::{CellRef, DataBlockEncoding};
 
-use super::delta::{self, Packer};
+use super::delta::{self, DeltaEncoder};
 use super::{KEY_OFFSET, Layout, ROW_INDEX_ID};
 use crate::hfile::block::{BlockKind, BlockSealer};
 use crate::hfile::key::{KEY_FIXED_LEN, write_key};
 use crate::hfile::varint::{VINT_LEN_MAX, vint_len, write_vint};
 
-/// A data block that is being filled.
+/// A data block under construction.
 pub(in crate::hfile) struct DataBlockBuilder {
     layout: Layout,
-    /// Room for the header, then the payload.
+    /// Space for the header, then the payload.
     bytes: Vec<u8>,
-    /// Where the cells begin in `bytes`.
+    /// Offset of the first cell in `bytes`.
     cells_start: usize,
     rows: Vec<u32>,
-    /// Bytes of the cells if they were plain.
+    /// Length in bytes of the cells without encoding.
     plain_len: usize,
-    /// Of the encodings that tell differences.
-    packer: Packer,
+    /// State of the delta encodings (PREFIX, DIFF, FAST_DIFF).
+    packer: DeltaEncoder,
 }
 
 impl DataBlockBuilder {
-    /// An empty block.
+    /// Creates an empty block.
     pub(in crate::hfile) fn new(layout: Layout, block_len: usize) -> Self {
         let mut builder = Self {
             layout,
@@ -31,13 +31,13 @@ impl DataBlockBuilder {
             cells_start: 0,
             rows: Vec::new(),
             plain_len: 0,
-            packer: Packer::default(),
+            packer: DeltaEncoder::default(),
         };
         builder.clear();
         builder
     }
 
-    /// Starts over.
+    /// Resets the builder to an empty block.
     pub(in crate::hfile) fn clear(&mut self) {
         BlockSealer::start(&mut self.bytes);
         if self.layout.encoding == DataBlockEncoding::RowIndexV1 {
@@ -45,7 +45,7 @@ impl DataBlockBuilder {
         }
         if let Some(id) = delta::id(self.layout.encoding) {
             self.bytes.extend_from_slice(&id.to_be_bytes());
-            // Room for the length of the plain cells.
+            // Placeholder for the length of the unencoded cells.
             self.bytes.extend_from_slice(&[0; 4]);
             self.packer.clear();
         }
@@ -54,19 +54,19 @@ impl DataBlockBuilder {
         self.plain_len = 0;
     }
 
-    /// Bytes of cells and row offsets so far, or of the plain cells if those are more: they decide when the block
-    /// is full.
+    /// Returns the length in bytes of the cells and row offsets so far, or of the unencoded cells
+    /// if that is more. It determines when the block is full.
     pub(in crate::hfile) fn len(&self) -> usize {
         let len = self.bytes.len() - self.cells_start + 4 * self.rows.len();
         len.max(self.plain_len)
     }
 
-    /// Whether there is no cell.
+    /// Returns whether the block has no cells.
     pub(in crate::hfile) fn is_empty(&self) -> bool {
         self.bytes.len() == self.cells_start
     }
 
-    /// Adds a cell whose lengths are in bounds. Returns the bytes it takes as a plain one.
+    /// Appends a cell, whose lengths must be in bounds. Returns its unencoded length in bytes.
     pub(in crate::hfile) fn push(&mut self, cell: &CellRef<'_>, new_row: bool) -> usize {
         let len = match delta::id(self.layout.encoding) {
             Some(_) => {
@@ -104,7 +104,8 @@ impl DataBlockBuilder {
         self.bytes.len() - start
     }
 
-    /// The block's kind and bytes, ready to be sealed; [`DataBlockBuilder::clear`] comes next.
+    /// Completes the payload and returns the block's kind and bytes for sealing. The caller must
+    /// call [`DataBlockBuilder::clear`] afterwards.
     pub(in crate::hfile) fn finish(&mut self) -> (BlockKind, &mut Vec<u8>) {
         match self.layout.encoding {
             DataBlockEncoding::None => (BlockKind::Data, &mut self.bytes),
@@ -126,7 +127,7 @@ impl DataBlockBuilder {
     }
 }
 
-/// Bytes of a cell where cells are plain.
+/// Returns the unencoded length of a cell in bytes.
 fn plain_len(cell: &CellRef<'_>, layout: Layout) -> usize {
     let key = &cell.key;
     let names_len = key.row.len() + key.family.len() + key.qualifier.len();

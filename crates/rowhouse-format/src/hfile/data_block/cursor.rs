@@ -1,4 +1,4 @@
-//! A place in a block of cells.
+//! A cursor over the cells of a data block.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -12,7 +12,7 @@ use super::{DataBlock, KEY_OFFSET, Layout, PREFETCH_BYTES, ROW_OFFSET};
 use crate::hfile::prefetch::prefetch;
 use crate::hfile::varint::read_vint;
 
-/// Where the parts of one cell are in its block. All offsets were checked.
+/// The offsets of one cell's parts in its block, all validated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellOffsets {
     start: u32,
@@ -21,13 +21,13 @@ pub(super) struct CellOffsets {
     key_end: u32,
     value_end: u32,
     tags_end: u32,
-    /// Where the next cell begins.
+    /// Offset of the next cell.
     pub(super) next: u32,
     sequence: u64,
 }
 
 impl CellOffsets {
-    /// Checks the cell that begins at `start`; none if it is none.
+    /// Validates the cell at `start`; returns `None` if it is malformed.
     #[inline]
     pub(super) fn parse(cells: &[u8], start: usize, layout: Layout) -> Option<Self> {
         let cell = cells.get(start..)?;
@@ -38,11 +38,11 @@ impl CellOffsets {
             return None;
         }
         let family_end = row_end + 1 + *cell.get(row_end)? as usize;
-        Self::parse_behind_family(cell, start, row_end, family_end, layout)
+        Self::parse_after_family(cell, start, row_end, family_end, layout)
     }
 
-    /// Checks the cell behind this one; none if it is none, or if it is of another row or family. That they are
-    /// the same is seen at once, and spares half of the checks.
+    /// Validates the next cell if it has the same row and family as this one; otherwise, or if it
+    /// is malformed, returns `None`. One comparison replaces half of the checks.
     #[inline]
     pub(super) fn parse_next_in_row(self, cells: &[u8], layout: Layout) -> Option<Self> {
         let here = &cells[self.start as usize + KEY_OFFSET..self.family_end as usize];
@@ -53,12 +53,12 @@ impl CellOffsets {
             return None;
         }
         let (row_end, family_end) = (self.row_end - self.start, self.family_end - self.start);
-        Self::parse_behind_family(cell, start, row_end as usize, family_end as usize, layout)
+        Self::parse_after_family(cell, start, row_end as usize, family_end as usize, layout)
     }
 
-    /// Checks a cell, which has these bytes and begins with them, but for its row and family.
+    /// Validates everything after the family of the cell at the start of `cell`.
     #[inline]
-    fn parse_behind_family(
+    fn parse_after_family(
         cell: &[u8],
         start: usize,
         row_end: usize,
@@ -72,7 +72,7 @@ impl CellOffsets {
         if family_end + 9 > key_end || value_end > cell.len() {
             return None;
         }
-        // The highest bit of the timestamp is its sign.
+        // The top bit of the timestamp is its sign; negative timestamps are invalid.
         if CellKind::from_code(cell[key_end - 1]).is_none() || cell[key_end - 9] & 0x80 != 0 {
             return None;
         }
@@ -102,17 +102,17 @@ impl CellOffsets {
         })
     }
 
-    /// Where the cell begins.
+    /// Returns the offset of the cell.
     pub(super) fn start(self) -> usize {
         self.start as usize
     }
 
-    /// Bytes of the value.
+    /// Returns the length of the value in bytes.
     pub(super) fn value_len(self) -> usize {
         (self.value_end - self.key_end) as usize
     }
 
-    /// The cell's key.
+    /// Returns the cell's key.
     #[inline]
     pub(super) fn key(self, cells: &[u8]) -> Key<'_> {
         let qualifier_end = self.key_end as usize - 9;
@@ -144,27 +144,28 @@ impl CellOffsets {
         }
     }
 
-    /// The end of the KeyValue: a length of no tags is not part of it.
+    /// Returns the end of the KeyValue, which excludes the tags length if there are no tags.
     fn key_value_end(self) -> usize {
         let end = if self.tags_end - self.value_end > 2 { self.tags_end } else { self.value_end };
         end as usize
     }
 }
 
-/// A place in a block: at a cell, or behind the last one. It keeps the block alive; moving and
-/// looking allocate nothing.
+/// A position in a data block: at a cell or at the end. It holds a reference to the block; moving
+/// and reading do not allocate.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     block: Arc<DataBlock>,
     place: Option<CellOffsets>,
 }
 
-/// What came of passing delete markers.
+/// The result of skipping delete markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkerSkip {
     /// Whether the cursor has moved.
     pub any: bool,
-    /// Whether there are only such markers from where it stands up to the end of the block, and the next may begin with more.
+    /// Whether the block holds only such markers from the cursor to its end, so that the run may
+    /// continue in the next block.
     pub open: bool,
 }
 
@@ -178,44 +179,45 @@ impl Cursor {
         Ok(Self { block, place })
     }
 
-    /// The cell here; none at the end of the block.
+    /// Returns the current cell; `None` at the end of the block.
     #[inline]
     pub fn cell(&self) -> Option<CellRef<'_>> {
         self.place.map(|place| place.cell(&self.block.cells))
     }
 
-    /// The key of the cell here; none at the end of the block.
+    /// Returns the current cell's key; `None` at the end of the block.
     #[inline]
     pub fn key(&self) -> Option<Key<'_>> {
         self.place.map(|place| place.key(&self.block.cells))
     }
 
-    /// The sequence number of the cell here; none at the end of the block.
+    /// Returns the current cell's sequence number; `None` at the end of the block.
     #[inline]
     pub fn sequence(&self) -> Option<u64> {
         self.place.map(|place| place.sequence)
     }
 
-    /// The cell here, sharing the block's bytes: it keeps the whole block in memory
-    /// ([`Cell::detached`] does not). None at the end of the block.
+    /// Returns the current cell, sharing the block's bytes: it keeps the whole block in memory
+    /// ([`Cell::detached`] does not). `None` at the end of the block.
     pub fn to_cell(&self) -> Option<Cell> {
         let place = self.place?;
         let bytes = self.block.cells.slice(place.start as usize..place.key_value_end());
-        // A cursor checks what a cell checks before it stops at one.
+        // The cursor has made all checks of a cell before it stopped here.
         Some(Cell::from_checked(bytes, place.sequence))
     }
 
-    /// Adds the cell here to a row, which comes to share the block. Nothing at the end of the block.
+    /// Appends the current cell to `row`, which then shares the block. Does nothing at the end of
+    /// the block.
     #[inline]
     pub fn push_to(&self, row: &mut RowBuilder) {
         if let Some(place) = self.place {
             let end = place.key_value_end() as u32;
-            // A cursor checks what a cell checks before it stops at one.
+            // The cursor has made all checks of a cell before it stopped here.
             row.share(&self.block.cells).push(place.start, end, place.sequence);
         }
     }
 
-    /// Adds a copy of the cell here to a row. Nothing at the end of the block.
+    /// Appends a copy of the current cell to `row`. Does nothing at the end of the block.
     #[inline]
     pub fn push_copy_to(&self, row: &mut RowBuilder) {
         if let Some(place) = self.place {
@@ -224,12 +226,13 @@ impl Cursor {
         }
     }
 
-    /// Adds the cells from here on to a row, which comes to share the block, as long as each is a put
-    /// at one of `times`; and moves behind them. Stops at the end of the block, at another row, and
-    /// behind the first cell of a column that has more. False when no cell was added.
+    /// Appends consecutive cells to `row`, which then shares the block, while each is a put with a
+    /// timestamp in `times`, and moves past them. Stops at the end of the block, at another row,
+    /// and after the first cell of a column that has more cells. Returns false if it appended no
+    /// cell.
     ///
-    /// Most cells of most tables are such cells, and a loop that knows nothing else goes through them
-    /// in a third of the time.
+    /// Most cells of most tables meet these conditions, and this specialized loop takes a third of
+    /// the time of the general one.
     ///
     /// # Errors
     /// As [`Cursor::advance`].
@@ -246,9 +249,9 @@ impl Cursor {
         };
         let mut run = row.share(cells);
         loop {
-            // A cursor checks what a cell checks before it stops at one.
+            // The cursor has made all checks of a cell before it stopped here.
             run.push(place.start, place.key_value_end() as u32, place.sequence);
-            // The processor itself asks for what follows only within a page, and only when it has seen some of it.
+            // The hardware prefetcher works only within a page and only after a few accesses.
             let ahead = place.start as usize + PREFETCH_BYTES;
             let len = (place.next - place.start) as usize;
             prefetch(cells, ahead..ahead + len.min(PREFETCH_BYTES));
@@ -265,15 +268,16 @@ impl Cursor {
         }
     }
 
-    /// To the cell behind `place`.
+    /// Moves to the cell after `place`.
     fn leave(&mut self, place: CellOffsets) -> Result<()> {
         self.place = None;
         self.place = self.block.place_at(place.next as usize)?;
         Ok(())
     }
 
-    /// From cell to cell of the same row, up to the last one in this block in front of the column `qualifier`, or of all where
-    /// that is none; at most `cells_max`. Gives how many cells were passed, and how many bytes of values.
+    /// Advances within the row to the last cell of this block before the column `qualifier`, or to
+    /// the row's last cell in this block if `qualifier` is `None`; by at most `cells_max` cells.
+    /// Returns the number of cells advanced and the total length of their values in bytes.
     pub fn pass_columns(&mut self, qualifier: Option<&[u8]>, cells_max: usize) -> (usize, usize) {
         let (mut passed, mut bytes) = (0, 0);
         let Some(mut place) = self.place else { return (0, 0) };
@@ -290,26 +294,26 @@ impl Cursor {
         (passed, bytes)
     }
 
-    /// Whether this is the first cell of its block.
+    /// Returns whether the cursor is at the first cell of its block.
     pub fn is_first(&self) -> bool {
         self.place.is_some_and(|place| place.start == 0)
     }
 
-    /// Whether all cells are behind.
+    /// Returns whether the cursor is at the end of the block.
     #[inline]
     pub fn is_end(&self) -> bool {
         self.place.is_none()
     }
 
-    /// The block this is a place in.
+    /// Returns the block.
     pub fn block(&self) -> &Arc<DataBlock> {
         &self.block
     }
 
-    /// To the next cell. False at the end of the block.
+    /// Moves to the next cell. Returns false at the end of the block.
     ///
     /// # Errors
-    /// `Corruption` when there is something else than a cell; the cursor is then at the end.
+    /// `Corruption` if the bytes are not a cell; the cursor is then at the end.
     #[inline]
     pub fn advance(&mut self) -> Result<bool> {
         let Some(place) = self.place.take() else { return Ok(false) };
@@ -321,9 +325,10 @@ impl Cursor {
         Ok(self.place.is_some())
     }
 
-    /// From a delete marker past others that cover nothing behind them, within this block: so a reader goes through many
-    /// that delete what is not there. Only markers of single columns are passed, and only a reader may pass them to whom
-    /// a marker covers by timestamp; and none that may cover `bound`, a cell of another source.
+    /// Moves from a delete marker past further markers of this block that cover no later cell, so
+    /// that a reader skips runs of markers that delete nothing. It skips only markers of single
+    /// columns, and none that may cover `bound`, a cell of another source. Valid only for readers
+    /// to which a marker covers by timestamp.
     ///
     /// # Errors
     /// As [`Cursor::advance`].
@@ -337,7 +342,8 @@ impl Cursor {
         Ok(MarkerSkip { any, open: run.is_open() })
     }
 
-    /// On to the first cell at or behind `key`; never back. False at the end of the block.
+    /// Moves forward to the first cell at or after `key`; never moves back. Returns false at the
+    /// end of the block.
     ///
     /// # Errors
     /// As [`Cursor::advance`].
@@ -348,7 +354,7 @@ impl Cursor {
             Ordering::Equal | Ordering::Greater => return Ok(true),
             Ordering::Less => {}
         }
-        let far = self.block.knows_rows() && here.row != key.row;
+        let far = self.block.has_row_index() && here.row != key.row;
         self.place = None;
         self.place = if far {
             self.block.find(key)?

@@ -1,42 +1,42 @@
-//! Runs of delete markers: how far a reader can go who has nothing to delete in between.
+//! Skipping of runs of delete markers within a block.
 
 use rowhouse_model::{Key, Result};
 
 use super::DataBlock;
-use crate::hfile::marker_runs::Follow;
+use crate::hfile::marker_runs::RunRelation;
 
-/// Markers of single columns that follow each other in one row, as far as they are in one block.
+/// A run of markers of single columns that follow each other in one row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PassedMarkers {
-    /// Where the first begins.
+pub(super) struct BlockMarkerRun {
+    /// Offset of the run's first marker.
     start: u32,
-    /// Where the first one begins that may matter to what is behind them.
+    /// Offset of the first marker that may cover a cell after the run.
     target: u32,
-    /// Whether there is nothing else up to the end of the block.
+    /// Whether the run extends to the end of the block.
     open: bool,
 }
 
-impl PassedMarkers {
-    /// Whether a cell at this offset is one of those in front of the target.
+impl BlockMarkerRun {
+    /// Returns whether the offset `at` is in the run, before the target.
     fn has(self, at: usize) -> bool {
         (self.start..self.target).contains(&(at as u32))
     }
 
-    /// Where to go on.
+    /// Returns the offset at which a reader resumes.
     pub(super) fn target(self) -> usize {
         self.target as usize
     }
 
-    /// Whether the block ends in markers from the target on.
+    /// Returns whether the block holds only markers from the target to its end.
     pub(super) fn is_open(self) -> bool {
         self.open
     }
 }
 
 impl DataBlock {
-    /// Where to go on from the marker at `at`: past markers that cover no cell behind that place, nor at `bound`, which
-    /// another source has.
-    pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<PassedMarkers> {
+    /// Returns the run at the marker at offset `at`. No marker before the run's target covers a
+    /// cell at or after the target, nor `bound`, a cell of another source.
+    pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<BlockMarkerRun> {
         if let Some(run) = self.markers.get().filter(|run| run.has(at))
             && let target = self.parse_at(run.target())?
             && bound.is_none_or(|bound| target.key(&self.cells) <= *bound)
@@ -44,29 +44,30 @@ impl DataBlock {
             return Ok(*run);
         }
         let run = self.find_markers(at, bound)?;
-        // The longest is the one that begins with the block, and whoever reads on comes by there.
+        // Cache the run if it is long. The longest possible run begins with the block, and a reader
+        // that continues from the previous block enters there.
         let is_long = at == 0 || run.target() - at > self.cells.len() / 2;
-        // One that went up to the end of the block has met no bound.
+        // A run that reached the end of the block was not limited by the bound.
         if is_long && (bound.is_none() || run.open) {
             let _ = self.markers.set(run);
         }
         Ok(run)
     }
 
-    fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<PassedMarkers> {
+    fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<BlockMarkerRun> {
         let mut target = self.parse_at(at)?;
         let (mut next, mut open) = (at, true);
         while open && next < self.cells.len() {
             let place = self.parse_at(next)?;
             let (before, here) = (target.key(&self.cells), place.key(&self.cells));
-            let follow = Follow::of(&before, &here);
-            open = follow != Follow::Ends && bound.is_none_or(|bound| here <= *bound);
-            if open && follow == Follow::Target {
+            let follow = RunRelation::of(&before, &here);
+            open = follow != RunRelation::Ends && bound.is_none_or(|bound| here <= *bound);
+            if open && follow == RunRelation::Target {
                 target = place;
             }
             next = place.next as usize;
         }
-        Ok(PassedMarkers { start: at as u32, target: target.start() as u32, open })
+        Ok(BlockMarkerRun { start: at as u32, target: target.start() as u32, open })
     }
 }
 
@@ -80,8 +81,8 @@ mod tests {
     use super::*;
     use crate::hfile::block::{BLOCK_HEADER_LEN, Block, BlockKind};
 
-    /// A block of cells: `q5` is a put of column q at 5, `q5-` the deletion of that version, `q5=` of the column up to
-    /// there; `/` begins another row.
+    /// Builds a block of cells: `q5` is a put of column q at timestamp 5, `q5-` a DeleteVersion,
+    /// `q5=` a DeleteColumn; `/` starts another row.
     fn block(text: &str) -> Arc<DataBlock> {
         let layout = Layout {
             encoding: DataBlockEncoding::None,
@@ -110,8 +111,8 @@ mod tests {
         Arc::new(DataBlock::parse(block, layout).unwrap())
     }
 
-    /// Where one comes to from the first cell, as its column and timestamp; `.` behind the last, `..` where the markers
-    /// go on up to the end of the block.
+    /// Checks the target of the run at the first cell, written as column and timestamp; `.` is the
+    /// end of the block, and `..` follows if the run extends to the end of the block.
     fn check(text: &str, expected: &str) {
         let block = block(text);
         for _ in 0..2 {
@@ -128,23 +129,23 @@ mod tests {
 
     #[test]
     fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
-        // Those of the last column may cover something.
+        // The markers of the last column may cover later cells.
         check("p9= q9= r9= s5", "r9");
         check("p9= q9= r9= / a5", "r9");
-        // It may go on behind the block.
+        // The run may continue in the next block.
         check("p9= q9= r9=", "r9..");
         check("p9= q9= q5- q4-", "q9..");
-        // A deleted version is at its own timestamp only.
+        // A DeleteVersion covers its own timestamp only.
         check("q9- q8- q7- q6-", "q6..");
         check("q9- q8- q7- q6", "q7");
         check("q9- q8= q7- q6-", "q8..");
         check("p9- p8= q7- q6-", "q6..");
-        // Where there is nothing to pass one stays.
+        // Nothing can be skipped.
         check("q9= q8", "q9");
         check("q9= r8", "q9");
     }
 
-    /// Where its cells begin, and where they end.
+    /// Returns the offsets of the cells and of their end.
     fn starts(block: &Arc<DataBlock>) -> Vec<usize> {
         let mut starts = vec![0];
         while let Some(place) = block.place_at(*starts.last().unwrap()).unwrap() {

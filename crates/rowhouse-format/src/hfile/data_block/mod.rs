@@ -1,4 +1,5 @@
-//! A block of cells, plain, with an index of its rows, or packed: how it is read and written.
+//! Data blocks: decoding, search and encoding of cells, unencoded, with a row index, or
+//! delta-encoded.
 
 mod builder;
 mod cursor;
@@ -17,62 +18,62 @@ pub use cursor::{Cursor, MarkerSkip};
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
 use cursor::CellOffsets;
-use markers::PassedMarkers;
+use markers::BlockMarkerRun;
 
-/// Bytes of an encoding's number.
+/// Length in bytes of an encoding's number.
 const ID_LEN: usize = 2;
 /// The number of ROW_INDEX_V1 in the first two bytes of a block.
 const ROW_INDEX_ID: u16 = 7;
-/// Bytes of a cell in front of its key: key length, value length.
+/// Bytes of a cell before its key: key length and value length.
 const KEY_OFFSET: usize = 4 + 4;
-/// Bytes of a cell in front of its row: those, and the row length.
+/// Bytes of a cell before its row: the two lengths and the row length.
 const ROW_OFFSET: usize = KEY_OFFSET + 2;
-/// Cells this far from each other are noted, so that a search need not go through all: some four
-/// cells of 100 bytes.
+/// Least distance in bytes between milestones, the cells whose offsets are recorded for binary
+/// search: about four cells of 100 bytes.
 const MILESTONE_BYTES: usize = 512;
-/// How far ahead of the cell that is looked at bytes are asked for.
+/// Prefetch distance in bytes ahead of the current cell.
 const PREFETCH_BYTES: usize = 1024;
 
-/// How a file says its cells are laid out.
+/// The layout of a file's cells, as the file info declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// How cells are laid out in a block.
+    /// Encoding of the data blocks.
     pub encoding: DataBlockEncoding,
-    /// Whether each cell has a length of tags.
+    /// Whether each cell has a tags length.
     pub tags: bool,
-    /// Whether tags that a block repeats are numbers in it; only where cells are told by their differences.
+    /// Whether repeated tags are dictionary-compressed; only with a delta encoding.
     pub tags_compressed: bool,
-    /// Whether each cell has a sequence number behind it.
+    /// Whether each cell is followed by its sequence number.
     pub sequences: bool,
 }
 
-/// A block of cells, ready to search. What it holds is checked where a cursor gets to it.
+/// A data block, ready to search. Cells are validated when a cursor reaches them.
 #[derive(Clone, Debug)]
 pub struct DataBlock {
-    /// The cells alone.
+    /// The cells, without row index.
     cells: Bytes,
-    /// One u32 per row; empty in a plain block, which tells no rows.
+    /// The offset of each row's first cell, one u32 per row; empty in a block without row index.
     rows: Bytes,
-    /// For each row, [`row_prefix`] of what follows the bytes that all rows begin with: a search
-    /// touches these and one row, not a row in another cache line at every step.
+    /// For each row, [`row_prefix`] of the bytes after the prefix that all rows share. A search
+    /// compares these and reads one row, instead of incurring a cache miss on a row at every step.
     prefixes: Box<[u64]>,
-    /// How many bytes all rows begin with.
+    /// Length in bytes of the prefix that all rows share.
     common: usize,
-    /// Where some of the cells begin, for searches in rows that take much of the block; found when one
-    /// first needs them.
+    /// Offsets of some of the cells, for searches in rows that fill much of the block; computed on
+    /// first use.
     milestones: OnceLock<Box<[u32]>>,
-    /// A long run of delete markers, once a reader met it.
-    markers: OnceLock<PassedMarkers>,
+    /// A long run of delete markers, cached by the first reader that meets it.
+    markers: OnceLock<BlockMarkerRun>,
     layout: Layout,
     offset: u64,
 }
 
 impl DataBlock {
-    /// Takes a data block of a file with `layout` apart.
+    /// Parses a data block of a file with `layout`.
     ///
     /// # Errors
-    /// `Corruption` for another kind of block, another encoding than the file's, or a row index
-    /// that does not fit.
+    /// `Corruption` if the block is of another kind or encoding than the file declares, or its row
+    /// index is malformed.
     pub fn parse(block: Block, layout: Layout) -> Result<Self> {
         let Block { kind, payload, offset, .. } = block;
         let want = match layout.encoding {
@@ -96,19 +97,19 @@ impl DataBlock {
         let prefixes = Box::default();
         let mut block =
             Self { cells, rows, prefixes, common: 0, milestones, markers, layout, offset };
-        if block.knows_rows() {
-            block.note_prefixes()?;
+        if block.has_row_index() {
+            block.compute_prefixes()?;
         }
         Ok(block)
     }
 
-    /// Whether it is known where rows begin.
-    fn knows_rows(&self) -> bool {
+    /// Returns whether the block has a row index.
+    fn has_row_index(&self) -> bool {
         !self.rows.is_empty()
     }
 
-    /// Notes what the rows begin with.
-    fn note_prefixes(&mut self) -> Result<()> {
+    /// Computes the common prefix and the prefixes of the rows.
+    fn compute_prefixes(&mut self) -> Result<()> {
         let rows = self.rows.len() / 4;
         let (first, last) = (self.row_at(0)?, self.row_at(self.row_start(rows - 1))?);
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
@@ -124,12 +125,12 @@ impl DataBlock {
         Ok(())
     }
 
-    /// Where the block is in its file.
+    /// Returns the offset of the block in its file.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Bytes this takes in memory, or comes to take at most.
+    /// Returns the most bytes that this value can occupy in memory.
     pub fn memory_len(&self) -> usize {
         let milestones = 4 * (self.cells.len() / MILESTONE_BYTES);
         size_of::<Self>()
@@ -139,30 +140,32 @@ impl DataBlock {
             + milestones
     }
 
-    /// At the first cell.
+    /// Returns a cursor at the first cell.
     ///
     /// # Errors
-    /// `Corruption` when it is no cell.
+    /// `Corruption` if the bytes are not a cell.
     pub fn first(self: &Arc<Self>) -> Result<Cursor> {
         Cursor::at(Arc::clone(self), 0)
     }
 
-    /// At the first cell at or behind `key`; at the end when all are before it.
+    /// Returns a cursor at the first cell at or after `key`, or at the end if all cells are before
+    /// it.
     ///
     /// # Errors
-    /// `Corruption` when there is something else than a cell on the way.
+    /// `Corruption` if the search meets bytes that are not a cell.
     pub fn seek(self: &Arc<Self>, key: &Key<'_>) -> Result<Cursor> {
         let place = self.find(key)?;
         Ok(Cursor::new(Arc::clone(self), place))
     }
 
-    /// At the first cell here of the last row before `row`, or of the last row at all; `None` when
-    /// all are at or behind it. A row that the block begins with may have cells in the block before.
+    /// Returns a cursor at the block's first cell of the last row before `row`, or of the last row
+    /// if `row` is `None`; `None` if there is no such row. The first row of the block may also have
+    /// cells in the previous block.
     ///
     /// # Errors
-    /// `Corruption` when there is something else than a cell on the way.
+    /// `Corruption` if the search meets bytes that are not a cell.
     pub fn seek_row_before(self: &Arc<Self>, row: Option<&[u8]>) -> Result<Option<Cursor>> {
-        let start = if self.knows_rows() {
+        let start = if self.has_row_index() {
             let rows = match row {
                 Some(row) => self.rows_before(row)?,
                 None => self.prefixes.len(),
@@ -174,14 +177,15 @@ impl DataBlock {
         start.map(|start| Cursor::at(Arc::clone(self), start)).transpose()
     }
 
-    /// How many rows are before `row`.
+    /// Returns the number of rows before `row`.
     fn rows_before(&self, row: &[u8]) -> Result<usize> {
         Ok(match self.find_row(row)? {
             Ok(at) | Err(at) => at,
         })
     }
 
-    /// Where the last row before `row`, or the last at all, begins among the cells.
+    /// Returns the offset of the first cell of the last row before `row`, or of the last row if
+    /// `row` is `None`.
     fn scan_to_row_before(&self, row: Option<&[u8]>) -> Result<Option<usize>> {
         let mut found: Option<CellOffsets> = None;
         let mut at = 0;
@@ -199,9 +203,9 @@ impl DataBlock {
         Ok(found.map(CellOffsets::start))
     }
 
-    /// The place of the first cell at or behind `key`.
+    /// Returns the first cell at or after `key`.
     fn find(&self, key: &Key<'_>) -> Result<Option<CellOffsets>> {
-        if self.knows_rows() { self.find_by_row(key) } else { self.scan_to(0, key) }
+        if self.has_row_index() { self.find_by_row(key) } else { self.scan_to(0, key) }
     }
 
     fn find_by_row(&self, key: &Key<'_>) -> Result<Option<CellOffsets>> {
@@ -211,7 +215,7 @@ impl DataBlock {
         }
     }
 
-    /// The number of the row `row`, or how many are before it if it is not there.
+    /// Searches for `row`. Returns its number, or the number of rows before it as the inner error.
     #[inline]
     fn find_row(&self, row: &[u8]) -> Result<Result<usize, usize>> {
         let (mut low, mut high) = (0, self.prefixes.len());
@@ -238,7 +242,7 @@ impl DataBlock {
         Ok(Err(low))
     }
 
-    /// Where row number `at` begins; the end of the cells behind the last row.
+    /// Returns the offset of row number `at`; the end of the cells if there is no such row.
     #[inline]
     fn row_start(&self, at: usize) -> usize {
         match self.rows.get(4 * at..).and_then(|rest| rest.first_chunk::<4>()) {
@@ -247,7 +251,7 @@ impl DataBlock {
         }
     }
 
-    /// The row of the cell that begins at `start`.
+    /// Returns the row of the cell at offset `start`.
     #[inline]
     fn row_at(&self, start: usize) -> Result<&[u8]> {
         self.try_row_at(start).ok_or_else(|| self.broken(start, "row behind the block's end"))
@@ -260,17 +264,17 @@ impl DataBlock {
         cell.get(ROW_OFFSET..ROW_OFFSET + len)
     }
 
-    /// The first cell at or behind `key`, among those of the key's own row between two offsets;
-    /// the cell at `end` if there is none.
+    /// Returns the first cell at or after `key` among the cells of the key's row, which lie between
+    /// two offsets; the cell at `end` if there is none.
     fn scan_row_to(&self, start: usize, end: usize, key: &Key<'_>) -> Result<Option<CellOffsets>> {
-        // No cell has such a family: the caller wants the end of the row.
+        // No cell has a family this long: the caller seeks the end of the row.
         if key.family.len() > u8::MAX as usize {
             return self.place_at(end);
         }
         self.scan(start, end, |cell| compare_columns(cell, key).is_lt())
     }
 
-    /// The first cell at or behind `key` from offset `start` on, in any row.
+    /// Returns the first cell at or after `key`, in any row, from offset `start` on.
     fn scan_to(&self, start: usize, key: &Key<'_>) -> Result<Option<CellOffsets>> {
         let prefix = row_prefix(key.row);
         self.scan(start, self.cells.len(), |cell| {
@@ -279,8 +283,8 @@ impl DataBlock {
         })
     }
 
-    /// The first cell between two offsets that is not before what is looked for; the cell at `end` if
-    /// there is none. What is not near is found by the milestones.
+    /// Returns the first cell between two offsets for which `is_before` is false; the cell at `end`
+    /// if there is none. After a short linear scan it uses the milestones.
     fn scan(
         &self,
         start: usize,
@@ -303,8 +307,8 @@ impl DataBlock {
         self.place_at(at)
     }
 
-    /// The last milestone between two offsets that is before what is looked for; `start` if there is
-    /// none.
+    /// Returns the last milestone between two offsets for which `is_before` is true; `start` if
+    /// there is none.
     fn milestone_before(
         &self,
         start: usize,
@@ -329,8 +333,8 @@ impl DataBlock {
         Ok(found)
     }
 
-    /// The cells, [`MILESTONE_BYTES`] and more from each other, up to the first that is none: who gets
-    /// there says so.
+    /// Returns the offsets of cells at least [`MILESTONE_BYTES`] apart, up to the first malformed
+    /// cell. The search that reaches the malformed cell reports it.
     fn find_milestones(&self) -> Box<[u32]> {
         let (mut at, mut milestones) = (0, Vec::new());
         let mut next = MILESTONE_BYTES;
@@ -344,18 +348,18 @@ impl DataBlock {
         milestones.into()
     }
 
-    /// The cell at an offset; none at the end of the cells.
+    /// Returns the cell at an offset; `None` at the end of the cells.
     fn place_at(&self, at: usize) -> Result<Option<CellOffsets>> {
         if at >= self.cells.len() { Ok(None) } else { self.parse_at(at).map(Some) }
     }
 
-    /// Checks the cell that begins at `at`.
+    /// Validates the cell at offset `at`.
     #[inline]
     fn parse_at(&self, at: usize) -> Result<CellOffsets> {
         CellOffsets::parse(&self.cells, at, self.layout).ok_or_else(|| self.not_a_cell(at))
     }
 
-    /// Says what is wrong with the bytes at `at`.
+    /// Returns the error for malformed bytes at offset `at`.
     #[cold]
     fn not_a_cell(&self, at: usize) -> Error {
         let what = match self.try_row_at(at) {
@@ -377,7 +381,7 @@ fn malformed(offset: u64, what: &str) -> Error {
     Error::corruption(format!("malformed hfile data block: offset={offset}, {what}"))
 }
 
-/// Checks that a payload begins with the number of its encoding.
+/// Checks that a payload begins with the number `want` of its encoding.
 fn check_id(payload: &[u8], want: u16, offset: u64) -> Result<()> {
     let id = payload.first_chunk::<2>().map(|id| u16::from_be_bytes(*id));
     if id != Some(want) {
@@ -386,7 +390,7 @@ fn check_id(payload: &[u8], want: u16, offset: u64) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks a payload whose cells are told by their differences.
+/// Decodes a delta-encoded payload into cells and row offsets.
 fn unpack(payload: &[u8], layout: Layout, offset: u64) -> Result<(Bytes, Bytes)> {
     if let Some(id) = delta::id(layout.encoding) {
         check_id(payload, id, offset)?;
@@ -398,7 +402,7 @@ fn unpack(payload: &[u8], layout: Layout, offset: u64) -> Result<(Bytes, Bytes)>
     Ok((unpacked.cells.into(), unpacked.rows.into()))
 }
 
-/// Splits an encoded payload into its cells and the offsets of its rows.
+/// Splits a payload with a row index into cells and row offsets.
 fn split_row_index(payload: Bytes, offset: u64) -> Result<(Bytes, Bytes)> {
     let number = |at: usize| {
         let bytes = payload.get(at..)?.first_chunk::<4>()?;

@@ -1,31 +1,31 @@
-//! Collects places and keys of data blocks, and writes them as leaves, intermediates and root.
+//! Builds the block index: leaves, intermediate blocks and root.
 
 use super::{MID_KEY_LEN, NODE_ENTRY_FIXED_LEN};
 use crate::hfile::block::BlockHandle;
 use crate::hfile::varint::{vint_len, write_vint};
 
-/// A root with fewer entries than this is not cut, however long its keys are
+/// A root with at most this many entries is not split, however long its keys are
 /// (`hfile.index.block.min.entries`).
 const ROOT_ENTRIES_MIN: usize = 16;
-/// More levels than this are never made (`BlockIndexWriter.writeIndexBlocks`).
+/// Most index levels (`BlockIndexWriter.writeIndexBlocks`).
 const LEVELS_MAX: u8 = 16;
 
-/// The index of a file that is being written.
+/// The index of a file under construction.
 pub(in crate::hfile) struct IndexBuilder {
     block_len: usize,
-    /// Entries of the leaf that is being filled.
+    /// Entries of the open leaf.
     leaf: Chunk,
-    /// Entries for the leaves written so far; of the data blocks if there are none.
+    /// Entries for the leaves written so far, or for the data blocks if there are no leaves.
     root: Chunk,
-    /// For each entry of `root`, how many data blocks it and those before it lead to.
+    /// For each entry of `root`, the number of data blocks up to and including it.
     counts: Vec<u64>,
     blocks: u64,
     levels: u8,
-    /// Uncompressed bytes of index blocks, without headers.
+    /// Total length in bytes of the index blocks before compression, without headers.
     pub(in crate::hfile) uncompressed_len: u64,
 }
 
-/// Entries that become one index block.
+/// The entries of one index block.
 #[derive(Default)]
 pub(in crate::hfile) struct Chunk {
     entries: Vec<Entry>,
@@ -78,7 +78,7 @@ impl Chunk {
 }
 
 impl IndexBuilder {
-    /// An index whose blocks are closed once they reach `block_len` bytes.
+    /// Creates an index whose blocks are closed once they reach `block_len` bytes.
     pub(in crate::hfile) fn new(block_len: u32) -> Self {
         Self {
             block_len: block_len as usize,
@@ -91,13 +91,14 @@ impl IndexBuilder {
         }
     }
 
-    /// Adds a data block.
+    /// Adds a data block under its index key.
     pub(in crate::hfile) fn push(&mut self, key: Vec<u8>, handle: BlockHandle) {
         self.leaf.push(Entry { offset: handle.offset, len: handle.len, key });
         self.blocks += 1;
     }
 
-    /// Whether a leaf is due: full, or at the end of a file that has leaves.
+    /// Returns whether the open leaf must be written: it is full, or the file ends and has other
+    /// leaves.
     pub(in crate::hfile) fn leaf_is_due(&mut self, closing: bool) -> bool {
         if self.leaf.entries.is_empty() {
             return false;
@@ -112,7 +113,8 @@ impl IndexBuilder {
         true
     }
 
-    /// Appends the leaf's payload to `out`, and returns what [`IndexBuilder::leaf_written`] wants.
+    /// Appends the leaf's payload to `out`. Returns the first key, which the caller passes to
+    /// [`IndexBuilder::leaf_written`].
     pub(in crate::hfile) fn write_leaf(&mut self, out: &mut Vec<u8>) -> Vec<u8> {
         let mut leaf = std::mem::take(&mut self.leaf);
         leaf.write_node(out);
@@ -120,18 +122,18 @@ impl IndexBuilder {
         std::mem::take(&mut leaf.entries[0].key)
     }
 
-    /// Notes where a leaf went.
+    /// Records the location of a leaf.
     pub(in crate::hfile) fn leaf_written(&mut self, first_key: Vec<u8>, handle: BlockHandle) {
         self.levels = 2;
         self.root.push(Entry { offset: handle.offset, len: handle.len, key: first_key });
         self.counts.push(self.blocks);
     }
 
-    /// What is in the middle of the file, for a root with leaves below it: region servers split
-    /// there. To be asked before [`IndexBuilder::cut_root`].
+    /// Returns the entry of the file's middle data block, stored with a root of several levels;
+    /// region servers split there. The caller must call it before [`IndexBuilder::split_root`].
     pub(in crate::hfile) fn mid_key(&self) -> Option<[u8; MID_KEY_LEN]> {
         let middle = self.counts.last()?.checked_sub(1)? / 2;
-        // As HBase's binary search: a chunk that ends exactly there gives way to the next one.
+        // As in HBase's binary search, a leaf that ends exactly there yields to the next one.
         let at = self.counts.partition_point(|&count| count <= middle);
         let before = if at > 0 { self.counts[at - 1] } else { 0 };
         let entry = &self.root.entries[at];
@@ -142,9 +144,10 @@ impl IndexBuilder {
         Some(bytes)
     }
 
-    /// While the root is too long: cuts it into the entries of intermediate blocks, which the caller
-    /// writes and gives back to [`IndexBuilder::intermediate_written`].
-    pub(in crate::hfile) fn cut_root(&mut self) -> Option<Vec<Chunk>> {
+    /// If the root is too long, splits it into the entries of intermediate blocks. The caller
+    /// writes each and passes it to [`IndexBuilder::intermediate_written`], then calls this again.
+    /// Returns `None` once the root fits.
+    pub(in crate::hfile) fn split_root(&mut self) -> Option<Vec<Chunk>> {
         if self.root.root_len <= self.block_len
             || self.root.entries.len() <= ROOT_ENTRIES_MIN
             || self.levels >= LEVELS_MAX
@@ -166,7 +169,7 @@ impl IndexBuilder {
         Some(pieces)
     }
 
-    /// Notes where a piece of the former root went.
+    /// Records the location of an intermediate block.
     pub(in crate::hfile) fn intermediate_written(&mut self, piece: Chunk, handle: BlockHandle) {
         self.uncompressed_len += piece.node_len() as u64;
         let key = piece.entries.into_iter().next().map(|entry| entry.key).unwrap_or_default();
@@ -178,12 +181,12 @@ impl IndexBuilder {
         self.root.write_root(out);
     }
 
-    /// How many entries the root has.
+    /// Returns the number of root entries.
     pub(in crate::hfile) fn root_entries(&self) -> u32 {
         self.root.entries.len() as u32
     }
 
-    /// How many levels are above the data blocks.
+    /// Returns the number of levels above the data blocks.
     pub(in crate::hfile) fn levels(&self) -> u8 {
         self.levels
     }

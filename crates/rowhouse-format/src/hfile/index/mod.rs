@@ -1,4 +1,4 @@
-//! Where the data blocks are: a tree of keys and places.
+//! The block index: a tree of keys and block locations.
 
 mod builder;
 mod walk;
@@ -16,26 +16,27 @@ use super::block::{Block, BlockHandle, BlockKind};
 use super::input::Input;
 use super::key::{check_key, view_key};
 
-/// Bytes of a node's entry in front of its key: block offset and length.
+/// Bytes of a node's entry before its key: block offset and length.
 const NODE_ENTRY_FIXED_LEN: usize = 8 + 4;
-/// Bytes behind the entries of a root with more than one level: what is in the middle of the file.
+/// Bytes after the entries of a root with several levels: the location of the file's middle block.
 const MID_KEY_LEN: usize = 8 + 4 + 4;
 
-/// A block of the index, the root or one below it, checked and ready to search.
+/// An index block, root or below, validated and ready to search.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// What the entries' keys are slices of.
+    /// The payload that holds the entries' keys.
     bytes: Bytes,
     entries: Vec<Entry>,
-    /// Bytes that the rows of all entries begin with: the entries' prefixes are of what follows.
+    /// Length in bytes of the prefix that the rows of all entries share; not part of
+    /// `Entry::prefix`.
     common: usize,
-    /// Levels above the data blocks: 1 when the entries are data blocks.
+    /// Levels above the data blocks: 1 if the entries are data blocks.
     level: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// [`row_prefix`] of the row behind the common bytes.
+    /// [`row_prefix`] of the row after the shared prefix.
     prefix: u64,
     offset: u64,
     len: u32,
@@ -44,12 +45,12 @@ struct Entry {
 }
 
 impl Index {
-    /// A file's data root index with `count` entries, `levels` levels above the data. All blocks
-    /// it leads to end at `limit` or before.
+    /// Parses the root data index of a file, with `count` entries and `levels` levels above the
+    /// data. All blocks it points to must end at or before `limit`.
     pub(super) fn parse_root(block: &Block, count: u32, levels: u8, limit: u64) -> Result<Self> {
         let payload = &block.payload;
         let mut input = Input::new("hfile root index", payload);
-        let mut index = Self::with_room(payload, count, NODE_ENTRY_FIXED_LEN + 1, levels)?;
+        let mut index = Self::with_capacity(payload, count, NODE_ENTRY_FIXED_LEN + 1, levels)?;
         for _ in 0..count {
             let (offset, len) = (input.u64()?, input.u32()?);
             let key = input.vint_bytes()?.len();
@@ -63,10 +64,11 @@ impl Index {
         Ok(index.with_prefixes())
     }
 
-    /// An index block that `handle` led to.
+    /// Parses the index block that was read at `handle`.
     ///
     /// # Errors
-    /// `Corruption` for another kind of block, and for entries that are out of order or place.
+    /// `Corruption` if the block is of another kind, its entries are out of order, or one points
+    /// past `limit`.
     pub(super) fn parse_node(block: &Block, handle: &BlockHandle, limit: u64) -> Result<Self> {
         let want =
             if handle.level == 1 { BlockKind::LeafIndex } else { BlockKind::IntermediateIndex };
@@ -79,7 +81,8 @@ impl Index {
         let payload = &block.payload;
         let mut input = Input::new("hfile index block", payload);
         let count = input.u32()?;
-        let mut index = Self::with_room(payload, count, NODE_ENTRY_FIXED_LEN + 4, handle.level)?;
+        let mut index =
+            Self::with_capacity(payload, count, NODE_ENTRY_FIXED_LEN + 4, handle.level)?;
         let mut places = Input::new("hfile index block", input.take((count as usize + 1) * 4)?);
         let base = input.position();
         let mut start = places.u32()? as usize;
@@ -105,8 +108,8 @@ impl Index {
         Ok(index.with_prefixes())
     }
 
-    /// Room for `count` entries, if so many can be in the payload at all.
-    fn with_room(payload: &Bytes, count: u32, entry_len: usize, level: u8) -> Result<Self> {
+    /// Allocates space for `count` entries after checking that the payload can hold that many.
+    fn with_capacity(payload: &Bytes, count: u32, entry_len: usize, level: u8) -> Result<Self> {
         if count as usize > payload.len() / entry_len {
             return Err(Error::corruption(format!(
                 "more hfile index entries than fit: entries={count}, len={}",
@@ -117,7 +120,7 @@ impl Index {
         Ok(Self { bytes: payload.clone(), entries, common: 0, level })
     }
 
-    /// The rows of the keys that its entries begin with.
+    /// Iterates over the rows of the entries' keys.
     pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
         self.entries.iter().map(|entry| self.key_of(entry).row)
     }
@@ -139,7 +142,7 @@ impl Index {
         Ok(())
     }
 
-    /// Puts the prefixes into the entries, once they are all there and known to be in order.
+    /// Computes the prefixes of the entries, once all are present and known to be ordered.
     fn with_prefixes(mut self) -> Self {
         let (Some(first), Some(last)) = (self.entries.first(), self.entries.last()) else {
             return self;
@@ -157,45 +160,47 @@ impl Index {
         view_key(&self.bytes[entry.key_start as usize..entry.key_end as usize])
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none, as in a file without cells.
+    /// Returns whether there are no entries, as in a file without cells.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Levels above the data blocks: 1 when the entries are data blocks.
+    /// Returns the level above the data blocks: 1 if the entries are data blocks.
     pub fn level(&self) -> u8 {
         self.level
     }
 
-    /// Bytes this takes in memory, the block's payload included.
+    /// Returns the number of bytes this value occupies in memory, the block's payload included.
     pub fn memory_len(&self) -> usize {
         self.bytes.len() + self.entries.capacity() * size_of::<Entry>()
     }
 
-    /// The key of entry `at`: behind all cells of the entries before it, and not behind its own.
+    /// Returns the key of entry `at`: greater than all cells of the entries before it, and less
+    /// than or equal to its own first cell.
     pub fn key(&self, at: usize) -> Option<Key<'_>> {
         self.entries.get(at).map(|entry| self.key_of(entry))
     }
 
-    /// The key part of entry `at` as it lies in the block.
+    /// Returns the serialized key of entry `at`, sharing the block's bytes.
     pub fn key_bytes(&self, at: usize) -> Option<Bytes> {
         let entry = self.entries.get(at)?;
         Some(self.bytes.slice(entry.key_start as usize..entry.key_end as usize))
     }
 
-    /// The block of entry `at`.
+    /// Returns the location of entry `at`'s block.
     pub fn handle(&self, at: usize) -> Option<BlockHandle> {
         let entry = self.entries.get(at)?;
         Some(BlockHandle { offset: entry.offset, len: entry.len, level: self.level - 1 })
     }
 
-    /// The entry where the first cell at or behind `key` is, if it is in the file; when its block
-    /// ends before `key`, the cell is the first of the next entry's. 0 for a key before the first.
+    /// Returns the entry whose block holds the first cell at or after `key`. If that block ends
+    /// before `key`, the cell is the first of the next entry's block. Returns 0 for a key before
+    /// the first.
     pub fn find(&self, key: &Key<'_>) -> usize {
         let behind = match self.common_order(key.row) {
             Ordering::Less => self.entries.len(),
@@ -211,14 +216,14 @@ impl Index {
         behind.saturating_sub(1)
     }
 
-    /// How the bytes that all entries' rows begin with compare with those of `row`.
+    /// Compares the prefix that all entries' rows share with the same length of `row`.
     fn common_order(&self, row: &[u8]) -> Ordering {
         let Some(first) = self.entries.first() else { return Ordering::Less };
         let common = &self.key_of(first).row[..self.common];
         common.cmp(&row[..self.common.min(row.len())])
     }
 
-    /// The block of [`Index::find`]; none in a file without cells.
+    /// Returns the location of the block of [`Index::find`]; `None` in a file without cells.
     pub fn locate(&self, key: &Key<'_>) -> Option<BlockHandle> {
         self.handle(self.find(key))
     }

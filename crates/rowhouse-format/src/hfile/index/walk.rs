@@ -1,4 +1,4 @@
-//! The way from the root of an index to a data block, and on to the next.
+//! Traversal of the index from the root to a data block and on to its neighbors.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use rowhouse_model::{Key, KeyBuf};
 use super::Index;
 use crate::hfile::block::BlockHandle;
 
-/// What to do next on the way to a data block.
+/// The next step of a traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexStep {
-    /// Read this index block, parse it and give it to [`IndexWalk::enter`].
+    /// Read and parse this index block and pass it to [`IndexWalk::enter`].
     Index(BlockHandle),
-    /// The data block is here.
+    /// The traversal has reached this data block.
     Data(BlockHandle),
     /// There are no more data blocks.
     End,
 }
 
-/// A way through an index. It keeps the index blocks it went through, so that stepping to the next
-/// data block reads an index block only where one ends.
+/// A traversal of an index. It keeps the index blocks on its path, so that a step to the next data
+/// block reads an index block only when the current one is exhausted.
 ///
 /// ```text
 /// let mut step = walk.seek(&root, &key);
@@ -34,13 +34,13 @@ pub enum IndexStep {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct IndexWalk {
-    /// Blocks from the root down, and the entry taken in each.
+    /// The blocks on the path from the root down, and the selected entry of each.
     way: Vec<(Arc<Index>, usize)>,
-    /// Where to go in blocks that are entered.
+    /// Selects the entry of blocks entered next.
     target: Target,
 }
 
-/// Which entry of an index block the way leads over.
+/// The entry of an index block to select.
 #[derive(Clone, Debug, Default)]
 enum Target {
     #[default]
@@ -60,12 +60,13 @@ impl Target {
 }
 
 impl IndexWalk {
-    /// A way that leads nowhere yet.
+    /// Creates a traversal without a position.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Towards the data block where the first cell at or behind `key` is, or would be.
+    /// Starts a descent to the data block that holds, or would hold, the first cell at or after
+    /// `key`.
     pub fn seek(&mut self, root: &Arc<Index>, key: &Key<'_>) -> IndexStep {
         self.way.clear();
         let at = root.find(key);
@@ -75,7 +76,7 @@ impl IndexWalk {
         self.step()
     }
 
-    /// Towards the last data block.
+    /// Starts a descent to the last data block.
     pub fn last(&mut self, root: &Arc<Index>) -> IndexStep {
         self.way.clear();
         self.target = Target::Last;
@@ -83,7 +84,7 @@ impl IndexWalk {
         self.step()
     }
 
-    /// Towards the first data block.
+    /// Starts a descent to the first data block.
     pub fn first(&mut self, root: &Arc<Index>) -> IndexStep {
         self.way.clear();
         self.target = Target::First;
@@ -91,14 +92,14 @@ impl IndexWalk {
         self.step()
     }
 
-    /// Goes down into the index block that [`IndexStep::Index`] asked for.
+    /// Enters the index block that [`IndexStep::Index`] requested.
     pub fn enter(&mut self, index: Arc<Index>) -> IndexStep {
         let at = self.target.entry_of(&index);
         self.way.push((index, at));
         self.step()
     }
 
-    /// Towards the data block behind the one that [`IndexStep::Data`] named last.
+    /// Moves towards the data block after the one that [`IndexStep::Data`] returned last.
     pub fn advance(&mut self) -> IndexStep {
         self.target = Target::First;
         while let Some((index, at)) = self.way.last_mut() {
@@ -111,7 +112,7 @@ impl IndexWalk {
         IndexStep::End
     }
 
-    /// Towards the data block before the one that [`IndexStep::Data`] named last.
+    /// Moves towards the data block before the one that [`IndexStep::Data`] returned last.
     pub fn back(&mut self) -> IndexStep {
         self.target = Target::Last;
         while let Some((_, at)) = self.way.last_mut() {
@@ -124,8 +125,8 @@ impl IndexWalk {
         IndexStep::End
     }
 
-    /// The key between the data block that [`IndexStep::Data`] named last and the next one, where an
-    /// index block on the way knows it: every cell of the block is before it.
+    /// Returns the index key of the data block after the one that [`IndexStep::Data`] returned
+    /// last, if an index block on the path holds it. All cells of the current block are before it.
     pub fn bound(&self) -> Option<Key<'_>> {
         self.way.iter().rev().find_map(|(index, at)| index.key(at + 1))
     }

@@ -1,4 +1,4 @@
-//! The entry in file info.
+//! The file info entry for runs of delete markers.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Result};
@@ -9,7 +9,7 @@ use crate::hfile::key::OwnedKey;
 
 const VERSION: u8 = 1;
 
-/// The value that holds `runs`; none where there are none.
+/// Serializes `runs`; returns `None` if there are none.
 pub(in crate::hfile) fn write<'a>(runs: impl Iterator<Item = &'a MarkerRun>) -> Option<Vec<u8>> {
     let mut value = vec![VERSION];
     for key in runs.flat_map(|run| [&run.first, &run.target]) {
@@ -20,7 +20,7 @@ pub(in crate::hfile) fn write<'a>(runs: impl Iterator<Item = &'a MarkerRun>) -> 
     (value.len() > 1).then_some(value)
 }
 
-/// Parses a value. The runs share its bytes.
+/// Parses the entry's value. The runs share its bytes.
 pub(in crate::hfile) fn parse(value: &Bytes) -> Result<Box<[MarkerRun]>> {
     let malformed = |what: &str| {
         let len = value.len();
@@ -56,7 +56,7 @@ pub(in crate::hfile) fn parse(value: &Bytes) -> Result<Box<[MarkerRun]>> {
     if runs.is_empty() { Err(malformed("none")) } else { Ok(runs.into()) }
 }
 
-/// Takes bytes with their length in front.
+/// Takes bytes with a length prefix.
 fn take_bytes(rest: &mut Bytes) -> Option<Bytes> {
     let len = u16::from_be_bytes(*rest.first_chunk::<2>()?) as usize;
     (rest.len() >= 2 + len).then(|| rest.split_to(2 + len).split_off(2))
@@ -111,7 +111,7 @@ mod tests {
         let put = key("a", "u", CellKind::Put);
         let other_row = key("b", "p", CellKind::DeleteColumn);
         let keys = [&two()[..], &[put, other_row]].concat();
-        // None, cut short, out of order, leading nowhere, from a put, to one, to another row.
+        // No run, truncated, out of order, empty run, from a put, to a put, to another row.
         for picked in [&[][..], &[0], &[0, 1, 2], &[2, 3, 0, 1], &[0, 0], &[4, 5], &[0, 4], &[0, 5]]
         {
             let picked: Vec<Vec<u8>> = picked.iter().map(|&at: &usize| keys[at].clone()).collect();

@@ -1,23 +1,23 @@
-//! Finds long runs in a file that is being written.
+//! Finds long runs of delete markers in a file under construction.
 
 use super::follow::is_column_marker;
-use super::{Follow, MarkerRun};
+use super::{MarkerRun, RunRelation};
 use crate::hfile::key::view_key;
 
-/// The longest runs of the cells so far.
+/// The longest runs so far.
 #[derive(Default)]
 pub(in crate::hfile) struct MarkerRunFinder {
-    /// Data blocks that were closed.
+    /// Number of data blocks closed.
     blocks: usize,
-    /// Whether the last cell is of a run.
+    /// Whether the last cell belongs to a run.
     open: bool,
     first: Position,
     target: Position,
-    /// How many blocks each reaches over, and the run.
+    /// The runs, each with the number of blocks it spans.
     longest: Vec<(usize, MarkerRun)>,
 }
 
-/// A cell's key, and the number of its block.
+/// A cell's key and the number of its block.
 #[derive(Default)]
 struct Position {
     key: Vec<u8>,
@@ -33,20 +33,21 @@ impl Position {
 }
 
 impl MarkerRunFinder {
-    /// Whether a cell of this kind changes anything. Most cells are puts behind puts.
+    /// Returns whether a cell of this kind affects the state. Most cells do not: they are puts
+    /// after puts.
     #[inline]
     pub(in crate::hfile) fn wants(&self, kind: u8) -> bool {
         self.open || is_column_marker(kind)
     }
 
-    /// Notes the next cell, by its key.
+    /// Adds the next cell's key.
     pub(in crate::hfile) fn note(&mut self, key: &[u8]) {
         let next = view_key(key);
         if self.open {
-            match Follow::of(&view_key(&self.target.key), &next) {
-                Follow::GoesOn => return,
-                Follow::Target => return self.target.set(key, self.blocks),
-                Follow::Ends => self.end(),
+            match RunRelation::of(&view_key(&self.target.key), &next) {
+                RunRelation::Continues => return,
+                RunRelation::Target => return self.target.set(key, self.blocks),
+                RunRelation::Ends => self.end(),
             }
         }
         if is_column_marker(next.kind) {
@@ -56,12 +57,12 @@ impl MarkerRunFinder {
         }
     }
 
-    /// Notes that what comes next is in another data block.
+    /// Records that the next cell is in another data block.
     pub(in crate::hfile) fn block_closed(&mut self) {
         self.blocks += 1;
     }
 
-    /// The runs, in cell order.
+    /// Returns the runs in cell order.
     pub(in crate::hfile) fn finish(&mut self) -> impl Iterator<Item = &MarkerRun> {
         if self.open {
             self.end();

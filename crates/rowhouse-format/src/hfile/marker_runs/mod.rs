@@ -1,10 +1,14 @@
-//! Long runs of delete markers: the writer of a file notes where they begin and where who reads on may go at once.
+//! Long runs of delete markers. The writer of a file records where a run begins and where a reader
+//! can resume, so that readers skip the run.
 //!
-//! A run is markers of single columns (DeleteColumn, DeleteVersion) that follow each other in one row. They cover by timestamp
-//! and in their own column, so at most the last ones of a run have a say in what is behind it: its *target* is the first of
-//! those. In front of it in its column there are only markers of versions. Readers to whom a marker covers anything else must not go there.
+//! A run is a sequence of markers of single columns (DeleteColumn, DeleteVersion) in one row. Each
+//! covers by timestamp and only in its own column, so at most the last markers of a run can cover a
+//! cell after it. The run's *target* is the first of those; before it, its column has only markers
+//! of versions. Readers to which markers cover by anything but timestamp must not skip to the
+//! target.
 //!
-//! Where there are long ones, file info has them under `hfile.ROWHOUSE_MARKER_RUNS`, in cell order:
+//! If a file has long runs, its file info stores them under `hfile.ROWHOUSE_MARKER_RUNS`, in cell
+//! order:
 //!
 //! ```text
 //!  ┌────┬──────────┬─────────────────────┬──────────┬────────┬───┐
@@ -22,7 +26,7 @@ use rowhouse_model::Key;
 
 pub(super) use entry::{parse, write};
 pub(super) use finder::MarkerRunFinder;
-pub use follow::Follow;
+pub use follow::RunRelation;
 use follow::is_column_marker;
 
 use super::key::OwnedKey;
@@ -35,42 +39,44 @@ pub struct MarkerRun {
 }
 
 impl MarkerRun {
-    /// How many data blocks a run reaches over that is worth noting.
+    /// A run is recorded if it spans at least this many data blocks.
     pub const BLOCKS_MIN: usize = 4;
 
-    /// How many runs of a file are noted.
+    /// Most runs recorded per file.
     pub const RUNS_MAX: usize = 16;
 
-    /// Bytes of the longest key that a noted run begins with or leads to.
+    /// Length in bytes of the longest first or target key that is recorded.
     pub const KEY_LEN_MAX: usize = 1024;
 
-    /// The run from one key to another; none where a key is too long.
+    /// Creates the run between two keys; `None` if a key is too long.
     pub fn new(first: &Key<'_>, target: &Key<'_>) -> Option<Self> {
         let [first, target] = [first, target].map(OwnedKey::new);
         let len = first.as_bytes().len().max(target.as_bytes().len());
         (len <= Self::KEY_LEN_MAX).then_some(Self { first, target })
     }
 
-    /// The first marker.
+    /// Returns the key of the first marker.
     pub fn first(&self) -> &OwnedKey {
         &self.first
     }
 
-    /// The first marker that may matter to what is behind the run.
+    /// Returns the key of the first marker that may cover a cell after the run.
     pub fn target(&self) -> &OwnedKey {
         &self.target
     }
 
-    /// Whether a cell of the file, with this key, is one of the run in front of its target.
+    /// Returns whether a cell of the file with this key is in the run, before its target.
     pub fn has(&self, key: &Key<'_>) -> bool {
         (self.first.view()..self.target.view()).contains(key)
     }
 
-    /// Whether a cell of the file, with this key, is passed by the run though it may matter at the target or behind: then the
-    /// run is not the file's.
+    /// Returns whether the run wrongly skips a cell of the file with this key, which may matter at
+    /// or after the target. If so, the run does not match the file.
     pub fn hides(&self, key: &Key<'_>) -> bool {
-        let is_passed_rightly =
-            || is_column_marker(key.kind) && Follow::of(key, &self.target.view()) == Follow::Target;
+        let is_passed_rightly = || {
+            is_column_marker(key.kind)
+                && RunRelation::of(key, &self.target.view()) == RunRelation::Target
+        };
         self.has(key) && !is_passed_rightly()
     }
 }

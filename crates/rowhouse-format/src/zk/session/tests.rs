@@ -33,7 +33,7 @@ impl Client {
         client::frames().next(&mut self.output).unwrap()
     }
 
-    /// Sends an operation; gives the error and the body.
+    /// Sends an operation; returns the error code and the body.
     fn ask(&mut self, op: i32, body: impl FnOnce(&mut BytesMut)) -> (i32, Bytes) {
         let frame = self.send(|out| {
             put_frame(out, |out| {
@@ -56,7 +56,7 @@ impl Client {
         })
     }
 
-    /// The kind and path of the next event.
+    /// Returns the kind and path of the next event.
     fn event(&mut self) -> Option<(i32, String)> {
         self.session.notify(&self.nodes, &mut self.output);
         let mut record = JuteReader::new(self.frame()?);
@@ -134,7 +134,7 @@ fn watches_see_nodes_come_and_go() {
     client.ask_path(3, "/hbase/rs", true);
     client.nodes.remove("/hbase/rs").unwrap();
     assert_eq!(client.event(), Some((2, "/hbase/rs".into())));
-    // A failed read leaves no watch.
+    // A failed read sets no watch.
     client.ask_path(4, "/hbase/rs", true);
     client.set("/hbase/rs", "");
     assert_eq!(client.event(), None);
@@ -184,7 +184,7 @@ fn old_clients_get_no_read_only_byte() {
         session.feed(&mut input, &Znodes::new(1), &mut output).unwrap();
         let frame = client::frames().next(&mut output).unwrap().unwrap();
         assert_eq!(frame.len(), len);
-        // The session is taken up under the client's name; the timeout is kept within bounds.
+        // The session keeps the client's id; the timeout is clamped.
         assert_eq!(
             frame[4..20],
             [&4000i32.to_be_bytes()[..], &99i64.to_be_bytes(), &[0, 0, 0, 16]].concat()

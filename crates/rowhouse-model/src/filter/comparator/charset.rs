@@ -1,22 +1,22 @@
-//! Bytes as Java's charsets read them. What a charset has no character for becomes U+FFFD.
+//! Decoding of bytes in Java's charsets. Malformed input decodes to U+FFFD.
 
 use std::borrow::Cow;
 
 use crate::{Error, Result};
 
-/// A charset that bytes are matched in.
+/// The charset of a comparator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Charset {
     Utf8,
     Latin1,
     Ascii,
-    /// Big-endian, unless a mark says otherwise.
+    /// Big-endian unless a byte order mark says otherwise.
     Utf16,
     Utf16Be,
     Utf16Le,
 }
 
-/// Java's names of the charsets, of which the first is what it calls them itself.
+/// Java's names of the charsets; the first is the canonical name.
 const NAMES: [(Charset, &[&str]); 6] = [
     (Charset::Utf8, &["UTF-8", "UTF8", "unicode-1-1-utf-8"]),
     (Charset::Latin1, &["ISO-8859-1", "ISO8859_1", "ISO8859-1", "latin1", "l1", "cp819"]),
@@ -27,10 +27,10 @@ const NAMES: [(Charset, &[&str]); 6] = [
 ];
 
 impl Charset {
-    /// The charset of that name, in capitals or not.
+    /// Returns the charset with this name, ignoring case.
     ///
     /// # Errors
-    /// `Unsupported` for any other.
+    /// `Unsupported` for any other name.
     pub(super) fn named(name: &str) -> Result<Self> {
         let is_called = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
         NAMES.iter().find(|(_, names)| is_called(names)).map(|&(charset, _)| charset).ok_or_else(
@@ -44,7 +44,7 @@ impl Charset {
         )
     }
 
-    /// Reads bytes as text.
+    /// Decodes bytes as text.
     pub(super) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         match self {
             Self::Utf8 => String::from_utf8_lossy(bytes),

@@ -1,31 +1,32 @@
-//! Numbers of Java's BigDecimal, as `Bytes.toBytes` writes them: an int scale, then the unscaled
-//! number in two's complement, big-endian. The number is unscaled × 10^−scale.
+//! Java's BigDecimal in the format of `Bytes.toBytes`: an int scale, then the unscaled number in
+//! two's complement, big-endian. The value is unscaled × 10^−scale.
 
 use std::cmp::Ordering;
 
 use crate::{Error, Result};
 
-/// The longest unscaled number, in bytes. Comparing two takes time that grows with its square; this
-/// one takes a tenth of a second at worst.
+/// Longest unscaled number in bytes. The time of a comparison is quadratic in the length; at this
+/// limit it is at most a tenth of a second.
 const UNSCALED_LEN_MAX: usize = 32 * 1024;
 
-/// The greatest power of ten that a word holds, and its logarithm.
+/// The greatest power of ten that fits a word, and its base-10 logarithm.
 const TEN_POWER: (u64, u64) = (10_000_000_000_000_000_000, 19);
 
-/// A number.
+/// A decimal number.
 #[derive(Clone, Debug)]
 pub(super) struct Decimal {
     is_negative: bool,
-    /// Without its sign; words, the least first, the last one not 0. Empty for 0.
+    /// Absolute value of the unscaled number, in words, least significant first, without trailing
+    /// zero words. Empty for 0.
     magnitude: Vec<u64>,
     scale: i32,
 }
 
 impl Decimal {
-    /// Reads a number.
+    /// Parses a number.
     ///
     /// # Errors
-    /// `InvalidRequest` for fewer bytes than a number has, and for more than can be compared.
+    /// `InvalidRequest` if the bytes are too few for a number, or too many to compare.
     pub(super) fn read(bytes: &[u8]) -> Result<Self> {
         let Some((scale, unscaled)) =
             bytes.split_first_chunk().filter(|(_, rest)| !rest.is_empty())
@@ -46,7 +47,7 @@ impl Decimal {
         Ok(Self { is_negative, magnitude, scale: i32::from_be_bytes(*scale) })
     }
 
-    /// How the numbers compare, whatever their scales: 1.0 equals 1.00.
+    /// Compares the values, regardless of their scales: 1.0 equals 1.00.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         match self.sign().cmp(&other.sign()) {
             Ordering::Equal if self.is_negative => other.compare_magnitude(self),
@@ -67,7 +68,7 @@ impl Decimal {
         if self.magnitude.is_empty() {
             return Ordering::Equal;
         }
-        // Numbers of other orders of magnitude are told apart without writing out their zeros.
+        // Numbers of different orders of magnitude compare without scaling.
         let (least, most) = self.digits();
         let (other_least, other_most) = other.digits();
         if least > other_most {
@@ -83,8 +84,8 @@ impl Decimal {
         }
     }
 
-    /// How many digits the number has before its point, at least and at most; below 0 for zeros behind
-    /// it.
+    /// Returns bounds, lower and upper, of the number of digits before the decimal point; negative
+    /// for zeros after it.
     fn digits(&self) -> (i64, i64) {
         let words = self.magnitude.len() as i64;
         let high = self.magnitude.last().map_or(0, |word| i64::from(word.leading_zeros()));
@@ -125,7 +126,7 @@ fn trim(words: &mut Vec<u64>) {
     }
 }
 
-/// The number times ten to the power of `zeros`.
+/// Returns the number multiplied by ten to the power of `zeros`.
 fn raised(words: &[u64], zeros: u64) -> Vec<u64> {
     let mut raised = words.to_vec();
     for _ in 0..zeros / TEN_POWER.1 {

@@ -1,6 +1,6 @@
-//! What filters and conditions compare bytes with: HBase's comparators.
+//! HBase's comparators, which filters and conditions apply to bytes.
 //!
-//! A [`Comparison`] is a value; a [`ComparisonRun`] is one that is ready to compare.
+//! A [`Comparison`] is a value; a [`ComparisonRun`] is its executable form.
 
 mod charset;
 mod decimal;
@@ -10,19 +10,19 @@ mod run;
 use bytes::Bytes;
 
 pub use regex::FullMatch;
-pub(in crate::filter) use regex::RegexRoom;
+pub(in crate::filter) use regex::RegexMemoryLimit;
 pub use run::ComparisonRun;
 
-/// A comparator with what must come of comparing.
+/// A comparator with an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// How bytes must compare.
+    /// The required result of the comparison.
     pub operator: CompareOperator,
-    /// To what.
+    /// The comparator.
     pub comparator: Comparator,
 }
 
-/// HBase's CompareOperator: `Less` asks for bytes that are less than the comparator's.
+/// HBase's CompareOperator: `Less` requires bytes less than the comparator's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareOperator {
     /// `<`
@@ -37,52 +37,54 @@ pub enum CompareOperator {
     GreaterOrEqual,
     /// `>`
     Greater,
-    /// NO_OP: nothing compares so.
+    /// NO_OP: never satisfied.
     NoOp,
 }
 
-/// A comparator: one variant for each class of HBase's, under its name there.
+/// A comparator: one variant for each of HBase's classes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparator {
-    /// BinaryComparator: bytes, as unsigned numbers. HBase's null is empty.
+    /// BinaryComparator: compares bytes as unsigned numbers. HBase's null is represented as empty.
     Binary(Bytes),
-    /// BinaryPrefixComparator: the same, for as many bytes as these are.
+    /// BinaryPrefixComparator: as `Binary`, for as many bytes as these.
     BinaryPrefix(Bytes),
-    /// BinaryComponentComparator: the same, from an offset on.
+    /// BinaryComponentComparator: as `Binary`, starting at an offset.
     BinaryComponent {
         /// The bytes.
         value: Bytes,
-        /// From where on they are compared.
+        /// The offset at which the comparison starts.
         offset: u32,
     },
-    /// SubstringComparator: UTF-8 text that has this in it, both in Java's lower case of no language.
-    /// Equal or not, no more.
+    /// SubstringComparator: tests whether UTF-8 text contains this text, both in Java's
+    /// locale-independent lower case. Only equal or not equal.
     Substring(String),
-    /// RegexStringComparator: text in which a regular expression is found. Equal or not, no more.
+    /// RegexStringComparator: tests whether a regular expression occurs in text. Only equal or not
+    /// equal.
     Regex(RegexPattern),
-    /// NullComparator: nothing is equal to it that is there.
+    /// NullComparator: no existing value equals it.
     Null,
-    /// BitComparator: bits, taken together bit by bit, of which one is set. Equal or not, no more.
+    /// BitComparator: combines two bit strings and tests whether any bit of the result is set. Only
+    /// equal or not equal.
     Bit {
         /// The bits.
         value: Bytes,
-        /// How they are taken together.
+        /// The bitwise operation.
         operator: BitOperator,
     },
-    /// LongComparator: eight bytes, big-endian, with a sign.
+    /// LongComparator: a signed eight-byte big-endian number.
     Long(i64),
-    /// BigDecimalComparator: a number of Java's BigDecimal, as `Bytes.toBytes` writes it.
+    /// BigDecimalComparator: Java's BigDecimal in the format of `Bytes.toBytes`.
     BigDecimal(Bytes),
 }
 
-/// How [`Comparator::Bit`] takes bits together.
+/// The bitwise operation of [`Comparator::Bit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOperator {
-    /// Both.
+    /// And.
     And,
-    /// Either.
+    /// Or.
     Or,
-    /// One, not both.
+    /// Exclusive or.
     Xor,
 }
 
@@ -93,13 +95,13 @@ pub struct RegexPattern {
     pub pattern: String,
     /// `java.util.regex.Pattern`'s flags: [`RegexPattern::CASE_INSENSITIVE`] and others.
     pub flags: i32,
-    /// In which bytes are read: UTF-8, ISO-8859-1, US-ASCII, UTF-16, UTF-16BE or UTF-16LE.
+    /// The charset of the bytes: UTF-8, ISO-8859-1, US-ASCII, UTF-16, UTF-16BE or UTF-16LE.
     pub charset: String,
-    /// Which engine Java takes.
+    /// The engine that HBase uses.
     pub engine: RegexEngine,
 }
 
-/// Which engine HBase runs a [`RegexPattern`] with.
+/// The engine that HBase uses for a [`RegexPattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegexEngine {
     /// `java.util.regex`.

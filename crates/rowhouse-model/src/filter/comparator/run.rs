@@ -1,24 +1,25 @@
-//! A comparison at work.
+//! Execution of comparisons.
 
 use std::cmp::Ordering;
 
 use bytes::Bytes;
 
 use super::decimal::Decimal;
-use super::regex::{Regex, RegexRoom};
+use super::regex::{Regex, RegexMemoryLimit};
 use super::{BitOperator, Comparator, CompareOperator, Comparison};
 use crate::{Error, Result, escape};
 
-/// A comparison at work: what can be made ready is.
+/// A comparison that is ready to execute, with its regular expression compiled and its number
+/// parsed.
 #[derive(Clone, Debug)]
 pub struct ComparisonRun {
     operator: CompareOperator,
-    comparator: Ready,
+    comparator: PreparedComparator,
 }
 
-/// A comparator that is ready.
+/// A comparator that is ready to execute.
 #[derive(Clone, Debug)]
-enum Ready {
+enum PreparedComparator {
     Binary(Bytes),
     BinaryPrefix(Bytes),
     BinaryComponent {
@@ -38,48 +39,51 @@ enum Ready {
 }
 
 impl Comparison {
-    /// Makes it ready.
+    /// Prepares the comparison for execution.
     ///
     /// # Errors
-    /// `InvalidRequest` for a regular expression that is none and a number that is none,
-    /// `Unsupported` for a regular expression of Java's that cannot be had here.
+    /// `InvalidRequest` for an invalid regular expression or number, `Unsupported` for a Java
+    /// regular expression that is not supported here.
     pub fn start(&self) -> Result<ComparisonRun> {
-        self.start_in(RegexRoom::for_several(1))
+        self.start_in(RegexMemoryLimit::for_several(1))
     }
 
-    /// As [`Comparison::start`], with so much room for a regular expression.
-    pub(in crate::filter) fn start_in(&self, room: RegexRoom) -> Result<ComparisonRun> {
+    /// As [`Comparison::start`], with a memory limit for a regular expression.
+    pub(in crate::filter) fn start_in(&self, room: RegexMemoryLimit) -> Result<ComparisonRun> {
         let comparator = match &self.comparator {
-            Comparator::Binary(value) => Ready::Binary(value.clone()),
-            Comparator::BinaryPrefix(value) => Ready::BinaryPrefix(value.clone()),
-            Comparator::BinaryComponent { value, offset } => {
-                Ready::BinaryComponent { value: value.clone(), offset: *offset as usize }
+            Comparator::Binary(value) => PreparedComparator::Binary(value.clone()),
+            Comparator::BinaryPrefix(value) => PreparedComparator::BinaryPrefix(value.clone()),
+            Comparator::BinaryComponent { value, offset } => PreparedComparator::BinaryComponent {
+                value: value.clone(),
+                offset: *offset as usize,
+            },
+            Comparator::Substring(part) => PreparedComparator::Substring(part.to_lowercase()),
+            Comparator::Regex(pattern) => {
+                PreparedComparator::Regex(Box::new(Regex::start(pattern, room)?))
             }
-            Comparator::Substring(part) => Ready::Substring(part.to_lowercase()),
-            Comparator::Regex(pattern) => Ready::Regex(Box::new(Regex::start(pattern, room)?)),
-            Comparator::Null => Ready::Null,
+            Comparator::Null => PreparedComparator::Null,
             Comparator::Bit { value, operator } => {
-                Ready::Bit { value: value.clone(), operator: *operator }
+                PreparedComparator::Bit { value: value.clone(), operator: *operator }
             }
-            Comparator::Long(number) => Ready::Long(*number),
-            Comparator::BigDecimal(bytes) => Ready::BigDecimal(Decimal::read(bytes)?),
+            Comparator::Long(number) => PreparedComparator::Long(*number),
+            Comparator::BigDecimal(bytes) => PreparedComparator::BigDecimal(Decimal::read(bytes)?),
         };
         Ok(ComparisonRun { operator: self.operator, comparator })
     }
 }
 
 impl ComparisonRun {
-    /// Whether bytes compare as asked. Bytes that cannot be compared do not, whatever is asked:
-    /// [`ComparisonRun::try_matches`] says which.
+    /// Returns whether the bytes satisfy the comparison; false if they cannot be compared.
+    /// [`ComparisonRun::try_matches`] distinguishes the two.
     pub fn matches(&self, bytes: &[u8]) -> bool {
         self.try_matches(bytes).unwrap_or(false)
     }
 
-    /// Whether bytes compare as asked.
+    /// Returns whether the bytes satisfy the comparison.
     ///
     /// # Errors
-    /// `InvalidRequest` for bytes that are not a number where one is compared, and for text on which a
-    /// regular expression takes too long. HBase ends the scan with an exception there.
+    /// `InvalidRequest` if the comparator requires a number and the bytes are none, or if a regular
+    /// expression exceeds its step limit. HBase ends the scan with an exception then.
     pub fn try_matches(&self, bytes: &[u8]) -> Result<bool> {
         if self.operator == CompareOperator::NoOp {
             return Ok(false);
@@ -97,15 +101,15 @@ impl ComparisonRun {
     }
 }
 
-impl Ready {
-    /// How bytes stand to the comparator. Those that only tell equal from not call the latter less, as
-    /// HBase does.
+impl PreparedComparator {
+    /// Compares the bytes with the comparator. As in HBase, comparators that only test equality
+    /// return `Less` for unequal bytes.
     fn compare(&self, bytes: &[u8]) -> Result<Ordering> {
         Ok(match self {
             Self::Binary(value) => bytes.cmp(value),
             Self::BinaryPrefix(value) => bytes[..bytes.len().min(value.len())].cmp(value),
             Self::BinaryComponent { value, offset } => {
-                // HBase reads on behind the end of what is too short.
+                // HBase reads past the end of bytes that are too short.
                 let from = bytes.get(*offset..).unwrap_or_default();
                 from[..from.len().min(value.len())].cmp(value)
             }
@@ -144,7 +148,7 @@ fn read_long(bytes: &[u8]) -> Result<i64> {
     })
 }
 
-/// How many bytes of a value an error shows.
+/// Most bytes of a value shown in an error.
 const SHOWN_LEN_MAX: usize = 32;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The arguments of a filter.
+//! Arguments of filters in the filter language.
 
 use bytes::Bytes;
 
@@ -6,7 +6,7 @@ use super::parse::{Parser, error_at};
 use crate::filter::{Comparator, CompareOperator, Comparison, RegexPattern};
 use crate::{Error, ErrorKind, Result};
 
-/// A filter as it is written: its name and arguments.
+/// A parsed filter expression: its name and arguments.
 pub(super) struct Call<'a> {
     pub(super) name: &'a str,
     text: &'a [u8],
@@ -14,7 +14,7 @@ pub(super) struct Call<'a> {
     arguments: Vec<Argument>,
 }
 
-/// An argument and its place.
+/// An argument and its offset.
 struct Argument {
     at: usize,
     bytes: Vec<u8>,
@@ -22,7 +22,7 @@ struct Argument {
 }
 
 impl<'a> Call<'a> {
-    /// Reads a name and, in parentheses, arguments with commas or spaces between them.
+    /// Parses a name and, in parentheses, arguments separated by commas or spaces.
     pub(super) fn read(parser: &mut Parser<'a>) -> Result<Self> {
         parser.pass_spaces();
         let (text, at) = (parser.text, parser.at);
@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
         Ok(Self { name, text, at, arguments })
     }
 
-    /// How many arguments there are, which must be one of `counts`.
+    /// Returns the number of arguments, which must be one of `counts`.
     pub(super) fn count(&self, counts: &[usize]) -> Result<usize> {
         let count = self.arguments.len();
         if counts.contains(&count) {
@@ -58,12 +58,12 @@ impl<'a> Call<'a> {
         Err(self.error(self.at, &format!("{} takes {counts} arguments, not {count}", self.name)))
     }
 
-    /// All arguments' numbers, for as many as there are.
+    /// Returns the indexes of all arguments.
     pub(super) fn all(&self) -> std::ops::Range<usize> {
         0..self.arguments.len()
     }
 
-    /// Bytes in quotes.
+    /// Returns an argument in quotes as bytes.
     pub(super) fn bytes(&self, number: usize) -> Result<Bytes> {
         let argument = &self.arguments[number];
         match argument.is_quoted {
@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A whole number.
+    /// Returns an argument as an integer.
     pub(super) fn number(&self, number: usize) -> Result<i64> {
         let argument = &self.arguments[number];
         let digits = argument.bytes.strip_prefix(b"-").unwrap_or(&argument.bytes);
@@ -85,7 +85,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A whole number that Java holds as an `int`, not below 0.
+    /// Returns an argument as a non-negative integer that fits a Java `int`.
     pub(super) fn count_of(&self, number: usize) -> Result<u32> {
         let value = self.number(number)?;
         u32::try_from(value)
@@ -94,7 +94,7 @@ impl<'a> Call<'a> {
             .ok_or_else(|| self.wrong(&self.arguments[number], "a number from 0 to 2147483647"))
     }
 
-    /// `true` or `false`, in capitals or not.
+    /// Returns an argument as a boolean: `true` or `false`, ignoring case.
     pub(super) fn truth(&self, number: usize) -> Result<bool> {
         let argument = &self.arguments[number];
         let is = |word: &[u8]| !argument.is_quoted && argument.bytes.eq_ignore_ascii_case(word);
@@ -105,8 +105,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An operator and, behind it, a comparator. With `equality_only` texts are only compared for
-    /// being equal or not.
+    /// Returns an operator and the comparator after it. With `equality_only`, text comparators
+    /// accept only `=` and `!=`.
     pub(super) fn comparison(&self, number: usize, equality_only: bool) -> Result<Comparison> {
         let argument = &self.arguments[number];
         let operator = match &argument.bytes[..] {
@@ -166,7 +166,7 @@ impl<'a> Call<'a> {
         self.error(argument.at, &format!("{} takes {wanted} here, not {found}", self.name))
     }
 
-    /// An error at the filter's name.
+    /// Returns an error at the filter's name.
     pub(super) fn error_at_name(&self, what: &str) -> Error {
         self.error(self.at, what)
     }
@@ -176,7 +176,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Bytes in single quotes; two of them within stand for one.
+/// Parses bytes in single quotes; a doubled quote stands for one.
 fn quoted(parser: &mut Parser<'_>) -> Result<Argument> {
     let at = parser.at;
     let mut bytes = Vec::new();
@@ -202,7 +202,7 @@ fn quoted(parser: &mut Parser<'_>) -> Result<Argument> {
     }
 }
 
-/// A number, a word or an operator.
+/// Parses a number, a word or an operator.
 fn plain(parser: &mut Parser<'_>) -> Argument {
     let at = parser.at;
     let rest = &parser.text[at..];

@@ -1,4 +1,4 @@
-//! Which filters the language has, and what they take.
+//! The filters of the filter language and their arguments.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::parse::Parser;
 use crate::Result;
 use crate::filter::{ColumnOffset, Filter};
 
-/// The names that [`call`] knows, in alphabetical order.
+/// The names that [`call`] accepts, in alphabetical order.
 pub(super) const NAMES: [&str; 19] = [
     "ColumnCountGetFilter",
     "ColumnPaginationFilter",
@@ -30,7 +30,7 @@ pub(super) const NAMES: [&str; 19] = [
     "ValueFilter",
 ];
 
-/// Reads one filter with its arguments.
+/// Parses one filter with its arguments.
 pub(super) fn call(parser: &mut Parser<'_>) -> Result<Filter> {
     let call = Call::read(parser)?;
     match call.name {
@@ -124,7 +124,7 @@ fn prefixes(call: &Call<'_>) -> Result<Filter> {
     Ok(Filter::MultipleColumnPrefix(prefixes))
 }
 
-/// Empty text is no bound.
+/// Empty text means no bound.
 fn range(call: &Call<'_>) -> Result<Filter> {
     call.count(&[4])?;
     Ok(Filter::ColumnRange {

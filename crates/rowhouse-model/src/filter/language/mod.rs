@@ -1,7 +1,8 @@
-//! HBase's filter language: `PrefixFilter('a') AND (PageFilter(5) OR SKIP ValueFilter(=, 'binary:x'))`.
+//! HBase's filter language: `PrefixFilter('a') AND (PageFilter(5) OR SKIP ValueFilter(=,
+//! 'binary:x'))`.
 //!
-//! SKIP and WHILE bind closest, then AND, then OR. `'` within quotes is written twice. `docs/filters.md`
-//! has every filter's form and what differs from HBase's own reader.
+//! SKIP and WHILE bind most tightly, then AND, then OR. `'` within quotes is doubled.
+//! `docs/filters.md` lists every filter's syntax and the differences from HBase's parser.
 
 mod arguments;
 mod calls;
@@ -12,7 +13,7 @@ use super::Filter;
 use crate::Result;
 
 impl Filter {
-    /// Reads the filter language.
+    /// Parses the filter language.
     ///
     /// ```
     /// use rowhouse_model::Filter;
@@ -23,14 +24,14 @@ impl Filter {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for text that is none, with the place, counted in bytes from 0; `Unsupported`
-    /// for a regular expression that cannot be had here.
+    /// `InvalidRequest` for a syntax error, with its byte offset from 0; `Unsupported` for a
+    /// regular expression that is not supported here.
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
         parse::parse(text.as_ref())
     }
 
-    /// The names of the filters that the language has, in alphabetical order. Lists, `SKIP` and `WHILE` have
-    /// none.
+    /// Returns the names of the language's filters, in alphabetical order. Lists, `SKIP` and
+    /// `WHILE` have no name.
     pub fn language_names() -> &'static [&'static str] {
         &calls::NAMES
     }

@@ -1,10 +1,10 @@
-//! How filters are put together.
+//! The parser of filter expressions.
 
 use super::calls;
 use crate::filter::{FILTER_DEPTH_MAX, Filter, ListOperator};
 use crate::{Error, Result};
 
-/// Reads text, from left to right.
+/// A parser over text, left to right.
 pub(super) struct Parser<'a> {
     pub(super) text: &'a [u8],
     pub(super) at: usize,
@@ -30,7 +30,7 @@ impl Parser<'_> {
         self.list(b"AND", ListOperator::And, Self::one)
     }
 
-    /// Filters with a word between them; one without is itself.
+    /// Parses filters separated by `word`. A single filter is returned without a list.
     fn list(
         &mut self,
         word: &[u8],
@@ -71,7 +71,7 @@ impl Parser<'_> {
         Ok(filter)
     }
 
-    /// Goes past a word in capitals with a space or a parenthesis behind it.
+    /// Consumes an upper-case word that is followed by a space or a parenthesis.
     fn take_word(&mut self, word: &[u8]) -> bool {
         self.pass_spaces();
         let rest = &self.text[self.at..];
@@ -81,14 +81,14 @@ impl Parser<'_> {
         found
     }
 
-    /// Goes past a character, and spaces in front of it.
+    /// Consumes a character and the spaces before it.
     pub(super) fn take(&mut self, wanted: u8) -> bool {
         let found = self.peek() == Some(wanted);
         self.at += usize::from(found);
         found
     }
 
-    /// The next character that is not a space.
+    /// Returns the next character that is not a space.
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.pass_spaces();
         self.text.get(self.at).copied()
@@ -99,13 +99,13 @@ impl Parser<'_> {
         self.at += rest.iter().take_while(|byte| b" \t".contains(byte)).count();
     }
 
-    /// An error at the place that has been reached.
+    /// Returns an error at the current offset.
     pub(super) fn error(&self, what: &str) -> Error {
         error_at(self.text, self.at, what)
     }
 }
 
-/// An error at a place of the text.
+/// Returns an error at an offset of the text.
 pub(super) fn error_at(text: &[u8], at: usize, what: &str) -> Error {
     let text = String::from_utf8_lossy(text);
     Error::invalid(format!("not a filter: {what}, at={at}, text={text}"))

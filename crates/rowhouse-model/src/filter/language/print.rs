@@ -1,5 +1,5 @@
-//! Filters as text: in the language where it can say them, and otherwise as they are made, in a form
-//! that it does not read.
+//! Text form of filters: the filter language where it can express them, otherwise a form that its
+//! parser does not accept.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,8 +11,8 @@ use crate::filter::{
     RegexPattern,
 };
 
-/// The language, for all that it can say; what it cannot is printed as it is made, with bytes in double
-/// quotes: `FuzzyRowFilter("a\x00c" like 0.0)`.
+/// Prints the filter language. Parts that it cannot express are printed in constructor form, with
+/// bytes in double quotes: `FuzzyRowFilter("a\x00c" like 0.0)`.
 impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -111,12 +111,13 @@ fn print_single_column(filter: &Filter, f: &mut Formatter<'_>) -> fmt::Result {
     };
     let arguments: [&dyn Display; 5] =
         [&Text(family), &Text(qualifier), value, filter_if_missing, latest_version_only];
-    // What the language takes for granted is left away.
+    // Omit the language's default values.
     let has_flags = *filter_if_missing || !latest_version_only;
     call(f, name, if has_flags { &arguments } else { &arguments[..3] })
 }
 
-/// Two filters and more have a word between them; less than two cannot be said.
+/// Prints a list of two or more filters with an operator between them; the language cannot express
+/// shorter lists.
 fn print_list(f: &mut Formatter<'_>, operator: ListOperator, filters: &[Filter]) -> fmt::Result {
     let word = match operator {
         ListOperator::And => "AND",
@@ -135,7 +136,7 @@ fn print_list(f: &mut Formatter<'_>, operator: ListOperator, filters: &[Filter])
     Ok(())
 }
 
-/// A filter within another: lists in parentheses.
+/// A filter inside another one; lists get parentheses.
 struct Inner<'a>(&'a Filter);
 
 impl Display for Inner<'_> {
@@ -147,7 +148,7 @@ impl Display for Inner<'_> {
     }
 }
 
-/// Bytes in single quotes or, if they are no text, escaped in double ones.
+/// Bytes in single quotes; bytes that are not UTF-8 are escaped in double quotes.
 struct Text<'a>(&'a Bytes);
 
 impl Display for Text<'_> {
@@ -156,7 +157,7 @@ impl Display for Text<'_> {
     }
 }
 
-/// A bound of columns. No bound is empty text; an empty bound cannot be said.
+/// A column bound. No bound is printed as empty text; the language cannot express an empty bound.
 struct Bound<'a>(&'a Option<Bytes>);
 
 impl Display for Bound<'_> {
@@ -216,7 +217,7 @@ impl Display for Comparator {
     }
 }
 
-/// An expression under the first word whose flags come to its own.
+/// Prints an expression under the first comparator name whose flags reproduce the pattern.
 fn print_regex(f: &mut Formatter<'_>, pattern: &RegexPattern) -> fmt::Result {
     let no_case = RegexPattern::DOTALL | RegexPattern::CASE_INSENSITIVE;
     if pattern.charset == "UTF-8" && pattern.engine == RegexEngine::Java {

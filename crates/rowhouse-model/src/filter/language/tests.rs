@@ -79,7 +79,7 @@ fn what_the_language_cannot_say_is_printed_as_it_is_made() {
     }
 }
 
-/// Filters that the language can say.
+/// Generates filters that the language can express.
 fn filters() -> impl Strategy<Value = Filter> {
     let simple = prop_oneof![
         comparisons().prop_map(Filter::Row),

@@ -1,4 +1,4 @@
-//! Filters that look at where a cell stands within its row.
+//! Filters on the position of a cell within its row.
 
 use std::collections::BTreeSet;
 
@@ -33,13 +33,13 @@ impl ColumnPrefix {
     }
 }
 
-/// MultipleColumnPrefixFilter. As in HBase only the greatest prefix that is not behind a qualifier is
-/// tried, so that of prefixes of which one begins another the shorter one loses columns.
+/// MultipleColumnPrefixFilter. As in HBase it tests only the greatest prefix that is not greater
+/// than the qualifier. If one prefix begins another, the shorter one therefore misses columns.
 #[derive(Debug)]
 pub(super) struct ColumnPrefixes {
-    /// In order.
+    /// Sorted.
     prefixes: Vec<Bytes>,
-    /// Where the hint is.
+    /// Index of the prefix to hint at.
     next: usize,
 }
 
@@ -103,7 +103,7 @@ impl ColumnRange {
     }
 }
 
-/// ColumnCountGetFilter. The scan is at its end when a row has more columns than wanted: it was made
+/// ColumnCountGetFilter. It ends the scan when a row has more columns than the limit: it is meant
 /// for gets.
 #[derive(Debug)]
 pub(super) struct ColumnCount {
@@ -138,7 +138,7 @@ impl ColumnCount {
 #[derive(Debug)]
 pub(super) struct ColumnPage {
     from: ColumnOffset,
-    /// Where the page begins and ends, as numbers of columns.
+    /// Start and end of the page as column numbers.
     start: i32,
     end: i32,
     count: i32,
@@ -153,7 +153,7 @@ impl ColumnPage {
             }
             ColumnOffset::Qualifier(_) => 0,
         };
-        // HBase adds them so: a page that ends behind 2^31 columns is empty.
+        // HBase's addition wraps: a page that ends past column 2^31 is empty.
         Ok(Self { from: from.clone(), start, end: start.wrapping_add(limit), count: 0 })
     }
 
@@ -189,12 +189,12 @@ impl ColumnPage {
 
 /// TimestampsFilter.
 #[derive(Debug)]
-pub(super) struct Stamps {
+pub(super) struct Timestamps {
     timestamps: BTreeSet<i64>,
     can_hint: bool,
 }
 
-impl Stamps {
+impl Timestamps {
     pub(super) fn start(timestamps: &BTreeSet<i64>, can_hint: bool) -> Result<Self> {
         if let Some(timestamp) = timestamps.first().filter(|&&timestamp| timestamp < 0) {
             return Err(Error::invalid(format!(
@@ -225,13 +225,13 @@ impl Stamps {
     }
 }
 
-/// The place before the first cell of another column in the same row and family.
+/// Returns the position before the first cell of another column in the same row and family.
 fn column_hint(key: Key<'_>, qualifier: &Bytes) -> KeyBuf {
     let place = Key::column_start(key.row, key.family, b"");
     KeyBuf { qualifier: qualifier.clone(), ..place.into() }
 }
 
-/// A number that Java holds as an `int`.
+/// Converts a number that must fit a Java `int`.
 fn check_count(what: &str, count: u32) -> Result<i32> {
     i32::try_from(count)
         .map_err(|_| Error::invalid(format!("{what} too large: {count}, max={}", i32::MAX)))

@@ -7,8 +7,8 @@ use super::rows::{row_hint, successor};
 use crate::filter::FuzzyKey;
 use crate::{Error, KeyBuf, Result, escape};
 
-/// FuzzyRowFilter at work. Forward, its hints are HBase's; backward, where HBase's never end, they are
-/// rows behind which nothing that is wanted was passed over.
+/// Execution state of FuzzyRowFilter. In forward scans the hints are HBase's. In reversed scans,
+/// where HBase's hints never end, they skip no matching row.
 #[derive(Debug)]
 pub(super) struct Fuzzy {
     patterns: Vec<Pattern>,
@@ -17,7 +17,7 @@ pub(super) struct Fuzzy {
     is_done: bool,
 }
 
-/// A key with its free bytes.
+/// A key with its wildcard mask.
 #[derive(Debug)]
 struct Pattern {
     key: Bytes,
@@ -53,7 +53,7 @@ impl Fuzzy {
         FilterVerdict::SeekToHint
     }
 
-    /// The nearest row that any pattern may want; without one the scan is at its end.
+    /// Returns the nearest row that any pattern may match; without one the scan is done.
     pub(super) fn hint(&mut self, row: &[u8]) -> Option<KeyBuf> {
         let patterns = self.patterns.iter();
         let nearest = match self.reversed {
@@ -88,14 +88,15 @@ impl Pattern {
         self.mask[at] == 1
     }
 
-    /// Where a row first differs. A shorter row is wanted if it does not differ as far as it goes.
+    /// Returns the index of the first mismatch. A row shorter than the key matches if it has no
+    /// mismatch.
     fn mismatch(&self, row: &[u8]) -> Option<usize> {
         let len = row.len().min(self.key.len());
         (0..len).find(|&at| !self.is_free(at) && row[at] != self.key[at])
     }
 
-    /// The least row behind `row`, which is not wanted itself, that begins all rows wanted there: up to
-    /// the last byte that must be there.
+    /// Returns the lower bound of the matching rows after `row`, which does not match: a prefix
+    /// that ends at the last fixed byte.
     fn next(&self, row: &[u8]) -> Option<Vec<u8>> {
         let at = self.mismatch(row)?;
         let mut next: Vec<u8> = if row[at] < self.key[at] {
@@ -113,18 +114,19 @@ impl Pattern {
         Some(next)
     }
 
-    /// The first row, going backward from `row`, which is not wanted itself, that can be wanted.
+    /// Returns the first row that may match, going backward from `row`, which does not match.
     fn previous(&self, row: &[u8]) -> Option<Vec<u8>> {
         let at = self.mismatch(row)?;
         if row[at] < self.key[at] {
-            // What the row has before it differs is wanted as a row of its own.
+            // The prefix before the mismatch matches as a row of its own.
             return (at > 0).then(|| row[..at].to_vec());
         }
         let mut last = row[..at].to_vec();
         for at in at..self.key.len() {
             last.push(if self.is_free(at) { 0xFF } else { self.key[at] });
         }
-        // Rows that begin so may go on for ever, so the place is the one behind them all.
+        // Rows with this prefix have no upper bound of their own, so the hint is the first row
+        // after all of them.
         successor(&last)
     }
 }

@@ -1,4 +1,4 @@
-//! FilterList: filters of which all, or any, must let a cell through.
+//! FilterList: a conjunction or disjunction of filters.
 
 use std::cmp::Ordering;
 
@@ -6,12 +6,12 @@ use super::state::State;
 use super::{FilterVerdict, KeptValue};
 use crate::{CellRef, Key, KeyBuf, Result};
 
-/// A list whose members must all agree: FilterListWithAND.
+/// A list in which all members must include a cell: FilterListWithAND.
 #[derive(Debug)]
 pub(super) struct AllOf {
     members: Vec<State>,
     reversed: bool,
-    /// The members that gave hints for the cell judged last.
+    /// The members that returned SeekToHint for the last cell.
     hinted: Vec<usize>,
 }
 
@@ -29,8 +29,8 @@ impl AllOf {
         self.members.iter().any(State::is_done)
     }
 
-    /// Every member is asked, because some learn of the row so. A member that can hint keeps the row:
-    /// its hint, which comes with the first cell, goes further than one row.
+    /// Calls every member, because some update their state from the row key. A member that can hint
+    /// keeps the row: its hint, available with the first cell, skips more than one row.
     pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         let (mut any_filters, mut any_may_hint) = (false, false);
         for member in &mut self.members {
@@ -46,8 +46,8 @@ impl AllOf {
         Ok(any_filters && !any_may_hint)
     }
 
-    /// Members are asked until one says no, so that those behind do not count the cell; then only
-    /// those that can hint.
+    /// Calls members until one excludes the cell, so that later members do not count it; after
+    /// that, calls only members that can hint.
     pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         self.hinted.clear();
         let mut verdict = FilterVerdict::Include;
@@ -69,8 +69,8 @@ impl AllOf {
         Ok(if self.hinted.is_empty() { verdict } else { FilterVerdict::SeekToHint })
     }
 
-    /// The furthest of the hints. A reversed scan does not go on to a column in HBase, it steps; members
-    /// that count see the cells between.
+    /// Returns the furthest hint. As in HBase, a reversed scan does not seek to a column but steps,
+    /// so that members that count see the cells between.
     pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         let mut furthest: Option<KeyBuf> = None;
         for &at in &self.hinted {
@@ -101,7 +101,8 @@ impl AllOf {
         self.members.iter().all(|member| member.keeps(cell))
     }
 
-    /// Members behind one that says yes are not asked: a PageFilter there does not count the row.
+    /// Members after one that returns true are not called: a PageFilter among them does not count
+    /// the row.
     pub(super) fn filters_row(&mut self) -> bool {
         self.members.iter_mut().any(State::filters_row)
     }
@@ -111,23 +112,23 @@ impl AllOf {
     }
 }
 
-/// A list of which one member is enough: FilterListWithOR.
+/// A list in which one member is enough to include a cell: FilterListWithOR.
 #[derive(Debug)]
 pub(super) struct AnyOf {
     members: Vec<Member>,
     reversed: bool,
 }
 
-/// A member of an OR. What it said of an earlier cell may hold for the next one, which it must then
-/// not see: it has asked to go further than the list goes.
+/// A member of an OR list. Its verdict on an earlier cell may still apply to the next one, if it
+/// requested a longer step than the list took. It must not see that cell then.
 #[derive(Debug)]
 struct Member {
     state: State,
-    /// What it said last in this row.
+    /// Its last verdict in this row.
     said: Option<FilterVerdict>,
-    /// Of which cell.
+    /// The cell of that verdict.
     of: HintBuffer,
-    /// Whether it let the cell through that was judged last.
+    /// Whether it included the last cell.
     included: bool,
 }
 
@@ -150,7 +151,7 @@ impl AnyOf {
         !self.members.is_empty() && self.members.iter().all(|member| member.state.is_done())
     }
 
-    /// Every member is asked, because some learn of the row so.
+    /// Calls every member, because some update their state from the row key.
     pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         let mut all_filter = !self.members.is_empty();
         for member in &mut self.members {
@@ -177,7 +178,7 @@ impl AnyOf {
         Ok(verdict.unwrap_or(FilterVerdict::Skip))
     }
 
-    /// The nearest of the hints; none if a member has none.
+    /// Returns the nearest hint; `None` if a member has none.
     pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         let mut nearest: Option<KeyBuf> = None;
         for member in &mut self.members {
@@ -204,12 +205,13 @@ impl AnyOf {
         self.members.iter().any(|member| member.state.needs_whole_row())
     }
 
-    /// As in HBase, every member takes away what it does not want, in this list too.
+    /// As in HBase, every member drops the cells it excludes, even in this list.
     pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
         self.members.iter().all(|member| member.state.keeps(cell))
     }
 
-    /// Members behind one that says no are not asked: a PageFilter there does not count the row.
+    /// Members after one that returns false are not called: a PageFilter among them does not count
+    /// the row.
     pub(super) fn filters_row(&mut self) -> bool {
         !self.members.is_empty() && self.members.iter_mut().all(|member| member.state.filters_row())
     }
@@ -223,7 +225,7 @@ impl Member {
     fn judge(&mut self, cell: &CellRef<'_>, reversed: bool) -> Result<FilterVerdict> {
         let Self { state, said, of, .. } = self;
         let still = said.and_then(|said| {
-            still_says(said, of.as_key(), cell.key, |of| state.hint(of), reversed)
+            carried_verdict(said, of.as_key(), cell.key, |of| state.hint(of), reversed)
         });
         let said = match still {
             Some(said) => said,
@@ -238,8 +240,9 @@ impl Member {
     }
 }
 
-/// What is already said about a cell by what was `said` of one in front of it in the same row.
-fn still_says(
+/// Returns the verdict on the cell at `key` if it follows from `said`, the verdict on the earlier
+/// cell `of` in the same row.
+fn carried_verdict(
     said: FilterVerdict,
     of: Key<'_>,
     key: Key<'_>,
@@ -262,7 +265,7 @@ fn still_says(
     }
 }
 
-/// A place whose memory is used again.
+/// A key with reusable buffers.
 #[derive(Debug, Default)]
 struct HintBuffer {
     row: Vec<u8>,
@@ -296,14 +299,14 @@ impl HintBuffer {
     }
 }
 
-/// Which place a scan comes to first: reversed, rows come backwards and cells within them do not.
+/// Compares positions in scan order: a reversed scan reverses rows, but not the cells within a row.
 fn scan_order(a: Key<'_>, b: Key<'_>, reversed: bool) -> Ordering {
     let rows = a.row.cmp(b.row);
     let rows = if reversed { rows.reverse() } else { rows };
     rows.then_with(|| a.cmp(&b))
 }
 
-/// A list without members needs every family.
+/// Returns whether any member needs the family; a list without members needs every family.
 fn needs_family<'a>(mut members: impl ExactSizeIterator<Item = &'a State>, family: &[u8]) -> bool {
     members.len() == 0 || members.any(|member| member.needs_family(family))
 }
@@ -312,7 +315,7 @@ fn needs_family<'a>(mut members: impl ExactSizeIterator<Item = &'a State>, famil
 mod tests {
     use super::*;
 
-    /// What HBase's lists make of verdicts: `compat/filters.sh` records it.
+    /// Combined verdicts recorded from HBase's lists by `compat/filters.sh`.
     const RECORDED: &str = include_str!("../../../tests/golden/filter-verdicts.txt");
 
     fn lines(word: &str) -> impl Iterator<Item = Vec<&str>> {
@@ -333,7 +336,7 @@ mod tests {
         }
     }
 
-    /// `row.family.qualifier.timestamp.kind`, bytes in hex
+    /// Parses `row.family.qualifier.timestamp.kind`, with bytes in hex.
     fn place(text: &str) -> KeyBuf {
         let parts: Vec<_> = text.split('.').collect();
         let bytes = |part: &str| {
@@ -353,7 +356,7 @@ mod tests {
     fn verdicts_go_together_as_in_hbase() {
         for line in lines("and") {
             let [a, b, together] = [1, 2, 3].map(|at| verdict(line[at]));
-            // Who is behind a no is not asked.
+            // Members after an excluding one are not called.
             let said = if a.includes() { a.and(b) } else { a };
             assert_eq!(said, together, "{line:?}");
         }
@@ -369,8 +372,13 @@ mod tests {
         for line in lines("after") {
             let hint = (line[4] != "-").then(|| place(line[4]));
             let (of, key) = (place(line[2]), place(line[3]));
-            let said =
-                still_says(verdict(line[1]), of.as_key(), key.as_key(), |_| hint.clone(), false);
+            let said = carried_verdict(
+                verdict(line[1]),
+                of.as_key(),
+                key.as_key(),
+                |_| hint.clone(),
+                false,
+            );
             let expected = (line[5] != "asked").then(|| verdict(line[5]));
             assert_eq!(said, expected, "{line:?}");
         }

@@ -1,8 +1,8 @@
-//! A filter at work on the rows of one scanner.
+//! Execution of a filter on the rows of one scanner.
 //!
-//! Each class of HBase's is a small state of its own; [`State`] is the closed list of them. Their
-//! oddities are kept, because answers depend on them; where HBase reads beyond the bytes of a cell,
-//! loses rows or does not end, `docs/filters.md` says what is done here instead.
+//! Each of HBase's classes has a small state type; [`State`] enumerates them. Quirks of HBase are
+//! kept, because results depend on them. Where HBase reads past the bytes of a cell, loses rows or
+//! does not terminate, `docs/filters.md` describes the behavior here.
 
 mod columns;
 mod fuzzy;
@@ -18,31 +18,32 @@ use state::State;
 pub use verdict::FilterVerdict;
 
 use super::Filter;
-use super::comparator::RegexRoom;
+use super::comparator::RegexMemoryLimit;
 use crate::{CellRef, Error, KeyBuf, Result};
 
-/// What is kept of the value of a cell that was let through. With anything but [`KeptValue::Whole`]
-/// the cell loses its tags as well.
+/// The part of an included cell's value to keep. With anything but [`KeptValue::Whole`] the cell
+/// also loses its tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptValue {
-    /// All of it.
+    /// The whole value.
     Whole,
-    /// Nothing: it is empty.
+    /// No value: it becomes empty.
     Nothing,
-    /// Its length, in four bytes, big-endian.
+    /// Its length, as four bytes, big-endian.
     Length,
-    /// This number, in four bytes, big-endian: of several KeyOnlyFilters a later one counts what an
-    /// earlier one has left.
+    /// This number, as four bytes, big-endian: of several KeyOnlyFilters, a later one counts the
+    /// bytes that an earlier one left.
     Number(u32),
 }
 
-/// A filter at work. The calls come as HBase's `RegionScannerImpl` and `UserScanQueryMatcher` make
-/// them: [`FilterRun::reset`] before each row, [`FilterRun::filters_row_key`], then
-/// [`FilterRun::judge`] for each visible cell, family by family, then [`FilterRun::keeps`] for the
-/// cells that were let through and, if any is left, [`FilterRun::filters_row`].
+/// Execution state of a filter. The caller follows HBase's `RegionScannerImpl` and
+/// `UserScanQueryMatcher`: [`FilterRun::reset`] before each row, [`FilterRun::filters_row_key`],
+/// then [`FilterRun::judge`] for each visible cell, family by family, then [`FilterRun::keeps`] for
+/// the included cells and, if any remain, [`FilterRun::filters_row`].
 ///
-/// Something that cannot be compared (seven bytes with a [`Comparator::Long`](super::Comparator::Long))
-/// ends the scan: everything is filtered out from there on, and [`FilterRun::check`] gives the error.
+/// A value that cannot be compared (seven bytes with a
+/// [`Comparator::Long`](super::Comparator::Long)) ends the scan: everything after it is excluded,
+/// and [`FilterRun::check`] returns the error.
 #[derive(Debug)]
 pub struct FilterRun {
     state: State,
@@ -51,39 +52,39 @@ pub struct FilterRun {
 }
 
 impl FilterRun {
-    /// Makes a filter ready for one scanner.
+    /// Prepares a filter for one scanner.
     ///
     /// # Errors
-    /// `InvalidRequest` for a filter that HBase's constructors refuse, one that is nested deeper than
-    /// [`FILTER_DEPTH_MAX`](super::FILTER_DEPTH_MAX), and a regular expression that is none;
-    /// `Unsupported` for a regular expression of Java's that cannot be had here.
+    /// `InvalidRequest` for a filter that HBase's constructors reject, one nested deeper than
+    /// [`FILTER_DEPTH_MAX`](super::FILTER_DEPTH_MAX), or an invalid regular expression;
+    /// `Unsupported` for a Java regular expression that is not supported here.
     pub fn new(filter: &Filter, reversed: bool) -> Result<Self> {
         filter.check_depth()?;
-        let room = RegexRoom::for_several(filter.regexes());
+        let room = RegexMemoryLimit::for_several(filter.regexes());
         Ok(Self { state: State::start(filter, reversed, room)?, failure: None, has_failed: false })
     }
 
-    /// What could not be compared, once. To be asked when rows or the scan end: without an error the
-    /// answer is whole.
+    /// Returns the error of a failed comparison, once. Call it at the end of rows or of the scan:
+    /// without an error the result is complete.
     ///
     /// # Errors
-    /// `InvalidRequest` for bytes that the filter's comparators cannot read as a number, and for text
-    /// on which a regular expression takes too long.
+    /// `InvalidRequest` for bytes that a comparator of the filter cannot parse as a number, and for
+    /// text on which a regular expression exceeds its step limit.
     pub fn check(&mut self) -> Result<()> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// A row ends.
+    /// Resets the state at the end of a row.
     pub fn reset(&mut self) {
         self.state.reset();
     }
 
-    /// Whether nothing more will be let through: the scan is at its end.
+    /// Returns whether the filter will include nothing more, so that the scan can end.
     pub fn is_done(&mut self) -> bool {
         self.has_failed || self.state.is_done()
     }
 
-    /// Whether the row is left out by its key.
+    /// Returns whether the row key excludes the row.
     pub fn filters_row_key(&mut self, row: &[u8]) -> bool {
         if self.is_done() {
             return true;
@@ -92,7 +93,7 @@ impl FilterRun {
         self.or_fail(filters, true)
     }
 
-    /// Judges a visible cell.
+    /// Returns the verdict on a visible cell.
     pub fn judge(&mut self, cell: &CellRef<'_>) -> FilterVerdict {
         if self.has_failed {
             return FilterVerdict::NextRow;
@@ -101,37 +102,37 @@ impl FilterRun {
         self.or_fail(verdict, FilterVerdict::NextRow)
     }
 
-    /// What is kept of the value of the cell that was let through last.
+    /// Returns the part of the last included cell's value to keep.
     pub fn kept_value(&mut self, _cell: &CellRef<'_>) -> KeptValue {
         self.state.kept_value(KeptValue::Whole)
     }
 
-    /// Where to go on behind a cell that was judged [`FilterVerdict::SeekToHint`]; `None` for the next
-    /// cell. A hint that is not ahead means the next cell too. Of a reversed scan a hint is a row
-    /// that may itself be wanted.
+    /// Returns the position to seek to after a cell with the verdict [`FilterVerdict::SeekToHint`];
+    /// `None` for the next cell. A hint that is not ahead also means the next cell. In a reversed
+    /// scan the row of a hint may itself match.
     pub fn hint(&mut self, cell: &CellRef<'_>) -> Option<KeyBuf> {
         self.state.hint(cell.key)
     }
 
-    /// Whether the whole row has to be read before anything of it is given away: limits count
-    /// whole rows.
+    /// Returns whether the whole row must be read before any part of it is returned; limits then
+    /// count whole rows.
     pub fn needs_whole_row(&self) -> bool {
         self.state.needs_whole_row()
     }
 
-    /// With [`FilterRun::needs_whole_row`], at a row's end: whether a cell that was let through stays
-    /// in it.
+    /// At the end of a row, if [`FilterRun::needs_whole_row`]: returns whether an included cell
+    /// stays in the row.
     pub fn keeps(&mut self, cell: &CellRef<'_>) -> bool {
         self.state.keeps(cell)
     }
 
-    /// Whether the row that was read is left out after all. Only to be asked of a row with cells:
-    /// PageFilter counts by it.
+    /// Returns whether to exclude the complete row. Call it only for rows with cells, because
+    /// PageFilter counts rows here.
     pub fn filters_row(&mut self) -> bool {
         self.has_failed || self.state.filters_row()
     }
 
-    /// Whether the filter has to see the family's cells to say which rows are wanted.
+    /// Returns whether the filter needs the family's cells to decide which rows to include.
     pub fn needs_family(&self, family: &[u8]) -> bool {
         self.state.needs_family(family)
     }

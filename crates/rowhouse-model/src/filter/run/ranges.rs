@@ -7,13 +7,13 @@ use super::rows::row_hint;
 use crate::filter::FilterRange;
 use crate::{Error, KeyBuf, Result, escape};
 
-/// MultiRowRangeFilter at work.
+/// Execution state of MultiRowRangeFilter.
 #[derive(Debug)]
 pub(super) struct Ranges {
-    /// Sorted, apart from each other, in the scan's order.
+    /// Disjoint ranges in scan order.
     ranges: Vec<FilterRange>,
     reversed: bool,
-    /// The range that the last row was in, or the one ahead of it.
+    /// Index of the range that contained the last row, or of the next one.
     current: usize,
     has_begun: bool,
     is_done: bool,
@@ -34,8 +34,8 @@ impl Ranges {
         self.is_done
     }
 
-    /// Finds the row's range. Only once the scan is at its end does it filter rows by their keys: a
-    /// hint, which comes with the first cell, goes further.
+    /// Finds the row's range. It excludes rows by key only once the scan is done: a hint, available
+    /// with the first cell, skips further.
     pub(super) fn filters_row_key(&mut self, row: &[u8]) -> bool {
         if self.is_done {
             return true;
@@ -73,13 +73,13 @@ impl Ranges {
         self.verdict
     }
 
-    /// Where the next range begins.
+    /// Returns the start of the next range in scan order.
     pub(super) fn hint(&self) -> KeyBuf {
         let range = &self.ranges[self.current];
         row_hint(if self.reversed { range.stop.clone() } else { range.start.clone() })
     }
 
-    /// How the end of a range that the scan comes to first stands to a row.
+    /// Compares the end of a range that a scan reaches first with a row, in scan order.
     fn compare(&self, range: &FilterRange, row: &[u8]) -> Ordering {
         match self.reversed {
             false => range.start[..].cmp(row),
@@ -90,7 +90,7 @@ impl Ranges {
 }
 
 impl FilterRange {
-    /// Whether a row is in.
+    /// Returns whether the range contains a row.
     fn contains(&self, row: &[u8]) -> bool {
         let is_behind_start = match row.cmp(&self.start) {
             Ordering::Less => false,
@@ -106,7 +106,7 @@ impl FilterRange {
                 })
     }
 
-    /// Whether HBase takes the range: it does not end before it begins.
+    /// Returns whether HBase accepts the range: it must not end before it begins.
     fn is_valid(&self) -> bool {
         self.start.is_empty()
             || self.stop.is_empty()
@@ -117,7 +117,8 @@ impl FilterRange {
             }
     }
 
-    /// Whether a range that does not begin before this one begins in it or right behind it.
+    /// Returns whether `next`, which does not begin before this range, begins in it or directly
+    /// after it.
     fn touches(&self, next: &Self) -> bool {
         self.stop.is_empty()
             || match self.stop.cmp(&next.start) {
@@ -127,7 +128,7 @@ impl FilterRange {
             }
     }
 
-    /// Takes in what a range has behind this one's end.
+    /// Extends this range to the end of `next`.
     fn extend(&mut self, next: Self) {
         if self.stop.is_empty() {
             return;
@@ -146,7 +147,7 @@ impl FilterRange {
     }
 }
 
-/// The ranges in order, those that overlap or touch made one.
+/// Returns the ranges sorted, with overlapping and adjacent ones merged.
 fn merged(ranges: &[FilterRange]) -> Result<Vec<FilterRange>> {
     if ranges.is_empty() {
         return Err(Error::invalid("MultiRowRangeFilter needs a range: ranges=0"));

@@ -1,4 +1,4 @@
-//! Filters that look at whole rows.
+//! Filters on whole rows.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use bytes::Bytes;
 
 use super::FilterVerdict;
-use crate::filter::comparator::RegexRoom;
+use crate::filter::comparator::RegexMemoryLimit;
 use crate::filter::{Comparison, ComparisonRun};
 use crate::{Error, Key, KeyBuf, Result};
 
@@ -18,7 +18,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub(super) fn start(comparison: &Comparison, room: RegexRoom) -> Result<Self> {
+    pub(super) fn start(comparison: &Comparison, room: RegexMemoryLimit) -> Result<Self> {
         Ok(Self { comparison: comparison.start_in(room)?, filters_row: false })
     }
 
@@ -40,7 +40,7 @@ impl Compared {
     }
 }
 
-/// PrefixFilter. In front of its rows it gives the first of them as a hint.
+/// PrefixFilter. Before its rows it hints at the first of them.
 #[derive(Debug)]
 pub(super) struct Prefix {
     prefix: Bytes,
@@ -67,7 +67,8 @@ impl Prefix {
         if self.has_passed {
             return true;
         }
-        // A row shorter than the prefix stands before it. HBase reads on into the cell's family.
+        // A row shorter than the prefix sorts before it. HBase reads past it into the cell's
+        // family.
         let head = &row[..row.len().min(self.prefix.len())];
         let order = head.cmp(&self.prefix);
         let order = if self.reversed { order.reverse() } else { order };
@@ -150,8 +151,8 @@ impl InclusiveStop {
     }
 }
 
-/// RandomRowFilter. Which rows it takes differs from scan to scan: the numbers begin where the
-/// standard library's random hash keys say.
+/// RandomRowFilter. The accepted rows differ from scan to scan: the seed is a random hash key of
+/// the standard library.
 #[derive(Debug)]
 pub(super) struct RandomRow {
     chance: f32,
@@ -182,7 +183,7 @@ impl RandomRow {
         self.filters_row
     }
 
-    /// A number from 0, which occurs, to 1, which does not: splitmix64, of which 24 bits are used.
+    /// Returns a number from 0 (inclusive) to 1 (exclusive): 24 bits of splitmix64.
     fn next_random(&mut self) -> f32 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.random;
@@ -192,17 +193,17 @@ impl RandomRow {
     }
 }
 
-/// What is said of the cells of a row.
+/// Returns the verdict on the cells of a row.
 pub(super) fn wanted_row(wanted: bool) -> FilterVerdict {
     if wanted { FilterVerdict::Include } else { FilterVerdict::NextRow }
 }
 
-/// The place before the first cell of a row.
+/// Returns the position before the first cell of a row.
 pub(super) fn row_hint(row: Bytes) -> KeyBuf {
     KeyBuf { row, ..Key::row_start(b"").into() }
 }
 
-/// The first row behind all that begin with `prefix`; `None` if there is none.
+/// Returns the first row after all rows that begin with `prefix`; `None` if there is none.
 pub(super) fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     let len = prefix.iter().rposition(|&byte| byte != 0xFF)? + 1;
     let mut next = prefix[..len].to_vec();

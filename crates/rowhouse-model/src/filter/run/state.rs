@@ -1,6 +1,8 @@
-//! The closed list of filters at work, and who answers which call.
+//! The enumeration of filter states, and the dispatch of calls to them.
 
-use super::columns::{ColumnCount, ColumnPage, ColumnPrefix, ColumnPrefixes, ColumnRange, Stamps};
+use super::columns::{
+    ColumnCount, ColumnPage, ColumnPrefix, ColumnPrefixes, ColumnRange, Timestamps,
+};
 use super::fuzzy::Fuzzy;
 use super::list::{AllOf, AnyOf};
 use super::ranges::Ranges;
@@ -9,10 +11,10 @@ use super::values::{ColumnValue, Dependent, FirstKey, KeyOnly, Part, PartCompare
 use super::wrap::{Skip, WhileMatch};
 use super::{FilterVerdict, KeptValue};
 use crate::filter::ListOperator;
-use crate::filter::comparator::RegexRoom;
+use crate::filter::comparator::RegexMemoryLimit;
 use crate::{CellRef, Filter, Key, KeyBuf, Result};
 
-/// A filter at work; the names are those of [`Filter`].
+/// Execution state of a filter; the names follow [`Filter`].
 #[derive(Debug)]
 pub(super) enum State {
     Row(Compared),
@@ -33,7 +35,7 @@ pub(super) enum State {
     Ranges(Ranges),
     Fuzzy(Fuzzy),
     RandomRow(RandomRow),
-    Stamps(Stamps),
+    Timestamps(Timestamps),
     Skip(Skip),
     WhileMatch(WhileMatch),
     AllOf(AllOf),
@@ -41,9 +43,9 @@ pub(super) enum State {
 }
 
 impl State {
-    /// Makes a filter ready. HBase tells the outermost filter and the members of lists that the scan
-    /// is reversed, but not what SkipFilter and WhileMatchFilter hold.
-    pub(super) fn start(filter: &Filter, reversed: bool, room: RegexRoom) -> Result<Self> {
+    /// Prepares a filter. As in HBase, the outermost filter and the members of lists know that the
+    /// scan is reversed, but the filters inside SkipFilter and WhileMatchFilter do not.
+    pub(super) fn start(filter: &Filter, reversed: bool, room: RegexMemoryLimit) -> Result<Self> {
         Ok(match filter {
             Filter::Row(comparison) => Self::Row(Compared::start(comparison, room)?),
             Filter::Family(comparison) => {
@@ -100,7 +102,7 @@ impl State {
                 Self::WhileMatch(WhileMatch::new(Self::start(inner, false, room)?))
             }
             Filter::Timestamps { timestamps, can_hint } => {
-                Self::Stamps(Stamps::start(timestamps, *can_hint)?)
+                Self::Timestamps(Timestamps::start(timestamps, *can_hint)?)
             }
             Filter::List { operator, filters } => {
                 let members = filters.iter().map(|filter| Self::start(filter, reversed, room));
@@ -113,7 +115,7 @@ impl State {
         })
     }
 
-    /// A row ends.
+    /// Resets the state at the end of a row.
     pub(super) fn reset(&mut self) {
         match self {
             Self::Row(state) => state.reset(),
@@ -138,7 +140,7 @@ impl State {
             | Self::KeyOnly(_)
             | Self::InclusiveStop(_)
             | Self::Ranges(_)
-            | Self::Stamps(_) => {}
+            | Self::Timestamps(_) => {}
         }
     }
 
@@ -166,12 +168,12 @@ impl State {
             | Self::KeyOnly(_)
             | Self::FirstKey(_)
             | Self::RandomRow(_)
-            | Self::Stamps(_)
+            | Self::Timestamps(_)
             | Self::Skip(_) => false,
         }
     }
 
-    /// HBase's filterRowKey. SkipFilter does not ask what it holds.
+    /// HBase's filterRowKey. SkipFilter does not call its inner filter.
     pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         Ok(match self {
             Self::Row(state) => return state.filters_row_key(row),
@@ -195,7 +197,7 @@ impl State {
             | Self::ColumnPage(_)
             | Self::KeyOnly(_)
             | Self::FirstKey(_)
-            | Self::Stamps(_)
+            | Self::Timestamps(_)
             | Self::Skip(_) => false,
         })
     }
@@ -219,7 +221,7 @@ impl State {
             Self::Ranges(state) => state.judge(),
             Self::Fuzzy(state) => state.judge(cell.key.row),
             Self::RandomRow(state) => state.judge(),
-            Self::Stamps(state) => state.judge(cell.key.timestamp),
+            Self::Timestamps(state) => state.judge(cell.key.timestamp),
             Self::Skip(state) => return state.judge(cell),
             Self::WhileMatch(state) => return state.judge(cell),
             Self::AllOf(state) => return state.judge(cell),
@@ -228,7 +230,8 @@ impl State {
         })
     }
 
-    /// HBase's getNextCellHint. SkipFilter and WhileMatchFilter do not pass on what they hold says.
+    /// HBase's getNextCellHint. SkipFilter and WhileMatchFilter do not forward the hint of their
+    /// inner filter.
     pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         match self {
             Self::Prefix(state) => state.hint(),
@@ -238,7 +241,7 @@ impl State {
             Self::ColumnPage(state) => state.hint(key),
             Self::Ranges(state) => Some(state.hint()),
             Self::Fuzzy(state) => state.hint(key.row),
-            Self::Stamps(state) => state.hint(key),
+            Self::Timestamps(state) => state.hint(key),
             Self::AllOf(state) => state.hint(key),
             Self::AnyOf(state) => state.hint(key),
             Self::Row(_)
@@ -257,8 +260,8 @@ impl State {
         }
     }
 
-    /// Whether HBase's class is a HintingFilter: an AND asks it for a hint though another member has
-    /// already said no.
+    /// Returns whether HBase's class is a HintingFilter: an AND list requests its hint even after
+    /// another member has excluded the cell.
     pub(super) fn is_hinting(&self) -> bool {
         matches!(
             self,
@@ -268,11 +271,11 @@ impl State {
                 | Self::ColumnRange(_)
                 | Self::Ranges(_)
                 | Self::Fuzzy(_)
-                | Self::Stamps(_)
+                | Self::Timestamps(_)
         )
     }
 
-    /// HBase's transformCell, of what others have `left` of the value.
+    /// HBase's transformCell, applied to the part of the value that earlier filters `left`.
     pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
         match self {
             Self::KeyOnly(state) => state.kept_value(left),
@@ -299,7 +302,7 @@ impl State {
         }
     }
 
-    /// HBase's filterRowCells. SkipFilter and WhileMatchFilter do not ask what they hold.
+    /// HBase's filterRowCells. SkipFilter and WhileMatchFilter do not call their inner filter.
     pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
         match self {
             Self::Dependent(state) => state.keeps(cell.key.timestamp),

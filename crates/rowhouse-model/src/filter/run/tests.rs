@@ -6,8 +6,8 @@ use super::*;
 use crate::filter::*;
 use crate::{Cell, CellKind, Timestamp};
 
-/// Reads cells as a scan without seeks does, and writes down what is said of them: a line for each
-/// row, `row: verdicts of its cells`.
+/// Feeds cells to a filter as a scan without seeks does, and compares the verdicts with `expected`:
+/// one line per row, `row: verdicts of its cells`.
 fn check(filter: Filter, reversed: bool, cells: &[&str], expected: Expect) {
     let mut run = FilterRun::new(&filter, reversed).unwrap();
     let cells: Vec<_> = cells.iter().map(|text| cell(text)).collect();
@@ -332,8 +332,8 @@ fn filters_that_hbase_refuses_are_refused() {
     }
 }
 
-/// The rows that a scan gives which goes where it is hinted, and in which the filter sees every row
-/// that is on the way.
+/// Returns the rows of a scan that follows the hints, in which the filter sees every row that the
+/// scan reaches.
 fn scanned(filter: &Filter, reversed: bool, rows: &[Bytes]) -> Vec<Bytes> {
     let mut run = FilterRun::new(filter, reversed).unwrap();
     let mut wanted = Vec::new();
@@ -413,7 +413,7 @@ proptest! {
 
 #[test]
 fn the_regular_expressions_of_a_filter_share_the_room_there_is() {
-    // Several MiB each: one can be had, a thousand cannot.
+    // Several MiB each: one fits the limit, a thousand do not.
     let large = || {
         let pattern = RegexPattern {
             pattern: "[a-z]{20000}".into(),
@@ -429,7 +429,7 @@ fn the_regular_expressions_of_a_filter_share_the_room_there_is() {
     let error = FilterRun::new(&all_of(vec![large(); 1000]), false).unwrap_err();
     assert_eq!(error.kind(), crate::ErrorKind::Unsupported);
     assert!(error.message().contains("bytes_max=67108"), "{error}");
-    // So many ordinary ones can.
+    // A thousand ordinary expressions fit.
     let small = Filter::parse("RowFilter(=, 'regexstring:^user[0-9]+.*(a|b)$')").unwrap();
     FilterRun::new(&all_of(vec![small; 1000]), false).unwrap();
 }

@@ -1,11 +1,11 @@
-//! Filters that look at parts of cells, and at the first cells of rows.
+//! Filters on parts of cells, and on the first cells of rows.
 
 use std::collections::{BTreeSet, HashSet};
 
 use bytes::Bytes;
 
 use super::{FilterVerdict, KeptValue};
-use crate::filter::comparator::RegexRoom;
+use crate::filter::comparator::RegexMemoryLimit;
 use crate::filter::{CompareOperator, Comparison, ComparisonRun};
 use crate::{CellRef, Error, Filter, Result};
 
@@ -16,7 +16,7 @@ pub(super) struct PartCompared {
     comparison: ComparisonRun,
 }
 
-/// What of a cell is compared.
+/// The compared part of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     Family,
@@ -25,13 +25,17 @@ pub(super) enum Part {
 }
 
 impl PartCompared {
-    pub(super) fn start(part: Part, comparison: &Comparison, room: RegexRoom) -> Result<Self> {
+    pub(super) fn start(
+        part: Part,
+        comparison: &Comparison,
+        room: RegexMemoryLimit,
+    ) -> Result<Self> {
         Ok(Self { part, comparison: comparison.start_in(room)? })
     }
 
     pub(super) fn judge(&self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         let (bytes, otherwise) = match self.part {
-            // A cell without a family is nobody's; HBase lets it through.
+            // No stored cell lacks a family; HBase includes such a cell.
             Part::Family if cell.key.family.is_empty() => return Ok(FilterVerdict::Include),
             Part::Family => (cell.key.family, FilterVerdict::NextRow),
             Part::Qualifier => (cell.key.qualifier, FilterVerdict::Skip),
@@ -56,7 +60,7 @@ impl Dependent {
         (family, qualifier): (Bytes, Bytes),
         drops_column: bool,
         value: Option<&Comparison>,
-        room: RegexRoom,
+        room: RegexMemoryLimit,
     ) -> Result<Self> {
         let value = value.map(|value| value.start_in(room)).transpose()?;
         let column = Column { family, qualifier };
@@ -98,8 +102,8 @@ pub(super) struct SingleColumn {
 }
 
 impl SingleColumn {
-    /// From [`Filter::SingleColumnValue`].
-    pub(super) fn start(filter: &Filter, room: RegexRoom) -> Result<Self> {
+    /// Creates the state from [`Filter::SingleColumnValue`].
+    pub(super) fn start(filter: &Filter, room: RegexMemoryLimit) -> Result<Self> {
         let Filter::SingleColumnValue {
             family,
             qualifier,
@@ -176,7 +180,7 @@ impl ColumnValue {
         family: Bytes,
         qualifier: Bytes,
         value: &Comparison,
-        room: RegexRoom,
+        room: RegexMemoryLimit,
     ) -> Result<Self> {
         let value = value.start_in(room)?;
         Ok(Self { column: Column { family, qualifier }, value, is_found: false })
@@ -206,7 +210,7 @@ impl ColumnValue {
 /// FirstKeyOnlyFilter and FirstKeyValueMatchingQualifiersFilter.
 #[derive(Debug)]
 pub(super) struct FirstKey {
-    /// `None` for any.
+    /// `None` for any qualifier.
     qualifiers: Option<BTreeSet<Bytes>>,
     is_found: bool,
 }

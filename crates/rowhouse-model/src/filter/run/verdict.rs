@@ -1,25 +1,26 @@
-//! What a filter says about a cell, and how the words of several go together.
+//! Verdicts on cells, and their combination.
 
-/// What a filter says about a cell: HBase's ReturnCode.
+/// A filter's verdict on a cell: HBase's ReturnCode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterVerdict {
-    /// It is let through.
+    /// Include the cell.
     Include,
-    /// It is let through, and no other version of its column.
+    /// Include the cell, and skip the other versions of its column.
     IncludeAndNextColumn,
-    /// It is let through, and nothing behind it in its row and family.
+    /// Include the cell, and skip the rest of its row and family.
     IncludeAndNextRow,
-    /// It is not let through.
+    /// Exclude the cell.
     Skip,
-    /// Neither it nor another version of its column is.
+    /// Exclude the cell and the other versions of its column.
     NextColumn,
-    /// Neither it nor anything behind it in its row and family is.
+    /// Exclude the cell and the rest of its row and family.
     NextRow,
-    /// It is not let through, and [`FilterRun::hint`](super::FilterRun::hint) says where to go on.
+    /// Exclude the cell; [`FilterRun::hint`](super::FilterRun::hint) returns the position to seek
+    /// to.
     SeekToHint,
 }
 
-/// How far a verdict goes.
+/// The extent of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Cell,
@@ -28,13 +29,14 @@ enum Extent {
 }
 
 impl FilterVerdict {
-    /// Whether the cell is let through.
+    /// Returns whether the cell is included.
     pub fn includes(self) -> bool {
         use FilterVerdict::*;
         matches!(self, Include | IncludeAndNextColumn | IncludeAndNextRow)
     }
 
-    /// The verdict of two that must both let the cell through: the longer step. A hint takes all.
+    /// Combines two verdicts that must both include the cell: the longer step wins. A hint
+    /// overrides everything.
     pub(super) fn and(self, other: Self) -> Self {
         if self == Self::SeekToHint || other == Self::SeekToHint {
             return Self::SeekToHint;
@@ -42,8 +44,8 @@ impl FilterVerdict {
         Self::of(self.includes() && other.includes(), self.step().max(other.step()))
     }
 
-    /// The verdict of two of which one has to let the cell through: the shorter step. A hint holds
-    /// only if both give one.
+    /// Combines two verdicts of which one must include the cell: the shorter step wins. A hint
+    /// applies only if both are hints.
     pub(super) fn or(self, other: Self) -> Self {
         if self == Self::SeekToHint && other == Self::SeekToHint {
             return Self::SeekToHint;
@@ -62,7 +64,8 @@ impl FilterVerdict {
         }
     }
 
-    /// A hint may lead anywhere: beside other verdicts nothing but the cell is sure.
+    /// Returns the length of the step. A hint counts as a step of one cell, because it may lead
+    /// anywhere.
     fn step(self) -> Extent {
         match self {
             Self::Include | Self::Skip | Self::SeekToHint => Extent::Cell,

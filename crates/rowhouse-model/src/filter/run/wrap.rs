@@ -1,11 +1,11 @@
-//! Filters around one other filter.
+//! Filters that wrap one other filter.
 
 use super::FilterVerdict;
 use super::state::State;
 use crate::{CellRef, Result};
 
-/// SkipFilter. Whatever is not plainly [`FilterVerdict::Include`] spoils the row, as in HBase: a cell
-/// that is let through with a step too.
+/// SkipFilter. As in HBase, any verdict except [`FilterVerdict::Include`] excludes the row, even
+/// one that includes the cell with a longer step.
 #[derive(Debug)]
 pub(super) struct Skip {
     inner: Box<State>,
@@ -37,7 +37,7 @@ impl Skip {
     }
 }
 
-/// WhileMatchFilter. It ends the scan at whatever is not plainly [`FilterVerdict::Include`].
+/// WhileMatchFilter. Any verdict except [`FilterVerdict::Include`] ends the scan.
 #[derive(Debug)]
 pub(super) struct WhileMatch {
     inner: Box<State>,

@@ -35,7 +35,7 @@ pub(crate) use integer::IntegerEncoding;
 /// ```
 /// use rowhouse_schema::{FieldOrder, FieldType, KeySchema};
 ///
-/// Bytes.toBytes(-1L): eight bytes FF, after all numbers that are not negative.
+/// // Bytes.toBytes(-1L): eight bytes FF, after all numbers that are not negative.
 /// let schema = KeySchema::parse("[id java.long]")?;
 /// let FieldType::Foreign(long) = schema.fields()[0].field_type() else { panic!() };
 /// assert_eq!(long.name(), "java.long");

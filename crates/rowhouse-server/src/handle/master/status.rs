@@ -95,6 +95,7 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
             region_loads: region_loads(context, server, |_| true),
             report_start_time: Some(server.name.start_code),
             report_end_time: Some(now_millis()),
+            info_server_port: server.web_port.get().map(|&port| u32::from(port)),
             tasks: store.tasks().into_iter().map(server_task).collect(),
             ..Default::default()
         },

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::atomic::Ordering;
 
-use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
+use rowhouse_format::hfile::{Finish, Writer, WriterOptions};
 use rowhouse_model::{Bytes, Cell, CellKind};
 
 use super::{FAMILIES, History, Op, Outcome, TABLES, name, row_key};
@@ -32,7 +32,7 @@ impl History {
                 writer.append(&cell.unwrap().view()).unwrap();
                 places.push(((table, row, at as u8), Some(number)));
             }
-            writer.finish(&Closing::default()).unwrap();
+            writer.finish(&Finish::default()).unwrap();
             files.push((Bytes::from_static(family.as_bytes()), path));
         }
         let loaded = store.bulk_load(&name(table), &files, |_| {});

@@ -46,7 +46,7 @@ pub(crate) enum Fate {
     /// Surplus: enough newer versions are included, and it would be the one of this number.
     Surplus(u32),
     /// Surplus at an earlier time, and therefore hidden for good.
-    SurplusOnce,
+    SurplusAtDelete,
 }
 
 impl Fate {
@@ -70,7 +70,7 @@ impl Fate {
             | Self::Deleted(_)
             | Self::TooNew
             | Self::Overwritten(_)
-            | Self::SurplusOnce => Verdict::Skip,
+            | Self::SurplusAtDelete => Verdict::Skip,
         }
     }
 }

@@ -162,7 +162,7 @@ impl<'a> Visible<'a> {
         match self.deletes.cover(cell) {
             None => {}
             Some(Cover::Marker(marker)) => return Fate::Deleted(marker),
-            Some(Cover::Surplus) => return Fate::SurplusOnce,
+            Some(Cover::Surplus) => return Fate::SurplusAtDelete,
             Some(Cover::Overwritten(sequence)) => return Fate::Overwritten(sequence),
         }
         if let Some(outside) = self.outside_time_range(timestamp) {

@@ -17,7 +17,7 @@ pub(super) struct CsvSource {
     path: PathBuf,
     names: Vec<String>,
     reader: csv::Reader<Limited>,
-    /// How far `reader` may read its file before the row that it reads is too long.
+    /// The offset up to which `reader` may read before the current row is too long.
     limit: Rc<Cell<u64>>,
     reading: Reading,
     quote: u8,
@@ -73,12 +73,12 @@ impl CsvSource {
         &self.names
     }
 
-    /// What comments begin with, if there are any.
+    /// Returns the first byte of comment lines, if comments are enabled.
     pub(super) fn comment(&self) -> Option<u8> {
         self.comment
     }
 
-    /// Where the next row begins, or comments and empty lines in front of it.
+    /// Returns the position of the next row, or of comments and empty lines before it.
     pub(super) fn place(&self) -> RecordPosition {
         place_of(self.reader.position())
     }
@@ -107,7 +107,7 @@ impl CsvSource {
         if self.reader.get_mut().quotes.is_wrong(row) {
             return Ok(Next::Broken(place, Error::invalid(BEHIND_QUOTE)));
         }
-        // Names that were given say how many values a row has, as a line of names does.
+        // Given names determine the number of values of a row, as a line of names does.
         if record.text.len() != self.names.len() {
             return Ok(Next::Broken(place, unequal(record.text.len(), self.names.len())));
         }
@@ -120,7 +120,7 @@ impl CsvSource {
         Ok(Next::Row(place))
     }
 
-    /// The line with the names, as it stands in the file.
+    /// Returns the line with the names, as it stands in the file.
     pub(super) fn heading(&self) -> Result<Option<Vec<u8>>> {
         if !self.has_heading {
             return Ok(None);
@@ -156,7 +156,7 @@ fn unequal(values: usize, names: usize) -> Error {
     ))
 }
 
-/// Why `"x"y` is no value.
+/// The reason why `"x"y` is invalid.
 const BEHIND_QUOTE: &str =
     "a value goes on behind its closing quote; a quote within quotes is written twice";
 
@@ -164,7 +164,8 @@ fn place_of(position: &csv::Position) -> RecordPosition {
     RecordPosition { byte: position.byte(), line: position.line(), record: position.record() }
 }
 
-/// A file that is read up to a limit, which moves with the rows. Rows are read from their beginning after a seek.
+/// A file that is read up to a limit, which moves with the rows. After a seek, reading starts at
+/// the beginning of a row.
 struct Limited {
     file: File,
     at: u64,

@@ -1,4 +1,4 @@
-//! A JSON object in each line.
+//! Files with a JSON object in each line.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,8 +14,8 @@ use super::{Datum, Next, ROW_LEN_MAX, Reading, Record, RecordPosition, unreadabl
 pub(super) struct JsonLinesSource {
     path: PathBuf,
     names: Vec<String>,
-    /// Members that are passed over; all that are unknown where there is no list.
-    passed_over: Option<Vec<String>>,
+    /// Members that are ignored; without a list, all unknown ones.
+    ignored_names: Option<Vec<String>>,
     comment: Option<u8>,
     lines: BufReader<File>,
     place: RecordPosition,
@@ -23,8 +23,8 @@ pub(super) struct JsonLinesSource {
 }
 
 impl JsonLinesSource {
-    /// `wanted` are the names of the members that rows may have. Others are refused when the first row has them, or
-    /// with the row that does.
+    /// Opens a file. `wanted` are the names of the allowed members. Others are refused when the
+    /// first row has them, or with the row that does.
     pub(super) fn open(
         path: &Path,
         file: File,
@@ -34,13 +34,13 @@ impl JsonLinesSource {
         let mut source = Self {
             path: path.to_owned(),
             names: wanted.to_vec(),
-            passed_over: Some(Vec::new()),
+            ignored_names: Some(Vec::new()),
             comment: reading.comment()?,
             lines: BufReader::with_capacity(BUFFER_LEN, file),
             place: START,
             line: Vec::new(),
         };
-        // The names of the first object are those of the file as far as one can know.
+        // The names of the first object are the best known names of the file.
         if source.fill()?.is_some()
             && let Ok(object) = serde_json::from_slice::<Map<String, Json>>(&source.line)
         {
@@ -56,8 +56,8 @@ impl JsonLinesSource {
         &self.names
     }
 
-    pub(super) fn pass_over(&mut self, names: Option<Vec<String>>) {
-        self.passed_over = names;
+    pub(super) fn ignore_names(&mut self, names: Option<Vec<String>>) {
+        self.ignored_names = names;
     }
 
     pub(super) fn place(&self) -> RecordPosition {
@@ -86,14 +86,15 @@ impl JsonLinesSource {
         }
     }
 
-    /// Takes an object apart.
+    /// Converts an object to the data of a record.
     fn data_of(&self, object: Map<String, Json>, record: &mut Record) -> Result<()> {
         record.data.clear();
         record.data.resize(self.names.len(), Datum::Null);
         for (name, json) in object {
             match self.names.iter().position(|known| *known == name) {
                 Some(at) => record.data[at] = datum(&name, json)?,
-                None if self.passed_over.as_ref().is_none_or(|passed| passed.contains(&name)) => {}
+                None if self.ignored_names.as_ref().is_none_or(|passed| passed.contains(&name)) => {
+                }
                 None => {
                     return Err(Error::invalid(format!(
                         "a field that the first row does not have, and the table has no place for: field={name}"
@@ -104,7 +105,7 @@ impl JsonLinesSource {
         Ok(())
     }
 
-    /// Reads the next line that is not empty and no comment, and gives its place.
+    /// Reads the next line that is neither empty nor a comment, and returns its position.
     fn fill(&mut self) -> Result<Option<RecordPosition>> {
         loop {
             let place = self.place;
@@ -135,10 +136,10 @@ impl JsonLinesSource {
     }
 }
 
-/// What some programs begin a file with.
+/// The byte order mark with which some programs begin a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// The value of a member.
+/// Converts the value of a member.
 fn datum(name: &str, json: Json) -> Result<Datum<'static>> {
     Ok(match json {
         Json::Null => Datum::Null,
@@ -151,7 +152,7 @@ fn datum(name: &str, json: Json) -> Result<Datum<'static>> {
     })
 }
 
-/// The groups of a `repeat`.
+/// Converts the groups of a `repeat`.
 fn list(name: &str, json: &Json) -> Result<Value> {
     Ok(match json {
         Json::Array(items) => {

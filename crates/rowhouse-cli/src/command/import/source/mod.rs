@@ -1,4 +1,4 @@
-//! Files that rows are read from: [`csv`] and [`json_lines`] are text, [`parquet`] is not.
+//! Readers for files of rows: [`csv`] and [`json_lines`] are text, [`parquet`] is not.
 
 mod csv;
 mod json_lines;
@@ -17,7 +17,7 @@ use json_lines::JsonLinesSource;
 use parquet::ParquetSource;
 pub(super) use record::{Datum, Record, RecordPosition};
 
-/// What a file is.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     /// Comma-separated values, with the names of the fields in the first line
@@ -28,31 +28,31 @@ pub(super) enum Format {
     Parquet,
 }
 
-/// How files are to be read.
+/// Arguments for reading files.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Reading {
-    /// What the files are, where their names do not end in .csv, .tsv, .jsonl, .ndjson or .parquet
+    /// The format of files whose names do not end in .csv, .tsv, .jsonl, .ndjson or .parquet
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// CSV: what stands between two values (\t for a tab, which it is in files that end in .tsv)
+    /// CSV: the delimiter (\t for a tab, the default in files that end in .tsv)
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<String>,
-    /// CSV: what stands around a value that has a delimiter or the end of a line in it
+    /// CSV: the quote around values that contain a delimiter or a line end
     #[arg(long, value_name = "CHARACTER", default_value = "\"", value_parser = one_character)]
     quote: String,
-    /// CSV: the names of the fields, in files that do not begin with them
+    /// CSV: the names of the fields, for files that do not begin with them
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     header: Vec<String>,
-    /// CSV: a value that stands for none; given, an empty value stands for itself
+    /// CSV: a text that means a missing value; if given, an empty text is an empty value
     #[arg(long = "null", value_name = "TEXT")]
     nulls: Vec<String>,
-    /// CSV and JSON lines: lines that begin with this are passed over
+    /// CSV and JSON lines: skip lines that begin with this
     #[arg(long, value_name = "CHARACTER", value_parser = one_character)]
     comment: Option<String>,
 }
 
 impl Reading {
-    /// What `path` is, by what was said or by its name.
+    /// Returns the format of `path`, as declared or by its name.
     pub(super) fn format_of(&self, path: &Path) -> Result<Format> {
         if let Some(format) = self.format {
             return Ok(format);
@@ -81,7 +81,7 @@ impl Reading {
         self.comment.as_deref().map(|text| one_byte("comment", text)).transpose()
     }
 
-    /// Whether a value of a CSV file stands for none.
+    /// Returns whether a value of a CSV file means a missing one.
     fn is_null(&self, text: &str) -> bool {
         match self.nulls.is_empty() {
             true => text.is_empty(),
@@ -90,16 +90,16 @@ impl Reading {
     }
 }
 
-/// What comes next in a file.
+/// The next item of a file.
 pub(super) enum Next {
-    /// A row, in the record that was handed over.
+    /// A row, stored in the caller's record.
     Row(RecordPosition),
-    /// Something that is no row, and why.
+    /// An invalid row, and the reason.
     Broken(RecordPosition, Error),
     End,
 }
 
-/// A file, open, at some place of it.
+/// An open file with a position.
 pub(super) struct Source {
     path: PathBuf,
     len: u64,
@@ -113,7 +113,8 @@ enum SourceReader {
 }
 
 impl Source {
-    /// Opens a file at its beginning. `wanted` are the names that are looked for in files that have none in front.
+    /// Opens a file at its beginning. `wanted` are the names to look for in files that have no list
+    /// of names.
     pub(super) fn open(path: &Path, reading: &Reading, wanted: &[String]) -> Result<Self> {
         let format = reading.format_of(path)?;
         let file = File::open(path).map_err(|source| unreadable(path, source))?;
@@ -134,12 +135,12 @@ impl Source {
         Ok(Self { path: path.to_owned(), len: metadata.len(), reader })
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// The names of the fields, in the order of a record's data.
+    /// Returns the names of the fields, in the order of a record's data.
     pub(super) fn names(&self) -> &[String] {
         match &self.reader {
             SourceReader::Csv(csv) => csv.names(),
@@ -148,20 +149,20 @@ impl Source {
         }
     }
 
-    /// Whether rows may have fields that are not among [`Source::names`]: such rows are broken, unless
-    /// [`Source::pass_over`] was called.
-    pub(super) fn has_open_names(&self) -> bool {
+    /// Returns whether rows may have fields that are not among [`Source::names`]: such rows are
+    /// invalid, unless [`Source::ignore_names`] was called.
+    pub(super) fn allows_unknown_names(&self) -> bool {
         matches!(self.reader, SourceReader::JsonLines(_))
     }
 
-    /// Fields of these names, or of any unknown name where there are none given, are passed over in rows.
-    pub(super) fn pass_over(&mut self, names: Option<Vec<String>>) {
+    /// Ignores fields of these names in rows, or of any unknown name if there is no list.
+    pub(super) fn ignore_names(&mut self, names: Option<Vec<String>>) {
         if let SourceReader::JsonLines(lines) = &mut self.reader {
-            lines.pass_over(names);
+            lines.ignore_names(names);
         }
     }
 
-    /// Goes on at `place`, which it gave before.
+    /// Continues at `place`, which this source returned before.
     pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         match &mut self.reader {
             SourceReader::Csv(csv) => csv.seek(place),
@@ -173,7 +174,7 @@ impl Source {
     /// Reads the next row into `record`.
     ///
     /// # Errors
-    /// `Io`, and `Corruption` of a file that cannot be read on.
+    /// `Io`, and `Corruption` of a file that cannot be read any further.
     pub(super) fn next(&mut self, record: &mut Record) -> Result<Next> {
         match &mut self.reader {
             SourceReader::Csv(csv) => csv.next(record),
@@ -182,7 +183,7 @@ impl Source {
         }
     }
 
-    /// The place behind what was read last.
+    /// Returns the position after the last item that was read.
     pub(super) fn place(&self) -> RecordPosition {
         match &self.reader {
             SourceReader::Csv(csv) => csv.place(),
@@ -191,7 +192,7 @@ impl Source {
         }
     }
 
-    /// About how many bytes of the file have been read.
+    /// Returns about how many bytes of the file have been read.
     pub(super) fn bytes_done(&self) -> u64 {
         match &self.reader {
             SourceReader::Csv(csv) => csv.place().byte,
@@ -203,8 +204,8 @@ impl Source {
         }
     }
 
-    /// What was read last, as it stands in the file, and its line; of a Parquet file, whose rows have no text, as a line of
-    /// JSON.
+    /// Returns the last item that was read as it stands in the file, and its line; for a Parquet
+    /// file, whose rows have no text, as a line of JSON.
     pub(super) fn original(
         &self,
         place: &RecordPosition,
@@ -215,7 +216,7 @@ impl Source {
                 return Ok((place.line, record.to_json(self.names()).into_bytes()));
             }
             SourceReader::Csv(csv) => csv.comment(),
-            // Its places are behind what is passed over.
+            // Its positions are after skipped lines.
             SourceReader::JsonLines(_) => None,
         };
         let bytes = bytes_of(&self.path, place.byte, self.place().byte)?;
@@ -232,7 +233,7 @@ impl Source {
         Ok((line, rest.trim_ascii_end().to_vec()))
     }
 
-    /// The line with the names, where the file has one.
+    /// Returns the line with the names, if the file has one.
     pub(super) fn heading(&self) -> Result<Option<Vec<u8>>> {
         match &self.reader {
             SourceReader::Csv(csv) => csv.heading(),
@@ -245,12 +246,12 @@ fn extension(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }
 
-/// The argument of `--delimiter`.
+/// Checks the argument of `--delimiter`.
 fn delimiter(text: &str) -> Result<String> {
     if text == "\\t" { Ok(text.to_owned()) } else { one_character(text) }
 }
 
-/// That of the others.
+/// Checks the other arguments of one character.
 fn one_character(text: &str) -> Result<String> {
     one_byte("character", text).map(|_| text.to_owned())
 }
@@ -262,7 +263,7 @@ fn one_byte(what: &str, text: &str) -> Result<u8> {
     }
 }
 
-/// The bytes of a file from one place up to another.
+/// Returns the bytes of a file between two offsets.
 fn bytes_of(path: &Path, start: u64, end: u64) -> Result<Vec<u8>> {
     let read = || {
         let mut file = File::open(path)?;
@@ -277,7 +278,8 @@ fn unreadable(path: &Path, source: std::io::Error) -> Error {
     Error::io(format_args!("cannot read {}", path.display()), source)
 }
 
-/// The longest row of a text file, in bytes: a quote that is never closed would take the rest of the file.
+/// The longest row of a text file, in bytes: a quote that is never closed would take the rest of
+/// the file.
 const ROW_LEN_MAX: u64 = 64 << 20;
 
 #[cfg(test)]

@@ -21,10 +21,10 @@ pub(super) struct ParquetSource {
     path: PathBuf,
     file: SerializedFileReader<File>,
     names: Vec<String>,
-    /// Columns whose numbers are nanoseconds since 1970, which the reader gives as numbers.
+    /// Columns of nanoseconds since 1970, which the reader returns as plain numbers.
     are_nanos: Vec<bool>,
     rows: u64,
-    /// The next group of rows, behind that which is being read.
+    /// The row group after the one that is being read.
     next_group: usize,
     group: Option<ReaderIter>,
     place: RecordPosition,
@@ -32,7 +32,7 @@ pub(super) struct ParquetSource {
 
 impl ParquetSource {
     pub(super) fn open(path: &Path, file: File) -> Result<Self> {
-        let file = guarded(path, || SerializedFileReader::new(file))?;
+        let file = catch_panics(path, || SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
         let rows = u64::try_from(metadata.num_rows()).map_err(|_| {
             corrupt(path, format_args!("a number of rows below zero: {}", metadata.num_rows()))
@@ -60,7 +60,7 @@ impl ParquetSource {
         self.place
     }
 
-    /// Goes to a row: groups in front of it are not read.
+    /// Seeks to a row without reading the row groups before it.
     pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         (self.next_group, self.group, self.place) = (0, None, START);
         for group in self.file.metadata().row_groups() {
@@ -79,7 +79,7 @@ impl ParquetSource {
         let place = self.place;
         let Some(row) = self.row()? else { return Ok(Next::End) };
         let are_nanos = &self.are_nanos;
-        let data = guarded(&self.path, || {
+        let data = catch_panics(&self.path, || {
             let fields = row.into_columns().into_iter().enumerate();
             Ok(fields
                 .map(|(at, (_, field))| datum(field, are_nanos.get(at) == Some(&true)))
@@ -89,12 +89,12 @@ impl ParquetSource {
         Ok(Next::Row(place))
     }
 
-    /// The next row of the file.
+    /// Returns the next row of the file.
     fn row(&mut self) -> Result<Option<Row>> {
         loop {
             let path = &self.path;
             if let Some(group) = &mut self.group
-                && let Some(row) = guarded(path, || group.next().transpose())?
+                && let Some(row) = catch_panics(path, || group.next().transpose())?
             {
                 self.place.line += 1;
                 return Ok(Some(row));
@@ -113,7 +113,7 @@ impl ParquetSource {
                 };
             }
             let (file, at) = (&self.file, self.next_group);
-            self.group = Some(guarded(path, || {
+            self.group = Some(catch_panics(path, || {
                 let descriptor = file.metadata().file_metadata().schema_descr_ptr();
                 let group = file.get_row_group(at)?;
                 TreeBuilder::new().as_iter(descriptor, &*group)
@@ -123,7 +123,7 @@ impl ParquetSource {
     }
 }
 
-/// The value of a column.
+/// Converts the value of a column.
 fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
     let text = |text: String| Datum::Text(Cow::Owned(text));
     let foreign = |what| Datum::Foreign { what, shown: Cow::Owned(field.to_string()) };
@@ -142,7 +142,7 @@ fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
         Field::Float16(value) => text(value.to_string()),
         Field::Float(value) => text(value.to_string()),
         Field::Double(value) => text(value.to_string()),
-        // Where it has no digits behind the point, it is shown with the point all the same.
+        // Without digits after the point, it is still printed with the point.
         Field::Decimal(_) => text(field.to_string().trim_end_matches('.').to_owned()),
         Field::Str(value) => text(value.clone()),
         Field::Bytes(bytes) => Datum::Bytes(Cow::Owned(bytes.data().to_vec())),
@@ -160,8 +160,9 @@ fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
     }
 }
 
-/// Does something with the file. Its reader trusts the file, and panics where that is damaged; here that is an error.
-fn guarded<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
+/// Runs a function on the file. Parquet's reader trusts the file, and panics if that is damaged;
+/// this returns an error instead.
+fn catch_panics<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
     static SILENCED: Once = Once::new();
     SILENCED.call_once(|| {
         let told = panic::take_hook();

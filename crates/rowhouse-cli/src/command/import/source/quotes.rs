@@ -1,34 +1,34 @@
-//! Where the quotes of a CSV file are not where they may be. The reader of CSV takes `"x"y` for `xy`, and a value whose
-//! quotes the end of the file closes for any other.
+//! Detection of misplaced quotes in a CSV file. The CSV reader takes `"x"y` for `xy`, and accepts a
+//! value whose quotes are closed only by the end of the file.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Follows the bytes of a file as the reader of CSV does.
+/// Parses the bytes of a file as the CSV reader does.
 pub(super) struct Quotes {
     delimiter: u8,
     quote: u8,
     comment: Option<u8>,
     at: At,
-    /// Where the next byte stands in the file.
+    /// Offset of the next byte in the file.
     byte: u64,
-    /// Whether a place of this row is noted: one is enough.
+    /// Whether an offset in this row is recorded: one is enough.
     is_noted: bool,
-    /// Places behind a closing quote where a value goes on.
+    /// Offsets after a closing quote at which a value continues.
     wrong: VecDeque<u64>,
 }
 
-/// What the next byte belongs to.
+/// The context of the next byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// The first of a row, or of what is passed over in front of one.
+    /// The first byte of a row, or of skipped lines before one.
     Row,
     Comment,
-    /// The first of a value.
+    /// The first byte of a value.
     Value,
     Plain,
     Quoted,
-    /// Behind a quote that closes the value, unless another follows.
+    /// After a quote that closes the value, unless another follows.
     Closing,
 }
 
@@ -45,13 +45,13 @@ impl Quotes {
         }
     }
 
-    /// Goes on at the beginning of a row.
+    /// Continues at the beginning of a row.
     pub(super) fn seek(&mut self, byte: u64) {
         let Self { delimiter, quote, comment, .. } = *self;
         *self = Self { byte, ..Self::new(delimiter, quote, comment) };
     }
 
-    /// Takes the bytes that come next.
+    /// Consumes the next bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.at = self.next(byte);
@@ -59,12 +59,13 @@ impl Quotes {
         }
     }
 
-    /// Whether the bytes end within the quotes of a value.
+    /// Returns whether the bytes end within the quotes of a value.
     pub(super) fn is_open(&self) -> bool {
         self.at == At::Quoted
     }
 
-    /// Whether a value of the row in these bytes goes on behind its closing quote. Rows are asked for in their order.
+    /// Returns whether a value of the row in these bytes continues after its closing quote. The
+    /// caller passes rows in order.
     pub(super) fn is_wrong(&mut self, row: Range<u64>) -> bool {
         while self.wrong.front().is_some_and(|place| *place < row.start) {
             self.wrong.pop_front();
@@ -94,7 +95,7 @@ impl Quotes {
                 }
                 At::Plain
             }
-            // A byte order mark is in front of the first row.
+            // The byte order mark precedes the first row.
             At::Row if self.byte < BYTE_ORDER_MARK.len() as u64 && self.is_mark(byte) => At::Row,
             At::Row | At::Value | At::Plain => At::Plain,
         }
@@ -111,10 +112,11 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 mod tests {
     use super::*;
 
-    /// Where values go on behind a closing quote, and whether the last one is open.
+    /// Returns the offsets at which values continue after a closing quote, and whether the last one
+    /// is open.
     fn check(text: &str) -> (Vec<u64>, bool) {
         let mut quotes = Quotes::new(b',', b'"', Some(b'#'));
-        // Byte by byte and at once are the same.
+        // Feeding byte by byte and all at once are the same.
         for byte in text.as_bytes() {
             quotes.push(&[*byte]);
         }

@@ -1,18 +1,18 @@
-//! A row of a file, before the table has a say.
+//! A row of a file, before it is matched with the table.
 
 use std::borrow::Cow;
 
 use rowhouse::Value;
 use serde_json::{Map, Value as Json};
 
-/// Where a row stands in its file.
+/// The position of a row in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecordPosition {
-    /// The byte at which it begins; 0 in a Parquet file.
+    /// Its first byte; 0 in a Parquet file.
     pub(crate) byte: u64,
-    /// Its line, or its row in a Parquet file, the first being 1.
+    /// Its line, or its row in a Parquet file, from 1.
     pub(crate) line: u64,
-    /// How many records of a CSV file are in front of it.
+    /// The number of records of a CSV file before it.
     pub(crate) record: u64,
 }
 
@@ -20,9 +20,9 @@ pub(crate) struct RecordPosition {
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(super) text: csv::StringRecord,
-    /// Of files that are no CSV.
+    /// Data of formats other than CSV.
     pub(super) data: Vec<Datum<'static>>,
-    /// Which values of a CSV file stand for none.
+    /// The values of a CSV file that mean a missing one.
     pub(super) nulls: Vec<bool>,
 }
 
@@ -30,22 +30,22 @@ pub(crate) struct Record {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Datum<'r> {
     Null,
-    /// Anything that has a text.
+    /// A value that has a text.
     Text(Cow<'r, str>),
     Bytes(Cow<'r, [u8]>),
     /// A list, of a field with groups.
     List(Value),
-    /// Something that no field can hold: refused where it is asked for.
+    /// A value that no field can hold: refused when it is used.
     Foreign {
-        /// What it is.
+        /// A description of its type.
         what: &'static str,
-        /// How it prints.
+        /// Its printed form.
         shown: Cow<'r, str>,
     },
 }
 
 impl Record {
-    /// The value at this place among the names.
+    /// Returns the value at this index among the names.
     pub(crate) fn datum(&self, at: usize) -> Datum<'_> {
         match self.data.get(at) {
             Some(Datum::Null) => Datum::Null,
@@ -62,7 +62,7 @@ impl Record {
         }
     }
 
-    /// The row as a JSON object; bytes are `0x00ff`.
+    /// Returns the row as a JSON object; bytes are `0x00ff`.
     pub(super) fn to_json(&self, names: &[String]) -> String {
         let member = |(at, name): (usize, &String)| {
             let json = match self.datum(at) {
@@ -81,7 +81,7 @@ impl Record {
 
 #[cfg(test)]
 impl Record {
-    /// A record of a file that is no CSV.
+    /// Returns a record of a format other than CSV.
     pub(crate) fn of(data: Vec<Datum<'static>>) -> Self {
         Self { data, ..Self::default() }
     }

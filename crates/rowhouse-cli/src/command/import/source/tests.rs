@@ -1,4 +1,4 @@
-//! Files that are whole, and files that are not.
+//! Tests with complete and damaged files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn reading(args: &[&str]) -> Reading {
     Line::parse_from(["test"].iter().chain(args)).reading
 }
 
-/// A file with these bytes, in a directory that goes away.
+/// Writes a file with these bytes to a temporary directory.
 fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(name);
@@ -33,7 +33,8 @@ fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// What comes of a file: each row as its line and values, each broken row as its line, reason and original.
+/// Returns the items of a file: each row as its line and values, each invalid row as its line,
+/// reason and original.
 fn read(path: &Path, reading: &Reading, wanted: &[&str]) -> Result<Vec<String>> {
     let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
     let mut source = Source::open(path, reading, &wanted)?;
@@ -95,7 +96,7 @@ fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
             "5: '5' '5\"'",
         ]
     );
-    // From the middle, too.
+    // Also from the middle.
     let mut source = Source::open(&path, &reading(&[]), &[]).unwrap();
     source.seek(&RecordPosition { byte: 18, line: 4, record: 3 }).unwrap();
     assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Broken(..)));
@@ -143,7 +144,7 @@ fn a_file_that_does_not_say_what_it_is_is_refused() {
     assert!(read(&path, &reading(&[]), &[]).unwrap_err().message().contains("empty"));
 }
 
-/// A Parquet file of so many rows, three in each group.
+/// Returns a Parquet file with `rows` rows, three in each group.
 fn parquet_of(rows: i64, compression: Compression) -> Vec<u8> {
     let schema = "message row { REQUIRED INT64 n; OPTIONAL BYTE_ARRAY text (UTF8); REQUIRED DOUBLE x; \
                   REQUIRED INT64 at (TIMESTAMP(NANOS,true)); REQUIRED BYTE_ARRAY raw; }";
@@ -191,7 +192,7 @@ fn parquet_gives_its_values_as_texts_and_bytes() {
     }
 }
 
-/// Three files of the same kind of rows.
+/// Returns three files with the same kind of rows.
 fn whole() -> [(&'static str, Vec<u8>); 3] {
     let csv: String = (0..9).map(|n| format!("{n},\"t\n{n}\"\n")).collect();
     let jsonl: String = (0..9).map(|n| format!("{{\"n\":{n},\"text\":\"t{n}\"}}\n")).collect();
@@ -244,7 +245,7 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         let (_dir, path) = file(name, &bytes);
-        // Rows that can be read, or an error that says of which file.
+        // Reading returns rows, or an error that names the file.
         if let Err(error) = read(&path, &reading(&[]), &["n", "text"]) {
             prop_assert!(!error.message().is_empty());
         }

@@ -1,21 +1,21 @@
-//! DIFF: the family once, and for each cell what is different from the last one, with timestamps as differences where
-//! that is shorter.
+//! DIFF: stores the family once per block and encodes each cell as its difference from the previous
+//! one. Timestamps are stored as differences if that is shorter.
 
 use super::source::write_number;
-use super::{Packed, TIME_AND_KIND_LEN, Unpacker};
+use super::{DeltaDecoder, EncoderCell, TIME_AND_KIND_LEN};
 
 const SAME_KEY_LEN: u8 = 1;
 const SAME_VALUE_LEN: u8 = 1 << 1;
 const SAME_KIND: u8 = 1 << 2;
-/// The time is that of the last cell minus the number.
+/// The timestamp is the previous one minus the stored number.
 const TIME_IS_DIFFERENCE: u8 = 1 << 3;
-/// Three bits: bytes of the time, less one.
+/// Three bits: length of the stored timestamp in bytes, minus one.
 const TIME_LEN_SHIFT: u8 = 4;
-/// The number is negative.
+/// The stored number is negative.
 const TIME_IS_NEGATIVE: u8 = 1 << 7;
 
-/// Puts a plain cell's lengths, key and value.
-pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
+/// Decodes a cell's lengths, key and value.
+pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
     let last = unpacker.last;
     let source = &mut unpacker.source;
     let family = match last {
@@ -54,8 +54,8 @@ pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
     Some(())
 }
 
-/// Reads the timestamp.
-fn time(unpacker: &mut Unpacker<'_>, flags: u8) -> Option<i64> {
+/// Decodes the timestamp.
+fn time(unpacker: &mut DeltaDecoder<'_>, flags: u8) -> Option<i64> {
     let len = 1 + (flags >> TIME_LEN_SHIFT & 0b111);
     let number = unpacker.source.little_endian(len.into())? as i64;
     let number = if flags & TIME_IS_NEGATIVE == 0 { number } else { number.wrapping_neg() };
@@ -66,8 +66,8 @@ fn time(unpacker: &mut Unpacker<'_>, flags: u8) -> Option<i64> {
     Some(i64::from_be_bytes(*time).wrapping_sub(number))
 }
 
-/// Appends a cell's lengths, key and value.
-pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_>>) {
+/// Encodes a cell's lengths, key and value.
+pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&EncoderCell<'_>>) {
     let view = cell.view();
     let (mut flags, mut common) = (0, 0);
     let (mut number, mut len) = (view.timestamp, len_of(view.timestamp));
@@ -106,7 +106,7 @@ pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_
     out.extend_from_slice(cell.value);
 }
 
-/// How many bytes the magnitude of a number takes, one at least.
+/// Returns the length in bytes of a number's magnitude, at least one.
 fn len_of(number: i64) -> usize {
     (64 - number.unsigned_abs().leading_zeros()).div_ceil(8).max(1) as usize
 }

@@ -1,17 +1,18 @@
-//! FAST_DIFF: what is different from the last cell; a value that is the same is not repeated.
+//! FAST_DIFF: encodes each cell as its difference from the previous one; an unchanged value is
+//! omitted.
 
 use super::source::write_number;
-use super::{Packed, TIME_AND_KIND_LEN, Unpacker, common_len};
+use super::{DeltaDecoder, EncoderCell, TIME_AND_KIND_LEN, common_len};
 
-/// Three bits: how many bytes the timestamp begins with that are the last one's, seven at most.
+/// Three bits: number of leading timestamp bytes shared with the previous cell, at most seven.
 const TIME_COMMON: u8 = 0b111;
 const SAME_KEY_LEN: u8 = 1 << 3;
 const SAME_VALUE_LEN: u8 = 1 << 4;
 const SAME_KIND: u8 = 1 << 5;
 const SAME_VALUE: u8 = 1 << 6;
 
-/// Puts a plain cell's lengths, key and value.
-pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
+/// Decodes a cell's lengths, key and value.
+pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
     let last = unpacker.last;
     let source = &mut unpacker.source;
     let flags = source.byte()?;
@@ -26,7 +27,7 @@ pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
     let common = source.number()?;
     unpacker.begin(key_len, value_len)?;
     match last {
-        // The first key has its family where it stands in a key.
+        // The first key contains its family in the usual position.
         None if common == 0 => {
             let front = unpacker.source.take(key_len.checked_sub(TIME_AND_KIND_LEN)?)?;
             unpacker.cells.extend_from_slice(front);
@@ -60,8 +61,8 @@ pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
     Some(())
 }
 
-/// Appends a cell's lengths, key and value.
-pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_>>) {
+/// Encodes a cell's lengths, key and value.
+pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&EncoderCell<'_>>) {
     let (mut flags, mut common, mut time_common) = (0, 0, 0);
     let (time, kind) = cell.time_and_kind();
     if let Some(last) = last {

@@ -1,7 +1,8 @@
-//! Blocks in which a cell tells only what is different from the cell before it: PREFIX, DIFF and FAST_DIFF.
+//! The delta encodings PREFIX, DIFF and FAST_DIFF, which store each cell as its difference from the
+//! previous one.
 //!
-//! A block is unpacked as a whole into plain cells, and an index of its rows is made on the way. Each encoding is a
-//! file with both its directions.
+//! A block is decoded as a whole into plain cells and a row index. Each encoding has one submodule
+//! with its encoder and decoder.
 
 mod diff;
 mod fast_diff;
@@ -18,12 +19,13 @@ use crate::hfile::varint::{read_vint, write_vint};
 use source::Source;
 use tags::TagDictionary;
 
-/// Bytes of a key behind its qualifier: timestamp and kind.
+/// Bytes of a key after the qualifier: timestamp and kind.
 const TIME_AND_KIND_LEN: usize = 8 + 1;
-/// Bytes of a key in front of its row.
+/// Bytes of a key before the row.
 const ROW_LEN_LEN: usize = 2;
 
-/// The number of an encoding in the first two bytes of a block; none for what is not of this kind.
+/// Returns the encoding's number in the first two bytes of a block; `None` if it is not a delta
+/// encoding.
 pub(super) fn id(encoding: DataBlockEncoding) -> Option<u16> {
     match encoding {
         DataBlockEncoding::Prefix => Some(2),
@@ -33,24 +35,24 @@ pub(super) fn id(encoding: DataBlockEncoding) -> Option<u16> {
     }
 }
 
-/// The cells of a block, plain, and where the first cell of each row is.
-pub(super) struct Unpacked {
+/// The decoded cells of a block and the offset of each row's first cell.
+pub(super) struct Decoded {
     pub(super) cells: Vec<u8>,
     /// One big-endian u32 per row.
     pub(super) rows: Vec<u8>,
 }
 
-/// Unpacks what is behind a block's encoding number.
+/// Decodes the payload after the encoding's number.
 ///
 /// # Errors
-/// Where in `payload` something is that no writer puts there.
-pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Unpacked, usize> {
+/// The offset in `payload` of malformed bytes.
+pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Decoded, usize> {
     let (len, packed) = payload.split_first_chunk::<4>().ok_or(0usize)?;
     let len = usize::try_from(i32::from_be_bytes(*len)).map_err(|_| 0usize)?;
-    let mut unpacker = Unpacker {
+    let mut unpacker = DeltaDecoder {
         source: Source::new(packed),
         layout,
-        // What the block claims is believed as far as it goes.
+        // Do not trust the claimed length for the allocation.
         cells: Vec::with_capacity(len.min(packed.len().saturating_mul(4))),
         len,
         rows: Vec::new(),
@@ -64,57 +66,57 @@ pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Unpacked, usize> 
     if unpacker.cells.len() != len {
         return Err(0);
     }
-    Ok(Unpacked { cells: unpacker.cells, rows: unpacker.rows })
+    Ok(Decoded { cells: unpacker.cells, rows: unpacker.rows })
 }
 
-/// A block on its way from packed to plain.
-struct Unpacker<'a> {
+/// The state of decoding a block.
+struct DeltaDecoder<'a> {
     source: Source<'a>,
     layout: Layout,
     cells: Vec<u8>,
-    /// How long the cells are going to be.
+    /// Length in bytes of the cells once all are decoded.
     len: usize,
     rows: Vec<u8>,
     last: Option<Last>,
     tags: TagDictionary,
 }
 
-/// The cell in front of the one that is unpacked.
+/// The position and lengths of the previous cell.
 #[derive(Clone, Copy)]
 struct Last {
-    /// Where its key begins among the cells.
+    /// Offset of its key in the decoded cells.
     key: usize,
     key_len: usize,
     value_len: usize,
     row_len: usize,
-    /// With the byte that tells it.
+    /// Includes the length byte.
     family_len: usize,
 }
 
 impl Last {
-    /// Where its timestamp is.
+    /// Returns the offset of its timestamp.
     fn time(&self) -> usize {
         self.key + self.key_len - TIME_AND_KIND_LEN
     }
 
-    /// Where its kind is.
+    /// Returns the offset of its kind.
     fn kind(&self) -> usize {
         self.key + self.key_len - 1
     }
 
-    /// Where its value is.
+    /// Returns the offset of its value.
     fn value(&self) -> usize {
         self.key + self.key_len
     }
 
-    /// Where its family is, with the byte that tells its length.
+    /// Returns the offset of its family's length byte.
     fn family(&self) -> usize {
         self.key + ROW_LEN_LEN + self.row_len
     }
 }
 
-impl Unpacker<'_> {
-    /// Unpacks the next cell; none if there is none.
+impl DeltaDecoder<'_> {
+    /// Decodes the next cell; returns `None` if it is malformed.
     fn cell(&mut self) -> Option<()> {
         let start = self.cells.len();
         match self.layout.encoding {
@@ -133,7 +135,7 @@ impl Unpacker<'_> {
         self.note(start)
     }
 
-    /// Checks the cell that was put at `start`, and notes it as the last one.
+    /// Validates the cell decoded at `start` and records it as the previous cell.
     fn note(&mut self, start: usize) -> Option<()> {
         let place = CellOffsets::parse(&self.cells, start, self.layout)?;
         if place.next as usize != self.cells.len() || self.cells.len() > self.len {
@@ -158,7 +160,7 @@ impl Unpacker<'_> {
         Some(())
     }
 
-    /// Puts the lengths in front of a cell; none if it would not fit.
+    /// Appends the lengths that precede a cell; returns `None` if the cell would not fit.
     fn begin(&mut self, key_len: usize, value_len: usize) -> Option<()> {
         let len = KEY_OFFSET.checked_add(key_len)?.checked_add(value_len)?;
         if len > self.len.checked_sub(self.cells.len())? {
@@ -169,8 +171,8 @@ impl Unpacker<'_> {
         Some(())
     }
 
-    /// Puts row, family and qualifier of a key of `key_len` bytes that begins with `common` bytes of the last one.
-    /// `family`, with its length in front, stands between row and qualifier.
+    /// Appends row, family and qualifier of a key of `key_len` bytes that shares its first `common`
+    /// bytes with the previous key. `family` includes its length byte.
     fn key_front(&mut self, key_len: usize, common: usize, family: &[u8]) -> Option<()> {
         let start = self.cells.len();
         let end = start + key_len.checked_sub(TIME_AND_KIND_LEN)?;
@@ -199,13 +201,13 @@ impl Unpacker<'_> {
         Some(())
     }
 
-    /// The family of the last cell, with its length in front.
+    /// Returns the previous cell's family with its length byte.
     fn last_family(&self) -> Option<Vec<u8>> {
         let last = self.last?;
         Some(self.cells[last.family()..last.family() + last.family_len].to_vec())
     }
 
-    /// Puts the tags as a plain cell has them.
+    /// Appends the tags in the format of an unencoded cell.
     fn tags(&mut self) -> Option<()> {
         let len = u16::try_from(self.source.number()?).ok()?;
         self.cells.extend_from_slice(&len.to_be_bytes());
@@ -217,30 +219,31 @@ impl Unpacker<'_> {
     }
 }
 
-/// What a writer remembers of the cell in front.
+/// The state of the encoder: the previous cell.
 #[derive(Default)]
-pub(super) struct Packer {
-    /// The last cell's key; empty in front of the first.
+pub(super) struct DeltaEncoder {
+    /// The previous cell's key; empty before the first cell.
     key: Vec<u8>,
     value: Vec<u8>,
-    /// The next cell's key is built here.
+    /// Buffer for the next cell's key.
     next: Vec<u8>,
 }
 
-impl Packer {
-    /// Starts over, for another block.
+impl DeltaEncoder {
+    /// Resets the state for another block.
     pub(super) fn clear(&mut self) {
         self.key.clear();
         self.value.clear();
     }
 
-    /// Appends a cell.
+    /// Encodes and appends a cell.
     pub(super) fn push(&mut self, out: &mut Vec<u8>, cell: &CellRef<'_>, layout: Layout) {
         let mut next = std::mem::take(&mut self.next);
         next.clear();
         write_key(&mut next, &cell.key);
-        let last = (!self.key.is_empty()).then(|| Packed { key: &self.key, value: &self.value });
-        let cell_packed = Packed { key: &next, value: cell.value };
+        let last =
+            (!self.key.is_empty()).then(|| EncoderCell { key: &self.key, value: &self.value });
+        let cell_packed = EncoderCell { key: &next, value: cell.value };
         match layout.encoding {
             DataBlockEncoding::Prefix => prefix::pack(out, &cell_packed, last.as_ref()),
             DataBlockEncoding::Diff => diff::pack(out, &cell_packed, last.as_ref()),
@@ -262,31 +265,32 @@ impl Packer {
     }
 }
 
-/// A cell as a writer looks at it: its key in one piece, and its value.
-struct Packed<'a> {
+/// A cell as the encoder sees it: serialized key and value.
+struct EncoderCell<'a> {
     key: &'a [u8],
     value: &'a [u8],
 }
 
-impl Packed<'_> {
+impl EncoderCell<'_> {
     fn view(&self) -> Key<'_> {
         crate::hfile::key::view_key(self.key)
     }
 
-    /// Where the qualifier ends.
+    /// Returns the end of the qualifier.
     fn front_len(&self) -> usize {
         self.key.len() - TIME_AND_KIND_LEN
     }
 
-    /// Timestamp and kind.
+    /// Returns timestamp and kind.
     fn time_and_kind(&self) -> (&[u8], u8) {
         let (time, kind) = self.key[self.front_len()..].split_at(8);
         (time, kind[0])
     }
 
-    /// How many bytes of row, family and qualifier are those of the last key. A row that is the same brings the
-    /// family with it, since a file has one; if lengths of rows differ, nothing behind them counts.
-    fn common_front(&self, last: &Packed<'_>) -> usize {
+    /// Returns how many bytes of row, family and qualifier are shared with the previous key. An
+    /// equal row implies an equal family, because a file has one family; if the row lengths differ,
+    /// nothing after them counts.
+    fn common_front(&self, last: &EncoderCell<'_>) -> usize {
         let (key, last_key) = (self.view(), last.view());
         if key.row.len() != last_key.row.len() {
             return common_len(&self.key[..ROW_LEN_LEN], &last.key[..ROW_LEN_LEN]);
@@ -298,7 +302,8 @@ impl Packed<'_> {
         ROW_LEN_LEN + row + 1 + key.family.len() + common_len(key.qualifier, last_key.qualifier)
     }
 
-    /// Appends what is behind `common` bytes of the front; the family only if it is the first key's.
+    /// Appends row, family and qualifier from offset `common` on. The family is included only if
+    /// `with_family` is set, for the first key of a block, or if `common` extends past the row.
     fn write_front(&self, out: &mut Vec<u8>, common: usize, with_family: bool) {
         let key = self.view();
         let row_end = ROW_LEN_LEN + key.row.len();
@@ -312,7 +317,7 @@ impl Packed<'_> {
     }
 }
 
-/// How many bytes two runs begin with together.
+/// Returns the length of the common prefix.
 fn common_len(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

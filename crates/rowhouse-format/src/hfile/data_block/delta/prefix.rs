@@ -1,10 +1,10 @@
-//! PREFIX: how much of the last key a key begins with, and the rest.
+//! PREFIX: encodes each key as the length of its common prefix with the previous key, and the rest.
 
 use super::source::write_number;
-use super::{Packed, Unpacker, common_len};
+use super::{DeltaDecoder, EncoderCell, common_len};
 
-/// Puts a plain cell's lengths, key and value.
-pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
+/// Decodes a cell's lengths, key and value.
+pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
     let source = &mut unpacker.source;
     let (rest_len, value_len, common) = (source.number()?, source.number()?, source.number()?);
     unpacker.begin(rest_len.checked_add(common)?, value_len)?;
@@ -19,8 +19,8 @@ pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
     Some(())
 }
 
-/// Appends a cell's lengths, key and value.
-pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_>>) {
+/// Encodes a cell's lengths, key and value.
+pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&EncoderCell<'_>>) {
     let common = last.map_or(0, |last| common(cell, last));
     write_number(out, cell.key.len() - common);
     write_number(out, cell.value.len());
@@ -29,8 +29,9 @@ pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_
     out.extend_from_slice(cell.value);
 }
 
-/// How many bytes of the whole key are the last key's. Where qualifiers are equal, timestamp and kind count too.
-fn common(cell: &Packed<'_>, last: &Packed<'_>) -> usize {
+/// Returns the length of the key's common prefix with the previous key. Timestamp and kind count if
+/// everything before them is equal.
+fn common(cell: &EncoderCell<'_>, last: &EncoderCell<'_>) -> usize {
     let common = cell.common_front(last);
     if common < cell.front_len() || cell.front_len() != last.front_len() {
         return common;

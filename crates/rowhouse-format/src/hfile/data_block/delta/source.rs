@@ -1,6 +1,6 @@
-//! Bytes of a packed block, none of them trusted.
+//! A bounds-checked reader of an encoded block's untrusted bytes.
 
-/// A run of bytes taken from front to back.
+/// A byte slice that is consumed front to back.
 pub(super) struct Source<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -11,7 +11,7 @@ impl<'a> Source<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// How many bytes were taken.
+    /// Returns the number of bytes consumed.
     pub(super) fn position(&self) -> usize {
         self.at
     }
@@ -20,24 +20,25 @@ impl<'a> Source<'a> {
         self.at == self.bytes.len()
     }
 
-    /// What was not taken yet.
+    /// Returns the remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// The next `len` bytes.
+    /// Consumes the next `len` bytes.
     pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let taken = self.bytes.get(self.at..self.at.checked_add(len)?)?;
         self.at += len;
         Some(taken)
     }
 
-    /// The next byte.
+    /// Consumes the next byte.
     pub(super) fn byte(&mut self) -> Option<u8> {
         self.take(1).map(|byte| byte[0])
     }
 
-    /// The next number: seven bits a byte, the lowest first, the highest bit telling that more follow.
+    /// Consumes a variable-length number: seven bits per byte, least significant first; the top bit
+    /// is set if more bytes follow.
     pub(super) fn number(&mut self) -> Option<usize> {
         let mut number = 0u64;
         for at in 0..5 {
@@ -50,14 +51,14 @@ impl<'a> Source<'a> {
         None
     }
 
-    /// The next number of `len` bytes, the lowest first.
+    /// Consumes a little-endian number of `len` bytes.
     pub(super) fn little_endian(&mut self, len: usize) -> Option<u64> {
         let bytes = self.take(len)?;
         Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 }
 
-/// Appends a number as [`Source::number`] reads it.
+/// Appends a number in the format of [`Source::number`].
 pub(super) fn write_number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

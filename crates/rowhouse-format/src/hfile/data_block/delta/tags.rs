@@ -1,18 +1,19 @@
-//! Tags that HBase compressed: a tag that was met before is a number (`TagCompressionContext`).
+//! Decodes HBase's compressed tags, which replace a repeated tag by its dictionary number
+//! (`TagCompressionContext`).
 
 use super::source::Source;
 use crate::hfile::varint::read_varint;
 
-/// Tags that are remembered.
+/// Capacity of the dictionary.
 const LEN_MAX: usize = 127;
-/// What stands in front of a tag that is not remembered.
-const NOT_REMEMBERED: u8 = 0xFF;
+/// The byte before a tag that is not in the dictionary.
+const LITERAL: u8 = 0xFF;
 
-/// The tags of one block, by number. One that is met becomes the most recent; a new one takes the number of the least
-/// recent where all numbers are taken.
+/// The tag dictionary of one block, an LRU cache: a lookup makes a tag the most recently used; once
+/// full, a new tag takes the number of the least recently used one.
 pub(super) struct TagDictionary {
     tags: Vec<Box<[u8]>>,
-    /// Numbers, the most recently met last.
+    /// Numbers in order of use, the most recent last.
     recent: Vec<usize>,
 }
 
@@ -21,7 +22,7 @@ impl TagDictionary {
         Self { tags: Vec::new(), recent: Vec::new() }
     }
 
-    /// Appends tags of `len` bytes in all, each with its length in front.
+    /// Decodes and appends tags of `len` bytes in total, each with its length prefix.
     pub(super) fn unpack(
         &mut self,
         source: &mut Source<'_>,
@@ -31,7 +32,7 @@ impl TagDictionary {
         let end = out.len() + len;
         while out.len() < end {
             let tag = match source.byte()? {
-                NOT_REMEMBERED => self.remember(source)?,
+                LITERAL => self.remember(source)?,
                 high => self.met(usize::from(u16::from_be_bytes([high, source.byte()?])))?,
             };
             out.extend_from_slice(&u16::try_from(tag.len()).ok()?.to_be_bytes());
@@ -40,7 +41,7 @@ impl TagDictionary {
         (out.len() == end).then_some(())
     }
 
-    /// The tag that stands here in full.
+    /// Reads a literal tag and adds it to the dictionary.
     fn remember<'s>(&mut self, source: &mut Source<'s>) -> Option<&'s [u8]> {
         let (len, len_len) = read_varint(source.rest())?;
         source.take(len_len)?;
@@ -59,7 +60,7 @@ impl TagDictionary {
         Some(tag)
     }
 
-    /// The tag with this number.
+    /// Returns the tag with this number and marks it as used.
     fn met(&mut self, number: usize) -> Option<&[u8]> {
         let at = self.recent.iter().position(|&recent| recent == number)?;
         let number = self.recent.remove(at);
@@ -82,7 +83,7 @@ mod tests {
         for tag in 0..127u8 {
             assert_eq!(unpack(&[0xFF, 1, tag], 3), Some(vec![0, 1, tag]));
         }
-        // 0 becomes the most recent, so 1 is the least.
+        // The lookup of 0 leaves 1 as the least recently used.
         assert_eq!(unpack(&[0, 0], 3), Some(vec![0, 1, 0]));
         assert_eq!(unpack(&[0xFF, 1, 200], 3), Some(vec![0, 1, 200]));
         assert_eq!(unpack(&[0, 1], 3), Some(vec![0, 1, 200]));

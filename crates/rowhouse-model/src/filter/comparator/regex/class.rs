@@ -1,13 +1,13 @@
-//! Sets of characters in brackets: ranges, sets within sets, and `&&` for what is in both.
+//! Character classes in brackets: ranges, nested classes, and `&&` for intersections.
 
-use super::Refusal;
+use super::PatternError;
 use super::escapes::Escape;
 use super::flags::Case;
 use super::translate::{PatternReader, write_char};
 
 impl PatternReader {
-    /// A set, from its bracket on, written for the crate. Negation goes last, as in Java since 9.
-    pub(super) fn class(&mut self) -> Result<String, Refusal> {
+    /// Translates a class, starting at its bracket. Negation applies last, as in Java 9 and later.
+    pub(super) fn class(&mut self) -> Result<String, PatternError> {
         let set = self.nested_class()?;
         Ok(match self.flags.case() {
             Case::Unicode => format!("(?i:{set})"),
@@ -15,7 +15,7 @@ impl PatternReader {
         })
     }
 
-    fn nested_class(&mut self) -> Result<String, Refusal> {
+    fn nested_class(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         self.next();
         self.enter()?;
@@ -24,29 +24,30 @@ impl PatternReader {
         while self.take_both() {
             let other = self.union(at, false)?;
             set = match (set.is_empty(), other.is_empty()) {
-                (true, true) => return Err(Refusal::invalid("bad class syntax", at)),
+                (true, true) => return Err(PatternError::invalid("bad class syntax", at)),
                 (true, false) => other,
                 (false, true) => set,
                 (false, false) => format!("[{set}&&{other}]"),
             };
         }
         if !self.take_plain(']') || set.is_empty() {
-            return Err(Refusal::invalid("unclosed character class", at));
+            return Err(PatternError::invalid("unclosed character class", at));
         }
         self.depth -= 1;
         Ok(if is_negated { format!("[^{set}]") } else { set })
     }
 
-    /// What stands side by side, up to `&&` or the closing bracket; in brackets, or nothing.
-    fn union(&mut self, at: usize, is_first: bool) -> Result<String, Refusal> {
+    /// Translates the items up to `&&` or the closing bracket. Returns their union in brackets, or
+    /// an empty string.
+    fn union(&mut self, at: usize, is_first: bool) -> Result<String, PatternError> {
         let mut items = String::new();
         loop {
             let Some(char) = self.peek() else {
-                return Err(Refusal::invalid("unclosed character class", at));
+                return Err(PatternError::invalid("unclosed character class", at));
             };
             match char.char {
                 '[' if !char.is_quoted => items.push_str(&self.nested_class()?),
-                // The first of a set stands for itself.
+                // As the first item, `]` is a literal.
                 ']' if is_first && items.is_empty() => self.range(&mut items)?,
                 ']' if !char.is_quoted => break,
                 '&' if !char.is_quoted && self.is_both() => break,
@@ -70,22 +71,22 @@ impl PatternReader {
         found
     }
 
-    /// A character, a range of them, or an escape that is a set.
-    fn range(&mut self, items: &mut String) -> Result<(), Refusal> {
+    /// Translates a character, a range, or an escape that is a class.
+    fn range(&mut self, items: &mut String) -> Result<(), PatternError> {
         let at = self.at();
         let first = match self.one()? {
             Escape::Char(char) => char,
             Escape::Set(set) => {
                 if self.flags.case() == Case::Unicode {
-                    // The crate would add capitals to the set as well, which Java does not.
+                    // `fancy-regex` would add the other cases to the class, which Java does not.
                     let what = "named set in a class where capitals of all languages do not matter";
-                    return Err(Refusal::unsupported(what, at));
+                    return Err(PatternError::unsupported(what, at));
                 }
                 items.push_str(&set);
                 return Ok(());
             }
             Escape::Text(_) | Escape::Group(_) => {
-                return Err(Refusal::invalid("illegal escape in a class", at));
+                return Err(PatternError::invalid("illegal escape in a class", at));
             }
         };
         let is_range = self.peek().is_some_and(|char| char.char == '-' && !char.is_quoted)
@@ -98,12 +99,12 @@ impl PatternReader {
         self.peek();
         match self.one()? {
             Escape::Char(last) if last >= first => self.push_range(first, last, items),
-            _ => return Err(Refusal::invalid("illegal character range", at)),
+            _ => return Err(PatternError::invalid("illegal character range", at)),
         }
         Ok(())
     }
 
-    fn one(&mut self) -> Result<Escape, Refusal> {
+    fn one(&mut self) -> Result<Escape, PatternError> {
         let at = self.at();
         match self.peek() {
             Some(char) if char.char == '\\' && !char.is_quoted => self.escape(true),
@@ -111,14 +112,14 @@ impl PatternReader {
                 self.next();
                 Ok(Escape::Char(char.char))
             }
-            None => Err(Refusal::invalid("unclosed character class", at)),
+            None => Err(PatternError::invalid("unclosed character class", at)),
         }
     }
 
     fn push_range(&self, first: char, last: char, items: &mut String) {
         let mut push = |first: char, last: char| {
             items.push_str(&write_char(first));
-            // A colon as a range of its own: behind a bracket it could begin a class of POSIX's.
+            // Write a colon as a range: after a bracket it could begin a POSIX class.
             if last > first || first == ':' {
                 items.push('-');
                 items.push_str(&write_char(last));

@@ -1,31 +1,34 @@
-//! What a backslash makes of the character behind it.
+//! Escape sequences.
 
 use super::super::RegexEngine;
-use super::Refusal;
+use super::PatternError;
 use super::translate::PatternReader;
 
-/// What an escape stands for.
+/// The meaning of an escape.
 pub(super) enum Escape {
     /// A character.
     Char(char),
-    /// Characters: what stands between the brackets of a class.
+    /// A class: the part between its brackets.
     Set(String),
-    /// Anything else, written for the crate.
+    /// Anything else, in the syntax of `fancy-regex`.
     Text(String),
-    /// What a group has found.
+    /// A back-reference to a group.
     Group(usize),
 }
 
 impl PatternReader {
-    /// Reads an escape, from its backslash on.
-    pub(super) fn escape(&mut self, in_class: bool) -> Result<Escape, Refusal> {
+    /// Parses an escape, starting at its backslash.
+    pub(super) fn escape(&mut self, in_class: bool) -> Result<Escape, PatternError> {
         let at = self.at();
         self.next();
         let Some(char) = self.next() else {
-            return Err(Refusal::invalid("unexpected end behind a backslash", at));
+            return Err(PatternError::invalid("unexpected end behind a backslash", at));
         };
         if self.engine == RegexEngine::Joni && "hHvVRXGZkNuxc0".contains(char.char) {
-            return Err(Refusal::unsupported(format!("\\{} on the engine JONI", char.char), at));
+            return Err(PatternError::unsupported(
+                format!("\\{} on the engine JONI", char.char),
+                at,
+            ));
         }
         if let Some(set) = self.set_named(char.char) {
             return Ok(Escape::Set(set));
@@ -43,7 +46,7 @@ impl PatternReader {
             'c' => self.control(at).map(Escape::Char),
             'p' | 'P' => self.property(char.char == 'P', at).map(Escape::Set),
             'N' | 'X' => {
-                Err(Refusal::unsupported(format!("\\{} (names, clusters)", char.char), at))
+                Err(PatternError::unsupported(format!("\\{} (names, clusters)", char.char), at))
             }
             _ if !in_class => self.escape_outside_class(char.char, at),
             letter if letter.is_ascii_alphanumeric() => Err(illegal(letter, at)),
@@ -51,13 +54,13 @@ impl PatternReader {
         }
     }
 
-    fn escape_outside_class(&mut self, char: char, at: usize) -> Result<Escape, Refusal> {
+    fn escape_outside_class(&mut self, char: char, at: usize) -> Result<Escape, PatternError> {
         let text = match char {
             'A' | 'G' => r"\A",
             'z' => r"\z",
             'Z' => self.flags.text_end(),
             'b' if self.peek_any().is_some_and(|char| char.char == '{') => {
-                return Err(Refusal::unsupported("\\b{g}", at));
+                return Err(PatternError::unsupported("\\b{g}", at));
             }
             'b' => self.flags.word_end(),
             'B' => self.flags.word_inside(),
@@ -70,7 +73,7 @@ impl PatternReader {
         Ok(Escape::Text(text.into()))
     }
 
-    /// The sets that have a letter: the capital is the complement.
+    /// Returns the class of a letter; an upper-case letter is the complement.
     fn set_named(&self, letter: char) -> Option<String> {
         let set = match (letter.to_ascii_lowercase(), self.flags.is_unicode()) {
             ('d', false) => "0-9",
@@ -86,21 +89,21 @@ impl PatternReader {
         Some(if letter.is_ascii_uppercase() { format!("[^{set}]") } else { set.into() })
     }
 
-    fn named_reference(&mut self, at: usize) -> Result<Escape, Refusal> {
+    fn named_reference(&mut self, at: usize) -> Result<Escape, PatternError> {
         if self.next().is_none_or(|char| char.char != '<') {
-            return Err(Refusal::invalid("\\k is not followed by '<' for a group name", at));
+            return Err(PatternError::invalid("\\k is not followed by '<' for a group name", at));
         }
         let name = self.group_name()?;
         match self.names.iter().find(|(known, _)| *known == name) {
             Some(&(_, number)) => Ok(Escape::Group(number)),
-            None => Err(Refusal::invalid(format!("named group <{name}> does not exist"), at)),
+            None => Err(PatternError::invalid(format!("named group <{name}> does not exist"), at)),
         }
     }
 
-    /// Java takes further digits only as long as there are that many groups.
-    fn numbered_reference(&mut self, first: char, at: usize) -> Result<Escape, Refusal> {
+    /// Java consumes further digits only while that many groups exist.
+    fn numbered_reference(&mut self, first: char, at: usize) -> Result<Escape, PatternError> {
         if self.engine == RegexEngine::Joni {
-            return Err(Refusal::unsupported("group found again on the engine JONI", at));
+            return Err(PatternError::unsupported("group found again on the engine JONI", at));
         }
         let mut number = first.to_digit(10).map_or(0, |digit| digit as usize);
         while let Some(digit) = self.peek_any().and_then(|char| char.char.to_digit(10)) {
@@ -114,8 +117,8 @@ impl PatternReader {
         Ok(Escape::Group(number))
     }
 
-    /// `\0n`, `\0nn` or `\0mnn`, where m is 3 at most
-    fn octal(&mut self, at: usize) -> Result<char, Refusal> {
+    /// `\0n`, `\0nn` or `\0mnn`, where m is at most 3.
+    fn octal(&mut self, at: usize) -> Result<char, PatternError> {
         let mut value = None;
         for place in 0..3 {
             let digit = self.peek_any().and_then(|char| char.char.to_digit(8));
@@ -123,13 +126,13 @@ impl PatternReader {
             self.next();
             value = Some(value.unwrap_or(0) * 8 + digit);
         }
-        let value = value.ok_or_else(|| Refusal::invalid("illegal octal escape", at))?;
-        char::from_u32(value).ok_or_else(|| Refusal::invalid("illegal octal escape", at))
+        let value = value.ok_or_else(|| PatternError::invalid("illegal octal escape", at))?;
+        char::from_u32(value).ok_or_else(|| PatternError::invalid("illegal octal escape", at))
     }
 
     /// `\xhh` or `\x{h…}`
-    fn hexadecimal(&mut self, at: usize) -> Result<char, Refusal> {
-        let illegal = || Refusal::invalid("illegal hexadecimal escape", at);
+    fn hexadecimal(&mut self, at: usize) -> Result<char, PatternError> {
+        let illegal = || PatternError::invalid("illegal hexadecimal escape", at);
         if self.peek_any().is_none_or(|char| char.char != '{') {
             let value = self.hex_digits(2).ok_or_else(illegal)?;
             return char::from_u32(value).ok_or_else(illegal);
@@ -148,14 +151,16 @@ impl PatternReader {
         }
         match char::from_u32(value) {
             Some(char) => Ok(char),
-            None if value <= 0xFFFF => Err(Refusal::unsupported("half of a surrogate pair", at)),
-            None => Err(Refusal::invalid("hexadecimal code point is too big", at)),
+            None if value <= 0xFFFF => {
+                Err(PatternError::unsupported("half of a surrogate pair", at))
+            }
+            None => Err(PatternError::invalid("hexadecimal code point is too big", at)),
         }
     }
 
-    /// `\uhhhh`, or two that are a surrogate pair
-    fn utf16(&mut self, at: usize) -> Result<char, Refusal> {
-        let illegal = || Refusal::invalid("illegal Unicode escape", at);
+    /// `\uhhhh`, or two of them that form a surrogate pair.
+    fn utf16(&mut self, at: usize) -> Result<char, PatternError> {
+        let illegal = || PatternError::invalid("illegal Unicode escape", at);
         let first = self.hex_digits(4).ok_or_else(illegal)?;
         let mut units = vec![first as u16];
         let is_high = (0xD800..0xDC00).contains(&first);
@@ -170,15 +175,16 @@ impl PatternReader {
         }
         match char::decode_utf16(units).collect::<Result<Vec<_>, _>>().as_deref() {
             Ok([char]) => Ok(*char),
-            _ => Err(Refusal::unsupported("half of a surrogate pair", at)),
+            _ => Err(PatternError::unsupported("half of a surrogate pair", at)),
         }
     }
 
     /// `\cx`
-    fn control(&mut self, at: usize) -> Result<char, Refusal> {
-        let char = self.next().ok_or_else(|| Refusal::invalid("illegal control escape", at))?;
+    fn control(&mut self, at: usize) -> Result<char, PatternError> {
+        let char =
+            self.next().ok_or_else(|| PatternError::invalid("illegal control escape", at))?;
         char::from_u32(u32::from(char.char) ^ 64)
-            .ok_or_else(|| Refusal::invalid("illegal control escape", at))
+            .ok_or_else(|| PatternError::invalid("illegal control escape", at))
     }
 
     fn hex_digits(&mut self, count: usize) -> Option<u32> {
@@ -190,6 +196,6 @@ impl PatternReader {
     }
 }
 
-fn illegal(letter: char, at: usize) -> Refusal {
-    Refusal::invalid(format!("illegal escape: \\{letter}"), at)
+fn illegal(letter: char, at: usize) -> PatternError {
+    PatternError::invalid(format!("illegal escape: \\{letter}"), at)
 }

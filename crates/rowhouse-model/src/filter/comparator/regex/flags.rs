@@ -1,37 +1,37 @@
-//! Java's flags, and what they make of letters, points and lines.
+//! Java's flags, and the translations that depend on them.
 
 use super::super::{RegexEngine, RegexPattern};
-use super::Refusal;
+use super::PatternError;
 
-/// All flags that Java has.
+/// All flags of Java.
 const KNOWN: i32 = 0x1FF;
 
-/// What Joni is given of Java's flags.
+/// The Java flags that HBase passes to Joni.
 const OF_JONI: i32 =
     RegexPattern::CASE_INSENSITIVE | RegexPattern::MULTILINE | RegexPattern::DOTALL;
 
-/// The flags at a place of an expression.
+/// The flags in effect at a position of the expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flags(i32);
 
-/// Whether capitals matter.
+/// Case sensitivity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     Matters,
-    /// Not those of ASCII.
+    /// Case-insensitive for ASCII letters.
     Ascii,
-    /// Not those of any language.
+    /// Case-insensitive for all letters.
     Unicode,
 }
 
 impl Flags {
-    pub(super) fn start(flags: i32, engine: RegexEngine) -> Result<Self, Refusal> {
+    pub(super) fn start(flags: i32, engine: RegexEngine) -> Result<Self, PatternError> {
         if flags & !KNOWN != 0 {
-            return Err(Refusal::invalid(format!("unknown flags 0x{:x}", flags & !KNOWN), 0));
+            return Err(PatternError::invalid(format!("unknown flags 0x{:x}", flags & !KNOWN), 0));
         }
         let flags = match engine {
             RegexEngine::Java => flags,
-            // Joni ends lines as Unix does, and its classes are Unicode's.
+            // Joni uses Unix line ends and Unicode classes.
             RegexEngine::Joni => {
                 flags & OF_JONI
                     | RegexPattern::UNIX_LINES
@@ -40,7 +40,7 @@ impl Flags {
             }
         };
         if flags & RegexPattern::CANON_EQ != 0 {
-            return Err(Refusal::unsupported("flag CANON_EQ", 0));
+            return Err(PatternError::unsupported("flag CANON_EQ", 0));
         }
         let mut flags = Self(flags);
         if flags.has(RegexPattern::UNICODE_CHARACTER_CLASS) {
@@ -57,8 +57,8 @@ impl Flags {
         self.0 & flag != 0
     }
 
-    /// Sets or takes away what a letter in `(?…)` stands for.
-    pub(super) fn change(&mut self, letter: char, on: bool, at: usize) -> Result<(), Refusal> {
+    /// Sets or clears the flag of a letter in `(?…)`.
+    pub(super) fn change(&mut self, letter: char, on: bool, at: usize) -> Result<(), PatternError> {
         let flag = match letter {
             'i' => RegexPattern::CASE_INSENSITIVE,
             'm' => RegexPattern::MULTILINE,
@@ -68,8 +68,8 @@ impl Flags {
             'x' => RegexPattern::COMMENTS,
             'U' if on => RegexPattern::UNICODE_CHARACTER_CLASS | RegexPattern::UNICODE_CASE,
             'U' => RegexPattern::UNICODE_CHARACTER_CLASS,
-            'c' => return Err(Refusal::unsupported("flag CANON_EQ", at)),
-            _ => return Err(Refusal::invalid(format!("unknown flag or group: {letter}"), at)),
+            'c' => return Err(PatternError::unsupported("flag CANON_EQ", at)),
+            _ => return Err(PatternError::invalid(format!("unknown flag or group: {letter}"), at)),
         };
         if on {
             self.0 |= flag;
@@ -103,7 +103,8 @@ impl Flags {
         }
     }
 
-    /// `^`. At lines, not at the end of the text, even of an empty one, and not within `\r\n`.
+    /// `^`. In multi-line mode it matches at the start of lines, but not at the end of the text,
+    /// even an empty one, and not within `\r\n`.
     pub(super) fn line_start(self) -> &'static str {
         if !self.has(RegexPattern::MULTILINE) {
             r"\A"
@@ -125,7 +126,7 @@ impl Flags {
         }
     }
 
-    /// `\Z`: the end, or in front of the end of the last line.
+    /// `\Z`: the end of the text, or before its final line end.
     pub(super) fn text_end(self) -> &'static str {
         if self.has(RegexPattern::UNIX_LINES) {
             r"(?:\z|(?=\n\z))"
@@ -134,8 +135,8 @@ impl Flags {
         }
     }
 
-    /// `\b`. Java's, up to 18, knows letters, digits and marks of all languages, though its `\w` does
-    /// not.
+    /// `\b`. In Java up to 18 it treats letters, digits and marks of all scripts as word
+    /// characters, although `\w` does not.
     pub(super) fn word_end(self) -> &'static str {
         if self.is_unicode() {
             r"\b"

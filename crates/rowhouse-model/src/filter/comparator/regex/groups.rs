@@ -1,12 +1,12 @@
-//! What stands in parentheses.
+//! Groups in parentheses.
 
 use super::super::RegexEngine;
-use super::Refusal;
+use super::PatternError;
 use super::translate::PatternReader;
 
 impl PatternReader {
-    /// A group, from its parenthesis on. Flags set in it end with it.
-    pub(super) fn group(&mut self) -> Result<String, Refusal> {
+    /// Translates a group, starting at its parenthesis. Flags set inside end with the group.
+    pub(super) fn group(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         self.next();
         self.enter()?;
@@ -19,7 +19,7 @@ impl PatternReader {
             true => match self.special_group()? {
                 Some(head) => head,
                 None => {
-                    // Flags for what follows, in the group around.
+                    // Flags for the rest of the enclosing group.
                     self.depth -= 1;
                     return Ok(String::new());
                 }
@@ -27,18 +27,18 @@ impl PatternReader {
         };
         let inner = self.alternatives()?;
         if !self.take_plain(')') {
-            return Err(Refusal::invalid("unclosed group", at));
+            return Err(PatternError::invalid("unclosed group", at));
         }
         self.flags = flags;
         self.depth -= 1;
         Ok(format!("{head}{inner})"))
     }
 
-    /// The head of a group behind `(?`; `None` if it only sets flags.
-    fn special_group(&mut self) -> Result<Option<&'static str>, Refusal> {
+    /// Translates the head of a group after `(?`; returns `None` if it only sets flags.
+    fn special_group(&mut self) -> Result<Option<&'static str>, PatternError> {
         let at = self.at();
         let Some(char) = self.peek_any() else {
-            return Err(Refusal::invalid("unclosed group", at));
+            return Err(PatternError::invalid("unclosed group", at));
         };
         let head = match char.char {
             ':' => "(?:",
@@ -55,7 +55,7 @@ impl PatternReader {
         Ok(Some(head))
     }
 
-    fn behind_or_name(&mut self, at: usize) -> Result<&'static str, Refusal> {
+    fn behind_or_name(&mut self, at: usize) -> Result<&'static str, PatternError> {
         match self.peek_any().map(|char| char.char) {
             Some('=') => {
                 self.next();
@@ -68,11 +68,11 @@ impl PatternReader {
             _ => {
                 let name = self.group_name()?;
                 if self.engine == RegexEngine::Joni {
-                    return Err(Refusal::unsupported("named group on the engine JONI", at));
+                    return Err(PatternError::unsupported("named group on the engine JONI", at));
                 }
                 if self.names.iter().any(|(known, _)| *known == name) {
                     let what = format!("named group <{name}> is already defined");
-                    return Err(Refusal::invalid(what, at));
+                    return Err(PatternError::invalid(what, at));
                 }
                 self.groups += 1;
                 self.names.push((name, self.groups));
@@ -81,8 +81,8 @@ impl PatternReader {
         }
     }
 
-    /// A name and the `>` behind it.
-    pub(super) fn group_name(&mut self) -> Result<String, Refusal> {
+    /// Parses a name and the `>` after it.
+    pub(super) fn group_name(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         let mut name = String::new();
         while let Some(char) = self.next() {
@@ -93,10 +93,10 @@ impl PatternReader {
                 _ => break,
             }
         }
-        Err(Refusal::invalid("group name is none", at))
+        Err(PatternError::invalid("group name is none", at))
     }
 
-    fn flags_group(&mut self) -> Result<Option<&'static str>, Refusal> {
+    fn flags_group(&mut self) -> Result<Option<&'static str>, PatternError> {
         let mut on = true;
         let mut flags = self.flags;
         loop {
@@ -114,16 +114,16 @@ impl PatternReader {
                     return Ok(Some("(?:"));
                 }
                 Some(letter) => flags.change(letter, on, at)?,
-                None => return Err(Refusal::invalid("unclosed group", at)),
+                None => return Err(PatternError::invalid("unclosed group", at)),
             }
         }
     }
 
-    fn refuse_flags_of_joni(&self, at: usize) -> Result<(), Refusal> {
+    fn refuse_flags_of_joni(&self, at: usize) -> Result<(), PatternError> {
         match self.engine {
             RegexEngine::Java => Ok(()),
             RegexEngine::Joni => {
-                Err(Refusal::unsupported("flags in a group on the engine JONI", at))
+                Err(PatternError::unsupported("flags in a group on the engine JONI", at))
             }
         }
     }

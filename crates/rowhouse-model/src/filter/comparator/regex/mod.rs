@@ -1,8 +1,9 @@
-//! Regular expressions of Java's, on the crate `fancy-regex`.
+//! Java's regular expressions, executed by the crate `fancy-regex`.
 //!
-//! The two differ in what the same text means (`\d`, `.`, `$`, case, classes within classes), so that
-//! an expression is read as Java reads it and written anew, every meaning spelt out. What cannot be
-//! written is refused with its place. Matching is bounded: what takes too long is an error.
+//! The two dialects differ in the meaning of the same syntax (`\d`, `.`, `$`, case, nested
+//! classes). An expression is therefore parsed as Java does and translated with every meaning made
+//! explicit. Syntax without a translation is an error that names its position. Matching is bounded:
+//! exceeding the limit is an error.
 
 mod class;
 mod escapes;
@@ -15,28 +16,29 @@ use super::charset::Charset;
 use super::{RegexEngine, RegexPattern};
 use crate::{Error, ErrorKind, Result};
 
-/// How often a match may go back to try something else: a third of a second.
-const STEPS_BACK_MAX: usize = 4_000_000;
+/// Most backtracking steps of a match: about a third of a second.
+const BACKTRACK_STEPS_MAX: usize = 4_000_000;
 
-/// The most memory that an expression may take once it is made ready, in bytes; and all of one filter together.
+/// Memory limits in bytes for one compiled expression, and for all expressions of one filter
+/// together.
 const PROGRAM_BYTES_MAX: usize = 10 << 20;
 const PROGRAMS_BYTES_MAX: usize = 64 << 20;
 
-/// The most memory that an expression takes to match faster, in bytes.
+/// Memory limit in bytes of an expression's DFA cache.
 const CACHE_BYTES_MAX: usize = 1 << 20;
 
-/// How much memory each of the regular expressions of a filter may take, in bytes.
+/// Memory limit in bytes for each regular expression of a filter.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::filter) struct RegexRoom(usize);
+pub(in crate::filter) struct RegexMemoryLimit(usize);
 
-impl RegexRoom {
-    /// Each of so many gets the same share.
+impl RegexMemoryLimit {
+    /// Divides the filter's limit evenly among this many expressions.
     pub(in crate::filter) fn for_several(regexes: usize) -> Self {
         Self((PROGRAMS_BYTES_MAX / regexes.max(1)).min(PROGRAM_BYTES_MAX))
     }
 }
 
-/// An expression that is ready.
+/// A compiled expression.
 #[derive(Clone, Debug)]
 pub(super) struct Regex {
     regex: fancy_regex::Regex,
@@ -45,21 +47,22 @@ pub(super) struct Regex {
 }
 
 impl Regex {
-    /// Makes an expression ready.
+    /// Compiles an expression.
     ///
     /// # Errors
-    /// `InvalidRequest` for what Java refuses, `Unsupported` for what cannot be had here, or not in the room there is;
-    /// both with the expression, and the place if there is one.
-    pub(super) fn start(pattern: &RegexPattern, room: RegexRoom) -> Result<Self> {
+    /// `InvalidRequest` for an expression that Java rejects, `Unsupported` for one that is not
+    /// supported here or exceeds the memory limit. Both contain the expression, and the position if
+    /// there is one.
+    pub(super) fn start(pattern: &RegexPattern, room: RegexMemoryLimit) -> Result<Self> {
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
         Self::build(pattern, &translated.regex, room)
     }
 
-    /// Compiles the translation of an expression.
-    fn build(pattern: &RegexPattern, translated: &str, room: RegexRoom) -> Result<Self> {
+    /// Compiles a translated expression.
+    fn build(pattern: &RegexPattern, translated: &str, room: RegexMemoryLimit) -> Result<Self> {
         let charset = Charset::named(&pattern.charset)?;
         let regex = fancy_regex::RegexBuilder::new(translated)
-            .backtrack_limit(STEPS_BACK_MAX)
+            .backtrack_limit(BACKTRACK_STEPS_MAX)
             .delegate_size_limit(room.0)
             .delegate_dfa_size_limit(room.0.min(CACHE_BYTES_MAX))
             .build()
@@ -72,15 +75,15 @@ impl Regex {
         Ok(Self { regex, charset, pattern: pattern.pattern.clone() })
     }
 
-    /// Whether it is found anywhere in the text that the bytes are.
+    /// Returns whether the expression occurs anywhere in the text.
     ///
     /// # Errors
-    /// `InvalidRequest` when it takes too long to say.
+    /// `InvalidRequest` if the match exceeds the step limit.
     pub(super) fn is_found_in(&self, bytes: &[u8]) -> Result<bool> {
         let text = self.charset.decode(bytes);
         self.regex.is_match(&*text).map_err(|_| {
             Error::invalid(format!(
-                "regular expression takes too long: steps_back_max={STEPS_BACK_MAX}, len={}, \
+                "regular expression takes too long: steps_back_max={BACKTRACK_STEPS_MAX}, len={}, \
                  expression={}",
                 bytes.len(),
                 self.pattern
@@ -104,13 +107,13 @@ impl FullMatch {
         let pattern = RegexPattern::new(pattern, 0)?;
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
         let whole = format!(r"\A(?:{})\z", translated.regex);
-        Ok(Self { regex: Regex::build(&pattern, &whole, RegexRoom::for_several(1))? })
+        Ok(Self { regex: Regex::build(&pattern, &whole, RegexMemoryLimit::for_several(1))? })
     }
 
-    /// Whether the expression matches all of `text`.
+    /// Returns whether the expression matches all of `text`.
     ///
     /// # Errors
-    /// `InvalidRequest` when it takes too long to say.
+    /// `InvalidRequest` if the match exceeds the step limit.
     pub fn matches(&self, text: &str) -> Result<bool> {
         self.regex.is_found_in(text.as_bytes())
     }
@@ -119,29 +122,31 @@ impl FullMatch {
 impl RegexPattern {
     /// Only `\n` ends a line.
     pub const UNIX_LINES: i32 = 0x01;
-    /// Capitals do not matter: those of ASCII, unless [`RegexPattern::UNICODE_CASE`] is set too.
+    /// Ignores case: of ASCII letters, or of all letters if [`RegexPattern::UNICODE_CASE`] is also
+    /// set.
     pub const CASE_INSENSITIVE: i32 = 0x02;
-    /// White space is passed over, and what is behind a `#`.
+    /// Ignores white space, and comments that begin with `#`.
     pub const COMMENTS: i32 = 0x04;
-    /// `^` and `$` stand at lines as well.
+    /// `^` and `$` also match at lines.
     pub const MULTILINE: i32 = 0x08;
-    /// The expression is a text that stands for itself.
+    /// The expression is a literal string.
     pub const LITERAL: i32 = 0x10;
-    /// `.` is any character, ends of lines too.
+    /// `.` matches any character, line ends included.
     pub const DOTALL: i32 = 0x20;
-    /// Capitals of all languages do not matter.
+    /// Case-insensitive matching applies to all letters.
     pub const UNICODE_CASE: i32 = 0x40;
-    /// Characters that are canonically the same are; refused here.
+    /// Canonically equivalent characters match; not supported here.
     pub const CANON_EQ: i32 = 0x80;
-    /// `\d`, `\w`, `\s` and the classes of POSIX are Unicode's.
+    /// `\d`, `\w`, `\s` and the POSIX classes use Unicode definitions.
     pub const UNICODE_CHARACTER_CLASS: i32 = 0x100;
 
-    /// An expression in UTF-8 for Java's own engine, as `new RegexStringComparator(pattern, flags)`;
-    /// without flags HBase takes [`RegexPattern::DOTALL`]. Flags that the expression sets itself, as
-    /// `(?i)` at its beginning, are added, because Java does so.
+    /// Creates an expression in UTF-8 for Java's own engine, as `new RegexStringComparator(pattern,
+    /// flags)` does; without flags HBase uses [`RegexPattern::DOTALL`]. Flags that the expression
+    /// sets itself, for example with a leading `(?i)`, are added, as in Java.
     ///
     /// # Errors
-    /// `InvalidRequest` for what Java refuses, `Unsupported` for what cannot be had here.
+    /// `InvalidRequest` for an expression that Java rejects, `Unsupported` for one that is not
+    /// supported here.
     pub fn new(pattern: impl Into<String>, flags: i32) -> Result<Self> {
         let mut pattern = Self {
             pattern: pattern.into(),
@@ -149,28 +154,28 @@ impl RegexPattern {
             charset: "UTF-8".into(),
             engine: RegexEngine::Java,
         };
-        Regex::start(&pattern, RegexRoom::for_several(1))?;
+        Regex::start(&pattern, RegexMemoryLimit::for_several(1))?;
         pattern.flags = translate::translate(&pattern.pattern, flags, pattern.engine)?.flags;
         Ok(pattern)
     }
 }
 
-/// Why an expression cannot be had, before its text is known.
+/// The reason for rejecting an expression, without the expression's text.
 #[derive(Debug)]
-struct Refusal {
+struct PatternError {
     kind: ErrorKind,
     what: String,
-    /// Which character.
+    /// Index of the offending character.
     at: usize,
 }
 
-impl Refusal {
-    /// What Java refuses.
+impl PatternError {
+    /// Creates the error for an expression that Java rejects.
     fn invalid(what: impl Into<String>, at: usize) -> Self {
         Self { kind: ErrorKind::InvalidRequest, what: what.into(), at }
     }
 
-    /// What Java takes.
+    /// Creates the error for an expression that Java accepts.
     fn unsupported(what: impl Into<String>, at: usize) -> Self {
         Self { kind: ErrorKind::Unsupported, what: what.into(), at }
     }

@@ -1,11 +1,12 @@
-//! Sets that have names: `\p{…}`.
+//! Named character classes: `\p{…}`.
 
 use super::super::RegexEngine;
-use super::Refusal;
+use super::PatternError;
 use super::flags::Case;
 use super::translate::PatternReader;
 
-/// POSIX's classes: Java's name, what it is in ASCII, and what with UNICODE_CHARACTER_CLASS.
+/// POSIX classes: Java's name, the ASCII definition, and the definition with
+/// UNICODE_CHARACTER_CLASS.
 const POSIX: [(&str, &str, &str); 13] = [
     ("Lower", "a-z", r"\p{Lowercase}"),
     ("Upper", "A-Z", r"\p{Uppercase}"),
@@ -29,7 +30,7 @@ const CATEGORIES: [&str; 36] = [
     "Z", "C", "P", "S",
 ];
 
-/// Unicode's properties behind `Is`, in capitals, and what the crate calls them.
+/// Unicode properties after `Is`, in upper case, and their syntax in `fancy-regex`.
 const PROPERTIES: [(&str, &str); 14] = [
     ("ALPHABETIC", r"\p{Alphabetic}"),
     ("LETTER", r"\p{L}"),
@@ -47,17 +48,17 @@ const PROPERTIES: [(&str, &str); 14] = [
     ("NONCHARACTER_CODE_POINT", r"\p{Noncharacter_Code_Point}"),
 ];
 
-/// Letters of one case, which match those of the others where capitals do not matter.
+/// Names of letters of one case, which match letters of all cases in case-insensitive mode.
 const CASED: [&str; 9] =
     ["Lower", "Upper", "Lu", "Ll", "Lt", "LOWERCASE", "UPPERCASE", "TITLECASE", "LC"];
 
 impl PatternReader {
-    /// `\p{name}` or `\pL`, behind the letter.
-    pub(super) fn property(&mut self, is_negated: bool, at: usize) -> Result<String, Refusal> {
+    /// Translates `\p{name}` or `\pL`, starting after the letter.
+    pub(super) fn property(&mut self, is_negated: bool, at: usize) -> Result<String, PatternError> {
         let name = self.property_name(at)?;
         let unknown = || {
             let what = format!("unknown character property name: {name}");
-            Refusal::unsupported(what, at)
+            PatternError::unsupported(what, at)
         };
         let set = match name.split_once('=') {
             Some((key, value)) => match key.to_ascii_lowercase().as_str() {
@@ -77,8 +78,8 @@ impl PatternReader {
         Ok(if is_negated { format!("[^{set}]") } else { set })
     }
 
-    fn property_name(&mut self, at: usize) -> Result<String, Refusal> {
-        let invalid = |what| Refusal::invalid(what, at);
+    fn property_name(&mut self, at: usize) -> Result<String, PatternError> {
+        let invalid = |what| PatternError::invalid(what, at);
         let first = self.next().ok_or_else(|| invalid("unexpected end behind \\p"))?;
         if first.char != '{' {
             return Ok(first.char.into());
@@ -128,7 +129,8 @@ impl PatternReader {
         PROPERTIES.iter().find(|(known, _)| *known == name).map(|(_, set)| (*set).into())
     }
 
-    /// Letters of one case where capitals do not matter, as Java has it since 15.
+    /// Returns the letters of all cases for a name in [`CASED`] in case-insensitive mode, as in
+    /// Java 15 and later.
     fn any_case(&self, name: &str) -> Option<String> {
         if self.flags.case() == Case::Matters || !CASED.contains(&name) {
             return None;
@@ -143,7 +145,7 @@ impl PatternReader {
     }
 }
 
-/// A script by its name; whether there is one shows when the expression is made ready.
+/// Returns the class of a script. Compilation detects unknown names.
 fn script(name: &str) -> Option<String> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
     is_name.then(|| format!(r"\p{{Script={name}}}"))

@@ -2,7 +2,10 @@ use super::*;
 
 fn found(pattern: &str, flags: i32, text: &str) -> bool {
     let pattern = RegexPattern::new(pattern, flags).unwrap();
-    Regex::start(&pattern, RegexRoom::for_several(1)).unwrap().is_found_in(text.as_bytes()).unwrap()
+    Regex::start(&pattern, RegexMemoryLimit::for_several(1))
+        .unwrap()
+        .is_found_in(text.as_bytes())
+        .unwrap()
 }
 
 #[test]
@@ -103,16 +106,16 @@ fn joni_takes_what_it_shares_with_java() {
         engine: RegexEngine::Joni,
     };
     assert!(
-        Regex::start(&joni("^a[b-d]+(x|y)*$"), RegexRoom::for_several(1))
+        Regex::start(&joni("^a[b-d]+(x|y)*$"), RegexMemoryLimit::for_several(1))
             .unwrap()
             .is_found_in(b"abcx")
             .unwrap()
     );
-    let error = Regex::start(&joni(r"\h"), RegexRoom::for_several(1)).unwrap_err();
+    let error = Regex::start(&joni(r"\h"), RegexMemoryLimit::for_several(1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
 }
 
-/// What Java finds: `compat/filters.sh` records it.
+/// Matches recorded from Java by `compat/filters.sh`.
 const RECORDED: &str = include_str!("../../../../tests/golden/filter-regexes.txt");
 
 #[test]
@@ -136,7 +139,7 @@ fn expressions_are_found_where_java_finds_them() {
             }
             Err(_) => "refused".into(),
             Ok(pattern) => {
-                let regex = Regex::start(&pattern, RegexRoom::for_several(1)).unwrap();
+                let regex = Regex::start(&pattern, RegexMemoryLimit::for_several(1)).unwrap();
                 let find =
                     |text: &Vec<u8>| char::from(b'0' + u8::from(regex.is_found_in(text).unwrap()));
                 format!("{} {}", texts.iter().map(find).collect::<String>(), pattern.flags)

@@ -1,23 +1,23 @@
-//! An expression of Java's, read and written anew.
+//! Translation of Java's regular expressions.
 
 use super::super::{RegexEngine, RegexPattern};
-use super::Refusal;
+use super::PatternError;
 use super::escapes::Escape;
 use super::flags::{Case, Flags};
 use crate::Result;
 
-/// How deep groups and classes may be in each other.
+/// Maximum nesting depth of groups and classes.
 pub(super) const DEPTH_MAX: usize = 100;
 
-/// An expression written anew.
+/// A translated expression.
 pub(super) struct Translated {
-    /// For `fancy-regex`.
+    /// The expression for `fancy-regex`.
     pub(super) regex: String,
-    /// Java's flags with those that the expression set itself.
+    /// Java's flags, with those that the expression sets itself.
     pub(super) flags: i32,
 }
 
-/// Reads an expression of Java's.
+/// Translates an expression of Java's.
 pub(super) fn translate(pattern: &str, flags: i32, engine: RegexEngine) -> Result<Translated> {
     let translated = Flags::start(flags, engine).and_then(|flags| {
         let mut reader = PatternReader::new(pattern, flags, engine);
@@ -31,19 +31,19 @@ pub(super) fn translate(pattern: &str, flags: i32, engine: RegexEngine) -> Resul
 #[derive(Clone, Copy)]
 pub(super) struct Char {
     pub(super) char: char,
-    /// Whether it stood between `\Q` and `\E`, and so for itself.
+    /// Whether it is a literal between `\Q` and `\E`.
     pub(super) is_quoted: bool,
-    /// Where it stood.
+    /// Its position.
     pub(super) at: usize,
 }
 
-/// What reads an expression, from left to right.
+/// A parser of expressions, left to right.
 pub(super) struct PatternReader {
     chars: Vec<Char>,
     next: usize,
     pub(super) flags: Flags,
     pub(super) engine: RegexEngine,
-    /// How many groups have begun.
+    /// Number of groups begun so far.
     pub(super) groups: usize,
     /// Names of groups, each with its number.
     pub(super) names: Vec<(String, usize)>,
@@ -61,16 +61,16 @@ impl PatternReader {
         Self { chars, next: 0, flags, engine, groups: 0, names: Vec::new(), depth: 0 }
     }
 
-    fn whole(&mut self) -> Result<String, Refusal> {
+    fn whole(&mut self) -> Result<String, PatternError> {
         let written = self.alternatives()?;
         match self.peek() {
             None => Ok(written),
-            Some(_) => Err(Refusal::invalid("unmatched closing ')'", self.at())),
+            Some(_) => Err(PatternError::invalid("unmatched closing ')'", self.at())),
         }
     }
 
-    /// Alternatives, up to the end or a closing parenthesis.
-    pub(super) fn alternatives(&mut self) -> Result<String, Refusal> {
+    /// Translates alternatives, up to the end or a closing parenthesis.
+    pub(super) fn alternatives(&mut self) -> Result<String, PatternError> {
         let mut written = self.sequence()?;
         while self.take_plain('|') {
             written.push('|');
@@ -79,7 +79,7 @@ impl PatternReader {
         Ok(written)
     }
 
-    fn sequence(&mut self) -> Result<String, Refusal> {
+    fn sequence(&mut self) -> Result<String, PatternError> {
         let mut written = String::new();
         while let Some(char) = self.peek() {
             if !char.is_quoted && matches!(char.char, '|' | ')') {
@@ -91,8 +91,8 @@ impl PatternReader {
         Ok(written)
     }
 
-    /// One thing that can be repeated; empty for what only sets flags.
-    fn atom(&mut self, char: Char) -> Result<String, Refusal> {
+    /// Translates one repeatable item; returns an empty string for one that only sets flags.
+    fn atom(&mut self, char: Char) -> Result<String, PatternError> {
         if char.is_quoted {
             self.next();
             return Ok(self.literal(char.char));
@@ -105,9 +105,9 @@ impl PatternReader {
             '$' => self.fixed(Flags::line_end),
             '.' => self.fixed(Flags::point),
             '*' | '+' | '?' => {
-                Err(Refusal::invalid(format!("nothing to repeat by '{}'", char.char), char.at))
+                Err(PatternError::invalid(format!("nothing to repeat by '{}'", char.char), char.at))
             }
-            '{' => Err(Refusal::invalid("illegal repetition", char.at)),
+            '{' => Err(PatternError::invalid("illegal repetition", char.at)),
             plain => {
                 self.next();
                 Ok(self.literal(plain))
@@ -115,12 +115,12 @@ impl PatternReader {
         }
     }
 
-    fn fixed(&mut self, text: fn(Flags) -> &'static str) -> Result<String, Refusal> {
+    fn fixed(&mut self, text: fn(Flags) -> &'static str) -> Result<String, PatternError> {
         self.next();
         Ok(text(self.flags).into())
     }
 
-    /// A character that stands for itself.
+    /// Translates a literal character.
     pub(super) fn literal(&self, char: char) -> String {
         match self.flags.case() {
             Case::Ascii if char.is_ascii_alphabetic() => {
@@ -131,7 +131,7 @@ impl PatternReader {
         }
     }
 
-    fn escaped(&mut self) -> Result<String, Refusal> {
+    fn escaped(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         match self.escape(false)? {
             Escape::Char(char) => Ok(self.literal(char)),
@@ -141,15 +141,15 @@ impl PatternReader {
         }
     }
 
-    fn back_reference(&self, number: usize, at: usize) -> Result<String, Refusal> {
+    fn back_reference(&self, number: usize, at: usize) -> Result<String, PatternError> {
         if number > self.groups {
-            // Java takes a group that is not there, or not yet, and never finds it.
+            // Java accepts a reference to a missing or later group and never matches it.
             return Ok("(?!)".into());
         }
         match self.flags.case() {
             Case::Matters => Ok(format!(r"(?:\{number})")),
             Case::Unicode => Ok(format!(r"(?i:\{number})")),
-            Case::Ascii => Err(Refusal::unsupported(
+            Case::Ascii => Err(PatternError::unsupported(
                 "group found again in capitals of ASCII alone (flag CASE_INSENSITIVE without \
                  UNICODE_CASE)",
                 at,
@@ -157,8 +157,8 @@ impl PatternReader {
         }
     }
 
-    /// What is repeated, if it is.
-    fn quantified(&mut self, atom: String) -> Result<String, Refusal> {
+    /// Translates the repetition after an item, if there is one.
+    fn quantified(&mut self, atom: String) -> Result<String, PatternError> {
         let Some(char) = self.peek().filter(|char| !char.is_quoted) else { return Ok(atom) };
         let count = match char.char {
             '*' | '+' | '?' => {
@@ -169,7 +169,7 @@ impl PatternReader {
             _ => return Ok(atom),
         };
         if atom.is_empty() {
-            return Err(Refusal::invalid(format!("nothing to repeat by '{count}'"), char.at));
+            return Err(PatternError::invalid(format!("nothing to repeat by '{count}'"), char.at));
         }
         if self.take_plain('?') {
             return Ok(format!("(?:{atom}){count}?"));
@@ -180,37 +180,37 @@ impl PatternReader {
         Ok(format!("(?:{atom}){count}"))
     }
 
-    /// `{n}`, `{n,}` or `{n,m}`
-    fn count(&mut self) -> Result<String, Refusal> {
+    /// `{n}`, `{n,}` or `{n,m}`.
+    fn count(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         self.next();
         let Some(min) = self.number(at)? else {
-            return Err(Refusal::invalid("illegal repetition", at));
+            return Err(PatternError::invalid("illegal repetition", at));
         };
         let mut count = format!("{{{min}");
         if self.take_plain(',') {
             count.push(',');
             if let Some(max) = self.number(at)? {
                 if max < min {
-                    return Err(Refusal::invalid("illegal repetition range", at));
+                    return Err(PatternError::invalid("illegal repetition range", at));
                 }
                 count.push_str(&max.to_string());
             }
         }
         if !self.take_plain('}') {
-            return Err(Refusal::invalid("unclosed counted repetition", at));
+            return Err(PatternError::invalid("unclosed counted repetition", at));
         }
         count.push('}');
         Ok(count)
     }
 
-    fn number(&mut self, at: usize) -> Result<Option<u32>, Refusal> {
+    fn number(&mut self, at: usize) -> Result<Option<u32>, PatternError> {
         let mut number: Option<u32> = None;
         while let Some(digit) = self.peek().and_then(|char| char.char.to_digit(10)) {
             self.next();
             let more = number.unwrap_or(0).checked_mul(10).and_then(|tens| tens.checked_add(digit));
             if more.is_none_or(|more| more > i32::MAX as u32) {
-                return Err(Refusal::invalid("illegal repetition range", at));
+                return Err(PatternError::invalid("illegal repetition range", at));
             }
             number = more;
         }
@@ -218,9 +218,9 @@ impl PatternReader {
     }
 }
 
-/// Moving along the expression.
+/// Navigation.
 impl PatternReader {
-    /// The next character; with comments, behind them.
+    /// Returns the next character; with the flag COMMENTS, after skipping comments.
     pub(super) fn peek(&mut self) -> Option<Char> {
         if self.flags.has(RegexPattern::COMMENTS) {
             self.pass_comments();
@@ -228,31 +228,31 @@ impl PatternReader {
         self.peek_any()
     }
 
-    /// The next character, even if it begins a comment.
+    /// Returns the next character, even if it begins a comment.
     pub(super) fn peek_any(&self) -> Option<Char> {
         self.chars.get(self.next).copied()
     }
 
-    /// The character behind the next one.
+    /// Returns the character after the next one.
     pub(super) fn peek_second(&self) -> Option<Char> {
         self.chars.get(self.next + 1).copied()
     }
 
-    /// Goes past the next character.
+    /// Consumes the next character.
     pub(super) fn next(&mut self) -> Option<Char> {
         let char = self.peek_any();
         self.next += usize::from(char.is_some());
         char
     }
 
-    /// Goes past a character if it is the next one and not quoted.
+    /// Consumes the next character if it is `wanted` and not quoted.
     pub(super) fn take_plain(&mut self, wanted: char) -> bool {
         let found = self.peek().is_some_and(|char| char.char == wanted && !char.is_quoted);
         self.next += usize::from(found);
         found
     }
 
-    /// Where the next character is.
+    /// Returns the position of the next character.
     pub(super) fn at(&self) -> usize {
         match self.chars.get(self.next) {
             Some(char) => char.at,
@@ -260,12 +260,12 @@ impl PatternReader {
         }
     }
 
-    /// Goes one deeper.
-    pub(super) fn enter(&mut self) -> Result<(), Refusal> {
+    /// Enters a nested group or class.
+    pub(super) fn enter(&mut self) -> Result<(), PatternError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             let what = format!("groups and classes in each other, max={DEPTH_MAX}");
-            return Err(Refusal::unsupported(what, self.at()));
+            return Err(PatternError::unsupported(what, self.at()));
         }
         Ok(())
     }
@@ -288,7 +288,7 @@ impl PatternReader {
     }
 }
 
-/// A character as the crate reads it, anywhere.
+/// Writes a character as a literal of `fancy-regex` that is valid anywhere.
 pub(super) fn write_char(char: char) -> String {
     if char.is_ascii_alphanumeric() || char == '_' {
         char.to_string()
@@ -297,7 +297,7 @@ pub(super) fn write_char(char: char) -> String {
     }
 }
 
-/// The characters of an expression, those between `\Q` and `\E` (or the end) marked.
+/// Returns the characters of an expression and marks those between `\Q` and `\E` (or the end).
 fn unquote(pattern: &str) -> Vec<Char> {
     let mut chars = Vec::with_capacity(pattern.len());
     let mut rest = pattern.chars().enumerate().peekable();

@@ -193,6 +193,59 @@ fn a_store_file_tracker_is_declared_and_migrations_and_others_are_refused() {
 }
 
 #[test]
+fn a_change_of_the_store_file_tracker_ends_a_declared_migration() {
+    let server = TestServer::start();
+    server.create_table("t", &["cf"], &[]);
+    let mut master = server.connect(Service::Master);
+    let described = proto::GetTableDescriptorsRequest {
+        table_names: vec![table_name("t")],
+        ..Default::default()
+    };
+    let mut schema = master.call(&described).unwrap().table_schema.remove(0);
+    for end in ["src", "dst"] {
+        let name = format!("hbase.store.file-tracker.migration.{end}.impl");
+        schema
+            .attributes
+            .push(proto::BytesBytesPair { first: name.clone().into(), second: "FILE".into() });
+        let family = &mut schema.column_families[0];
+        family.configuration.push(proto::NameStringPair { name, value: "FILE".into() });
+    }
+    let table_name = table_name("t");
+    let modified = proto::ModifyTableRequest {
+        table_name: table_name.clone(),
+        table_schema: schema,
+        ..Default::default()
+    };
+    master.call(&modified).unwrap();
+    // Which settings of a migration are left: of the table, of the family.
+    let mut left = || {
+        let schema = master.call(&described).unwrap().table_schema.remove(0);
+        let is_migration = |name: &[u8]| name.starts_with(b"hbase.store.file-tracker.migration.");
+        let of_table = schema.attributes.iter().filter(|pair| is_migration(&pair.first));
+        let family = &schema.column_families[0].configuration;
+        let of_family = family.iter().filter(|pair| is_migration(pair.name.as_bytes()));
+        (of_table.count(), of_family.count())
+    };
+    assert_eq!(left(), (2, 2));
+    let mut other = server.connect(Service::Master);
+    let table = proto::ModifyTableStoreFileTrackerRequest {
+        table_name: table_name.clone(),
+        dst_sft: "FILE".into(),
+        ..Default::default()
+    };
+    other.call(&table).unwrap();
+    assert_eq!(left(), (0, 2));
+    let family = proto::ModifyColumnStoreFileTrackerRequest {
+        table_name,
+        family: "cf".into(),
+        dst_sft: "FILE".into(),
+        ..Default::default()
+    };
+    other.call(&family).unwrap();
+    assert_eq!(left(), (0, 0));
+}
+
+#[test]
 fn an_empty_expression_lists_no_table_and_a_quoted_one_lists_what_it_quotes() {
     let server = TestServer::start();
     for table in ["t", "t.u", "txu"] {

@@ -10,6 +10,9 @@ use crate::server::Context;
 
 /// HBase's setting.
 const TRACKER: &str = "hbase.store.file-tracker.impl";
+/// HBase's settings of a migration from one tracker to another. A change of the tracker ends it.
+const MIGRATION: [&str; 2] =
+    ["hbase.store.file-tracker.migration.src.impl", "hbase.store.file-tracker.migration.dst.impl"];
 
 /// Declares another tracker for a table.
 pub(crate) fn modify_table(
@@ -19,10 +22,11 @@ pub(crate) fn modify_table(
     let name = names::table_from_proto(request.table_name)?;
     let tracker = tracker_of(&request.dst_sft)?;
     check_enabled(context, &name)?;
-    context
-        .cluster
-        .store
-        .change_table(&name, |current| Ok(current.clone().attribute(TRACKER, tracker)))?;
+    context.cluster.store.change_table(&name, |current| {
+        let mut table = current.clone().attribute(TRACKER, tracker);
+        table.attributes.retain(|name, _| !MIGRATION.iter().any(|one| one.as_bytes() == &name[..]));
+        Ok(table)
+    })?;
     Ok(proto::ModifyTableStoreFileTrackerResponse { proc_id: procedure::done() })
 }
 
@@ -41,6 +45,7 @@ pub(crate) fn modify_family(
         })?;
         let mut family = family.clone();
         family.configuration.insert(TRACKER.into(), tracker.into());
+        family.configuration.retain(|name, _| !MIGRATION.contains(&&**name));
         Ok(current.clone().family(family))
     })?;
     Ok(proto::ModifyColumnStoreFileTrackerResponse { proc_id: procedure::done() })

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# HBase's own shell, led through commands.txt:
+#   run.sh BINARY     against BINARY serve: differs from answers.txt exactly as known.diff says
+#   run.sh --apache   against Apache HBase 2.6.4: writes answers.txt
+# mask.sed takes out what differs from run to run. KEEP=FILE keeps the masked answers.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../steps.sh" # free_port, and $here is compat/
+. "$here/apache-hbase/env.sh"                  # JAVA_17 and APACHE_LIB
+shell="$here/shell"
+[ $# = 1 ] || { echo "usage: run.sh BINARY|--apache" >&2; exit 2; }
+target="$1"
+cache="$ROWHOUSE_COMPAT_CACHE/shell"
+work="$(mktemp -d)"
+pid=""
+trap finish EXIT
+
+finish() {
+  local status=$?
+  if [ "$target" = --apache ]; then "$here/apache-hbase/stop.sh"; fi
+  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi
+  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; answers and logs are kept in $work" >&2; fi
+}
+
+jars() {
+  local sum
+  "$here/apache-hbase/fetch.sh"
+  sum="$(cat "$shell/pom.xml" "${BASH_SOURCE[0]}" | sha256sum)"
+  [ "$(cat "$cache/.stamp" 2>/dev/null || true)" != "$sum" ] || return 0
+  rm -rf "$cache"
+  mkdir -p "$cache/ruby"
+  mvn -q -B -f "$shell/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$cache/lib" >&2
+  (cd "$cache/ruby" && jar xf "$cache"/lib/hbase-shell-*.jar)
+  sed -i '/^ *trace$/d' "$cache/ruby/shell.rb" # The command `trace` wants a class that 2.6 has no more.
+  echo "$sum" >"$cache/.stamp"
+}
+
+answers() { # ZOOKEEPER_PORT
+  timeout 300 java -Xmx512m -XX:TieredStopAtLevel=1 "${JAVA_17[@]}" -Djava.net.preferIPv4Stack=true -Dfile.encoding=UTF-8 -Duser.timezone=UTC \
+    -Dlog.level=OFF -Dhbase.ruby.sources="$cache/ruby" -cp "$shell/conf:$cache/ruby:$(echo "$cache"/lib/jruby-complete-*.jar):$APACHE_LIB/*" \
+    org.jruby.Main -X+O -W0 "$cache/ruby/jar-bootstrap.rb" \
+    -Dhbase.zookeeper.quorum=127.0.0.1 -Dhbase.zookeeper.property.clientPort="$1" <"$shell/commands.txt" >"$work/raw.txt" 2>"$work/shell.err"
+  sed -E -f "$shell/mask.sed" "$work/raw.txt"
+}
+
+jars
+began="$SECONDS"
+zookeeper="$(free_port)"
+if [ "$target" = --apache ]; then
+  export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT="$zookeeper" APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
+  APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"
+  "$here/apache-hbase/start.sh"
+  answers "$zookeeper" >"$shell/answers.txt"
+  echo "ok answers.txt is written, $((SECONDS - began)) s"
+  exit 0
+fi
+"$(realpath "$target")" serve --data "$work/data" --listen 127.0.0.1:0 --zookeeper "127.0.0.1:$zookeeper" >"$work/server.log" 2>&1 &
+pid=$!
+answers "$zookeeper" >"$work/answers.txt"
+[ -z "${KEEP:-}" ] || cp "$work/answers.txt" "$KEEP"
+diff "$shell/answers.txt" "$work/answers.txt" >"$work/answers.diff" || [ $? = 1 ]
+if ! diff <(grep -v '^#' "$shell/known.diff") "$work/answers.diff" >"$work/changes"; then
+  echo "FAIL the shell's answers differ from Apache HBase's otherwise than known.diff says:" >&2
+  cat "$work/changes" >&2
+  exit 1
+fi
+echo "ok HBase's shell, $((SECONDS - began)) s"

@@ -15,6 +15,20 @@ mod store_file {
 }
 mod read {
     pub(crate) struct Retention;
+    pub(crate) struct ReaderMemory;
+    pub(crate) struct CountedBytes;
+
+    impl ReaderMemory {
+        pub(crate) fn count(&self, _: u64) -> CountedBytes {
+            CountedBytes
+        }
+    }
+
+    impl CountedBytes {
+        pub(crate) fn bytes(&self) -> u64 {
+            0
+        }
+    }
 }
 
 use std::collections::BTreeMap;

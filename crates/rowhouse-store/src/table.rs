@@ -406,7 +406,8 @@ impl TableScanner {
             let Some(scanner) = &mut self.current else { return Ok(None) };
             let scanned = scanner.next_part(&ScanLimits::NONE)?;
             if self.scan.limit.is_some() {
-                // The region scanner may find that a row has ended only while it looks for the next.
+                // The region scanner may find that a row has ended only while it looks for the
+                // next.
                 self.rows_left = scanner.rows_left();
             }
             if let Scanned::Row { row, .. } = scanned {

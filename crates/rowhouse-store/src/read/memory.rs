@@ -23,7 +23,7 @@ pub(crate) trait MemoryHolder: Send + Sync {
     /// Goes on in the files of memstores that were flushed and drops these. Where `over` is given,
     /// a reader that cannot ends, and drops them all the same. A reader in the middle of a call
     /// does this when it looks at the clock next.
-    fn let_go(&self, over: Option<Over>);
+    fn release_memory(&self, over: Option<Over>);
 }
 
 /// Why a reader ends: the bytes that all readers held, and the bound.
@@ -133,7 +133,7 @@ impl ReaderMemory {
                     return;
                 }
                 if let Some(reader) = reader.upgrade() {
-                    reader.let_go(ends.then_some(Over { bytes, bytes_max }));
+                    reader.release_memory(ends.then_some(Over { bytes, bytes_max }));
                 }
             }
         }

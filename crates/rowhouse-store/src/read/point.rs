@@ -214,7 +214,7 @@ impl HeldFamily {
 }
 
 impl MemoryHolder for HeldFamilies {
-    fn let_go(&self, over: Option<Over>) {
+    fn release_memory(&self, over: Option<Over>) {
         for family in self.families.write().values_mut() {
             family.follow_flushes(self.sequence);
             if let Some(over) = over {

@@ -38,9 +38,9 @@ impl Retention {
         self.versions_max > 1
     }
 
-    /// Whether a read of these times that shows no markers sees none of the cells that a flush drops
-    /// under the `declared` retention. False if the retention has changed, and if the time range
-    /// excludes newer versions and so uncovers older ones.
+    /// Whether a read of these times that shows no markers sees none of the cells that a flush
+    /// drops under the `declared` retention. False if the retention has changed, and if the time
+    /// range excludes newer versions and so uncovers older ones.
     pub(super) fn hides_dropped(&self, declared: &Self, time_range: &TimeRange) -> bool {
         self == declared && time_range.max().is_latest()
     }

@@ -299,7 +299,7 @@ impl ScanCursor {
     }
 
     /// Continues in files between two calls. With `over`, it ends if it cannot.
-    pub(super) fn let_go(&mut self, over: Option<Over>) {
+    pub(super) fn release_memory(&mut self, over: Option<Over>) {
         match self.follow_flushes() {
             Ok(0) => {}
             Ok(_) => self.end(over),
@@ -315,8 +315,8 @@ impl ScanCursor {
         }
     }
 
-    /// Releases memstores that were flushed since the scanner was opened. Returns the bytes it still
-    /// keeps.
+    /// Releases memstores that were flushed since the scanner was opened. Returns the bytes it
+    /// still keeps.
     pub(super) fn follow_flushes(&mut self) -> Result<u64> {
         let between_rows = self.left_in.is_none();
         let mut families = self.families.iter_mut().chain(&mut self.on_demand);

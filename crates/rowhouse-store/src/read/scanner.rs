@@ -81,7 +81,7 @@ impl RegionScanner {
         {
             let mut place = shared.cursor.lock();
             if let Some(over) = shared.asked_to_end.take() {
-                cursor.let_go(Some(over));
+                cursor.release_memory(Some(over));
             }
             *place = Some(cursor);
         }
@@ -118,7 +118,7 @@ impl RegionScanner {
                 let scanned = cursor.next_part(limits, &shared.asked_to_end);
                 // Its user may not come back for long.
                 if let Some(over) = shared.asked_to_end.take() {
-                    cursor.let_go(Some(over));
+                    cursor.release_memory(Some(over));
                 }
                 return scanned;
             }
@@ -183,10 +183,10 @@ impl RegionScanner {
 const AT_REST: &str = "outside of a call the cursor is in its place";
 
 impl MemoryHolder for SharedCursor {
-    fn let_go(&self, over: Option<Over>) {
+    fn release_memory(&self, over: Option<Over>) {
         let mut place = self.cursor.try_lock();
         match (place.as_mut().and_then(|place| place.as_mut()), over) {
-            (Some(cursor), over) => cursor.let_go(over),
+            (Some(cursor), over) => cursor.release_memory(over),
             (None, Some(over)) => self.asked_to_end.ask(over),
             // It goes on in files on its way.
             (None, None) => {}

@@ -223,7 +223,7 @@ impl FamilyStore {
     /// Freezes the active memstore and starts an empty one. The caller must exclude writers.
     pub(crate) fn freeze_active(&self) {
         self.change(|super_version| {
-            super_version.frozen.push(std::mem::take(&mut super_version.active))
+            super_version.frozen.push(std::mem::take(&mut super_version.active));
         });
     }
 

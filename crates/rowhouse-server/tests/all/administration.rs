@@ -61,7 +61,7 @@ fn servers_are_decommissioned_if_they_are_online_and_recommissioned() {
     let request = proto::DecommissionRegionServersRequest { server_name, offload: true };
     master.call(&request).unwrap();
     let list = proto::ListDecommissionedRegionServersRequest {};
-    assert_eq!(master.call(&list).unwrap().server_name, [live.clone()]);
+    assert_eq!(master.call(&list).unwrap().server_name, std::slice::from_ref(&live));
     let request = proto::RecommissionRegionServerRequest { server_name: live, region: vec![] };
     master.call(&request).unwrap();
     assert!(master.call(&list).unwrap().server_name.is_empty());

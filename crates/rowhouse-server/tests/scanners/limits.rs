@@ -193,7 +193,7 @@ fn a_row_whose_key_ends_the_scan_is_filtered_and_not_scanned() {
     let first = expected(0..1).remove(0);
     let prefix = &first[..first.len() - 1];
     let mut some = Scan::all();
-    some.filter = Some(Box::new(Filter::parse(&format!("PrefixFilter('{prefix}')")).unwrap()));
+    some.filter = Some(Box::new(Filter::parse(format!("PrefixFilter('{prefix}')")).unwrap()));
     let open = ScanCall::open(region_ref(&rows.region), OpenScan::new(some), 100);
     let answer = support::scan(&mut rows.client, &ScanCall { track_metrics: true, ..open });
     let answer = answer.unwrap();

@@ -313,7 +313,7 @@ fn a_full_disk_is_called_one_without_a_reserve_too() {
     store.close().unwrap();
     drop(store);
     disk.set_capacity(Some(disk.used_bytes()));
-    let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());
+    let builder = Store::builder("simulated").settings(settings).with_disk(disk);
     let error = builder.with_boot_id([1; 16]).open().map(drop).unwrap_err();
     assert!(error.message().starts_with("the disk is full"), "{error}");
 }

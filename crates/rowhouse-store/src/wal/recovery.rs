@@ -426,7 +426,7 @@ impl std::fmt::Display for Unclosed {
         }
         match self.synced_sequence {
             Some(synced) => {
-                write!(f, ", and is known to have been synced up to sequence {synced}")?
+                write!(f, ", and is known to have been synced up to sequence {synced}")?;
             }
             None => f.write_str(", and nothing says how much of it was synced")?,
         }

@@ -25,7 +25,7 @@ fn filled(dir: &std::path::Path) -> Store {
 }
 
 fn put(store: &Store, row: &str, qualifier: &str) {
-    let put = Put::new(row.to_owned()).unwrap().add("f", qualifier.to_owned(), "v").unwrap();
+    let put = Put::new(row.to_owned()).unwrap().add("f", qualifier, "v").unwrap();
     store.table(&name()).unwrap().mutate(&put.into()).unwrap();
 }
 
@@ -115,7 +115,8 @@ fn a_cleared_region_has_no_blocks_in_the_cache_and_others_keep_theirs() {
     let dir = tempfile::tempdir().unwrap();
     let store = filled(dir.path());
     store.table(&name()).unwrap().flush().unwrap();
-    (cells(&store, "a"), cells(&store, "z"));
+    cells(&store, "a");
+    cells(&store, "z");
     let (before, max) = store.block_cache_bytes();
     let regions = store.table(&name()).unwrap().regions().to_vec();
     let evicted = regions[0].clear_block_cache();

@@ -177,7 +177,7 @@ fn runs_of_chunks_are_read_as_one_payload() {
 
 #[test]
 fn zstd_in_chunks_begins_with_the_length_and_has_chunks_that_hbase_has_room_for() {
-    let payload: Vec<u8> = (0..600_000u64).map(|at| (at * at >> 7) as u8).collect();
+    let payload: Vec<u8> = (0..600_000u64).map(|at| ((at * at) >> 7) as u8).collect();
     let mut bytes = Vec::new();
     Compressor::new(Compression::Zstd, ZstdForm::Chunks).append(&payload, &mut bytes);
     assert_eq!(bytes[..4], 600_000u32.to_be_bytes());

@@ -136,7 +136,7 @@ impl Settings {
     pub const MUTATION_BYTES: std::ops::RangeInclusive<usize> = 16 << 20..=1 << 30;
 
     /// Returns the limit of the bytes of flushed memstores that readers may hold.
-    pub(crate) fn reader_memstore_bytes_max(&self) -> u64 {
+    pub(crate) fn reader_memory_limit(&self) -> u64 {
         let bytes = self.reader_memstore_bytes_max.unwrap_or(self.memstore_bytes_max);
         bytes.max(self.memstore_flush_bytes)
     }

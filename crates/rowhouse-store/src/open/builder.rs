@@ -140,7 +140,7 @@ impl Builder {
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
         let files = Arc::new(files);
         let (families, snapshots) = open_families(&files, &self.settings, &state);
-        let reader_memory = ReaderMemory::new(self.settings.reader_memstore_bytes_max());
+        let reader_memory = ReaderMemory::new(self.settings.reader_memory_limit());
         let reader_memory = Arc::new(reader_memory);
         let engine = Arc::new(Engine {
             files,

@@ -1,0 +1,61 @@
+# Tasks of this repository: `just NAME`, or run the command below it. Only Rust is needed unless a task says otherwise.
+
+# List the tasks.
+default:
+    @just --list
+
+# Type-check everything.
+check:
+    cargo check --workspace --all-targets
+
+# Run all tests that need only Rust.
+test:
+    cargo test --workspace
+
+# Run the tests of one crate, such as `just test-crate rowhouse-store`.
+test-crate CRATE *ARGS:
+    cargo test -p {{CRATE}} {{ARGS}}
+
+# Accept the new output of expect tests; read the diff afterwards.
+accept CRATE:
+    UPDATE_EXPECT=1 cargo test -p {{CRATE}}
+
+# Format, and deny warnings of clippy and rustdoc.
+lint:
+    cargo fmt --all
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+# Start a server in ./rowhouse-data, with metrics on 127.0.0.1:16030.
+serve *ARGS:
+    cargo run --release -- serve --web {{ARGS}}
+
+# Open the shell on ./rowhouse-data or its server.
+shell *ARGS:
+    cargo run --release -- shell {{ARGS}}
+
+# Run everything that a change must pass (Java 17 and Maven, 35 minutes).
+ci:
+    .ci/run
+
+# Run what is too slow for every change (hours).
+ci-long:
+    .ci/long
+
+# Run stock HBase clients against the release binary (Java 17 and Maven).
+compat:
+    cargo build --release --locked --bin rowhouse
+    compat/run.sh target/release/rowhouse
+
+# Run HBase's own client tests against the release binary (Java 17 and Maven).
+hbase-tests *CLASSES:
+    cargo build --release --locked --bin rowhouse
+    compat/hbase-tests/run.sh target/release/rowhouse {{CLASSES}}
+
+# Compare the store with ready-made engines; bench/README.md explains the cases.
+bench *ARGS:
+    cd bench && cargo run --release -- {{ARGS}}
+
+# Count the words and line widths of comments, by folder.
+language:
+    cargo test -p rowhouse-cli --test language -- --nocapture

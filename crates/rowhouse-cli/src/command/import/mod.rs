@@ -56,7 +56,7 @@ pub(crate) struct ImportArgs {
     making: CreateTableArgs,
     /// HFiles, in a folder for each family; the table has these families, and no server may have
     /// the data directory open
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "RowArgs", "Reading", "MappingArgs", "MakingArgs", "connect"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "RowArgs", "Reading", "MappingArgs", "CreateTableArgs", "connect"])]
     hfiles: Option<PathBuf>,
     /// The data directory; a server that holds it is connected to
     #[arg(long, value_name = "DIR", default_value = DATA_DIR, conflicts_with = "connect")]

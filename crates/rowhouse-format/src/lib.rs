@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use bytes::BytesMut;
-//! use rowhouse_format::convert::{self, CellsIn};
+//! use rowhouse_format::convert::{self, CellPlacement};
 //! use rowhouse_format::proto;
 //! use rowhouse_format::rpc::{self, Call, CellCodec, Method, RequestHead};
 //! use rowhouse_model::{Get, Row};
@@ -45,7 +45,7 @@
 //!
 //! // Server: the answer, its cells straight from the row.
 //! let row = Row::default();
-//! let result = convert::result::to_proto(&row, CellsIn::Block);
+//! let result = convert::result::to_proto(&row, CellPlacement::Block);
 //! let answer = proto::GetResponse { result: Some(result) };
 //! rpc::encode_response(&mut bytes, 7, &answer, CellCodec::KeyValue, row.cells())?;
 //! # assert_eq!(<proto::GetRequest as Call>::METHOD, Method::Get);

@@ -7,13 +7,13 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use rowhouse_format::hfile::{Closing, FileMeta, Trailer, Writer, WriterOptions};
+//! use rowhouse_format::hfile::{Finish, FileMeta, Trailer, Writer, WriterOptions};
 //! use rowhouse_model::{Bytes, Cell, CellKind, Key, Timestamp};
 //!
 //! let mut writer = Writer::new(Vec::new(), WriterOptions::default());
 //! let cell = Cell::new("row", "d", "q", Timestamp::from_millis(5)?, CellKind::Put, "value")?;
 //! writer.append(&cell.with_sequence(7).view())?;
-//! let (summary, file) = writer.finish(&Closing { sequence_max: 7, ..Closing::default() })?;
+//! let (summary, file) = writer.finish(&Finish { sequence_max: 7, ..Finish::default() })?;
 //! assert_eq!(summary.len, file.len() as u64);
 //!
 //! let file = Bytes::from(file);

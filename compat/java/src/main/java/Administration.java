@@ -170,9 +170,10 @@ public final class Administration {
     ServerName server = admin.getRegionServers().iterator().next();
     checks.equal("no balancer decisions", "[]", () -> admin.getLogEntries(null, "BALANCER_DECISION", ServerType.MASTER, 10, null));
     checks.equal("no balancer rejections", "[]", () -> admin.getLogEntries(null, "BALANCER_REJECTION", ServerType.MASTER, 10, null));
+    // Programs that ran before this one may have left entries.
+    checks.equal("one log to clear", 1, () -> admin.clearSlowLogResponses(Collections.singleton(server)).size());
     checks.equal("no slow calls", "[]", () -> admin.getLogEntries(Collections.singleton(server), "SLOW_LOG", ServerType.REGION_SERVER, 10, null));
     checks.equal("no large answers", "[]", () -> admin.getLogEntries(Collections.singleton(server), "LARGE_LOG", ServerType.REGION_SERVER, 10, null));
-    checks.equal("one log to clear", 1, () -> admin.clearSlowLogResponses(Collections.singleton(server)).size());
   }
 
   private void regions(Admin admin, Connection connection) throws Exception {

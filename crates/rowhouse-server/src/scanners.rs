@@ -149,8 +149,12 @@ impl Scanner {
         }
     }
 
-    /// Returns whether a filter has ended the scan, in this region and in all others.
+    /// Returns whether a filter has ended the scan, in this region and in all others. It has not
+    /// while a row that was read before is still to be returned.
     pub(crate) fn is_filter_done(&mut self) -> bool {
+        if self.ahead.is_some() {
+            return false;
+        }
         match &mut self.rows {
             Rows::Stored(_, scanner) => scanner.is_filter_done(),
             Rows::System(rows) => rows.is_filter_done(),

@@ -201,3 +201,15 @@ fn a_row_whose_key_ends_the_scan_is_filtered_and_not_scanned() {
     assert_eq!(keys(&answer), expected(0..10));
     assert_eq!((named("ROWS_SCANNED"), named("ROWS_FILTERED")), (Some(10), Some(1)));
 }
+
+#[test]
+fn a_row_that_an_open_has_no_room_for_comes_next_although_its_filter_is_done() {
+    let mut rows = Rows::new(3);
+    let mut scan = Scan::all();
+    scan.filter = Some(Box::new(Filter::Page(1)));
+    let scan = OpenScan { result_bytes_max: Some(1), ..OpenScan::new(scan) };
+    let opened = support::open(&mut rows.client, &rows.region, scan, 2).unwrap();
+    assert!(opened.rows.is_empty() && opened.heartbeat && opened.more_results);
+    let next = support::next(&mut rows.client, opened.scanner.unwrap(), 0, 2).unwrap();
+    assert_eq!(keys(&next), [crate::row(0)]);
+}

@@ -99,8 +99,8 @@ impl PinnedState {
         state.log_segment = None;
         let forgotten = LogForgotten { below_sequence: last_sequence + 1, first_segment: 0 };
         state.apply(&Edit::new(EditKind::LogForgotten(forgotten)))?;
-        let super_version: Vec<_> = families.iter().map(|family| family.super_version()).collect();
-        let files = super_version
+        let super_versions: Vec<_> = families.iter().map(|family| family.super_version()).collect();
+        let files = super_versions
             .iter()
             .flat_map(|super_version| &super_version.files)
             .chain(snapshots.files());

@@ -1,9 +1,9 @@
-//! Memory of flushed memstores that readers still hold: counted, and bounded.
+//! Counts and bounds the memory of flushed memstores that readers still hold.
 //!
-//! Each (region, family) flushes its memstores to free memory for writers. A memstore that a reader
-//! holds stays in memory after that. Its bytes move from [`Memory`] to [`ReaderMemory`] then, and
-//! leave it when the memstore is dropped. Above the bound the readers let go, the oldest first:
-//! they go on in files where these show the same, and end where they do not (decision 0062).
+//! A flush frees memory for writers, but a memstore that a reader holds stays in memory. The flush
+//! moves its bytes from [`Memory`] to [`ReaderMemory`]; they are subtracted there when the memstore
+//! is dropped. Above the bound, readers release memstores, the oldest reader first: they continue
+//! in the files if these show the same cells, else they end with an error (decision 0062).
 //!
 //! [`Memory`]: crate::engine::Memory
 
@@ -15,18 +15,18 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind};
 
-/// How many lists of readers there are: short scans on many cores must not wait for each other.
+/// Number of lists of readers. Several keep short scans on many cores from waiting for each other.
 const SHARDS: usize = 16;
 
-/// A reader that may hold memstores between two calls of its user.
+/// A reader that may hold memstores between two calls.
 pub(crate) trait MemoryHolder: Send + Sync {
-    /// Goes on in the files of memstores that were flushed and drops these. Where `over` is given,
-    /// a reader that cannot ends, and drops them all the same. A reader in the middle of a call
-    /// does this when it looks at the clock next.
+    /// Continues in the files of flushed memstores and drops these. With `over`, a reader that
+    /// cannot continue ends and drops them too. A reader inside a call does this at its next check
+    /// of the clock.
     fn release_memory(&self, over: Option<Over>);
 }
 
-/// Why a reader ends: the bytes that all readers held, and the bound.
+/// The reason why a reader ends: the bytes that all readers held, and the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Over {
     pub(crate) bytes: u64,
@@ -34,27 +34,27 @@ pub(crate) struct Over {
 }
 
 impl Over {
-    /// The error of every later use of `reader`.
+    /// Returns the error of every later use of `reader`.
     pub(crate) fn error(self, kind: ErrorKind, reader: &str) -> Error {
         let Self { bytes, bytes_max } = self;
         Error::new(
             kind,
             format!(
-                "{reader} was ended to free memory, begin another: flushed memstores held by \
+                "{reader} was closed to free memory; open another: flushed memstores held by \
                  readers: bytes={bytes}, max={bytes_max}"
             ),
         )
     }
 }
 
-/// The bytes of flushed memstores that readers hold, and these readers.
+/// The bytes of flushed memstores that readers hold, and the registered readers.
 pub(crate) struct ReaderMemory {
     bytes: AtomicU64,
     bytes_max: u64,
     next_age: AtomicU64,
-    /// By age: the least is the oldest.
+    /// By age; the smallest number is the oldest reader.
     readers: [Mutex<BTreeMap<u64, Reader>>; SHARDS],
-    /// Held by the one thread that has readers let go.
+    /// Serializes releases.
     freeing: Mutex<()>,
 }
 
@@ -75,24 +75,24 @@ impl ReaderMemory {
         }
     }
 
-    /// Bytes of flushed memstores that are still in memory.
+    /// Returns the bytes of flushed memstores that are still in memory.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
     }
 
-    /// How many there may be.
+    /// Returns their bound.
     pub(crate) fn bytes_max(&self) -> u64 {
         self.bytes_max
     }
 
-    /// Counts `bytes` until what it returns is dropped.
+    /// Counts `bytes` until the returned guard is dropped.
     pub(crate) fn count(self: &Arc<Self>, bytes: u64) -> CountedBytes {
         self.bytes.fetch_add(bytes, Ordering::AcqRel);
         CountedBytes { memory: Arc::clone(self), bytes }
     }
 
-    /// Registers a reader at `sequence` until what this returns is dropped. It is asked when memory
-    /// is short, and flushes that begin keep what it sees.
+    /// Registers a reader at `sequence` until the returned guard is dropped. Flushes that begin
+    /// later keep the cells it sees, and it is asked to release memstores when memory is short.
     pub(crate) fn register<H: MemoryHolder + 'static>(
         self: &Arc<Self>,
         sequence: u64,
@@ -105,7 +105,7 @@ impl ReaderMemory {
         Registered { holder, memory: Arc::clone(self), age }
     }
 
-    /// The lowest sequence of a reader that can see cells from `first` on.
+    /// Returns the lowest sequence, not below `first`, at which a registered reader reads.
     pub(crate) fn lowest_sequence(&self, first: u64) -> Option<u64> {
         let lowest_of = |shard: &Mutex<BTreeMap<u64, Reader>>| {
             let readers = shard.lock();
@@ -114,13 +114,13 @@ impl ReaderMemory {
         self.readers.iter().filter_map(lowest_of).min()
     }
 
-    /// Has readers let go, the oldest first, until no more is held than may be. A reader ends only
-    /// where too much is held after all of them have gone on in files.
+    /// Makes readers release memstores, the oldest reader first, until they hold no more than the
+    /// bound. A reader ends only if too much is still held after all of them continue in files.
     pub(crate) fn free(&self) {
         self.free_to(self.bytes_max);
     }
 
-    /// The same, until no more than `bytes_max` is held.
+    /// As [`ReaderMemory::free`], with another bound.
     pub(crate) fn free_to(&self, bytes_max: u64) {
         if self.bytes() <= bytes_max {
             return;
@@ -158,7 +158,7 @@ impl ReaderMemory {
     }
 }
 
-/// Bytes that are counted as held by readers, as long as it lives.
+/// Bytes that count as held by readers until this is dropped.
 pub(crate) struct CountedBytes {
     memory: Arc<ReaderMemory>,
     bytes: u64,

@@ -22,10 +22,10 @@ use crate::region::Region;
 /// wait for it nor take anything from it; the disk space of files they replace is freed when the
 /// read point is dropped. [`Settings::scan_age_max`] limits how long it may be used.
 ///
-/// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]) it goes on in the
-/// files of memstores that were flushed. Reads that would see what a flush drops are refused from
-/// then on: raw ones, those with an upper end of time, those of a family that was declared anew or
-/// dropped.
+/// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]), it continues in the
+/// files of flushed memstores. From then on it refuses reads that could see cells that a flush
+/// drops: raw reads, reads with an upper time bound, and reads of a family whose declaration has
+/// changed or that was dropped.
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 /// [`Settings::reader_memstore_bytes_max`]: crate::Settings::reader_memstore_bytes_max
@@ -50,9 +50,9 @@ struct HeldFamilies {
 
 struct HeldFamily {
     super_version: Arc<SuperVersion>,
-    /// By what flushes have dropped of the memstores in whose place their files came.
+    /// The retention under which flushes dropped cells of memstores that files have replaced.
     dropped_by: Vec<Retention>,
-    /// Why it gave up memstores that it needed, if it did.
+    /// Set once it has dropped memstores that it needed.
     ended: Option<Over>,
 }
 
@@ -75,8 +75,8 @@ impl ReadPoint {
         let families = families
             .map(|(key, family)| {
                 let super_version = Guard::into_inner(family.super_version_at(sequence)?);
-                // A flush that has begun does not know of this point, and may drop what is seen
-                // before its last.
+                // A flush that has begun does not know this point. It may drop cells visible at
+                // sequences below its last one.
                 let is_known =
                     super_version.frozen.iter().all(|frozen| frozen.last_sequence() <= sequence);
                 is_known.then_some(())?;
@@ -120,7 +120,8 @@ impl ReadPoint {
         region.families().iter().any(|family| held.contains_key(&key_of(family)))
     }
 
-    /// What it sees of a family, where the read sees nothing of what was dropped by this.
+    /// Returns its super version of a family. `sees_nothing` returns whether the read sees none of
+    /// the cells that a flush dropped under a retention.
     fn find(
         &self,
         family: &FamilyStore,
@@ -154,7 +155,7 @@ impl ReadPoint {
 }
 
 impl HeldFamily {
-    /// Refuses a read that may see what is not held any more.
+    /// Refuses a read that may see cells that are no longer held.
     fn check(&self, sees_nothing: impl Fn(&Retention) -> bool) -> Result<()> {
         if let Some(over) = self.ended {
             return Err(over.error(ErrorKind::UnknownScanner, "the read point"));
@@ -164,12 +165,11 @@ impl HeldFamily {
         }
         Err(Error::new(
             ErrorKind::UnknownScanner,
-            "the read point went on in files to free memory, of which flushes have dropped what this read may see",
+            "the read point has released memstores to free memory, and their files lack cells that this read may see",
         ))
     }
 
-    /// Reads files in the place of the memstores that were flushed, where that shows the same at
-    /// `sequence`.
+    /// Replaces flushed memstores by their files where these show the same cells at `sequence`.
     fn follow_flushes(&mut self, sequence: u64) {
         if !memstores_of(&self.super_version).any(|memstore| memstore.held_bytes() > 0) {
             return;
@@ -177,7 +177,7 @@ impl HeldFamily {
         let mut files = self.super_version.files.clone();
         let mut left = Vec::new();
         for memstore in memstores_of(&self.super_version) {
-            // It was empty when the point was taken.
+            // The memstore was empty when the read point was taken.
             if memstore.first_sequence().is_none_or(|first| first > sequence) {
                 continue;
             }
@@ -202,7 +202,7 @@ impl HeldFamily {
         self.super_version = Arc::new(super_version);
     }
 
-    /// Gives up memstores that nobody but readers holds.
+    /// Drops all memstores if only readers hold one of them, and refuses later reads.
     fn end(&mut self, over: Over) {
         if memstores_of(&self.super_version).all(|memstore| memstore.held_bytes() == 0) {
             return;

@@ -320,12 +320,12 @@ impl ScanCursor {
     pub(super) fn follow_flushes(&mut self) -> Result<u64> {
         let between_rows = self.left_in.is_none();
         let mut families = self.families.iter_mut().chain(&mut self.on_demand);
-        let retention = families.try_fold(0, |retention, family| {
+        let held_bytes = families.try_fold(0, |bytes, family| {
             family.follow_flushes(between_rows)?;
-            Ok(retention + family.held_bytes())
+            Ok(bytes + family.held_bytes())
         });
-        self.fail_if(retention.is_err());
-        retention
+        self.fail_if(held_bytes.is_err());
+        held_bytes
     }
 
     fn read_next(&mut self, limits: &ScanLimits, asked_to_end: &AskedToEnd) -> Result<Scanned> {

@@ -1,4 +1,4 @@
-//! Scanners of a region, as their users hold them.
+//! Region scanners, and how the store takes memory from idle ones.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::memory::{MemoryHolder, Over, Registered};
 use super::scan::{AskedToEnd, NOT_ASKED, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
 use crate::region::ReadCounts;
 
-/// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
-/// holds the files and memstores it reads, so merges neither wait for it nor take anything from it;
-/// what they free on the disk becomes free with it. [`Settings::scan_age_max`] is how long that may
-/// be. When a memstore is flushed it goes on in the file, on its way or by
-/// [`RegionScanner::follow_flushes`]. One that cannot ends when readers hold too much memory:
-/// [`Settings::reader_memstore_bytes_max`].
+/// An open scan of one region: it reads a snapshot taken when it was opened. It holds the files and
+/// memstores it reads, so compactions neither wait for it nor take anything from it; the disk space
+/// of files they replace is freed when the scanner is dropped. [`Settings::scan_age_max`] limits
+/// its lifetime. After a memstore is flushed, the scanner continues in the file, either while it
+/// reads or in [`RegionScanner::follow_flushes`]. A scanner that cannot continue in the file is
+/// closed when readers hold too much memory: [`Settings::reader_memstore_bytes_max`].
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 /// [`Settings::reader_memstore_bytes_max`]: crate::Settings::reader_memstore_bytes_max
@@ -28,19 +28,19 @@ pub struct RegionScanner {
     reason = "a box for files only is one allocation more for each short scan"
 )]
 enum Cursor {
-    /// It holds files only.
+    /// Holds files only.
     Own(ScanCursor),
-    /// It holds memstores, and is asked to let go of them.
+    /// Holds memstores; the store can make it release them.
     Shared {
         shared: Registered<SharedCursor>,
-        /// The cursor during a call that its user has begun.
+        /// The cursor, during a call begun by [`RegionScanner::begin_call`].
         in_call: Option<Box<ScanCursor>>,
     },
 }
 
 struct SharedCursor {
-    /// Held while a row is read, and by who has it let go of memstores between two calls; none
-    /// during a call that the user has begun.
+    /// Locked while a row is read, and while the store makes an idle scanner release memstores.
+    /// `None` during a call begun by [`RegionScanner::begin_call`].
     cursor: Mutex<Option<Box<ScanCursor>>>,
     asked_to_end: AskedToEnd,
 }
@@ -64,8 +64,8 @@ impl RegionScanner {
         Ok(Self { cursor, read_point })
     }
 
-    /// Begins a call in which many rows are read: up to [`RegionScanner::end_call`] it is in use,
-    /// which spares a lock for each row. Memory that it holds is not free before.
+    /// Begins a call that reads several rows, which then take no lock each. The store cannot take
+    /// memory from the scanner until [`RegionScanner::end_call`].
     pub fn begin_call(&mut self) {
         if let Cursor::Shared { shared, in_call } = &mut self.cursor
             && in_call.is_none()
@@ -74,26 +74,26 @@ impl RegionScanner {
         }
     }
 
-    /// Ends a call: its user may not come back for long.
+    /// Ends a call. The next one may be far away, so a pending request for memory is carried out.
     pub fn end_call(&mut self) {
         if let Cursor::Shared { shared, in_call } = &mut self.cursor
             && let Some(mut cursor) = in_call.take()
         {
-            let mut place = shared.cursor.lock();
+            let mut slot = shared.cursor.lock();
             if let Some(over) = shared.asked_to_end.take() {
                 cursor.release_memory(Some(over));
             }
-            *place = Some(cursor);
+            *slot = Some(cursor);
         }
     }
 
-    /// The next row that has anything to show, or the next part of it where the scan has a batch;
-    /// `None` behind the last.
+    /// Returns the next row that has visible cells, or its next part if the scan has a batch;
+    /// `None` after the last.
     ///
     /// # Errors
-    /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long, and after any
-    /// error: it does not come to an end that is none. `ScannerReset` when it was ended to free
-    /// memory.
+    /// `Io` and `Corruption`; `UnknownScanner` if the scanner has been open for too long, and on
+    /// every call after an error, so that an error never looks like the end of the scan;
+    /// `ScannerReset` if it was closed to free memory.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
     pub fn next(&mut self) -> Result<Option<Row>> {
         match self.next_part(&ScanLimits::NONE)? {
@@ -102,7 +102,7 @@ impl RegionScanner {
         }
     }
 
-    /// The same, as far as the limits allow: what a server answers a call with.
+    /// As [`RegionScanner::next`], within limits: a server's response to one call.
     ///
     /// # Errors
     /// As [`RegionScanner::next`].
@@ -116,7 +116,7 @@ impl RegionScanner {
                 let mut cursor = shared.cursor.lock();
                 let cursor = cursor.as_mut().expect(AT_REST);
                 let scanned = cursor.next_part(limits, &shared.asked_to_end);
-                // Its user may not come back for long.
+                // The next call may be far away.
                 if let Some(over) = shared.asked_to_end.take() {
                     cursor.release_memory(Some(over));
                 }
@@ -126,10 +126,10 @@ impl RegionScanner {
         cursor.next_part(limits, asked_to_end)
     }
 
-    /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this
-    /// is for scanners that wait to be asked for more, which would keep it meanwhile. Gives the
-    /// bytes that it keeps all the same: it may see what a flush has dropped that had begun before
-    /// the first time, and one that goes backward keeps them up to the end of its row.
+    /// Releases memstores that were flushed since the scanner was opened. A scanner does this while
+    /// it reads; this call is for an idle scanner, which would otherwise keep them. Returns the
+    /// bytes it still keeps: it cannot continue in the file of a flush that dropped cells it may
+    /// see, and a reverse scanner keeps memstores up to the end of its row.
     ///
     /// # Errors
     /// `Io` and `Corruption`.
@@ -142,17 +142,17 @@ impl RegionScanner {
         self.with(ScanCursor::may_have_more)
     }
 
-    /// How many rows it may still give.
+    /// Returns how many rows the scan's limit still allows.
     pub(crate) fn rows_left(&mut self) -> u64 {
         self.with(|cursor| cursor.rows_left())
     }
 
-    /// Whether a filter has said that nothing more comes, here or in any other region.
+    /// Whether the filter has ended the scan, in this region and all others.
     pub fn is_filter_done(&mut self) -> bool {
         self.with(ScanCursor::is_filter_done)
     }
 
-    /// How far it has come.
+    /// Returns the scanner's progress.
     pub fn progress(&self) -> ScanProgress {
         match &self.cursor {
             Cursor::Own(cursor) => cursor.progress(),
@@ -163,7 +163,7 @@ impl RegionScanner {
         }
     }
 
-    /// The sequence it reads at.
+    /// Returns the sequence it reads at.
     pub fn read_point(&self) -> u64 {
         self.read_point
     }
@@ -179,16 +179,16 @@ impl RegionScanner {
     }
 }
 
-/// Why the cursor is in its place.
-const AT_REST: &str = "outside of a call the cursor is in its place";
+/// The invariant of [`SharedCursor::cursor`].
+const AT_REST: &str = "the cursor is in its slot outside of begin_call and end_call";
 
 impl MemoryHolder for SharedCursor {
     fn release_memory(&self, over: Option<Over>) {
-        let mut place = self.cursor.try_lock();
-        match (place.as_mut().and_then(|place| place.as_mut()), over) {
+        let mut slot = self.cursor.try_lock();
+        match (slot.as_mut().and_then(|slot| slot.as_mut()), over) {
             (Some(cursor), over) => cursor.release_memory(over),
             (None, Some(over)) => self.asked_to_end.ask(over),
-            // It goes on in files on its way.
+            // A scanner inside a call continues in files by itself.
             (None, None) => {}
         }
     }

@@ -276,12 +276,12 @@ struct Open {
     was_ended: bool,
 }
 
-/// Whether a reader was ended to free memory: never an error without its cause.
+/// Whether the error says that a reader was closed to free memory.
 fn is_ended(error: &Error) -> bool {
     let message = error.to_string();
     match error.kind() {
         ErrorKind::ScannerReset => message.contains("flushed memstores held by readers"),
-        ErrorKind::UnknownScanner => message.contains("the read point went on in files"),
+        ErrorKind::UnknownScanner => message.contains("the read point has released memstores"),
         _ => false,
     }
 }

@@ -16,7 +16,7 @@ test:
 test-crate CRATE *ARGS:
     cargo test -p {{CRATE}} {{ARGS}}
 
-# Accept the new output of expect tests; read the diff afterwards.
+# Accept the new output of expect tests and shell transcripts; read the diff afterwards.
 accept CRATE:
     UPDATE_EXPECT=1 cargo test -p {{CRATE}}
 

@@ -52,6 +52,10 @@ hbase-tests *CLASSES:
     cargo build --release --locked --bin rowhouse
     compat/hbase-tests/run.sh target/release/rowhouse {{CLASSES}}
 
+# Feed random input to the parsers (nightly compiler); all targets of fuzz/ by default.
+fuzz SECONDS *TARGETS:
+    fuzz/run.sh {{SECONDS}} {{TARGETS}}
+
 # Compare the store with ready-made engines; bench/README.md explains the cases.
 bench *ARGS:
     cd bench && cargo run --release -- {{ARGS}}

@@ -254,8 +254,7 @@ fn strength(durability: Durability) -> u8 {
 }
 
 fn refuse_all(checked: Vec<Result<()>>, error: &Error) -> Vec<Result<MutationOutcome>> {
-    let refused = || Error::new(error.kind(), error.message());
-    checked.into_iter().map(|checked| checked.and_then(|()| Err(refused()))).collect()
+    checked.into_iter().map(|checked| checked.and_then(|()| Err(error.clone()))).collect()
 }
 
 /// Makes the checks that need no read.

@@ -425,7 +425,7 @@ impl Outcomes for Each {
 
     fn refuse_from(&mut self, from: usize, error: Error) -> Result<()> {
         let rest = self.0[from..].iter_mut().filter(|outcome| outcome.is_ok());
-        rest.for_each(|outcome| *outcome = Err(Error::new(error.kind(), error.message())));
+        rest.for_each(|outcome| *outcome = Err(error.clone()));
         Ok(())
     }
 

@@ -396,7 +396,7 @@ impl<'a> Batch<'a> {
     }
 
     fn fail(&mut self, places: impl IntoIterator<Item = usize>, error: &Error) {
-        let failed = places.into_iter().map(|at| (at, Error::new(error.kind(), error.message())));
+        let failed = places.into_iter().map(|at| (at, error.clone()));
         self.failed.extend(failed);
     }
 

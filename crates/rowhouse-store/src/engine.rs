@@ -17,7 +17,7 @@ use crate::flush;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
-use crate::read::ReaderMemory;
+use crate::reader_memory::ReaderMemory;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::split::SplitQueue;

@@ -18,8 +18,7 @@ use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::newest::Current;
 use crate::oversized_rows::{OversizedRowLog, RowLimit};
-use crate::read::Retention;
-use crate::read::unexpired_from;
+use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
 /// The data of one family in one region.
@@ -256,10 +255,12 @@ impl FamilyStore {
         now_millis: i64,
         asked: Option<CompactionKind>,
     ) -> PolicyInput<'a> {
-        let family = self.descriptor();
+        let declared = self.declared.get();
+        let family = &declared.descriptor;
         // A file does not record whether it holds versions that MIN_VERSIONS keeps past their TTL.
         let expires = family.versions_min() == 0;
-        let unexpired_from = if expires { unexpired_from(family, now_millis) } else { i64::MIN };
+        let unexpired_from =
+            if expires { declared.retention.unexpired_from(now_millis) } else { i64::MIN };
         let drops = Drops {
             markers: family.keep_deleted_cells() == KeepDeletedCells::False,
             behind: family.versions_max() == 1 && family.versions_min() == 0,

@@ -10,7 +10,8 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
-use crate::read::{Merge, Retention, Source};
+use crate::read::{Merge, Source};
+use crate::retention::Retention;
 use crate::store_file::{NewFile, StoreFile};
 use crate::tasks::Tasks;
 

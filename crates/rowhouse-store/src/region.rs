@@ -18,8 +18,8 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::newest::Current;
 use crate::read::{
-    Opening, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row, read_row_as_of,
-    read_row_at_once,
+    Opening, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row,
+    read_row_as_of, read_row_at_once,
 };
 use crate::store_file;
 use crate::write::apply;
@@ -42,15 +42,6 @@ pub struct Region {
     /// Shared with the region's scanners.
     reads: Arc<ReadCounts>,
     writes: AtomicU64,
-}
-
-/// Counts of a region's reads.
-#[derive(Debug, Default)]
-pub(crate) struct ReadCounts {
-    /// Rows returned.
-    pub(crate) rows: AtomicU64,
-    /// Rows not returned: a filter removed all their cells, or no cell was visible.
-    pub(crate) filtered: AtomicU64,
 }
 
 /// Requests to a region since the store was opened.

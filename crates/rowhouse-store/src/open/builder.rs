@@ -24,7 +24,7 @@ use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
 use crate::oversized_rows::RowLimit;
-use crate::read::ReaderMemory;
+use crate::reader_memory::ReaderMemory;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;

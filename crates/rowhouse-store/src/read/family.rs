@@ -9,12 +9,13 @@ use rowhouse_model::{
 
 use super::post_filter::PostFilter;
 use super::row::{QueryMatcher, ReadBudget, RowRead};
-use super::{Merge, ReadAt, Retention, Rules, Source};
+use super::{Merge, ReadAt, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
+use crate::retention::Retention;
 use crate::store_file::{FileCursor, StoreFile};
 
 /// The query, for each family.

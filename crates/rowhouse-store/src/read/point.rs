@@ -9,13 +9,13 @@ use parking_lot::RwLock;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use super::family::Query;
-use super::memory::{MemoryHolder, Over, Registered};
-use super::rules::Retention;
 use crate::catalog::{Catalog, Entries};
 use crate::engine::Engine;
 use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
+use crate::reader_memory::{MemoryHolder, Over, Registered};
 use crate::region::Region;
+use crate::retention::Retention;
 
 /// A read point over all tables: every read at it sees the mutations that were visible when it was
 /// taken and no later ones. It holds the memstores and files of that time, so compactions neither

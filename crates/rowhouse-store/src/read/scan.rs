@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
 
+use super::counts::ReadCounts;
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
-use super::memory::Over;
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::{ReadAt, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::region::ReadCounts;
+use crate::reader_memory::Over;
 
 /// Rows a scanner examines between two clock checks; a check costs about as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;

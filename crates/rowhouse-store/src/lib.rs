@@ -22,6 +22,7 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 
+mod aside;
 mod background;
 mod backup;
 mod block_cache;
@@ -38,6 +39,7 @@ mod flush;
 mod hand_over;
 mod hfile;
 mod key_formatter;
+mod layout;
 mod manifest;
 mod memstore;
 mod mvcc;

@@ -16,12 +16,12 @@ use crate::compact::{self, CompactionKind, Pacing};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::layout::file_path;
 use crate::newest::Current;
 use crate::read::{
     Opening, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row,
     read_row_as_of, read_row_at_once,
 };
-use crate::store_file;
 use crate::write::apply;
 use crate::write::wait_mode::{NonBlocking, WaitMode};
 
@@ -415,7 +415,7 @@ impl Region {
             |family: &&Arc<FamilyStore>| families.is_empty() || families.contains(family.name());
         let wanted = self.families().iter().filter(is_wanted);
         let files = wanted.flat_map(|family| family.super_version().files.clone());
-        Ok(files.map(|file| store_file::path(file.id())).collect())
+        Ok(files.map(|file| file_path(file.id())).collect())
     }
 
     /// Returns the creation time, in milliseconds, of the oldest file that a major compaction

@@ -10,9 +10,9 @@ use std::time::Instant;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Namespace, Result, TableName, TableState};
 
-use super::aside;
 use super::replay::recover;
 use super::settle::{prepare, reconcile_files};
+use crate::aside;
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};

@@ -15,8 +15,9 @@ use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::{FamilyStore, SuperVersion};
+use crate::layout::file_path;
 use crate::memstore::MemstoreCursor;
-use crate::store_file::{self, FileCursor};
+use crate::store_file::FileCursor;
 
 /// Returns the fate of every stored cell of the column that `get` names.
 ///
@@ -89,7 +90,7 @@ fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, Cell
     }
     for file in &super_version.files {
         if file.may_hold_row(row, || None)? {
-            let place = CellLocation::File(store_file::path(file.id()));
+            let place = CellLocation::File(file_path(file.id()));
             sources.push((Source::File(FileCursor::open(file, &start, Caching::LookOnly)?), place));
         }
     }

@@ -10,6 +10,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use crate::background::{Queue, Work};
 use crate::clock::TimestampSource;
+use crate::commits::{Nonces, RecentWrites, RowLocks};
 use crate::compact::Compactions;
 use crate::disk::Disk;
 use crate::family::FamilyStore;
@@ -24,9 +25,6 @@ use crate::split::SplitQueue;
 use crate::store_file::{Files, SnapshotFiles};
 use crate::tasks::Tasks;
 use crate::wal::{self, Wal};
-use crate::write::nonce::Nonces;
-use crate::write::recent::RecentWrites;
-use crate::write::row_lock::RowLocks;
 
 /// The families of all regions, by region id and family name.
 pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;

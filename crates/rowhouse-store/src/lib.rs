@@ -30,6 +30,7 @@ mod catalog;
 mod cells;
 mod check;
 mod clock;
+mod commits;
 mod compact;
 mod directory;
 mod disk;
@@ -61,6 +62,7 @@ mod store_file;
 mod system;
 mod table;
 mod tasks;
+mod wait_mode;
 mod wal;
 mod write;
 
@@ -86,8 +88,8 @@ pub use stats::{
 pub use store::Store;
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
+pub use wait_mode::NonBlocking;
 pub use write::transaction::Transaction;
-pub use write::wait_mode::NonBlocking;
 
 #[cfg(test)]
 mod crash_tests;

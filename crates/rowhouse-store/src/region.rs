@@ -22,8 +22,8 @@ use crate::read::{
     Opening, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row,
     read_row_as_of, read_row_at_once,
 };
+use crate::wait_mode::{NonBlocking, WaitMode};
 use crate::write::apply;
-use crate::write::wait_mode::{NonBlocking, WaitMode};
 
 /// A region that the store serves.
 pub struct Region {

@@ -16,6 +16,7 @@ use crate::aside;
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
+use crate::commits::{Nonces, RecentWrites, RowLocks};
 use crate::compact::{Compactions, Policy};
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
@@ -34,9 +35,6 @@ use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
 use crate::tasks::Tasks;
 use crate::wal::{Epochs, Limits, LogScan, Segments, Wal};
-use crate::write::nonce::Nonces;
-use crate::write::recent::RecentWrites;
-use crate::write::row_lock::RowLocks;
 
 /// The options for opening a store.
 pub struct Builder {

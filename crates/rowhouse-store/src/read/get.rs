@@ -12,7 +12,7 @@ use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
 use super::{ReadAt, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::write::wait_mode::NonBlocking;
+use crate::wait_mode::NonBlocking;
 
 /// Limits of a non-blocking read: bytes of returned cells (at a hundred bytes per cell, 0.2 ms),
 /// cells matched, and the time for reads that do not count cells.

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Error, ErrorKind, Result, escape};
 
-use super::wait_mode::{NonBlocking, WaitMode};
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::region::Region;
 use crate::space::Need;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 /// Checks that there is room for a write, and waits for it if `wait_mode` allows.
 ///

@@ -13,16 +13,16 @@ use super::admit::admit;
 use super::apply::{asked, check, strongest};
 use super::batch::{Atomicity, Batch};
 use super::commit;
-use super::recent::Touched;
 use super::record_builder::RecordBuilder;
-use super::wait_mode::WaitMode;
 use crate::catalog::Catalog;
+use crate::commits::Touched;
 use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::{Table, TableScanner};
+use crate::wait_mode::WaitMode;
 
 /// The reads and writes of one [`Store::transact`]. It reads at one read point and sees its own
 /// writes; others see them only once all are committed.
@@ -55,7 +55,7 @@ pub(crate) enum Ended {
 
 impl Transaction {
     pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
-        engine.recent_writes.begin(engine);
+        engine.recent_writes.begin(&engine.freeze_latch);
         let point = loop {
             // A sequence without a commit, like that of a write that the log refused.
             let sequence = engine.mvcc.reserve();

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, RwLock};
-use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
 
 use crate::background::{Queue, Work};
 use crate::clock::TimestampSource;
@@ -23,8 +23,11 @@ use crate::settings::Settings;
 use crate::space::Space;
 use crate::split::SplitQueue;
 use crate::store_file::{Files, SnapshotFiles};
-use crate::tasks::Tasks;
+use crate::tasks::{RunningTask, Tasks};
 use crate::wal::{self, Wal};
+
+/// Number of cells written between two checks whether the store is closing.
+pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
 /// The families of all regions, by region id and family name.
 pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
@@ -137,6 +140,40 @@ impl Engine {
     /// Removes a dropped family from the map.
     pub(crate) fn forget_family(&self, family: &FamilyStore) {
         self.families.write().remove(&(family.region_id(), family.name().clone()));
+    }
+
+    /// Lists a task until the returned guard is dropped.
+    pub(crate) fn begin_task(&self, description: String, status: String) -> RunningTask<'_> {
+        self.tasks.begin(description, status, self.timestamps.now_millis())
+    }
+
+    /// Lists a task on a family, such as `Flushing`.
+    pub(crate) fn begin_family_task(
+        &self,
+        what: &str,
+        family: &FamilyStore,
+        status: String,
+    ) -> RunningTask<'_> {
+        let region = self.manifest.read(|state| {
+            let mut tables = state.tables.values();
+            let region = tables.find_map(|table| table.regions.get(&family.region_id()));
+            region.map(|region| region.info.name().to_string())
+        });
+        let (family, region) = (escape(family.name()), region.unwrap_or_default());
+        self.begin_task(format!("{what} {family} in {region}"), status)
+    }
+
+    /// Returns the names of the expired snapshots, unless their cleanup is switched off.
+    pub(crate) fn expired_snapshots(&self) -> Vec<String> {
+        let now_millis = self.timestamps.now_millis();
+        self.manifest.read(|state| {
+            if state.switches.snapshot_cleanup_off {
+                return Vec::new();
+            }
+            let entries = state.snapshots.values();
+            let expired = entries.filter(|entry| entry.snapshot.is_expired(now_millis));
+            expired.map(|entry| entry.snapshot.name().to_owned()).collect()
+        })
     }
 
     /// Counts memstores that the super version no longer has as held by readers instead of as live.

@@ -6,17 +6,13 @@ use rowhouse_model::{Key, Result};
 
 use crate::cells::Cells;
 use crate::compact::{CompactionFilter, CompactionKind};
-use crate::engine::Engine;
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
 use crate::read::{Merge, Source};
 use crate::retention::Retention;
 use crate::store_file::{NewFile, StoreFile};
-use crate::tasks::Tasks;
-
-/// Number of cells written between two checks whether the store is closing.
-pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
 /// Flushes the family's memstores to a file, without the cells that a minor compaction drops as
 /// well (decision 0051).
@@ -96,7 +92,7 @@ fn write_frozen(
     flushed_sequence: u64,
 ) -> Result<()> {
     let bytes: u64 = memstores.iter().map(|memstore| memstore.bytes()).sum();
-    let _task = Tasks::begin_family(engine, "Flushing", family, format!("{bytes} bytes"));
+    let _task = engine.begin_family_task("Flushing", family, format!("{bytes} bytes"));
     // Write no file that the manifest could not record.
     engine.manifest.check_writable()?;
     let written = write_file(engine, family, memstores)?;

@@ -7,13 +7,11 @@ use rowhouse_model::{Error, ErrorKind, Key, Result};
 use super::compaction_filter::CompactionFilter;
 use super::{Choice, CompactionKind, FileSummary, OtherFiles, RowKinds, choose};
 use crate::cells::Cells;
-use crate::engine::Engine;
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
-use crate::flush::CELLS_BETWEEN_CHECKS;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
-use crate::tasks::Tasks;
 
 /// Bytes of rows and values between two checks whether to stop or wait, if [`CELLS_BETWEEN_CHECKS`]
 /// cells are more: large cells would delay the check for too long.
@@ -119,7 +117,7 @@ pub(super) fn merge(
     engine.manifest.check_writable()?;
     let bytes = files.iter().map(|file| file.len()).sum::<u64>();
     let status = format!("{} files of {bytes} bytes", files.len());
-    let _task = Tasks::begin_family(engine, "Compacting", family, status);
+    let _task = engine.begin_family_task("Compacting", family, status);
     // A reader at this sequence or later sees all cells of these files: they were visible before
     // they were flushed.
     let readable_from = engine.mvcc.visible();

@@ -200,7 +200,7 @@ impl State {
         for key in engine.families.read().keys() {
             self.wanted.entry(key.clone()).or_default();
         }
-        if engine.has_expired_snapshots() {
+        if !engine.expired_snapshots().is_empty() {
             engine.queue.push(Work::ExpireSnapshots);
         }
     }

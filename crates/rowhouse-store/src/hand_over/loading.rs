@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, CellRef, Error, ErrorKind, Result, escape};
 
-use crate::engine::Engine;
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
-use crate::flush::{CELLS_BETWEEN_CHECKS, flush};
+use crate::flush::flush;
 use crate::hfile::{HFile, HFileCells};
 use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};

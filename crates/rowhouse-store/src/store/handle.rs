@@ -9,7 +9,8 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, TableName};
 
-use crate::background::{self, Work};
+use super::workers;
+use crate::background::Work;
 use crate::catalog::Catalog;
 use crate::compact::{self, Share};
 use crate::directory::Directory;
@@ -83,8 +84,8 @@ impl Store {
         });
         let mut workers = Vec::new();
         if background == Background::Threads {
-            workers.push(spawn(&engine, "rowhouse-flush", background::flush)?);
-            workers.push(spawn(&engine, "rowhouse-log", background::maintain_log)?);
+            workers.push(spawn(&engine, "rowhouse-flush", workers::flush)?);
+            workers.push(spawn(&engine, "rowhouse-log", workers::maintain_log)?);
             for thread in 0..engine.settings.compaction.threads.max(1) {
                 let share = if thread == 1 { Share::Small } else { Share::All };
                 let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
@@ -288,7 +289,7 @@ impl Store {
         let waiting =
             [&engine.log_work, &engine.queue].into_iter().find_map(|queue| queue.pop_waiting());
         match waiting {
-            Some(work) => background::do_work(engine, &work),
+            Some(work) => workers::do_work(engine, &work),
             None => {
                 return compact::work_by_hand(engine)
                     || engine.splits.pop_waiting().is_some_and(|region| {

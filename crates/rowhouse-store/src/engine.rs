@@ -1,6 +1,5 @@
 //! The state that all regions of a store share.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,9 +10,9 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
 use crate::background::{Queue, Work};
 use crate::clock::TimestampSource;
 use crate::commits::{Nonces, RecentWrites, RowLocks};
-use crate::compact::Compactions;
+use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
-use crate::family::FamilyStore;
+use crate::family::{Families, FamilyStore};
 use crate::flush;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
@@ -28,9 +27,6 @@ use crate::wal::{self, Wal};
 
 /// Number of cells written between two checks whether the store is closing.
 pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
-
-/// The families of all regions, by region id and family name.
-pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
 
 /// The state that all regions of a store share.
 pub(crate) struct Engine {
@@ -118,6 +114,15 @@ impl Engine {
             self.wal().close("MANIFEST could not be written; reopen the store");
         }
         appended
+    }
+
+    /// Returns the families that compactions choose from.
+    pub(crate) fn candidates(&self) -> Candidates<'_> {
+        Candidates {
+            families: &self.families,
+            settings: &self.settings,
+            timestamps: &self.timestamps,
+        }
     }
 
     /// Returns the family of a region, if it has not been dropped.

@@ -1,6 +1,9 @@
 //! The data of one family in one region: the active memstore, the memstores being flushed and the
 //! files. HBase's Store.
 
+mod running;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -9,17 +12,20 @@ use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
+use running::Running;
+
 use crate::background::Work;
 use crate::block_cache::Caching;
-use crate::compact::{
-    CompactionKind, Drops, FileSummary, Policy, PolicyInput, Running, read_amplification,
-};
+use crate::compaction_policy::{CompactionKind, Drops, Policy, PolicyInput, read_amplification};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::newest::Current;
 use crate::oversized_rows::{OversizedRowLog, RowLimit};
 use crate::retention::Retention;
-use crate::store_file::StoreFile;
+use crate::store_file::{FileSummary, StoreFile};
+
+/// The families of all regions, by region id and family name.
+pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
 
 /// The data of one family in one region.
 pub(crate) struct FamilyStore {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rowhouse_model::{Key, Result};
 
 use crate::cells::Cells;
-use crate::compact::{CompactionFilter, CompactionKind};
+use crate::compact::CompactionFilter;
+use crate::compaction_policy::CompactionKind;
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};

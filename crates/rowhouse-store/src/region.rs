@@ -12,7 +12,8 @@ use rowhouse_model::{
 };
 
 use crate::block_cache::Evicted;
-use crate::compact::{self, CompactionKind, Pacing};
+use crate::compact::{self, Pacing};
+use crate::compaction_policy::CompactionKind;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;

@@ -10,7 +10,7 @@ use rowhouse_model::{
     compare_bytes,
 };
 
-use crate::compact::CompactionKind;
+use crate::compaction_policy::CompactionKind;
 use crate::read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
 use crate::region::Region;
 

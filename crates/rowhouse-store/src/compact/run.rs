@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use rowhouse_model::{Error, ErrorKind, Key, Result};
 
+use super::RowKinds;
 use super::compaction_filter::CompactionFilter;
-use super::{Choice, CompactionKind, FileSummary, OtherFiles, RowKinds, choose};
 use crate::cells::Cells;
+use crate::compaction_policy::{Choice, CompactionKind, OtherFiles, choose};
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::read::{Merge, Source};
-use crate::store_file::{FileCursor, NewFile, StoreFile};
+use crate::store_file::{FileCursor, FileSummary, NewFile, StoreFile};
 
 /// Bytes of rows and values between two checks whether to stop or wait, if [`CELLS_BETWEEN_CHECKS`]
 /// cells are more: large cells would delay the check for too long.
@@ -246,7 +247,7 @@ impl<'a> Progress<'a> {
                 if !self.engine.compactions.is_enabled() {
                     return Err(Error::new(ErrorKind::Unsupported, "compactions are switched off"));
                 }
-                self.engine.compactions.pace().wait_for(self.engine, written, check)
+                self.engine.compactions.pace().wait_for(&self.engine.candidates(), written, check)
             }
             Pacing::Waited => check(),
         }

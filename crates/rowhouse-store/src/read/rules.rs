@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use rowhouse_model::{KeepDeletedCells, Qualifiers, TimeRange};
 
-use crate::compact::CompactionKind;
+use crate::compaction_policy::CompactionKind;
 use crate::retention::Retention;
 
 /// The query's conditions on one family, with its retention.

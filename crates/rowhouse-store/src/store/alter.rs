@@ -9,7 +9,7 @@ use rowhouse_model::{
 use super::Store;
 use super::closed_regions::ClosedRegions;
 use super::tables::{not_disabled, with_tracker};
-use crate::compact::Policy;
+use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{

@@ -214,7 +214,8 @@ impl Store {
 
     /// Discards requested compactions that have not begun: the large ones or the others.
     pub fn forget_requested_compactions(&self, large: bool) {
-        self.inner.engine.compactions.forget_requested(&self.inner.engine, large);
+        let engine = &self.inner.engine;
+        engine.compactions.forget_requested(&engine.candidates(), large);
     }
 
     /// Returns an error while the store takes no writes: it is closing, or its log or manifest

@@ -13,7 +13,7 @@ use rowhouse_model::{
 use super::Store;
 use super::alter::without;
 use super::tables::not_disabled;
-use crate::compact::Policy;
+use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;

@@ -8,6 +8,7 @@ mod markers;
 mod new;
 mod snapshots;
 mod stamp;
+mod summary;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -32,9 +33,9 @@ use markers::MarkerRuns;
 pub(crate) use new::NewFile;
 pub(crate) use snapshots::SnapshotFiles;
 pub(crate) use stamp::StampedFile;
+pub(crate) use summary::{FileSummary, Surplus};
 
 use crate::block_cache::{CachedBlock, Caching};
-use crate::compact::{FileSummary, Surplus};
 use crate::layout::file_path;
 use crate::manifest::FileMeta;
 

@@ -14,10 +14,9 @@ use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRa
 
 use running::Running;
 
-use crate::background::Work;
+use crate::background::{Queue, Work};
 use crate::block_cache::Caching;
 use crate::compaction_policy::{CompactionKind, Drops, Policy, PolicyInput, read_amplification};
-use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::newest::Current;
 use crate::oversized_rows::{OversizedRowLog, RowLimit};
@@ -295,9 +294,10 @@ impl FamilyStore {
         self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
 
-    /// Whether writers must wait until files are compacted.
-    pub(crate) fn holds_writers(&self, engine: &Engine) -> bool {
-        self.is_blocked() && self.active().bytes() >= engine.settings.memstore_flush_bytes
+    /// Whether writers must wait until files are compacted; `flush_bytes` is the size of a full
+    /// memstore.
+    pub(crate) fn holds_writers(&self, flush_bytes: u64) -> bool {
+        self.is_blocked() && self.active().bytes() >= flush_bytes
     }
 
     /// Whether to postpone a flush, for at most `wait` in all, until files are compacted.
@@ -351,20 +351,10 @@ impl FamilyStore {
             .sum()
     }
 
-    /// Requests a flush of this family if its memstore is full, or of the largest memstores if
-    /// memory is short. Called after cells were added.
-    pub(crate) fn after_insert(&self, engine: &Engine, memstore: &Memstore) {
-        if memstore.bytes() >= engine.settings.memstore_flush_bytes {
-            self.request_flush(engine);
-        } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
-            engine.queue.push(Work::RelieveMemory);
-        }
-    }
-
     /// Requests a background flush; requests made before it begins are combined.
-    pub(crate) fn request_flush(&self, engine: &Engine) {
+    pub(crate) fn request_flush(&self, queue: &Queue) {
         if !self.flush_requested.swap(true, Ordering::Relaxed) {
-            engine.queue.push(Work::Flush { region: self.region_id, family: self.name().clone() });
+            queue.push(Work::Flush { region: self.region_id, family: self.name().clone() });
         }
     }
 
@@ -389,8 +379,9 @@ impl FamilyStore {
         self.dropped.store(true, Ordering::Release);
     }
 
-    /// Discards the memstores and marks the files for deletion.
-    pub(crate) fn drop_all(&self, engine: &Engine) {
+    /// Discards the memstores, which the returned super version still has, and marks the files for
+    /// deletion.
+    pub(crate) fn drop_all(&self) -> Arc<SuperVersion> {
         self.set_dropped();
         let super_version = self.super_version();
         self.change(|super_version| {
@@ -400,9 +391,7 @@ impl FamilyStore {
                 file.release();
             }
         });
-        engine.leave_to_readers(super_version.frozen.iter().chain([&super_version.active]));
-        drop(super_version);
-        engine.reader_memory.free();
+        super_version
     }
 
     /// Releases its files, which the replacing regions reference. Later readers get

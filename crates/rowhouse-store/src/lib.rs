@@ -46,6 +46,7 @@ mod layout;
 mod manifest;
 mod memstore;
 mod mvcc;
+mod new_file;
 mod newest;
 mod non_blocking;
 mod open;

@@ -364,7 +364,7 @@ impl Region {
         let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
         let mut families = self.families().iter().filter(wanted);
         families.try_for_each(|family| flush::flush(&self.engine, family))?;
-        self.engine.release_flushed_segments()
+        flush::release_flushed_segments(&self.engine)
     }
 
     /// Compacts each family and waits until that is done. `Minor` runs the one compaction that is

@@ -11,8 +11,9 @@ use crate::compaction_policy::{Choice, CompactionKind, OtherFiles, choose};
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
+use crate::new_file::NewFile;
 use crate::read::{Merge, Source};
-use crate::store_file::{FileCursor, FileSummary, NewFile, StoreFile};
+use crate::store_file::{FileCursor, FileSummary, StoreFile};
 
 /// Bytes of rows and values between two checks whether to stop or wait, if [`CELLS_BETWEEN_CHECKS`]
 /// cells are more: large cells would delay the check for too long.
@@ -35,7 +36,7 @@ pub(crate) enum Pacing {
 /// `ServerNotRunning` if the store closes meanwhile, `NotServingRegion` if the region is dropped.
 /// After any error the files are as they were.
 pub(crate) fn compact(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     asked: Option<CompactionKind>,
     hurry: Pacing,
@@ -84,7 +85,7 @@ pub(crate) fn compact(
 ///
 /// # Errors
 /// As [`compact`].
-pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+pub(crate) fn rewrite_wider(engine: &Engine, family: &FamilyStore) -> Result<()> {
     let _compacting = family.compacting.write();
     check(engine, family)?;
     let files = family.super_version().files.clone();
@@ -108,7 +109,7 @@ fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
 
 /// Compacts `files`, neighbours of this family, into one; `kinds` gives the kind for each row.
 pub(super) fn merge(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     kinds: RowKinds,
     files: &[Arc<StoreFile>],
@@ -137,7 +138,7 @@ pub(super) fn merge(
 
 /// Replaces `files` by `merged`, in the manifest and for readers.
 fn replace(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     files: &[Arc<StoreFile>],
     merged: Option<FileMeta>,
@@ -163,7 +164,7 @@ fn replace(
 
 /// Writes the cells to keep to one file; returns `None` if there are none.
 fn merge_files(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     kinds: RowKinds,
     files: &[Arc<StoreFile>],

@@ -1,15 +1,13 @@
 //! Runs compactions on a few threads, as the queue orders them. While one thread compacts old files
 //! of a family, another may compact newer ones: files arrive faster than a large compaction ends.
 
-use std::sync::Arc;
-
 use super::{Pacing, compact};
 use crate::background::{Work, guard};
 use crate::engine::Engine;
 
 /// Runs the most urgent compaction, if there is one, and returns whether it succeeded.
 #[cfg(test)]
-pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
+pub(crate) fn work_by_hand(engine: &Engine) -> bool {
     let Some(job) = engine.compactions.take_waiting(&engine.candidates()) else { return false };
     let _compacting = job.family.compacting.write();
     // The test requests it again if it fails.
@@ -27,7 +25,7 @@ pub(crate) enum Share {
 }
 
 /// Runs compactions until the store is closed.
-pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
+pub(crate) fn work(engine: &Engine, share: Share) {
     let candidates = engine.candidates();
     let bytes_max = if share == Share::Small { candidates.large_bytes() } else { u64::MAX };
     let each_period = || {
@@ -46,7 +44,7 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
         });
         if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
             // Its flush may have been postponed.
-            job.family.request_flush(engine);
+            job.family.request_flush(&engine.queue);
         }
         // A compaction that was stopped because it is no longer wanted has not failed.
         let wanted = engine.check_working().is_ok()

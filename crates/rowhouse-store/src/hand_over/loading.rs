@@ -11,9 +11,10 @@ use crate::flush::flush;
 use crate::hfile::{HFile, HFileCells};
 use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};
+use crate::new_file::NewFile;
 use crate::region::Region;
 use crate::space::Need;
-use crate::store_file::{NewFile, StoreFile};
+use crate::store_file::StoreFile;
 
 /// Bytes of cells after which a load checks the free disk space again.
 const BYTES_UNSEEN_MAX: u64 = 1 << 20;

@@ -24,7 +24,7 @@ use crate::store_file::FileCursor;
 /// # Errors
 /// `InvalidRequest` unless the get names exactly one column and has no filter or limit.
 pub(crate) fn explain_cell(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     get: &Get,
     qualifier: &Bytes,

@@ -22,7 +22,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 
 /// Reads one row at `point`, or at the current read point.
 pub(crate) fn read_row(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,
@@ -44,7 +44,7 @@ pub(crate) fn read_row(
 /// Reads one row at the current read point if it has few cells to return and to skip; otherwise
 /// returns `WouldBlock`.
 pub(crate) fn read_row_at_once(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     families: &[Arc<FamilyStore>],
     get: &Get,
 ) -> Result<NonBlocking<Row>> {
@@ -80,7 +80,7 @@ fn is_plain(get: &Get) -> bool {
 /// Reads a row as it was at `sequence`, for a get that returns every visible cell of its columns.
 /// Returns `None` if flushes or compactions have dropped cells visible then.
 pub(crate) fn read_row_as_of(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     families: &[Arc<FamilyStore>],
     get: &Get,
     sequence: u64,
@@ -122,7 +122,7 @@ enum CellsRead {
 
 /// Adds the cells of one row to `cells` within the budget; leaves `None` if no source can have any.
 fn read_cells(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     families: &[Arc<FamilyStore>],
     get: &Get,
     asked: &Query<'_>,
@@ -155,7 +155,7 @@ fn read_cells(
 
 /// Reads a row through a filter or with a limit per family.
 fn read_filtered_row(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,
@@ -165,7 +165,7 @@ fn read_filtered_row(
 
 /// Opens a scan of one row, as HBase does for such a get.
 fn filtered_scanner(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,

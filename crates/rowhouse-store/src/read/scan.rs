@@ -153,7 +153,7 @@ pub enum Scanned {
 
 /// The arguments for opening a scanner.
 pub(crate) struct Opening<'a> {
-    pub(crate) engine: &'a Arc<Engine>,
+    pub(crate) engine: &'a Engine,
     pub(crate) families: &'a [Arc<FamilyStore>],
     pub(crate) rows: Rows<'a>,
     pub(crate) point: Option<&'a ReadPoint>,
@@ -604,7 +604,7 @@ impl Drop for ScanCursor {
 
 /// Opens readers of the requested families; returns `None` if the read point is no longer readable.
 fn open_readers(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     families: &[Arc<FamilyStore>],
     asked: &Query<'_>,
     at: ReadAt<'_>,

@@ -15,6 +15,7 @@ use crate::catalog::Catalog;
 use crate::compact::{self, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
+use crate::flush;
 use crate::open::{Background, Builder};
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
@@ -71,7 +72,7 @@ impl Store {
         directory: Option<Directory>,
         background: Background,
     ) -> Result<Self> {
-        engine.release_flushed_segments()?;
+        flush::release_flushed_segments(&engine)?;
         let regions = catalog.entries();
         let regions = regions.tables.values().flat_map(|table| table.regions());
         let last = regions.map(|region| region.info().id).max().unwrap_or(0);
@@ -198,7 +199,7 @@ impl Store {
     /// `Io`, `ReadOnly`, `OutcomeUnknown`.
     pub fn roll_log(&self) -> Result<()> {
         self.inner.engine.check_open()?;
-        self.inner.engine.roll_log()
+        flush::roll_log(&self.inner.engine)
     }
 
     /// Enables or disables background compactions until the store is next opened; returns whether

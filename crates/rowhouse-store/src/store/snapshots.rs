@@ -11,7 +11,7 @@ use rowhouse_model::{
 };
 
 use super::Store;
-use super::alter::without;
+use super::alter::{release_flushed_segments, without};
 use super::tables::not_disabled;
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
@@ -74,10 +74,7 @@ impl Store {
             snapshot.created = Timestamp::from_millis(engine.timestamps.now_millis().max(0))?;
         }
         keep_files(engine, &table, &snapshot)?;
-        // The snapshot is complete even if this fails.
-        if let Err(error) = engine.release_flushed_segments() {
-            tracing::error!(%error, "log segments cannot be removed");
-        }
+        release_flushed_segments(engine);
         tracing::info!(snapshot = name, table = %table.name(), "snapshot taken");
         Ok(snapshot)
     }

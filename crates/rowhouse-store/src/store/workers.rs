@@ -43,11 +43,11 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
         Work::Flush { region, family } => engine
             .find_family(*region, family)
             .map_or(Ok(()), |family| flush::flush_full_memstore(engine, &family))
-            .and_then(|()| engine.release_flushed_segments()),
+            .and_then(|()| flush::release_flushed_segments(engine)),
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),
-        Work::RelieveLog => engine.shrink_log(),
-        Work::RelieveMemory => engine.shrink_memory(),
+        Work::RelieveLog => flush::shrink_log(engine),
+        Work::RelieveMemory => flush::shrink_memory(engine),
         Work::ExpireSnapshots => delete_expired_snapshots(engine),
     });
     match done {

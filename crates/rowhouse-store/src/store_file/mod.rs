@@ -5,7 +5,6 @@ mod bloom_places;
 mod cursor;
 mod files;
 mod markers;
-mod new;
 mod snapshots;
 mod stamp;
 mod summary;
@@ -30,9 +29,8 @@ use bloom_places::{BloomSlots, should_touch_cache};
 pub(crate) use cursor::FileCursor;
 pub(crate) use files::Files;
 use markers::MarkerRuns;
-pub(crate) use new::NewFile;
 pub(crate) use snapshots::SnapshotFiles;
-pub(crate) use stamp::StampedFile;
+pub(crate) use stamp::{StampedFile, stamp_entry};
 pub(crate) use summary::{FileSummary, Surplus};
 
 use crate::block_cache::{CachedBlock, Caching};

@@ -26,7 +26,7 @@ struct Stamp {
 }
 
 /// Returns the key and value of the file info entry for a file of a region of `table`.
-pub(super) fn entry(table: &TableEntry, region_id: u64) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn stamp_entry(table: &TableEntry, region_id: u64) -> (Vec<u8>, Vec<u8>) {
     let stamp = Stamp { descriptor: encode_table(&table.descriptor), region_id };
     (NAME.as_bytes().to_vec(), stamp.encode_to_vec())
 }

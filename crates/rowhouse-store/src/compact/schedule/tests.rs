@@ -1,6 +1,7 @@
 //! Background compactions of whole stores, on the simulated disk.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 

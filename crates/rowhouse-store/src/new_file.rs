@@ -1,4 +1,4 @@
-//! A file being written: under `tmp/` until it is complete and on disk.
+//! A file being written for a family: under `tmp/` until it is complete and on disk.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rowhouse_format::hfile::{Finish, Writer, WriterOptions};
 use rowhouse_model::{CellRef, Compression, Error, Result};
 
-use super::stamp;
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::layout::{FILES_DIR, TMP_DIR, file_name, file_path};
 use crate::manifest::FileMeta;
 use crate::oversized_rows::RowMeter;
+use crate::store_file::stamp_entry;
 
 /// A file that no edit names yet. Removed on drop unless it was finished.
 pub(crate) struct NewFile<'a> {
@@ -71,7 +71,7 @@ impl<'a> NewFile<'a> {
         let region_id = family.region_id();
         let stamp = engine
             .manifest
-            .read(|state| state.table_of(region_id).map(|table| stamp::entry(table, region_id)));
+            .read(|state| state.table_of(region_id).map(|table| stamp_entry(table, region_id)));
         Ok(Self { family, rows: RowMeter::default(), id, disk, created_millis, stamp, writer })
     }
 

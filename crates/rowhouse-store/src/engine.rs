@@ -16,6 +16,7 @@ use crate::family::{Families, FamilyStore};
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
+use crate::read::ReadContext;
 use crate::reader_memory::ReaderMemory;
 use crate::settings::Settings;
 use crate::space::Space;
@@ -113,6 +114,17 @@ impl Engine {
             self.wal().close("MANIFEST could not be written; reopen the store");
         }
         appended
+    }
+
+    /// Returns the parts that reads use.
+    #[inline]
+    pub(crate) fn read_context(&self) -> ReadContext<'_> {
+        ReadContext {
+            timestamps: &self.timestamps,
+            mvcc: &self.mvcc,
+            reader_memory: &self.reader_memory,
+            age_max: self.settings.scan_age_max,
+        }
     }
 
     /// Returns the families that compactions choose from.

@@ -194,7 +194,7 @@ impl Region {
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_get(get, point)?;
         self.count(1, 0);
-        read_row(&self.engine, self.families(), get, point)
+        read_row(&self.engine.read_context(), self.families(), get, point)
     }
 
     /// Reads one row if that is quick. Otherwise discards its partial work and returns
@@ -202,7 +202,7 @@ impl Region {
     #[inline]
     pub(crate) fn read_non_blocking(&self, get: &Get) -> Result<NonBlocking<Row>> {
         self.check_get(get, None)?;
-        let read = read_row_at_once(&self.engine, self.families(), get)?;
+        let read = read_row_at_once(&self.engine.read_context(), self.families(), get)?;
         if matches!(read, NonBlocking::Done(_)) {
             self.count(1, 0);
         }
@@ -236,7 +236,7 @@ impl Region {
         self.check_serving()?;
         self.check_row(get.row())?;
         let (family, qualifier) = only_column(get)?;
-        explain_cell(&self.engine, self.family(&family)?, get, &qualifier)
+        explain_cell(&self.engine.read_context(), self.family(&family)?, get, &qualifier)
     }
 
     /// Reads the rows of `scan` that lie in this region, in key order, at the read point of this
@@ -282,8 +282,8 @@ impl Region {
         }
         let range = scan.range.intersect(&self.info.range);
         let rows = Rows::Range(&range);
-        let opening =
-            Opening { engine: &self.engine, families: self.families(), rows, point, as_of };
+        let context = &self.engine.read_context();
+        let opening = Opening { context, families: self.families(), rows, point, as_of };
         RegionScanner::open(&opening, scan, &self.reads)
     }
 
@@ -566,7 +566,7 @@ impl Region {
         is_wanted: impl Fn(&RowRange) -> bool,
     ) -> Arc<Self> {
         let mut region = Arc::clone(self);
-        while !point.has_seen(&region) {
+        while !point.has_seen(region.families()) {
             let before = region.came_of.iter().filter_map(Weak::upgrade);
             match before.into_iter().find(|before| is_wanted(&before.info.range)) {
                 Some(before) => region = before,
@@ -599,7 +599,7 @@ impl Region {
     /// Reads a row of this region as it was at `sequence`, or its current state if flushes or
     /// compactions have dropped cells visible then. Does not count the read.
     pub(crate) fn read_row_as_of(&self, get: &Get, sequence: u64) -> Result<Row> {
-        match read_row_as_of(&self.engine, self.families(), get, sequence)? {
+        match read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)? {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
@@ -607,7 +607,7 @@ impl Region {
 
     /// Reads a row of this region without counting the read.
     pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
-        read_row(&self.engine, self.families(), get, None)
+        read_row(&self.engine.read_context(), self.families(), get, None)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reading: merges memstores and files, matches cells for visibility, and builds rows.
 
+mod context;
 mod counts;
 mod deletes;
 mod explain;
@@ -16,6 +17,7 @@ mod scan;
 mod scanner;
 mod visible;
 
+pub(crate) use context::ReadContext;
 pub(crate) use counts::ReadCounts;
 pub(crate) use explain::{explain_cell, only_column};
 pub(crate) use family::Rows;

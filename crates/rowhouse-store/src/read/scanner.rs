@@ -56,7 +56,7 @@ impl RegionScanner {
         let cursor = if cursor.holds_memstores() {
             let cursor = Mutex::new(Some(Box::new(cursor)));
             let shared = SharedCursor { cursor, asked_to_end: AskedToEnd::new() };
-            let shared = opening.engine.reader_memory.register(read_point, shared);
+            let shared = opening.context.reader_memory.register(read_point, shared);
             Cursor::Shared { shared, in_call: None }
         } else {
             Cursor::Own(cursor)

@@ -10,7 +10,6 @@ use rowhouse_model::{
     TableName,
 };
 
-use super::*;
 use crate::disk::simulated::SimulatedDisk;
 use crate::disk::{Disk, DiskFile};
 use crate::{Clock, CompactionKind, CompactionSettings, Region, Settings, Store, Table};

@@ -6,8 +6,8 @@ use rowhouse_model::{
 };
 
 use crate::region::Region;
+use crate::wait_mode::{NonBlocking, WaitMode};
 use crate::write::apply;
-use crate::write::wait_mode::{NonBlocking, WaitMode};
 
 /// A region whose operations never block. An operation that would wait (for memory, compactions, a
 /// row lock or a log sync) or may read much returns `WouldBlock` without effect; the caller repeats

@@ -1,14 +1,13 @@
 //! Observers: code of the program that sees each change of a table's rows before it is committed.
 //! HBase's coprocessors in the role of a trigger.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
-use rowhouse_model::{Columns, Mutation, Result, Row, TableName};
-
-use crate::table::Table;
+use rowhouse_model::{Bytes, Columns, Mutation, Result, Row, TableName};
 
 /// Sees each change of a table's rows before it is committed.
 ///
@@ -45,7 +44,7 @@ pub struct RowChange {
     /// The row's table.
     pub table: TableName,
     /// The row key.
-    pub row: rowhouse_model::Bytes,
+    pub row: Bytes,
     /// The newest visible versions of the observer's columns before the change.
     pub before: Row,
     /// The same after the change.
@@ -68,22 +67,25 @@ pub enum TableChange {
     Restored,
 }
 
-/// The mutations that observers add to a record.
+/// The mutations that observers add to a record. [`Additions::mutate`] adds one.
 #[derive(Default)]
 pub struct Additions {
-    mutations: Vec<(Arc<Table>, Mutation)>,
+    /// Each with its table, whose type is known only to the modules above the engine.
+    mutations: Vec<(Arc<dyn Any + Send + Sync>, Mutation)>,
 }
 
 impl Additions {
-    /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
-    /// crash, together with the observed change. It sees the effects of the observed change and of
-    /// mutations added before it. No observer sees it.
-    pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
-        self.mutations.push((Arc::clone(table), mutation.into()));
+    pub(crate) fn push(&mut self, table: Arc<dyn Any + Send + Sync>, mutation: Mutation) {
+        self.mutations.push((table, mutation));
     }
 
-    pub(crate) fn into_mutations(self) -> Vec<(Arc<Table>, Mutation)> {
-        self.mutations
+    /// Returns the mutations with their tables.
+    pub(crate) fn into_mutations<T: Any + Send + Sync>(
+        self,
+    ) -> impl Iterator<Item = (Arc<T>, Mutation)> {
+        self.mutations.into_iter().map(|(table, mutation)| {
+            (table.downcast().expect("tables of the store are added only"), mutation)
+        })
     }
 }
 

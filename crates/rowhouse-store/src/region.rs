@@ -12,18 +12,19 @@ use rowhouse_model::{
 };
 
 use crate::block_cache::Evicted;
-use crate::compact::{self, CompactionKind, Pacing};
+use crate::compact::{self, Pacing};
+use crate::compaction_policy::CompactionKind;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::layout::file_path;
 use crate::newest::Current;
 use crate::read::{
-    Opening, Pending, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row,
-    read_row_as_of, read_row_at_once, read_row_pending,
+    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column,
+    read_row, read_row_as_of, read_row_at_once, read_row_pending,
 };
-use crate::store_file;
+use crate::wait_mode::{NonBlocking, WaitMode};
 use crate::write::apply;
-use crate::write::wait_mode::{NonBlocking, WaitMode};
 
 /// A region that the store serves.
 pub struct Region {
@@ -42,15 +43,6 @@ pub struct Region {
     /// Shared with the region's scanners.
     reads: Arc<ReadCounts>,
     writes: AtomicU64,
-}
-
-/// Counts of a region's reads.
-#[derive(Debug, Default)]
-pub(crate) struct ReadCounts {
-    /// Rows returned.
-    pub(crate) rows: AtomicU64,
-    /// Rows not returned: a filter removed all their cells, or no cell was visible.
-    pub(crate) filtered: AtomicU64,
 }
 
 /// Requests to a region since the store was opened.
@@ -202,7 +194,7 @@ impl Region {
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_get(get, point)?;
         self.count(1, 0);
-        read_row(&self.engine, self.families(), get, point)
+        read_row(&self.engine.read_context(), self.families(), get, point)
     }
 
     /// Reads one row if that is quick. Otherwise discards its partial work and returns
@@ -210,7 +202,7 @@ impl Region {
     #[inline]
     pub(crate) fn read_non_blocking(&self, get: &Get) -> Result<NonBlocking<Row>> {
         self.check_get(get, None)?;
-        let read = read_row_at_once(&self.engine, self.families(), get)?;
+        let read = read_row_at_once(&self.engine.read_context(), self.families(), get)?;
         if matches!(read, NonBlocking::Done(_)) {
             self.count(1, 0);
         }
@@ -244,7 +236,7 @@ impl Region {
         self.check_serving()?;
         self.check_row(get.row())?;
         let (family, qualifier) = only_column(get)?;
-        explain_cell(&self.engine, self.family(&family)?, get, &qualifier)
+        explain_cell(&self.engine.read_context(), self.family(&family)?, get, &qualifier)
     }
 
     /// Reads the rows of `scan` that lie in this region, in key order, at the read point of this
@@ -290,8 +282,8 @@ impl Region {
         }
         let range = scan.range.intersect(&self.info.range);
         let rows = Rows::Range(&range);
-        let opening =
-            Opening { engine: &self.engine, families: self.families(), rows, point, as_of };
+        let context = &self.engine.read_context();
+        let opening = Opening { context, families: self.families(), rows, point, as_of };
         RegionScanner::open(&opening, scan, &self.reads)
     }
 
@@ -372,7 +364,7 @@ impl Region {
         let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
         let mut families = self.families().iter().filter(wanted);
         families.try_for_each(|family| flush::flush(&self.engine, family))?;
-        self.engine.release_flushed_segments()
+        flush::release_flushed_segments(&self.engine)
     }
 
     /// Compacts each family and waits until that is done. `Minor` runs the one compaction that is
@@ -424,7 +416,7 @@ impl Region {
             |family: &&Arc<FamilyStore>| families.is_empty() || families.contains(family.name());
         let wanted = self.families().iter().filter(is_wanted);
         let files = wanted.flat_map(|family| family.super_version().files.clone());
-        Ok(files.map(|file| store_file::path(file.id())).collect())
+        Ok(files.map(|file| file_path(file.id())).collect())
     }
 
     /// Returns the creation time, in milliseconds, of the oldest file that a major compaction
@@ -574,7 +566,7 @@ impl Region {
         is_wanted: impl Fn(&RowRange) -> bool,
     ) -> Arc<Self> {
         let mut region = Arc::clone(self);
-        while !point.has_seen(&region) {
+        while !point.has_seen(region.families()) {
             let before = region.came_of.iter().filter_map(Weak::upgrade);
             match before.into_iter().find(|before| is_wanted(&before.info.range)) {
                 Some(before) => region = before,
@@ -607,7 +599,7 @@ impl Region {
     /// Reads a row of this region as it was at `sequence`, or its current state if flushes or
     /// compactions have dropped cells visible then. Does not count the read.
     pub(crate) fn read_row_as_of(&self, get: &Get, sequence: u64) -> Result<Row> {
-        match read_row_as_of(&self.engine, self.families(), get, sequence)? {
+        match read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)? {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
@@ -616,12 +608,12 @@ impl Region {
     /// Reads a row of this region with cells that are about to be committed, for a get without a
     /// filter or limits. Does not count the read.
     pub(crate) fn read_row_pending(&self, get: &Get, pending: &Pending) -> Result<Row> {
-        read_row_pending(&self.engine, self.families(), get, pending)
+        read_row_pending(&self.engine.read_context(), self.families(), get, pending)
     }
 
     /// Reads a row of this region without counting the read.
     pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
-        read_row(&self.engine, self.families(), get, None)
+        read_row(&self.engine.read_context(), self.families(), get, None)
     }
 }
 

@@ -10,7 +10,8 @@ use rowhouse_model::{
     compare_bytes,
 };
 
-use crate::compact::CompactionKind;
+use crate::compaction_policy::CompactionKind;
+use crate::observer::Additions;
 use crate::read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
 use crate::region::Region;
 
@@ -478,6 +479,15 @@ fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> 
         false => RowRange { start: opened.stop.clone(), ..range },
     };
     (!rest.is_empty()).then_some(rest)
+}
+
+impl Additions {
+    /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
+    /// crash, together with the observed change. It sees the effects of the observed change and of
+    /// mutations added before it. No observer sees it.
+    pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
+        self.push(Arc::<Table>::clone(table), mutation.into());
+    }
 }
 
 fn sort(regions: &mut [Arc<Region>]) {

@@ -10,22 +10,24 @@ use std::time::Instant;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Namespace, Result, TableName, TableState};
 
-use super::aside;
 use super::replay::recover;
 use super::settle::{prepare, reconcile_files};
+use crate::aside;
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
-use crate::compact::{Compactions, Policy};
+use crate::commits::{Nonces, RecentWrites, RowLocks};
+use crate::compaction_policy::Policy;
+use crate::compaction_queue::Compactions;
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
-use crate::engine::{Engine, Families, Memory};
-use crate::family::FamilyStore;
+use crate::engine::{Engine, Memory};
+use crate::family::{Families, FamilyStore};
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
 use crate::observer::Observers;
 use crate::oversized_rows::RowLimit;
-use crate::read::ReaderMemory;
+use crate::reader_memory::ReaderMemory;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
@@ -35,9 +37,6 @@ use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
 use crate::tasks::Tasks;
 use crate::wal::{Epochs, Limits, LogScan, Segments, Wal};
-use crate::write::nonce::Nonces;
-use crate::write::recent::RecentWrites;
-use crate::write::row_lock::RowLocks;
 
 /// The options for opening a store.
 pub struct Builder {

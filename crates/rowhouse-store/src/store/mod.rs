@@ -12,5 +12,6 @@ mod snapshots;
 mod switches;
 mod tables;
 mod transact;
+mod workers;
 
 pub use handle::Store;

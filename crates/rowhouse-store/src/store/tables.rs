@@ -9,7 +9,7 @@ use rowhouse_model::{
 use super::Store;
 use super::alter::{release_flushed_segments, without};
 use super::closed_regions::ClosedRegions;
-use crate::compact::Policy;
+use crate::compaction_policy::Policy;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
 };

@@ -21,11 +21,11 @@ use rowhouse_model::{
 use super::admit::admit;
 use super::batch::{Atomicity, Batch};
 use super::condition::{self, Holds};
-use super::row_lock::RowsGuard;
-use super::wait_mode::{NonBlocking, WaitMode};
+use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
 use crate::space::Need;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 /// Applies one mutation.
 pub(crate) fn apply_one(

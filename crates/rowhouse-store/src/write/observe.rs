@@ -6,9 +6,10 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Get, Mutation, Result};
 
 use super::record_builder::RecordBuilder;
-use super::row_lock::RowsGuard;
+use crate::commits::RowsGuard;
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
+use crate::table::Table;
 
 /// The answer of a record's observers.
 pub(super) enum Observed {
@@ -60,7 +61,7 @@ pub(super) fn ask(
 fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     let mut placed = Vec::new();
     let mut unlocked = Vec::new();
-    for (table, mutation) in additions.into_mutations() {
+    for (table, mutation) in additions.into_mutations::<Table>() {
         table.check_enabled()?;
         let region = Arc::clone(table.region_of(mutation.row()));
         if !rows.holds(region.engine().row_locks.place(region.id(), mutation.row())) {

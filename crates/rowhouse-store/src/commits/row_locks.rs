@@ -15,7 +15,8 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use rowhouse_model::Timestamp;
 
-use super::wait_mode::{NonBlocking, WaitMode};
+use crate::clock::TimestampFloor;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 const STRIPES: usize = 1024;
 
@@ -49,17 +50,6 @@ struct RowTimestamps {
     deleted: Timestamp,
 }
 
-/// The lower limits for the timestamp of a write, given the earlier timestamps of its rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TimestampFloor {
-    /// A put at this timestamp or later is hidden by no delete and no older version.
-    pub(crate) least: Timestamp,
-    /// A put at this timestamp or later is a version of its own.
-    pub(crate) distinct: Timestamp,
-    /// A delete at this timestamp or later covers all earlier writes.
-    pub(crate) covering: Timestamp,
-}
-
 impl Default for RowTimestamps {
     fn default() -> Self {
         Self { written: Timestamp::MIN, deleted: Timestamp::MIN }
@@ -75,39 +65,27 @@ impl RowTimestamps {
     fn is_unknown(&self) -> bool {
         self.written == Timestamp::MIN
     }
-}
 
-impl TimestampFloor {
-    pub(crate) const NOTHING: Self =
-        Self { least: Timestamp::MIN, distinct: Timestamp::MIN, covering: Timestamp::MIN };
-
-    fn of_row(stamps: RowTimestamps) -> Self {
-        if stamps.is_unknown() {
-            return Self::NOTHING;
+    /// Returns the limits for the next timestamp of this row.
+    fn floor(self) -> TimestampFloor {
+        if self.is_unknown() {
+            return TimestampFloor::NOTHING;
         }
-        Self { distinct: stamps.written.saturating_add(1), ..Self::of_others(stamps) }
+        TimestampFloor { distinct: self.written.saturating_add(1), ..self.floor_of_others() }
     }
 
     /// Returns the limits for a row that is not tracked individually. They do not require distinct
     /// versions: otherwise the puts of many rows within one millisecond would push each other ahead
     /// of the clock.
-    fn of_others(stamps: RowTimestamps) -> Self {
-        if stamps.is_unknown() {
-            return Self::NOTHING;
+    fn floor_of_others(self) -> TimestampFloor {
+        if self.is_unknown() {
+            return TimestampFloor::NOTHING;
         }
-        let mut least = stamps.written;
-        if stamps.deleted > Timestamp::MIN {
-            least = least.max(stamps.deleted.saturating_add(1));
+        let mut least = self.written;
+        if self.deleted > Timestamp::MIN {
+            least = least.max(self.deleted.saturating_add(1));
         }
-        Self { least, distinct: least, covering: stamps.written }
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self {
-            least: self.least.max(other.least),
-            distinct: self.distinct.max(other.distinct),
-            covering: self.covering.max(other.covering),
-        }
+        TimestampFloor { least, distinct: least, covering: self.written }
     }
 }
 
@@ -132,8 +110,8 @@ impl StripeTimestamps {
 
     fn after(&self, row: u64) -> TimestampFloor {
         match self.rows.iter().position(|known| *known == row) {
-            Some(known) => TimestampFloor::of_row(self.stamps[known]),
-            None => TimestampFloor::of_others(self.others),
+            Some(known) => self.stamps[known].floor(),
+            None => self.others.floor_of_others(),
         }
     }
 }

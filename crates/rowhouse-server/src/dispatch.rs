@@ -87,7 +87,7 @@ impl LongCall {
         }
         if !is_begun && call_context.is_expired() {
             let (method, timeout) = (call_context.request.method, call_context.request.timeout_ms);
-            tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
+            tracing::warn!(?method, timeout, "a call was dropped after its client's timeout");
             return;
         }
         match work(&call_context, out) {
@@ -432,20 +432,18 @@ fn route(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
         Method::ScheduleSCPsForUnknownServers => short(call_context, out, hbck::unknown_servers),
         Method::FixMeta => short(call_context, out, hbck::fix_meta),
         Method::SetTableStateInMeta | Method::SetRegionStateInMeta => {
-            call_context.refused("hbase:meta is made from the manifest")
+            call_context.refused("hbase:meta is synthesized from the manifest")
         }
 
         Method::ExecService => Ok(Done::Long(Box::new(endpoint::exec))),
         Method::ExecRegionServerService | Method::ExecMasterService => {
             call_context.refused("only regions have coprocessors")
         }
-        Method::ExecProcedureWithRet => {
-            call_context.refused("no procedure of clients gives data back")
-        }
+        Method::ExecProcedureWithRet => call_context.refused("client procedures return no data"),
         Method::OpenRegion | Method::CloseRegion | Method::ExecuteProcedures => {
             call_context.refused("there is no master in another process")
         }
-        Method::UpdateFavoredNodes => call_context.refused("files lie on one machine"),
+        Method::UpdateFavoredNodes => call_context.refused("files are on one machine"),
         Method::ReplicateWALEntry => call_context.refused("there is no replication"),
         Method::Replay => call_context.refused("a region has no replicas"),
     }

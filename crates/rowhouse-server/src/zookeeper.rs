@@ -79,7 +79,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context)
         Err(error) if error.kind() == ErrorKind::Protocol => {
             tracing::warn!(%peer, %error, "the zookeeper client was refused, closed");
         }
-        Err(error) => tracing::info!(%peer, %error, "zookeeper session broke"),
+        Err(error) => tracing::info!(%peer, %error, "zookeeper session lost"),
     }
 }
 

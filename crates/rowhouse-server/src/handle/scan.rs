@@ -183,7 +183,7 @@ fn resume(
         (None, WaitMode::Blocking) => {
             return Err(Error::new(
                 ErrorKind::OutOfOrderScanner,
-                format!("another call for the scanner is under way: scanner={id}"),
+                format!("another call for the scanner is running: scanner={id}"),
             ));
         }
     };

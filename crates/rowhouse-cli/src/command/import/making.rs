@@ -50,7 +50,7 @@ impl CreateTableArgs {
         let Some(targets) = given.filter(|_| !is_there) else {
             if !is_there {
                 let message =
-                    format!("there is no table {text}: --key and --columns say how it is made");
+                    format!("there is no table {text}: create it with --key and --columns");
                 return Err(Error::new(ErrorKind::TableNotFound, message));
             }
             let table = database.table(&text).await?;
@@ -72,7 +72,8 @@ impl CreateTableArgs {
         match self.given() {
             Some(given) if given.key != there.key || given.columns != there.columns => {
                 Err(Error::invalid(format!(
-                    "the table is there and declares another key or other columns: table={name}, key={}, columns={}",
+                    "the table exists and declares another key or other columns: table={name}, \
+                     key={}, columns={}",
                     there.key, there.columns
                 )))
             }

@@ -117,7 +117,7 @@ impl Inputs {
                 }
             }
             count += 1;
-            bar.draw("looking at times", count, bytes_before + source.bytes_done());
+            bar.draw("checking times", count, bytes_before + source.bytes_done());
         }
     }
 

@@ -98,11 +98,12 @@ impl Summary {
             }
             (true, true) => writeln!(
                 text,
-                "nothing was written; the import would go on where one that was not ended came to: {written} of it written"
+                "nothing was written; the import would resume an incomplete one: {written} of it \
+                 written"
             ),
             (true, false) => writeln!(text, "nothing was written"),
             (false, true) => {
-                writeln!(text, "{written} written to {}, going on where it was", self.table)
+                writeln!(text, "{written} written to {}, resuming an incomplete import", self.table)
             }
             (false, false) => writeln!(text, "{written} written to {}", self.table),
         };

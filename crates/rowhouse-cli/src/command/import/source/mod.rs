@@ -62,7 +62,7 @@ impl Reading {
             "jsonl" | "ndjson" => Ok(Format::Jsonl),
             "parquet" => Ok(Format::Parquet),
             _ => Err(Error::invalid(format!(
-                "the file's name does not say what it is: give --format csv, jsonl or parquet: file={}",
+                "unknown file format: give --format csv, jsonl or parquet: file={}",
                 path.display()
             ))),
         }
@@ -121,7 +121,8 @@ impl Source {
         let metadata = file.metadata().map_err(|source| unreadable(path, source))?;
         if !metadata.is_file() {
             return Err(Error::invalid(format!(
-                "rows are read twice, first to look at their keys, so they must be in a file: path={}",
+                "rows are read twice, first to check their keys, so they must be in a file: \
+                 path={}",
                 path.display()
             )));
         }

@@ -12,6 +12,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::{Region, Store};
 
+use crate::answer::Workers;
 use crate::backups::Backups;
 use crate::maintenance::Maintenance;
 use crate::metrics::Calls;
@@ -42,6 +43,7 @@ struct SystemTables {
 pub(crate) struct RegionServer {
     pub(crate) name: ServerName,
     pub(crate) scanners: Scanners,
+    pub(crate) workers: Workers,
     pub(crate) slow_log: SlowLog,
     pub(crate) requests: Requests,
     /// The port of the web listener, if there is one.
@@ -68,6 +70,7 @@ impl Cluster {
     ) -> Self {
         let server = |name: ServerName| RegionServer {
             scanners: Scanners::new(name.start_code),
+            workers: Workers::default(),
             slow_log: SlowLog::new(slow.0, slow.1),
             requests: Requests::new(Instant::now()),
             web_port: OnceLock::new(),

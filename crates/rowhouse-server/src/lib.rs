@@ -11,8 +11,10 @@
 //! # }
 //! ```
 
+mod answer;
 mod backups;
 mod bulk_loads;
+mod call;
 mod cluster;
 mod connection;
 mod descriptors;

@@ -8,7 +8,7 @@ use rowhouse_format::rpc::FRAME_LEN_MAX;
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_store::Store;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
@@ -17,7 +17,7 @@ use crate::bulk_loads::BulkLoads;
 use crate::cluster::{Cluster, RegionServer};
 use crate::limits::{
     CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, FRAME_SLACK_BYTES, SCANNER_LEASE,
-    SCANNER_MEMORY_WAIT, STOP_WAIT, WORKERS_MAX,
+    SCANNER_MEMORY_WAIT, STOP_WAIT,
 };
 use crate::{Options, connection, descriptors, zookeeper};
 
@@ -43,8 +43,6 @@ pub(crate) struct Context {
     pub(crate) server: Arc<RegionServer>,
     /// Becomes `true` when the server stops.
     pub(crate) stop: watch::Receiver<bool>,
-    /// Permits for worker threads.
-    pub(crate) workers: Arc<Semaphore>,
     /// Maximum bytes of a call.
     pub(crate) frame_len_max: usize,
     /// The bulk loads of clients.
@@ -139,7 +137,6 @@ impl Server {
             cluster,
             stop_request,
             stop: stopping,
-            workers: Arc::new(Semaphore::new(WORKERS_MAX)),
             // Fits the largest mutation and its surrounding message.
             frame_len_max: FRAME_LEN_MAX
                 .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),

@@ -7,76 +7,71 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned};
+use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned, WaitMode};
 
-use super::{WaitMode, bytes_of};
+use super::bytes_of;
+use crate::answer::ResumableCall;
+use crate::call::CallContext;
 use crate::cluster::ServedRegion;
-use crate::dispatch::{CallContext, Done};
 use crate::limits::{
     CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
 };
 use crate::scanners::{HeldScanner, Rows, Scanner, SystemRows};
 
-pub(crate) fn scan(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
-    if !call_context.is_small() {
-        return Ok(Done::Long(Box::new(|call_context, out| {
-            scan_to_end(call_context, &ScanCall::from_proto(call_context.message()?)?, out)
-        })));
-    }
-    let call = ScanCall::from_proto(call_context.message()?)?;
-    if !is_short(call_context, &call) {
-        return Ok(Done::Long(Box::new(move |call_context, out| {
-            scan_to_end(call_context, &call, out)
-        })));
-    }
-    let mut reading = match begin(call_context, &call, WaitMode::NonBlocking)? {
-        NonBlocking::Done(ScannerState::Answered(answer)) => {
-            reply(call_context, &answer, out)?;
-            return Ok(Done::Answered);
-        }
-        NonBlocking::Done(ScannerState::Ended) => {
-            reply_ended(call_context, out)?;
-            return Ok(Done::Answered);
-        }
-        NonBlocking::Done(ScannerState::Reading(reading)) => reading,
-        NonBlocking::WouldBlock => {
-            return Ok(Done::Long(Box::new(move |call_context, out| {
-                scan_to_end(call_context, &call, out)
-            })));
-        }
-    };
-    if reading.continue_reading(call_context, &call, Some(call_context.pause()))? {
-        reply(call_context, &reading.end(call_context, &call)?, out)?;
-        return Ok(Done::Answered);
-    }
-    Ok(Done::Begun(Box::new(move |call_context, out| {
-        reading.continue_reading(call_context, &call, None)?;
-        reply(call_context, &reading.end(call_context, &call)?, out)
-    })))
+/// A call that opens, continues or closes a scanner.
+pub(crate) struct Scan {
+    call: ScanCall,
+    /// The answer under construction, once the scanner is held.
+    reading: Option<Box<Reading>>,
 }
 
-fn scan_to_end(call_context: &CallContext, call: &ScanCall, out: &mut BytesMut) -> Result<()> {
-    let answer = match begin(call_context, call, WaitMode::Blocking)? {
-        NonBlocking::Done(ScannerState::Answered(answer)) => answer,
-        NonBlocking::Done(ScannerState::Ended) => return reply_ended(call_context, out),
-        NonBlocking::Done(ScannerState::Reading(mut reading)) => {
-            reading.continue_reading(call_context, call, None)?;
-            reading.end(call_context, call)?
+impl ResumableCall for Scan {
+    /// `None` for a call of a scanner that was closed at its end.
+    type Answer = Option<ScanResult>;
+
+    fn parse(call_context: &CallContext) -> Result<Self> {
+        Ok(Self { call: ScanCall::from_proto(call_context.message()?)?, reading: None })
+    }
+
+    fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<Self::Answer>> {
+        let call = &self.call;
+        if call_context.wait_mode == WaitMode::NonBlocking && !is_short(call_context, call) {
+            return Ok(NonBlocking::WouldBlock);
         }
-        NonBlocking::WouldBlock => unreachable!("a patient call waits"),
-    };
-    reply(call_context, &answer, out)
-}
+        let mut reading = match self.reading.take() {
+            Some(reading) => reading,
+            None => match begin(call_context, call)? {
+                NonBlocking::Done(ScannerState::Reading(reading)) => reading,
+                NonBlocking::Done(ScannerState::Answered(answer)) => {
+                    return Ok(NonBlocking::Done(answer));
+                }
+                NonBlocking::WouldBlock => return Ok(NonBlocking::WouldBlock),
+            },
+        };
+        if !reading.continue_reading(call_context, call)? {
+            self.reading = Some(reading);
+            return Ok(NonBlocking::WouldBlock);
+        }
+        Ok(NonBlocking::Done(Some(reading.end(call_context, call)?)))
+    }
 
-fn reply(call_context: &CallContext, answer: &ScanResult, out: &mut BytesMut) -> Result<()> {
-    let message: proto::ScanResponse = answer.to_proto(call_context.cells_in());
-    call_context.reply_with(out, &message, answer.cells())
-}
+    fn is_begun(&self) -> bool {
+        self.reading.is_some()
+    }
 
-/// Answers a call for a scanner that was closed at its end. The answer does not say whether there
-/// are more results, as in HBase: the client then continues in the next region.
-fn reply_ended(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
-    call_context.reply(out, &proto::ScanResponse::default())
+    fn reply(
+        &self,
+        call_context: &CallContext,
+        answer: Self::Answer,
+        out: &mut BytesMut,
+    ) -> Result<()> {
+        // As in HBase, the answer of a closed scanner does not say whether there are more results:
+        // the client then continues in the next region.
+        let Some(answer) = answer else {
+            return call_context.reply(out, &proto::ScanResponse::default());
+        };
+        call_context.reply_with(out, &answer.to_proto(call_context.cells_in()), answer.cells())
+    }
 }
 
 /// Returns whether the call asks for few rows that are cheap to read one by one. A scan usually
@@ -93,23 +88,18 @@ fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
 
 /// The state of the scanner at the start of a call.
 enum ScannerState {
-    Answered(ScanResult),
-    /// The scanner was closed at its end.
-    Ended,
+    /// There is nothing to read.
+    Answered(Option<ScanResult>),
     Reading(Box<Reading>),
 }
 
-fn begin(
-    call_context: &CallContext,
-    call: &ScanCall,
-    wait_mode: WaitMode,
-) -> Result<NonBlocking<ScannerState>> {
+fn begin(call_context: &CallContext, call: &ScanCall) -> Result<NonBlocking<ScannerState>> {
     match &call.target {
         ScanTarget::Open { region, scan } => {
             let reading = open(call_context, call, region, scan)?;
             Ok(NonBlocking::Done(ScannerState::Reading(Box::new(reading))))
         }
-        ScanTarget::Scanner(id) => resume(call_context, call, *id, wait_mode),
+        ScanTarget::Scanner(id) => resume(call_context, call, *id),
     }
 }
 
@@ -146,10 +136,9 @@ fn resume(
     call_context: &CallContext,
     call: &ScanCall,
     id: u64,
-    wait_mode: WaitMode,
 ) -> Result<NonBlocking<ScannerState>> {
     let scanners = &call_context.context.server.scanners;
-    let answered = |answer| Ok(NonBlocking::Done(ScannerState::Answered(answer)));
+    let answered = |answer| Ok(NonBlocking::Done(ScannerState::Answered(Some(answer))));
     if call.close && call.rows == 0 {
         close(call_context, id)?;
         return answered(ScanResult {
@@ -167,26 +156,23 @@ fn resume(
             // next one.
             return match call.next_call_seq.filter(|&number| number != next_call + 1) {
                 Some(number) => Err(out_of_order(id, next_call + 1, number)),
-                None => Ok(NonBlocking::Done(ScannerState::Ended)),
+                None => Ok(NonBlocking::Done(ScannerState::Answered(None))),
             };
         }
     };
-    let held = match wait_mode {
-        WaitMode::NonBlocking => scanner.try_lock_arc(),
+    let held = match call_context.wait_mode {
         WaitMode::Blocking => scanner.try_lock_arc_for(SCANNER_WAIT),
+        WaitMode::NonBlocking => match scanner.try_lock_arc() {
+            None => return Ok(NonBlocking::WouldBlock),
+            held => held,
+        },
     };
-    let mut scanner = match (held, wait_mode) {
-        (Some(scanner), _) => scanner,
-        (None, WaitMode::NonBlocking) => return Ok(NonBlocking::WouldBlock),
-        // Another call uses the scanner and may itself be waiting for a thread. HBase does not wait
-        // for it.
-        (None, WaitMode::Blocking) => {
-            return Err(Error::new(
-                ErrorKind::OutOfOrderScanner,
-                format!("another call for the scanner is under way: scanner={id}"),
-            ));
-        }
-    };
+    // Another call uses the scanner and may itself be waiting for a thread. HBase does not wait for
+    // it.
+    let mut scanner = held.ok_or_else(|| {
+        let message = format!("another call for the scanner is under way: scanner={id}");
+        Error::new(ErrorKind::OutOfOrderScanner, message)
+    })?;
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
             return Err(out_of_order(id, scanner.next_call, number));
@@ -294,15 +280,11 @@ impl Reading {
         }
     }
 
-    /// Reads until the answer is complete, or until `pause`; returns `false` in the latter case.
-    fn continue_reading(
-        &mut self,
-        call_context: &CallContext,
-        call: &ScanCall,
-        pause: Option<Instant>,
-    ) -> Result<bool> {
+    /// Reads until the answer is complete, or until the call's pause; returns `false` in the latter
+    /// case.
+    fn continue_reading(&mut self, call_context: &CallContext, call: &ScanCall) -> Result<bool> {
         self.scanner.get().begin_call();
-        let read = self.read_rows(call, pause);
+        let read = self.read_rows(call, call_context.pause());
         self.scanner.get().end_call();
         read.map_err(|error| {
             // The scanner's position is unknown after an error.

@@ -54,7 +54,7 @@ impl Connection {
     fn new(stream: TcpStream, peer: SocketAddr, context: Context) -> Self {
         let (answer, answers) = mpsc::channel(LONG_CALLS_MAX);
         let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone())
-            .with_frame_len_max(context.frame_len_max);
+            .with_frame_len_max(context.cluster.frame_len_max);
         Self {
             stream,
             peer,

@@ -25,6 +25,8 @@ mod limits;
 mod maintenance;
 mod metrics;
 mod options;
+mod ports;
+mod region_server;
 mod requests;
 mod scanners;
 mod server;

@@ -7,4 +7,5 @@ pub(crate) mod commit;
 mod condition;
 mod delta;
 pub(crate) mod record_builder;
+mod region;
 pub(crate) mod transaction;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, Cell, CellKind, Durability, Error, Get, KeyValue, Mutation, MutationOutcome, Result,
-    Row, Scan, Timestamp,
+    RowRange, Timestamp,
 };
 
 use super::admit::admit;
@@ -14,14 +14,12 @@ use super::apply::{asked, check, strongest};
 use super::batch::{Atomicity, Batch};
 use super::commit;
 use super::record_builder::RecordBuilder;
-use crate::catalog::Catalog;
 use crate::commits::Touched;
 use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
 use crate::region::Region;
 use crate::space::Need;
-use crate::table::{Table, TableScanner};
 use crate::wait_mode::WaitMode;
 
 /// The reads and writes of one [`Store::transact`]. It reads at one read point and sees its own
@@ -54,13 +52,18 @@ pub(crate) enum Ended {
 }
 
 impl Transaction {
-    pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
+    /// Begins a transaction. `read_point_at` takes a read point at a sequence, if the store can still
+    /// be read there.
+    pub(crate) fn begin(
+        engine: &Arc<Engine>,
+        read_point_at: impl Fn(u64) -> Option<ReadPoint>,
+    ) -> Self {
         engine.recent_writes.begin(&engine.freeze_latch);
         let point = loop {
             // A sequence without a commit, like that of a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
-            if let Some(point) = catalog.read_point_at(engine, sequence) {
+            if let Some(point) = read_point_at(sequence) {
                 break Arc::new(point);
             }
         };
@@ -77,54 +80,36 @@ impl Transaction {
         }
     }
 
-    /// Reads one row.
-    ///
-    /// # Errors
-    /// As [`Table::get_at`].
-    pub fn get(&mut self, table: &Table, get: &Get) -> Result<Row> {
-        let row = table.get_at(get, &self.point)?;
-        self.touch_row(table.region_of(get.row()), get.row());
-        Ok(row)
+    /// Returns the point at which it reads. Its own writes are visible there.
+    pub(crate) fn read_point(&self) -> &Arc<ReadPoint> {
+        &self.point
     }
 
-    /// Reads a range of rows, in key order. The entire range counts as read, even if the caller
-    /// stops early, so a narrower range conflicts with fewer commits. The transaction's writes
-    /// while the scanner is open may or may not be visible to it.
-    ///
-    /// # Errors
-    /// As [`Table::scan_at`].
-    pub fn scan(&mut self, table: &Arc<Table>, scan: Scan) -> Result<TableScanner> {
-        // Commits are recorded under the current regions, not those of the table that was looked
-        // up.
-        for region in table.regions_now() {
-            let range = scan.range.intersect(&region.info().range);
-            if !range.is_empty() {
-                self.touched.entry(region.id()).or_default().push(Touched::Range(range));
-            }
-        }
-        table.scan_at(scan, &self.point)
+    /// Records that a row was read or written. `region` is the current one, under which commits are
+    /// recorded.
+    pub(crate) fn touch_row(&mut self, region: &Region, row: &[u8]) {
+        self.touch(region, Touched::Row(row.to_vec()));
     }
 
-    /// Changes a row. The transaction sees the change at once, others once it is committed. Returns
-    /// the new cells of an increment or append.
-    ///
-    /// A row that others write meanwhile counts as read: the transaction is retried. A cell without
-    /// a timestamp replaces the current one, even if that is newer than the clock, and is not
-    /// hidden by a delete of the same transaction. (Frequent increments advance a counter's
-    /// timestamp past the clock.)
+    /// Records that a range of rows was read.
+    pub(crate) fn touch_range(&mut self, region: &Region, range: RowRange) {
+        self.touch(region, Touched::Range(range));
+    }
+
+    fn touch(&mut self, region: &Region, touched: Touched) {
+        self.touched.entry(region.id()).or_default().push(touched);
+    }
+
+    /// Changes a row of a region, which held the row when the transaction began.
     ///
     /// # Errors
     /// As [`Region::mutate`], except for errors that only the commit can find.
-    pub fn mutate(
+    pub(crate) fn mutate_region(
         &mut self,
-        table: &Table,
-        mutation: impl Into<Mutation>,
+        region: Arc<Region>,
+        mutation: &Mutation,
     ) -> Result<MutationOutcome> {
-        let mutation = mutation.into();
-        table.check_enabled()?;
-        let served = table.at(mutation.row(), |region| region.check_serving().map(|()| region))?;
-        let region = served.at_point(&self.point, mutation.row());
-        check(&region, &mutation)?;
+        check(&region, mutation)?;
         if mutation.nonce().is_some() {
             return Err(Error::invalid("a transaction has no nonces: it is repeated as a whole"));
         }
@@ -132,7 +117,7 @@ impl Transaction {
             let rows = &self.engine.row_locks;
             rows.lock_one(region.id(), mutation.row(), WaitMode::Blocking).done().after()
         };
-        let at = self.now.max(self.not_before(&region, &mutation)?);
+        let at = self.now.max(self.not_before(&region, mutation)?);
         let timestamps = &self.engine.timestamps;
         let at = match mutation {
             Mutation::Delete(_) => at.max(after.covering),
@@ -143,11 +128,11 @@ impl Transaction {
             let mut batch = Batch::new(&region, Atomicity::AsOne);
             batch.now = at;
             batch.point = Some(&self.point);
-            let outcome = batch.add(&mutation)?;
+            let outcome = batch.add(mutation)?;
             (outcome, batch.into_cells())
         };
         self.touch_row(&region, mutation.row());
-        self.durability.push(asked(&region, &mutation));
+        self.durability.push(asked(&region, mutation));
         if matches!(mutation, Mutation::Delete(_)) {
             let behind = at.saturating_add(1);
             if at == self.now {
@@ -188,10 +173,6 @@ impl Transaction {
         }
         let row = region.read(&get, Some(&self.point))?;
         Ok(row.cells().map(KeyValue::timestamp).fold(floor, Timestamp::max))
-    }
-
-    fn touch_row(&mut self, region: &Region, row: &[u8]) {
-        self.touched.entry(region.id()).or_default().push(Touched::Row(row.to_vec()));
     }
 
     /// Makes a cell it writes visible to the transaction.

@@ -16,6 +16,7 @@ use crate::family::{Families, FamilyStore};
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
+use crate::observer::Observers;
 use crate::read::ReadContext;
 use crate::reader_memory::ReaderMemory;
 use crate::settings::Settings;
@@ -46,6 +47,7 @@ pub(crate) struct Engine {
     pub(crate) reader_memory: Arc<ReaderMemory>,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
+    pub(crate) observers: Observers,
     pub(crate) files: Arc<Files>,
     /// Work of the flush thread.
     pub(crate) queue: Queue,

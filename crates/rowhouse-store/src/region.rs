@@ -22,8 +22,8 @@ use crate::flush;
 use crate::layout::file_path;
 use crate::newest::Current;
 use crate::read::{
-    Opening, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row,
-    read_row_as_of, read_row_at_once,
+    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column,
+    read_row, read_row_as_of, read_row_at_once, read_row_pending,
 };
 use crate::wait_mode::NonBlocking;
 
@@ -549,6 +549,12 @@ impl Region {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
+    }
+
+    /// Reads a row of this region with cells that are about to be committed, for a get without a
+    /// filter or limits. Does not count the read.
+    pub(crate) fn read_row_pending(&self, get: &Get, pending: &Pending) -> Result<Row> {
+        read_row_pending(&self.engine.read_context(), self.families(), get, pending)
     }
 
     /// Reads a row of this region without counting the read.

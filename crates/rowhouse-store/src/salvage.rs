@@ -21,6 +21,7 @@ use crate::region::Region;
 use crate::space::Need;
 use crate::store::Store;
 use crate::store_file::{Files, StoreFile};
+use crate::wait_mode::WaitMode;
 use crate::wal::{self, Commit, Known};
 use crate::write::admit::admit;
 use crate::write::commit;
@@ -309,7 +310,7 @@ impl Salvage {
         if cells.is_empty() {
             return Ok(());
         }
-        admit(region, Need::Room)?;
+        admit(region, Need::Room, WaitMode::Blocking)?.done();
         let engine = region.engine();
         let cells_len = cells.len() as u64;
         let family = match region.family(family) {

@@ -301,10 +301,7 @@ impl IndependentActions {
         step: RegionOperation,
     ) -> Option<RegionOperation> {
         if let Err(full) = bounds.check() {
-            let refuse = |index| {
-                let full = Error::new(full.kind(), full.message());
-                IndexedResult { index, answer: Err(full) }
-            };
+            let refuse = |index| IndexedResult { index, answer: Err(full.clone()) };
             self.answers.extend(step.indexes().into_iter().map(refuse));
             return None;
         }

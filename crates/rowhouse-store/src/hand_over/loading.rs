@@ -12,6 +12,7 @@ use crate::hfile::{HFile, HFileCells};
 use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};
 use crate::new_file::NewFile;
+use crate::observer::TableChange;
 use crate::region::Region;
 use crate::space::Need;
 use crate::store_file::StoreFile;
@@ -152,6 +153,9 @@ impl<'a> Load<'a> {
             flush(self.engine, home)?;
         }
         let sequence = self.publish()?;
+        if let Some(region) = regions.first() {
+            self.engine.observers.table_changes(&region.info().table, TableChange::Loaded);
+        }
         for home in homes.values() {
             self.engine.compactions.request(home, None);
             self.engine.splits.request(home.region_id());

@@ -25,6 +25,7 @@ use crate::engine::{Engine, Memory};
 use crate::family::{Families, FamilyStore};
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
+use crate::observer::Observers;
 use crate::oversized_rows::RowLimit;
 use crate::reader_memory::ReaderMemory;
 use crate::region::Region;
@@ -171,6 +172,7 @@ impl Builder {
             reader_memory,
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),
+            observers: Observers::default(),
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),

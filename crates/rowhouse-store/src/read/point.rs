@@ -11,6 +11,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use super::ReadContext;
 use super::family::Query;
+use super::pending::Pending;
 use crate::family::{Families, FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
 use crate::reader_memory::{MemoryHolder, Over, Registered};
@@ -232,6 +233,8 @@ pub(crate) enum ReadAt<'a> {
     /// The current super version, up to this sequence.
     Sequence(u64),
     Point(&'a ReadPoint),
+    /// The current super version with the cells of a commit that is being prepared.
+    Pending(&'a Pending),
 }
 
 impl<'a> ReadAt<'a> {
@@ -244,6 +247,7 @@ impl<'a> ReadAt<'a> {
         match self {
             Self::Sequence(sequence) => *sequence,
             Self::Point(point) => point.sequence(),
+            Self::Pending(_) => Pending::SEQUENCE,
         }
     }
 
@@ -264,6 +268,14 @@ impl<'a> ReadAt<'a> {
                 let sees_nothing =
                     |dropped_by: &Retention| asked.sees_nothing_dropped(family, dropped_by);
                 point.find(family, sees_nothing).map(Guard::from_inner).map(Some)
+            }
+            Self::Pending(pending) => {
+                let current = super_version_at(family, Pending::SEQUENCE)?;
+                Ok(current.map(|current| {
+                    let mut super_version = SuperVersion::clone(&current);
+                    pending.add_to(family, &mut super_version);
+                    Guard::from_inner(Arc::new(super_version))
+                }))
             }
         }
     }

@@ -1,12 +1,10 @@
 //! Transactions over rows of any tables.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use rowhouse_model::{Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, Scan};
+use rowhouse_model::{Error, ErrorKind, Result};
 
 use super::Store;
-use crate::table::{Table, TableScanner};
 use crate::write::transaction::{Ended, Transaction};
 
 /// The maximum number of attempts of a transaction.
@@ -56,12 +54,10 @@ impl Store {
     ///
     /// [`Region::mutate`]: crate::Region::mutate
     pub fn transact<T>(&self, mut run: impl FnMut(&mut Transaction) -> Result<T>) -> Result<T> {
-        let engine = &self.inner.engine;
         for tried in 1..=TRIES_MAX {
-            engine.check_open()?;
-            let catalog = &self.inner.tables.catalog;
+            self.inner.engine.check_open()?;
             let mut transaction =
-                Transaction::begin(engine, |sequence| catalog.read_point_at(engine, sequence));
+                Transaction::begin(&self.inner.engine, &self.inner.tables.catalog);
             let done = run(&mut transaction)?;
             if transaction.commit()? == Ended::Committed {
                 return Ok(done);
@@ -76,57 +72,5 @@ impl Store {
                 "others wrote what a transaction had read, each time it was tried: tries={TRIES_MAX}"
             ),
         ))
-    }
-}
-
-impl Transaction {
-    /// Reads one row.
-    ///
-    /// # Errors
-    /// As [`Table::get_at`].
-    pub fn get(&mut self, table: &Table, get: &Get) -> Result<Row> {
-        let row = table.get_at(get, self.read_point())?;
-        self.touch_row(table.region_of(get.row()), get.row());
-        Ok(row)
-    }
-
-    /// Reads a range of rows, in key order. The entire range counts as read, even if the caller
-    /// stops early, so a narrower range conflicts with fewer commits. The transaction's writes
-    /// while the scanner is open may or may not be visible to it.
-    ///
-    /// # Errors
-    /// As [`Table::scan_at`].
-    pub fn scan(&mut self, table: &Arc<Table>, scan: Scan) -> Result<TableScanner> {
-        // Commits are recorded under the current regions, not those of the table that was looked
-        // up.
-        for region in table.regions_now() {
-            let range = scan.range.intersect(&region.info().range);
-            if !range.is_empty() {
-                self.touch_range(region, range);
-            }
-        }
-        table.scan_at(scan, self.read_point())
-    }
-
-    /// Changes a row. The transaction sees the change at once, others once it is committed. Returns
-    /// the new cells of an increment or append.
-    ///
-    /// A row that others write meanwhile counts as read: the transaction is retried. A cell without
-    /// a timestamp replaces the current one, even if that is newer than the clock, and is not
-    /// hidden by a delete of the same transaction. (Frequent increments advance a counter's
-    /// timestamp past the clock.)
-    ///
-    /// # Errors
-    /// As [`Region::mutate`], except for errors that only the commit can find.
-    pub fn mutate(
-        &mut self,
-        table: &Table,
-        mutation: impl Into<Mutation>,
-    ) -> Result<MutationOutcome> {
-        let mutation = mutation.into();
-        table.check_enabled()?;
-        let served = table.at(mutation.row(), |region| region.check_serving().map(|()| region))?;
-        let region = served.at_point(self.read_point(), mutation.row());
-        self.mutate_region(region, &mutation)
     }
 }

@@ -6,6 +6,7 @@ mod batch;
 pub(crate) mod commit;
 mod condition;
 mod delta;
+mod observe;
 pub(crate) mod record_builder;
 mod region;
 pub(crate) mod transaction;

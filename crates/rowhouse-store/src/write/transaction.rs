@@ -2,24 +2,28 @@
 //! them meanwhile.
 
 use std::collections::{BTreeMap, HashMap};
+use std::iter::once;
 use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, Cell, CellKind, Durability, Error, Get, KeyValue, Mutation, MutationOutcome, Result,
-    RowRange, Timestamp,
+    Row, Scan, Timestamp,
 };
 
 use super::admit::admit;
-use super::apply::{asked, check, strongest};
+use super::apply::{admit_unlocked, asked, check, lock, strongest};
 use super::batch::{Atomicity, Batch};
-use super::commit;
+use super::commit::{self, Committed};
+use super::observe::{self, Observed};
 use super::record_builder::RecordBuilder;
-use crate::commits::Touched;
+use crate::catalog::Catalog;
+use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
 use crate::region::Region;
 use crate::space::Need;
+use crate::table::{Table, TableScanner};
 use crate::wait_mode::WaitMode;
 
 /// The reads and writes of one [`Store::transact`]. It reads at one read point and sees its own
@@ -51,19 +55,22 @@ pub(crate) enum Ended {
     Conflict,
 }
 
+/// How far a commit came with its rows locked.
+enum Attempt {
+    Committed(Committed),
+    Conflict,
+    /// Observers write these rows, which are not locked.
+    Unlocked(Vec<(Arc<Region>, Bytes)>),
+}
+
 impl Transaction {
-    /// Begins a transaction. `read_point_at` takes a read point at a sequence, if the store can still
-    /// be read there.
-    pub(crate) fn begin(
-        engine: &Arc<Engine>,
-        read_point_at: impl Fn(u64) -> Option<ReadPoint>,
-    ) -> Self {
+    pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
         engine.recent_writes.begin(&engine.freeze_latch);
         let point = loop {
             // A sequence without a commit, like that of a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
-            if let Some(point) = read_point_at(sequence) {
+            if let Some(point) = catalog.read_point_at(engine, sequence) {
                 break Arc::new(point);
             }
         };
@@ -80,44 +87,62 @@ impl Transaction {
         }
     }
 
-    /// Returns the point at which it reads. Its own writes are visible there.
-    pub(crate) fn read_point(&self) -> &Arc<ReadPoint> {
-        &self.point
+    /// Reads one row.
+    ///
+    /// # Errors
+    /// As [`Table::get_at`].
+    pub fn get(&mut self, table: &Table, get: &Get) -> Result<Row> {
+        let row = table.get_at(get, &self.point)?;
+        self.touch_row(table.region_of(get.row()), get.row());
+        Ok(row)
     }
 
-    /// Records that a row was read or written. `region` is the current one, under which commits are
-    /// recorded.
-    pub(crate) fn touch_row(&mut self, region: &Region, row: &[u8]) {
-        self.touch(region, Touched::Row(row.to_vec()));
+    /// Reads a range of rows, in key order. The entire range counts as read, even if the caller
+    /// stops early, so a narrower range conflicts with fewer commits. The transaction's writes
+    /// while the scanner is open may or may not be visible to it.
+    ///
+    /// # Errors
+    /// As [`Table::scan_at`].
+    pub fn scan(&mut self, table: &Arc<Table>, scan: Scan) -> Result<TableScanner> {
+        // Commits are recorded under the current regions, not those of the table that was looked
+        // up.
+        for region in table.regions_now() {
+            let range = scan.range.intersect(&region.info().range);
+            if !range.is_empty() {
+                self.touched.entry(region.id()).or_default().push(Touched::Range(range));
+            }
+        }
+        table.scan_at(scan, &self.point)
     }
 
-    /// Records that a range of rows was read.
-    pub(crate) fn touch_range(&mut self, region: &Region, range: RowRange) {
-        self.touch(region, Touched::Range(range));
-    }
-
-    fn touch(&mut self, region: &Region, touched: Touched) {
-        self.touched.entry(region.id()).or_default().push(touched);
-    }
-
-    /// Changes a row of a region, which held the row when the transaction began.
+    /// Changes a row. The transaction sees the change at once, others once it is committed. Returns
+    /// the new cells of an increment or append.
+    ///
+    /// A row that others write meanwhile counts as read: the transaction is retried. A cell without
+    /// a timestamp replaces the current one, even if that is newer than the clock, and is not
+    /// hidden by a delete of the same transaction. (Frequent increments advance a counter's
+    /// timestamp past the clock.)
     ///
     /// # Errors
     /// As [`Region::mutate`], except for errors that only the commit can find.
-    pub(crate) fn mutate_region(
+    pub fn mutate(
         &mut self,
-        region: Arc<Region>,
-        mutation: &Mutation,
+        table: &Table,
+        mutation: impl Into<Mutation>,
     ) -> Result<MutationOutcome> {
-        check(&region, mutation)?;
+        let mutation = mutation.into();
+        table.check_enabled()?;
+        let served = table.at(mutation.row(), |region| region.check_serving().map(|()| region))?;
+        let region = served.at_point(&self.point, mutation.row());
+        check(&region, &mutation)?;
         if mutation.nonce().is_some() {
             return Err(Error::invalid("a transaction has no nonces: it is repeated as a whole"));
         }
         let after = {
             let rows = &self.engine.row_locks;
-            rows.lock_one(region.id(), mutation.row(), WaitMode::Blocking).done().after()
+            rows.lock(once((region.id(), &mutation.row()[..])), WaitMode::Blocking).done().after()
         };
-        let at = self.now.max(self.not_before(&region, mutation)?);
+        let at = self.now.max(self.not_before(&region, &mutation)?);
         let timestamps = &self.engine.timestamps;
         let at = match mutation {
             Mutation::Delete(_) => at.max(after.covering),
@@ -128,11 +153,11 @@ impl Transaction {
             let mut batch = Batch::new(&region, Atomicity::AsOne);
             batch.now = at;
             batch.point = Some(&self.point);
-            let outcome = batch.add(mutation)?;
+            let outcome = batch.add(&mutation)?;
             (outcome, batch.into_cells())
         };
         self.touch_row(&region, mutation.row());
-        self.durability.push(asked(&region, mutation));
+        self.durability.push(asked(&region, &mutation));
         if matches!(mutation, Mutation::Delete(_)) {
             let behind = at.saturating_add(1);
             if at == self.now {
@@ -175,6 +200,10 @@ impl Transaction {
         Ok(row.cells().map(KeyValue::timestamp).fold(floor, Timestamp::max))
     }
 
+    fn touch_row(&mut self, region: &Region, row: &[u8]) {
+        self.touched.entry(region.id()).or_default().push(Touched::Row(row.to_vec()));
+    }
+
     /// Makes a cell it writes visible to the transaction.
     fn show(&mut self, region: &Region, cell: &Cell) -> Result<()> {
         let family = region.family(cell.family())?;
@@ -197,48 +226,82 @@ impl Transaction {
         let engine = &self.engine;
         let need = if self.deletes_only { Need::Delete } else { Need::Room };
         for (region, _) in &self.writes {
-            admit(region, need)?;
+            admit(region, need, WaitMode::Blocking)?.done();
         }
-        let committed = {
-            let rows = self.writes.iter().flat_map(|(region, cells)| {
-                cells.iter().map(move |cell| (region.id(), cell.row()))
-            });
-            // Lock the rows as well: a writer that reads a row under its lock must not miss this
-            // commit.
-            let mut rows = engine.row_locks.lock(rows, WaitMode::Blocking).done();
-            // No other commit may come between the check and this one.
-            let _latch = engine.freeze_latch.write();
-            let moves = |region: &Region| region.is_replaced() || region.topology_lock.is_locked();
-            if self.writes.iter().any(|(region, _)| moves(region)) {
-                return Ok(Ended::Conflict);
-            }
-            self.writes.iter().try_for_each(|(region, _)| region.check_serving())?;
-            let touched = self.touched.iter();
-            let touched =
-                touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
-            if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
-                return Ok(Ended::Conflict);
-            }
-            let durability = strongest(self.durability.iter().copied());
-            let committed = commit::commit(engine, self.record()?, durability)?;
-            let cells = self.writes.iter().flat_map(|(_, cells)| cells);
-            for (nth, cell) in cells.enumerate() {
-                let at = cell.timestamp();
-                // A timestamp in the far future was chosen by the caller: it hides the cells it
-                // hides, and later writes do not follow it.
-                if at < self.now || !engine.timestamps.may_be_own(at) {
-                    continue;
+        let mut more = Vec::new();
+        for attempt in 0.. {
+            match self.attempt(&more, attempt)? {
+                Attempt::Conflict => return Ok(Ended::Conflict),
+                Attempt::Committed(committed) => {
+                    committed.wait(engine)?;
+                    break;
                 }
-                engine.timestamps.note_ahead(at);
-                match cell.kind() {
-                    CellKind::Put => rows.note_put(nth, at),
-                    _ => rows.note_delete(nth, at),
+                Attempt::Unlocked(rows) => {
+                    admit_unlocked(&rows)?;
+                    more.extend(rows);
                 }
             }
-            committed
-        };
-        committed.wait(engine)?;
+        }
         Ok(Ended::Committed)
+    }
+
+    /// Commits with the rows locked that it writes, and `more`, which its observers write.
+    fn attempt(&self, more: &[(Arc<Region>, Bytes)], attempt: usize) -> Result<Attempt> {
+        let engine = &self.engine;
+        let rows = self
+            .writes
+            .iter()
+            .flat_map(|(region, cells)| cells.iter().map(move |cell| (region.id(), cell.row())));
+        // Lock the rows as well: a writer that reads a row under its lock must not miss this
+        // commit.
+        let mut rows = lock(engine, rows, more, attempt, WaitMode::Blocking).done();
+        let record = self.record()?;
+        let regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
+        let additions = match engine.observers.by_table() {
+            None => Vec::new(),
+            Some(observers) => match observe::ask(&observers, &record, &regions, &rows)? {
+                Observed::Nothing => Vec::new(),
+                Observed::Additions(additions) => additions,
+                Observed::Unlocked(rows) => return Ok(Attempt::Unlocked(rows)),
+            },
+        };
+        let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;
+        // No other commit may come between the check and this one.
+        let _latch = engine.freeze_latch.write();
+        let moves = |region: &Region| region.is_replaced() || region.topology_lock.is_locked();
+        if regions.iter().any(|region| moves(region)) {
+            return Ok(Attempt::Conflict);
+        }
+        regions.iter().try_for_each(|region| region.check_serving())?;
+        let touched = self.touched.iter();
+        let touched =
+            touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
+        if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
+            return Ok(Attempt::Conflict);
+        }
+        let durability = strongest(self.durability.iter().copied());
+        let committed = commit::commit(engine, record, durability)?;
+        self.note_timestamps(&mut rows);
+        Ok(Attempt::Committed(committed))
+    }
+
+    /// Records the timestamps that later writes to its rows must follow.
+    fn note_timestamps(&self, rows: &mut RowsGuard<'_>) {
+        let timestamps = &self.engine.timestamps;
+        let cells = self.writes.iter().flat_map(|(_, cells)| cells);
+        for (nth, cell) in cells.enumerate() {
+            let at = cell.timestamp();
+            // A timestamp in the far future was chosen by the caller: it hides the cells it hides,
+            // and later writes do not follow it.
+            if at < self.now || !timestamps.may_be_own(at) {
+                continue;
+            }
+            timestamps.note_ahead(at);
+            match cell.kind() {
+                CellKind::Put => rows.note_put(nth, at),
+                _ => rows.note_delete(nth, at),
+            }
+        }
     }
 
     fn record(&self) -> Result<RecordBuilder<'_>> {

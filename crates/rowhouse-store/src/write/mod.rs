@@ -9,4 +9,5 @@ mod delta;
 mod observe;
 pub(crate) mod record_builder;
 mod region;
+mod table;
 pub(crate) mod transaction;

@@ -8,9 +8,9 @@ use std::fmt;
 
 use rowhouse::{Error, Result, Time, TimeUnit, Value};
 
-/// A form of times.
+/// A form of times: how all times of a field or column are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimeForm {
+pub enum TimeForm {
     /// `2022`, `2022-12-01`, `2022-12-01T08:00:00+08:00`.
     Iso,
     /// `20221201`, `202212010800`, `20221201080000`.
@@ -23,13 +23,16 @@ pub(super) enum TimeForm {
 
 /// The precision of the digits of a calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Precision {
+pub enum Precision {
+    /// `20221201`
     Day,
+    /// `202212010800`
     Minute,
+    /// `20221201080000`
     Second,
 }
 
-/// The arguments of `--times`.
+/// The names of the forms.
 const WORDS: [(&str, TimeForm); 9] = [
     ("iso", TimeForm::Iso),
     ("ymd", TimeForm::Digits(Precision::Day)),
@@ -43,8 +46,12 @@ const WORDS: [(&str, TimeForm); 9] = [
 ];
 
 impl TimeForm {
-    /// Returns the form that `--times` names.
-    pub(super) fn parse(word: &str) -> Result<Self> {
+    /// Returns the form of this name: `iso`, `ymd`, `ymdhm`, `ymdhms`, `count`, `seconds`,
+    /// `millis`, `micros` or `nanos`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for any other.
+    pub fn parse(word: &str) -> Result<Self> {
         let found = WORDS.iter().find(|(known, _)| *known == word);
         found.map(|(_, form)| *form).ok_or_else(|| {
             let known: Vec<_> = WORDS.iter().map(|(word, _)| *word).collect();
@@ -102,7 +109,7 @@ fn is_count(text: &str) -> bool {
 
 /// The form of one column.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Times {
+pub(crate) enum Times {
     /// No value of the file is a time.
     #[default]
     Unknown,
@@ -114,7 +121,7 @@ pub(super) enum Times {
 
 impl Times {
     /// Reads a time; `parse` reads texts to which the form does not apply.
-    pub(super) fn read(self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
+    pub(crate) fn read(self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
         let form = match self {
             Self::Unknown => return parse(text),
             Self::Recognized(form) => match TimeForm::of(text) {
@@ -146,7 +153,7 @@ impl Times {
     }
 
     /// Returns whether the form was recognized, and differs from the printed one.
-    pub(super) fn differs_from_printed(self) -> bool {
+    pub(crate) fn differs_from_printed(self) -> bool {
         match self {
             Self::Unknown | Self::Recognized(TimeForm::Iso) | Self::Declared(_) => false,
             Self::Recognized(_) => true,
@@ -160,12 +167,12 @@ fn count(text: &str) -> Option<i128> {
 
 /// The number of values of a column that look like each form, and the first of them.
 #[derive(Debug, Default)]
-pub(super) struct FormCounts {
+pub(crate) struct FormCounts {
     forms: Vec<(TimeForm, u64, String)>,
 }
 
 impl FormCounts {
-    pub(super) fn note(&mut self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
         let Some(form) = TimeForm::of(text) else { return };
         match self.forms.iter_mut().find(|(known, ..)| *known == form) {
             Some((_, count, _)) => *count += 1,
@@ -177,7 +184,7 @@ impl FormCounts {
     ///
     /// # Errors
     /// `InvalidRequest` if two forms match equally many values.
-    pub(super) fn most(&self, name: &str) -> Result<Option<(TimeForm, &str)>> {
+    pub(crate) fn most(&self, name: &str) -> Result<Option<(TimeForm, &str)>> {
         let mut forms: Vec<_> = self.forms.iter().collect();
         forms.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
         match &forms[..] {

@@ -5,20 +5,20 @@ use rowhouse::{ColumnSchema, Error, KeySchema, Result, Table};
 
 /// The declarations of a table.
 #[derive(Clone, Debug)]
-pub(super) struct Targets {
-    pub(super) key: KeySchema,
-    pub(super) columns: ColumnSchema,
+pub(crate) struct Targets {
+    pub(crate) key: KeySchema,
+    pub(crate) columns: ColumnSchema,
 }
 
 impl Targets {
     /// Returns the declarations of a table that declares its key and columns.
-    pub(super) fn of(table: &Table) -> Result<Self> {
+    pub(crate) fn of(table: &Table) -> Result<Self> {
         let (key, columns) = (table.key_schema()?.clone(), table.column_schema()?.clone());
         Ok(Self { key, columns })
     }
 
     /// Returns the names that a field of a file can have, each once.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         let key = self.key.fields().iter().map(|field| field.name());
         let columns = self.columns.columns().iter().flat_map(|column| {
@@ -34,7 +34,7 @@ impl Targets {
     }
 
     /// Refuses a name that the table does not have.
-    pub(super) fn check_name(&self, name: &str) -> Result<()> {
+    pub(crate) fn check_name(&self, name: &str) -> Result<()> {
         let names = self.names();
         match names.iter().any(|known| known == name) {
             true => Ok(()),

@@ -7,8 +7,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rowhouse::{Error, Result};
-
-use crate::one_line::on_one_line;
+use rowhouse_model::escape_line;
 
 /// Writes rejected rows: for each input file to one with `.rejected` appended to its name, each row
 /// as it stands in its file, after a line with its position and the error.
@@ -23,7 +22,7 @@ use crate::one_line::on_one_line;
 /// rejected row, and gets its name when it is complete. A user may be correcting the file of an
 /// earlier import, so a number, from 2, is appended to a name that is taken. If the same rows were
 /// rejected for the same reasons, the existing file is kept.
-pub(super) struct Rejects {
+pub(crate) struct Rejects {
     dir: PathBuf,
     /// The file being written, and the name that it will get if that is free.
     open: Option<(BufWriter<File>, PathBuf)>,
@@ -38,7 +37,7 @@ impl Rejects {
     ///
     /// # Errors
     /// `InvalidRequest` for two files of one name.
-    pub(super) fn new(dir: &Path, files: &[PathBuf], count_max: u64) -> Result<Self> {
+    pub(crate) fn new(dir: &Path, files: &[PathBuf], count_max: u64) -> Result<Self> {
         let mut names = BTreeSet::new();
         if let Some(twice) = files.iter().find(|file| !names.insert(name_of(file))) {
             return Err(Error::invalid(format!(
@@ -51,17 +50,17 @@ impl Rejects {
     }
 
     /// Returns the temporary file that holds the rejected rows of a file while it is being read.
-    pub(super) fn part_of(dir: &Path, file: &Path) -> PathBuf {
+    pub(crate) fn part_of(dir: &Path, file: &Path) -> PathBuf {
         part_of(&dir.join(name_of(file)))
     }
 
     /// Returns the number of rejected rows.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Returns the files that were written.
-    pub(super) fn made(&self) -> &[PathBuf] {
+    pub(crate) fn made(&self) -> &[PathBuf] {
         &self.made
     }
 
@@ -69,8 +68,8 @@ impl Rejects {
     ///
     /// # Errors
     /// `Io`; `InvalidRequest` if it exceeds the limit.
-    pub(super) fn push(&mut self, file: &Path, why: &Error, row: &Original) -> Result<()> {
-        let why = on_one_line(why.message().lines().next().unwrap_or_default());
+    pub(crate) fn push(&mut self, file: &Path, why: &Error, row: &Original) -> Result<()> {
+        let why = escape_line(why.message().lines().next().unwrap_or_default());
         let path = self.dir.join(name_of(file));
         self.write(&path, &why, row).map_err(|source| io("write", &path, source))?;
         self.count += 1;
@@ -90,7 +89,7 @@ impl Rejects {
 
     /// Gives the file being written its final name, if there is one. There must be no more rows of
     /// its input file.
-    pub(super) fn finish_file(&mut self) -> Result<()> {
+    pub(crate) fn finish_file(&mut self) -> Result<()> {
         let Some((out, path)) = self.open.take() else { return Ok(()) };
         let name = || {
             out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -117,13 +116,13 @@ impl Rejects {
 
 /// A row as it stands in its file.
 #[derive(Debug, Default)]
-pub(super) struct Original {
+pub(crate) struct Original {
     /// The line with the names, with its line end; empty in files without one.
-    pub(super) heading: Vec<u8>,
+    pub(crate) heading: Vec<u8>,
     /// Its line, or its number in a Parquet file, from 1.
-    pub(super) line: u64,
+    pub(crate) line: u64,
     /// The row, without its line end.
-    pub(super) row: Vec<u8>,
+    pub(crate) row: Vec<u8>,
 }
 
 fn name_of(file: &Path) -> OsString {

@@ -10,7 +10,6 @@ use rowhouse::{Error, Result};
 
 use super::quotes::Quotes;
 use super::{Next, ROW_LEN_MAX, Reading, Record, RecordPosition, unreadable};
-use crate::command::unreadable_csv;
 
 /// A CSV file, open.
 pub(super) struct CsvSource {
@@ -31,8 +30,8 @@ impl CsvSource {
         let len = file.metadata().map_err(|source| unreadable(path, source))?.len();
         let limit = Rc::new(Cell::new(ROW_LEN_MAX));
         let has_heading = reading.header.is_empty();
-        let (quote, comment) = (super::one_byte("quote", &reading.quote)?, reading.comment()?);
-        let delimiter = reading.delimiter_of(path)?;
+        let (quote, comment) = (reading.quote, reading.comment);
+        let delimiter = reading.delimiter_of(path);
         let quotes = Quotes::new(delimiter, quote, comment);
         let limited = Limited { file, at: 0, limit: Rc::clone(&limit), quotes };
         let mut reader = csv::ReaderBuilder::new()
@@ -127,7 +126,7 @@ impl CsvSource {
         }
         let mut line = csv::WriterBuilder::new();
         let mut line = line
-            .delimiter(self.reading.delimiter_of(&self.path)?)
+            .delimiter(self.reading.delimiter_of(&self.path))
             .quote(self.quote)
             .from_writer(Vec::new());
         line.write_record(&self.names).map_err(unreadable_csv)?;
@@ -147,6 +146,20 @@ impl CsvSource {
             csv::ErrorKind::Io(source) => unreadable(&self.path, source),
             other => Error::invalid(format!("the file is no CSV: {other:?}")),
         }
+    }
+}
+
+/// Converts an error of the CSV reader to our wording.
+fn unreadable_csv(error: csv::Error) -> Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => Error::io("cannot read the input", source),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            unequal(len as usize, expected_len as usize)
+        }
+        csv::ErrorKind::Utf8 { err, .. } => {
+            Error::invalid(format!("a record must be UTF-8: field={}", err.field() + 1))
+        }
+        other => Error::invalid(format!("the input is no CSV: {other:?}")),
     }
 }
 

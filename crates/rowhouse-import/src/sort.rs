@@ -9,11 +9,11 @@ use rowhouse::{Error, Result};
 
 /// An entry to sort: by key, then in input order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) key: Vec<u8>,
+pub(crate) struct Entry {
+    pub(crate) key: Vec<u8>,
     /// File and row of the entry; it rises as files are read.
-    pub(super) from: u64,
-    pub(super) payload: Vec<u8>,
+    pub(crate) from: u64,
+    pub(crate) payload: Vec<u8>,
 }
 
 impl Ord for Entry {
@@ -37,7 +37,7 @@ impl PartialOrd for Entry {
 ///          │ u32     │ u64  │ u32         │     │         │
 ///          └─────────┴──────┴─────────────┴─────┴─────────┴┄   numbers little-endian
 /// ```
-pub(super) struct Sorter {
+pub(crate) struct Sorter {
     entries: Vec<Entry>,
     bytes: usize,
     bytes_max: usize,
@@ -46,7 +46,7 @@ pub(super) struct Sorter {
 
 impl Sorter {
     /// Creates a sorter that holds about `bytes_max` bytes in memory.
-    pub(super) fn new(bytes_max: usize) -> Self {
+    pub(crate) fn new(bytes_max: usize) -> Self {
         Self { entries: Vec::new(), bytes: 0, bytes_max, runs: Vec::new() }
     }
 
@@ -54,7 +54,7 @@ impl Sorter {
     ///
     /// # Errors
     /// `Io` if the temporary directory is full.
-    pub(super) fn push(&mut self, entry: Entry) -> Result<()> {
+    pub(crate) fn push(&mut self, entry: Entry) -> Result<()> {
         self.bytes += size_of::<Entry>() + entry.key.len() + entry.payload.len();
         self.entries.push(entry);
         if self.bytes >= self.bytes_max {
@@ -64,7 +64,7 @@ impl Sorter {
     }
 
     /// Returns all entries in order; may be called again.
-    pub(super) fn sorted(&mut self) -> Result<Sorted<'_>> {
+    pub(crate) fn sorted(&mut self) -> Result<Sorted<'_>> {
         self.entries.sort_unstable();
         let mut runs = Vec::with_capacity(self.runs.len());
         for file in &mut self.runs {
@@ -95,7 +95,7 @@ impl Sorter {
 }
 
 /// An iterator over the sorted entries.
-pub(super) struct Sorted<'s> {
+pub(crate) struct Sorted<'s> {
     /// The next entry of each run, and of memory, which counts as the last run.
     heads: BinaryHeap<Reverse<(Entry, usize)>>,
     memory: std::slice::Iter<'s, Entry>,
@@ -107,7 +107,7 @@ impl Sorted<'_> {
     ///
     /// # Errors
     /// `Io` for temporary files that cannot be read.
-    pub(super) fn next(&mut self) -> Result<Option<Entry>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Entry>> {
         let Some(Reverse((entry, run))) = self.heads.pop() else { return Ok(None) };
         self.refill(run)?;
         Ok(Some(entry))

@@ -2,8 +2,13 @@
 
 mod csv;
 mod json_lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet;
 mod quotes;
+mod reading;
 mod record;
 
 use std::fs::File;
@@ -15,83 +20,11 @@ use rowhouse::{Error, Result};
 use csv::CsvSource;
 use json_lines::JsonLinesSource;
 use parquet::ParquetSource;
-pub(super) use record::{Datum, Record, RecordPosition};
-
-/// The format of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Format {
-    /// Comma-separated values, with the names of the fields in the first line
-    Csv,
-    /// A JSON object in each line
-    Jsonl,
-    /// Apache Parquet
-    Parquet,
-}
-
-/// Arguments for reading files.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct Reading {
-    /// The format of files whose names do not end in .csv, .tsv, .jsonl, .ndjson or .parquet
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
-    /// CSV: the delimiter (\t for a tab, the default in files that end in .tsv)
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
-    delimiter: Option<String>,
-    /// CSV: the quote around values that contain a delimiter or a line end
-    #[arg(long, value_name = "CHARACTER", default_value = "\"", value_parser = one_character)]
-    quote: String,
-    /// CSV: the names of the fields, for files that do not begin with them
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    header: Vec<String>,
-    /// CSV: a text that means a missing value; if given, an empty text is an empty value
-    #[arg(long = "null", value_name = "TEXT")]
-    nulls: Vec<String>,
-    /// CSV and JSON lines: skip lines that begin with this
-    #[arg(long, value_name = "CHARACTER", value_parser = one_character)]
-    comment: Option<String>,
-}
-
-impl Reading {
-    /// Returns the format of `path`, as declared or by its name.
-    pub(super) fn format_of(&self, path: &Path) -> Result<Format> {
-        if let Some(format) = self.format {
-            return Ok(format);
-        }
-        match extension(path).as_str() {
-            "csv" | "tsv" => Ok(Format::Csv),
-            "jsonl" | "ndjson" => Ok(Format::Jsonl),
-            "parquet" => Ok(Format::Parquet),
-            _ => Err(Error::invalid(format!(
-                "the file's name does not say what it is: give --format csv, jsonl or parquet: file={}",
-                path.display()
-            ))),
-        }
-    }
-
-    fn delimiter_of(&self, path: &Path) -> Result<u8> {
-        match self.delimiter.as_deref() {
-            Some("\\t") => Ok(b'\t'),
-            Some(text) => one_byte("delimiter", text),
-            None if extension(path) == "tsv" => Ok(b'\t'),
-            None => Ok(b','),
-        }
-    }
-
-    fn comment(&self) -> Result<Option<u8>> {
-        self.comment.as_deref().map(|text| one_byte("comment", text)).transpose()
-    }
-
-    /// Returns whether a value of a CSV file means a missing one.
-    fn is_null(&self, text: &str) -> bool {
-        match self.nulls.is_empty() {
-            true => text.is_empty(),
-            false => self.nulls.iter().any(|null| null == text),
-        }
-    }
-}
+pub use reading::{Format, Reading};
+pub(crate) use record::{Datum, Record, RecordPosition};
 
 /// The next item of a file.
-pub(super) enum Next {
+pub(crate) enum Next {
     /// A row, stored in the caller's record.
     Row(RecordPosition),
     /// An invalid row, and the reason.
@@ -100,7 +33,7 @@ pub(super) enum Next {
 }
 
 /// An open file with a position.
-pub(super) struct Source {
+pub(crate) struct Source {
     path: PathBuf,
     len: u64,
     reader: SourceReader,
@@ -115,7 +48,7 @@ enum SourceReader {
 impl Source {
     /// Opens a file at its beginning. `wanted` are the names to look for in files that have no list
     /// of names.
-    pub(super) fn open(path: &Path, reading: &Reading, wanted: &[String]) -> Result<Self> {
+    pub(crate) fn open(path: &Path, reading: &Reading, wanted: &[String]) -> Result<Self> {
         let format = reading.format_of(path)?;
         let file = File::open(path).map_err(|source| unreadable(path, source))?;
         let metadata = file.metadata().map_err(|source| unreadable(path, source))?;
@@ -127,7 +60,7 @@ impl Source {
         }
         let reader = match format {
             Format::Csv => SourceReader::Csv(Box::new(CsvSource::open(path, file, reading)?)),
-            Format::Jsonl => {
+            Format::JsonLines => {
                 SourceReader::JsonLines(JsonLinesSource::open(path, file, reading, wanted)?)
             }
             Format::Parquet => SourceReader::Parquet(Box::new(ParquetSource::open(path, file)?)),
@@ -136,12 +69,12 @@ impl Source {
     }
 
     /// Returns the size of the file in bytes.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
     /// Returns the names of the fields, in the order of a record's data.
-    pub(super) fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         match &self.reader {
             SourceReader::Csv(csv) => csv.names(),
             SourceReader::JsonLines(lines) => lines.names(),
@@ -151,19 +84,19 @@ impl Source {
 
     /// Returns whether rows may have fields that are not among [`Source::names`]: such rows are
     /// invalid, unless [`Source::ignore_names`] was called.
-    pub(super) fn allows_unknown_names(&self) -> bool {
+    pub(crate) fn allows_unknown_names(&self) -> bool {
         matches!(self.reader, SourceReader::JsonLines(_))
     }
 
     /// Ignores fields of these names in rows, or of any unknown name if there is no list.
-    pub(super) fn ignore_names(&mut self, names: Option<Vec<String>>) {
+    pub(crate) fn ignore_names(&mut self, names: Option<Vec<String>>) {
         if let SourceReader::JsonLines(lines) = &mut self.reader {
             lines.ignore_names(names);
         }
     }
 
     /// Continues at `place`, which this source returned before.
-    pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
+    pub(crate) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         match &mut self.reader {
             SourceReader::Csv(csv) => csv.seek(place),
             SourceReader::JsonLines(lines) => lines.seek(place),
@@ -175,7 +108,7 @@ impl Source {
     ///
     /// # Errors
     /// `Io`, and `Corruption` of a file that cannot be read any further.
-    pub(super) fn next(&mut self, record: &mut Record) -> Result<Next> {
+    pub(crate) fn next(&mut self, record: &mut Record) -> Result<Next> {
         match &mut self.reader {
             SourceReader::Csv(csv) => csv.next(record),
             SourceReader::JsonLines(lines) => lines.next(record),
@@ -184,7 +117,7 @@ impl Source {
     }
 
     /// Returns the position after the last item that was read.
-    pub(super) fn place(&self) -> RecordPosition {
+    pub(crate) fn place(&self) -> RecordPosition {
         match &self.reader {
             SourceReader::Csv(csv) => csv.place(),
             SourceReader::JsonLines(lines) => lines.place(),
@@ -193,7 +126,7 @@ impl Source {
     }
 
     /// Returns about how many bytes of the file have been read.
-    pub(super) fn bytes_done(&self) -> u64 {
+    pub(crate) fn bytes_done(&self) -> u64 {
         match &self.reader {
             SourceReader::Csv(csv) => csv.place().byte,
             SourceReader::JsonLines(lines) => lines.place().byte,
@@ -206,7 +139,7 @@ impl Source {
 
     /// Returns the last item that was read as it stands in the file, and its line; for a Parquet
     /// file, whose rows have no text, as a line of JSON.
-    pub(super) fn original(
+    pub(crate) fn original(
         &self,
         place: &RecordPosition,
         record: &Record,
@@ -234,32 +167,11 @@ impl Source {
     }
 
     /// Returns the line with the names, if the file has one.
-    pub(super) fn heading(&self) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn heading(&self) -> Result<Option<Vec<u8>>> {
         match &self.reader {
             SourceReader::Csv(csv) => csv.heading(),
             SourceReader::JsonLines(_) | SourceReader::Parquet(_) => Ok(None),
         }
-    }
-}
-
-fn extension(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
-}
-
-/// Checks the argument of `--delimiter`.
-fn delimiter(text: &str) -> Result<String> {
-    if text == "\\t" { Ok(text.to_owned()) } else { one_character(text) }
-}
-
-/// Checks the other arguments of one character.
-fn one_character(text: &str) -> Result<String> {
-    one_byte("character", text).map(|_| text.to_owned())
-}
-
-fn one_byte(what: &str, text: &str) -> Result<u8> {
-    match text.as_bytes() {
-        [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err(Error::invalid(format!("expected one ASCII character: {what}={text}"))),
     }
 }
 
@@ -282,5 +194,6 @@ fn unreadable(path: &Path, source: std::io::Error) -> Error {
 /// the file.
 const ROW_LEN_MAX: u64 = 64 << 20;
 
-#[cfg(test)]
+// They compare all formats.
+#[cfg(all(test, feature = "parquet"))]
 mod tests;

@@ -35,7 +35,7 @@ impl JsonLinesSource {
             path: path.to_owned(),
             names: wanted.to_vec(),
             ignored_names: Some(Vec::new()),
-            comment: reading.comment()?,
+            comment: reading.comment,
             lines: BufReader::with_capacity(BUFFER_LEN, file),
             place: START,
             line: Vec::new(),

@@ -5,17 +5,17 @@ use std::path::Path;
 use rowhouse::{Cell, Result, TableName};
 use rowhouse_store::Store;
 
-use super::bar::RowBar;
-use super::cells::Merged;
-use super::sort::{Entry, Sorted, Sorter};
+use crate::cells::Merged;
+use crate::progress::{Reporter, Step};
+use crate::sort::{Entry, Sorted, Sorter};
 
 /// Writes sorted rows to files of the store in `dir`, which no process has open, and adds these to
 /// the table.
-pub(super) fn load(
+pub(crate) fn load(
     dir: &Path,
     table: &TableName,
     sorter: &mut Sorter,
-    bar: &mut RowBar,
+    reporter: &mut Reporter,
     bytes: u64,
 ) -> Result<()> {
     let store = Store::builder(dir).only_existing().open()?;
@@ -23,7 +23,7 @@ pub(super) fn load(
     let mut count = 0;
     store.load_rows(table, || {
         count += 1;
-        bar.draw("loading", count, bytes);
+        reporter.report(Step::Loading, count, bytes);
         rows.next()
     })?;
     store.close()

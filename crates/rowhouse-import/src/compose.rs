@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use rowhouse::{Error, Result};
 
-use super::source::{Datum, Record};
+use crate::source::{Datum, Record};
 
 /// A text with placeholders for fields of a file, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Composed {
+pub(crate) struct Composed {
     parts: Vec<Part>,
 }
 
@@ -30,7 +30,7 @@ impl Composed {
     /// # Errors
     /// `InvalidRequest` for unclosed braces, for a field that the file does not have, and for an
     /// invalid format.
-    pub(super) fn parse(text: &str, position: impl Fn(&str) -> Result<usize>) -> Result<Self> {
+    pub(crate) fn parse(text: &str, position: impl Fn(&str) -> Result<usize>) -> Result<Self> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut chars = text.chars().peekable();
@@ -65,7 +65,7 @@ impl Composed {
     }
 
     /// Returns the indexes of the fields in the text.
-    pub(super) fn fields(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = usize> + '_ {
         self.parts.iter().filter_map(|part| match part {
             Part::Field { at, .. } => Some(*at),
             Part::Literal(_) => None,
@@ -73,7 +73,7 @@ impl Composed {
     }
 
     /// Returns the value for a row, or none if one of its fields has none.
-    pub(super) fn datum(&self, record: &Record) -> Result<Datum<'static>> {
+    pub(crate) fn datum(&self, record: &Record) -> Result<Datum<'static>> {
         let mut made = String::new();
         for part in &self.parts {
             match part {

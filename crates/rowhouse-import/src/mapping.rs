@@ -4,38 +4,29 @@ use std::collections::BTreeMap;
 
 use rowhouse::{Error, Result};
 
-use super::compose::Composed;
-use super::source::{Datum, Record};
-use super::targets::Targets;
-use super::times::TimeForm;
-use crate::command::argument;
+use crate::compose::Composed;
+use crate::source::{Datum, Record};
+use crate::targets::Targets;
+use crate::times::TimeForm;
 
-/// Arguments for fields whose names differ from the table's.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(super) struct MappingArgs {
-    /// Write a field of the file to the field or column of that name
-    #[arg(long = "map", value_name = "NAME=FIELD", value_parser = argument::pair)]
-    maps: Vec<String>,
-    /// Compose a field or column from fields of the file, {NAME:02} with leading zeros, {NAME:.14}
-    /// cut after that many characters: --set 'at={day}T{hour:02}:{minute:02}'
-    #[arg(long = "set", value_name = "FIELD=TEXT", value_parser = set)]
-    sets: Vec<String>,
-    /// Leave out a field of the file
-    #[arg(long = "skip", value_name = "NAME")]
-    skips: Vec<String>,
-    /// Leave out all fields of the file that the table does not have
-    #[arg(long)]
-    skip_unknown: bool,
-    /// The form of a field's or column's times: iso (2022-12-01T08:00), ymd (20221201), ymdhm,
-    /// ymdhms, a count of its own units, or of seconds, millis, micros or nanos [default:
-    /// recognized from all values of a file]
-    #[arg(long = "times", value_name = "NAME=FORM", value_parser = times)]
-    times: Vec<String>,
+/// The mapping from the names of a file to those of the table, where they differ.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mapping {
+    /// A field of the file, and the field or column that gets its values.
+    pub(crate) maps: Vec<(String, String)>,
+    /// A field or column, and the text that composes its values.
+    pub(crate) sets: Vec<(String, String)>,
+    /// Fields of the file that are left out.
+    pub(crate) skips: Vec<String>,
+    /// Whether fields of the file that the table does not have are left out.
+    pub(crate) skip_unknown: bool,
+    /// The form of the times of fields and columns.
+    pub(crate) times: Vec<(String, TimeForm)>,
 }
 
 /// The source of the values of a field or column.
 #[derive(Clone, Debug)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A field of the file, by its index.
     Field(usize),
     /// A text composed from any number of fields.
@@ -44,7 +35,7 @@ pub(super) enum Origin {
 
 impl Origin {
     /// Returns the value in a row.
-    pub(super) fn datum<'r>(&self, record: &'r Record) -> Result<Datum<'r>> {
+    pub(crate) fn datum<'r>(&self, record: &'r Record) -> Result<Datum<'r>> {
         match self {
             Self::Field(at) => Ok(record.datum(*at)),
             Self::Composed(composed) => composed.datum(record),
@@ -54,20 +45,19 @@ impl Origin {
 
 /// The origins of the table's fields and columns, by name. Names without an entry have no source in
 /// the file.
-pub(super) type Origins = BTreeMap<String, Origin>;
+pub(crate) type Origins = BTreeMap<String, Origin>;
 
-impl MappingArgs {
+impl Mapping {
     /// Returns the table's names that may occur in files without a list of names, under their names
     /// in the file.
-    pub(super) fn wanted(&self, targets: &Targets) -> Result<Vec<String>> {
-        let maps = pairs(&self.maps, "map")?;
-        let mut wanted: Vec<String> = maps.iter().map(|(from, _)| (*from).to_owned()).collect();
-        let sets = pairs(&self.sets, "set")?;
+    pub(crate) fn wanted(&self, targets: &Targets) -> Result<Vec<String>> {
+        let (maps, sets) = (&self.maps, &self.sets);
+        let mut wanted: Vec<String> = maps.iter().map(|(from, _)| from.clone()).collect();
         let mapped = |name: &String| {
             maps.iter().any(|(_, to)| to == name) || sets.iter().any(|(to, _)| to == name)
         };
         wanted.extend(targets.names().into_iter().filter(|name| !mapped(name)));
-        for (_, text) in &sets {
+        for (_, text) in sets {
             wanted.extend(names_in(text)?);
         }
         let mut once: Vec<String> = Vec::new();
@@ -83,11 +73,11 @@ impl MappingArgs {
     ///
     /// # Errors
     /// `InvalidRequest` for names that the table does not have, and for a name with two forms.
-    pub(super) fn times(&self, targets: &Targets) -> Result<BTreeMap<String, TimeForm>> {
+    pub(crate) fn times(&self, targets: &Targets) -> Result<BTreeMap<String, TimeForm>> {
         let mut forms = BTreeMap::new();
-        for (name, form) in pairs(&self.times, "times")? {
+        for (name, form) in &self.times {
             targets.check_name(name)?;
-            if forms.insert(name.to_owned(), TimeForm::parse(form)?).is_some() {
+            if forms.insert(name.clone(), *form).is_some() {
                 return Err(Error::invalid(format!("--times is given twice: field={name}")));
             }
         }
@@ -95,7 +85,7 @@ impl MappingArgs {
     }
 
     /// Returns the unknown names to ignore in rows of files with open names; `None` for any.
-    pub(super) fn ignored_names(&self) -> Option<Vec<String>> {
+    pub(crate) fn ignored_names(&self) -> Option<Vec<String>> {
         (!self.skip_unknown).then(|| self.skips.clone())
     }
 
@@ -103,7 +93,7 @@ impl MappingArgs {
     ///
     /// # Errors
     /// `InvalidRequest` with all names that occur on one side only; for a field with two origins.
-    pub(super) fn origins(
+    pub(crate) fn origins(
         &self,
         names: &[String],
         targets: &Targets,
@@ -112,13 +102,13 @@ impl MappingArgs {
         let position = |name: &str| position(names, name);
         let mut origins = Origins::new();
         let mut is_used = vec![false; names.len()];
-        for (to, text) in pairs(&self.sets, "set")? {
+        for (to, text) in &self.sets {
             targets.check_name(to)?;
             let composed = Composed::parse(text, position)?;
             composed.fields().for_each(|at| is_used[at] = true);
             add(&mut origins, to, Origin::Composed(composed))?;
         }
-        for (from, to) in pairs(&self.maps, "map")? {
+        for (from, to) in &self.maps {
             targets.check_name(to)?;
             let at = position(from)?;
             is_used[at] = true;
@@ -131,10 +121,7 @@ impl MappingArgs {
         let mut unknown = Vec::new();
         for (at, name) in names.iter().enumerate() {
             let is_skipped = self.skips.contains(name);
-            let is_mapped = self
-                .maps
-                .iter()
-                .any(|map| map.split_once('=').is_some_and(|(from, _)| from == name));
+            let is_mapped = self.maps.iter().any(|(from, _)| from == name);
             if known.contains(name) && !is_skipped && !is_mapped {
                 add(&mut origins, name, Origin::Field(position(name)?))?;
             } else if !is_used[at] && !is_skipped {
@@ -181,27 +168,13 @@ fn no_place(unknown: &[&str]) -> Error {
     ))
 }
 
-/// Splits arguments of the form `LEFT=RIGHT`.
-fn pairs<'a>(args: &'a [String], option: &str) -> Result<Vec<(&'a str, &'a str)>> {
-    let pair = |arg: &'a String| {
-        let pair = arg.split_once('=').filter(|(left, _)| !left.is_empty());
-        pair.ok_or_else(|| Error::invalid(format!("expected LEFT=RIGHT: {option}={arg}")))
-    };
-    args.iter().map(pair).collect()
-}
-
-/// Checks a FIELD=TEXT whose text is a valid composition.
-fn set(text: &str) -> Result<String> {
-    let text = argument::pair(text)?;
-    names_in(text.split_once('=').map_or("", |(_, made)| made))?;
-    Ok(text)
-}
-
-/// Checks a NAME=FORM.
-fn times(text: &str) -> Result<String> {
-    let text = argument::pair(text)?;
-    TimeForm::parse(text.split_once('=').map_or("", |(_, form)| form))?;
-    Ok(text)
+/// Checks a text that composes values, as far as that is possible without a file: that its braces
+/// are closed and its formats are valid. [`Import::set`](crate::Import::set) documents such texts.
+///
+/// # Errors
+/// `InvalidRequest`.
+pub fn check_set(text: &str) -> Result<()> {
+    names_in(text).map(|_| ())
 }
 
 /// Returns the names of fields in a text of `--set`.
@@ -227,18 +200,21 @@ mod tests {
         }
     }
 
-    fn args(maps: &[&str], sets: &[&str], skips: &[&str]) -> MappingArgs {
-        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        MappingArgs {
-            maps: owned(maps),
-            sets: owned(sets),
-            skips: owned(skips),
-            ..MappingArgs::default()
+    fn args(maps: &[&str], sets: &[&str], skips: &[&str]) -> Mapping {
+        let pair = |text: &&str| {
+            let (left, right) = text.split_once('=').unwrap();
+            (left.to_owned(), right.to_owned())
+        };
+        Mapping {
+            maps: maps.iter().map(pair).collect(),
+            sets: sets.iter().map(pair).collect(),
+            skips: skips.iter().map(|skip| (*skip).to_owned()).collect(),
+            ..Mapping::default()
         }
     }
 
     /// Returns the names that have an origin, or an error message.
-    fn fed(args: &MappingArgs, names: &[&str]) -> Result<String, String> {
+    fn fed(args: &Mapping, names: &[&str]) -> Result<String, String> {
         let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
         let origins = args.origins(&names, &targets(), false);
         let origins = origins.map_err(|error| error.message().to_owned())?;
@@ -255,7 +231,7 @@ mod tests {
 
     #[test]
     fn names_that_are_on_one_side_only_are_told_before_anything_is_done() {
-        let refused = |args: MappingArgs, names: &[&str], want: &str| {
+        let refused = |args: Mapping, names: &[&str], want: &str| {
             let message = fed(&args, names).unwrap_err();
             assert!(message.contains(want), "{message}");
         };
@@ -270,12 +246,11 @@ mod tests {
         refused(args(&[], &["at={user}"], &[]), &["user", "at"], "twice");
         refused(args(&[], &[], &["x"]), &["user"], "no field `x`");
         refused(args(&[], &[], &[]), &["user", "user"], "two fields of one name");
-        refused(args(&["user"], &[], &[]), &["user"], "map=user");
     }
 
     #[test]
     fn unknown_names_can_be_left_out_all_at_once() {
-        let args = MappingArgs { skip_unknown: true, ..args(&[], &[], &[]) };
+        let args = Mapping { skip_unknown: true, ..args(&[], &[], &[]) };
         assert_eq!(fed(&args, &["user", "year"]).unwrap(), "user");
     }
 }

@@ -3,17 +3,17 @@
 use rowhouse::{Bytes, Durability, Error, Mutation, MutationOutcome, Result, Table};
 use tokio::task::JoinHandle;
 
-use super::bar::RowBar;
-use super::journal::{Progress, ProgressFile};
-use super::lanes::InputPart;
-use super::rows::Inputs;
+use crate::journal::{Progress, ProgressFile};
+use crate::lanes::InputPart;
+use crate::progress::{Reporter, Step};
+use crate::rows::Inputs;
 
 /// The target of the rows, and the size of a batch.
-pub(super) struct Writing<'t> {
-    pub(super) inputs: &'t Inputs,
-    pub(super) table: &'t Table,
-    pub(super) journal: &'t ProgressFile,
-    pub(super) batch_rows: usize,
+pub(crate) struct Writing<'t> {
+    pub(crate) inputs: &'t Inputs,
+    pub(crate) table: &'t Table,
+    pub(crate) journal: &'t ProgressFile,
+    pub(crate) batch_rows: usize,
 }
 
 /// A batch being written.
@@ -28,7 +28,7 @@ struct PendingBatch {
 impl Writing<'_> {
     /// Writes all remaining rows that were not rejected, and returns the number of written rows. It
     /// reads the next batch while one is being written.
-    pub(super) async fn run(&self, mut reached: Progress, bar: &mut RowBar) -> Result<u64> {
+    pub(crate) async fn run(&self, mut reached: Progress, reporter: &mut Reporter) -> Result<u64> {
         self.journal.note(&reached)?;
         let lanes = reached.parts.iter().map(|part| InputPart::open(self.inputs, part));
         let mut lanes = lanes.collect::<Result<Vec<_>>>()?;
@@ -42,7 +42,7 @@ impl Writing<'_> {
             if !last.is_empty() {
                 reached.last = last;
             }
-            self.draw(bar, &reached);
+            self.draw(reporter, &reached);
             self.arrived(sent.take()).await?;
             if is_end {
                 break;
@@ -106,10 +106,14 @@ impl Writing<'_> {
         }
     }
 
-    fn draw(&self, bar: &mut RowBar, reached: &Progress) {
+    fn draw(&self, reporter: &mut Reporter, reached: &Progress) {
         let rows = (reached.counts.rows - reached.counts.rejected).max(1);
         let part = reached.written as f64 / rows as f64;
-        bar.draw_now("writing", reached.written, (self.inputs.bytes() as f64 * part) as u64);
+        reporter.report_now(
+            Step::Writing,
+            reached.written,
+            (self.inputs.bytes() as f64 * part) as u64,
+        );
     }
 }
 

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use rowhouse::{Bytes, Error, Result, escape, unescape};
 use serde_json::{Map, Value as Json, json};
 
-use super::lanes::Part;
-use super::rows::InputPosition;
-use super::source::RecordPosition;
-use super::survey::Counts;
+use crate::lanes::Part;
+use crate::rows::InputPosition;
+use crate::source::RecordPosition;
+use crate::survey::Counts;
 
 /// The progress file of an import. It exists only while rows are being written.
-pub(super) struct ProgressFile {
+pub(crate) struct ProgressFile {
     path: PathBuf,
     /// Identity of the import: database, table, files with their lengths and times, and how they
     /// are read.
@@ -22,21 +22,21 @@ pub(super) struct ProgressFile {
 
 /// The point from which an import resumes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// Counts of the survey.
-    pub(super) counts: Counts,
+    pub(crate) counts: Counts,
     /// The remaining parts of the files: they contain all rows that may not be written yet.
-    pub(super) parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// Number of rows that are certainly written.
-    pub(super) written: u64,
+    pub(crate) written: u64,
     /// Key of the last written row of each part.
-    pub(super) last: Vec<Bytes>,
+    pub(crate) last: Vec<Bytes>,
     /// The files of rejected rows.
-    pub(super) rejects: Vec<PathBuf>,
+    pub(crate) rejects: Vec<PathBuf>,
 }
 
 impl ProgressFile {
-    pub(super) fn new(path: &Path, import: Json) -> Self {
+    pub(crate) fn new(path: &Path, import: Json) -> Self {
         Self { path: path.to_owned(), import }
     }
 
@@ -44,7 +44,7 @@ impl ProgressFile {
     ///
     /// # Errors
     /// `InvalidRequest` for the file of another import, and for an unreadable one; `Io`.
-    pub(super) fn reached(&self) -> Result<Option<Progress>> {
+    pub(crate) fn reached(&self) -> Result<Option<Progress>> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -68,7 +68,7 @@ impl ProgressFile {
     }
 
     /// Records the progress: all rows before it must be on the disk.
-    pub(super) fn note(&self, reached: &Progress) -> Result<()> {
+    pub(crate) fn note(&self, reached: &Progress) -> Result<()> {
         let Progress { counts, parts, written, last, rejects } = reached;
         let parts = parts.iter().map(|part| {
             json!({"start": spot_json(&part.start), "end": part.end.as_ref().map(spot_json)})
@@ -97,7 +97,7 @@ impl ProgressFile {
     }
 
     /// Removes the file after the import has finished.
-    pub(super) fn remove(&self) -> Result<()> {
+    pub(crate) fn remove(&self) -> Result<()> {
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(self.io("remove", source))

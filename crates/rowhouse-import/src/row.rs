@@ -6,13 +6,13 @@ use rowhouse::{Bytes, CellBytes, Column, Error, FieldType, KeySchema, Put, Resul
 use rowhouse_model::check_row;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::mapping::{Origin, Origins};
-use super::source::{Datum, Record};
-use super::targets::Targets;
-use super::times::{TimeForm, Times};
+use crate::mapping::{Origin, Origins};
+use crate::source::{Datum, Record};
+use crate::targets::Targets;
+use crate::times::{TimeForm, Times};
 
 /// Converts the rows of one file.
-pub(super) struct RowConverter {
+pub(crate) struct RowConverter {
     key: KeySchema,
     /// Sources of the fields of the key, in their order; `None` for an optional field without one.
     key_sources: Vec<Option<FieldSource>>,
@@ -34,11 +34,11 @@ enum QualifierConverter {
 
 /// The source of the values of a field or column, and their form if they are times.
 #[derive(Clone)]
-pub(super) struct FieldSource {
-    pub(super) name: String,
-    pub(super) origin: Origin,
+pub(crate) struct FieldSource {
+    pub(crate) name: String,
+    pub(crate) origin: Origin,
     /// `None` if they are not times.
-    pub(super) times: Option<Times>,
+    pub(crate) times: Option<Times>,
 }
 
 impl FieldSource {
@@ -75,9 +75,9 @@ type Declared = BTreeMap<String, TimeForm>;
 
 /// The key of a row, and its cells.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct NewRow {
-    pub(super) key: Bytes,
-    pub(super) cells: Vec<CellBytes>,
+pub(crate) struct NewRow {
+    pub(crate) key: Bytes,
+    pub(crate) cells: Vec<CellBytes>,
 }
 
 impl RowConverter {
@@ -86,7 +86,7 @@ impl RowConverter {
     /// # Errors
     /// `InvalidRequest` if a field of the key, or of a qualifier, has no source; for a file without
     /// any column.
-    pub(super) fn new(targets: &Targets, origins: &Origins, declared: &Declared) -> Result<Self> {
+    pub(crate) fn new(targets: &Targets, origins: &Origins, declared: &Declared) -> Result<Self> {
         let key = targets.key.clone();
         let key_sources = sources_of(&key, origins, declared, "the key")?;
         let mut columns = Vec::new();
@@ -115,7 +115,7 @@ impl RowConverter {
     }
 
     /// Returns the sources of times.
-    pub(super) fn times(&mut self) -> impl Iterator<Item = (&str, &Origin, &mut Times)> {
+    pub(crate) fn times(&mut self) -> impl Iterator<Item = (&str, &Origin, &mut Times)> {
         let columns = self.columns.iter_mut().flat_map(|column| {
             let fields = match &mut column.qualifier {
                 QualifierConverter::One(_) => &mut [],
@@ -133,7 +133,7 @@ impl RowConverter {
     ///
     /// # Errors
     /// `InvalidRequest` with the field and the reason.
-    pub(super) fn row(&self, record: &Record) -> Result<NewRow> {
+    pub(crate) fn row(&self, record: &Record) -> Result<NewRow> {
         let key = key_of(&self.key, &self.key_sources, record)?;
         check_row(&key)?;
         let mut cells = Vec::with_capacity(self.columns.len());
@@ -165,7 +165,7 @@ impl RowConverter {
 
 impl NewRow {
     /// Returns the row as a put.
-    pub(super) fn into_put(self) -> Result<Put> {
+    pub(crate) fn into_put(self) -> Result<Put> {
         self.cells.into_iter().try_fold(Put::new(self.key)?, |put, cell| {
             put.add(cell.family, cell.qualifier, cell.value)
         })

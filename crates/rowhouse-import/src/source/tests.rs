@@ -9,21 +9,10 @@ use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
-use clap::Parser;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-
-#[derive(Debug, clap::Parser)]
-struct Line {
-    #[command(flatten)]
-    reading: Reading,
-}
-
-fn reading(args: &[&str]) -> Reading {
-    Line::parse_from(["test"].iter().chain(args)).reading
-}
 
 /// Writes a file with these bytes to a temporary directory.
 fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
@@ -69,7 +58,7 @@ fn shown(source: &Source, place: &RecordPosition, record: &Record) -> String {
 fn values_of_csv_may_have_quotes_and_ends_of_lines() {
     let text = b"a,b\n1,\"x,\"\"y\"\"\n z\"\n,2\n\n3\n\xff,4\n5,\"6\n7,8";
     let (_dir, path) = file("a.csv", text);
-    let lines = read(&path, &reading(&[]), &[]).unwrap();
+    let lines = read(&path, &Reading::default(), &[]).unwrap();
     assert_eq!(
         lines,
         [
@@ -88,7 +77,7 @@ fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
     let (_dir, path) = file("a.csv", text);
     let why = "a value goes on behind its closing quote; a quote within quotes is written twice";
     assert_eq!(
-        read(&path, &reading(&[]), &[]).unwrap(),
+        read(&path, &Reading::default(), &[]).unwrap(),
         [
             &*format!("2: {why}: \"x\"y,1"),
             "3: 'x' '2'",
@@ -97,24 +86,30 @@ fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
         ]
     );
     // Also from the middle.
-    let mut source = Source::open(&path, &reading(&[]), &[]).unwrap();
+    let mut source = Source::open(&path, &Reading::default(), &[]).unwrap();
     source.seek(&RecordPosition { byte: 18, line: 4, record: 3 }).unwrap();
     assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Broken(..)));
     assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Row(_)));
     let (_dir, path) = file("a.csv", b"\"a\"b,c\n1,2\n");
-    let refused = read(&path, &reading(&[]), &[]).unwrap_err();
+    let refused = read(&path, &Reading::default(), &[]).unwrap_err();
     assert!(refused.message().starts_with(&format!("{why}, in the line")), "{refused}");
 }
 
 #[test]
 fn csv_can_have_other_characters_names_and_nulls() {
     let (_dir, path) = file("a.tsv", b"1\tNA\n'2\t2'\t\n\n# note\n3\n");
-    let args = ["--header", "a,b", "--null", "NA", "--quote", "'", "--comment", "#"];
-    let rows = read(&path, &reading(&args), &[]).unwrap();
+    let reading = Reading {
+        header: vec!["a".into(), "b".into()],
+        nulls: vec!["NA".into()],
+        quote: b'\'',
+        comment: Some(b'#'),
+        ..Reading::default()
+    };
+    let rows = read(&path, &reading, &[]).unwrap();
     assert_eq!(rows[..2], ["1: '1' -", "2: '2\t2' ''"]);
     assert!(rows[2].starts_with("5: a record") && rows[2].ends_with(": 3"), "{}", rows[2]);
-    let refused = Line::try_parse_from(["test", "--delimiter", "ab"]).unwrap_err().to_string();
-    assert!(refused.contains("one ASCII character"), "{refused}");
+    let refused = Reading { delimiter: Some(0xE4), ..Reading::default() }.check().unwrap_err();
+    assert_eq!(refused.message(), "expected one ASCII character: delimiter=0xe4");
 }
 
 #[test]
@@ -123,7 +118,7 @@ fn objects_may_leave_names_out_and_have_no_others() {
         b"{\"a\":1.50,\"b\":\"x\"}\n\n{\"b\":null}\n[1]\n{\"a\":[1,\"y\"]}\n{\"c\":1}\n{\"a\":{}}";
     let (_dir, path) = file("a.jsonl", text);
     assert_eq!(
-        read(&path, &reading(&[]), &["a", "b"]).unwrap(),
+        read(&path, &Reading::default(), &["a", "b"]).unwrap(),
         [
             "1: '1.50' 'x'",
             "3: - -",
@@ -138,10 +133,11 @@ fn objects_may_leave_names_out_and_have_no_others() {
 #[test]
 fn a_file_that_does_not_say_what_it_is_is_refused() {
     let (_dir, path) = file("a.txt", b"a\n1\n");
-    assert!(read(&path, &reading(&[]), &[]).unwrap_err().message().contains("--format"));
-    assert_eq!(read(&path, &reading(&["--format", "csv"]), &[]).unwrap(), ["2: '1'"]);
+    assert!(read(&path, &Reading::default(), &[]).unwrap_err().message().contains("--format"));
+    let csv = Reading { format: Some(Format::Csv), ..Reading::default() };
+    assert_eq!(read(&path, &csv, &[]).unwrap(), ["2: '1'"]);
     let (_dir, path) = file("a.csv", b"");
-    assert!(read(&path, &reading(&[]), &[]).unwrap_err().message().contains("empty"));
+    assert!(read(&path, &Reading::default(), &[]).unwrap_err().message().contains("empty"));
 }
 
 /// Returns a Parquet file with `rows` rows, three in each group.
@@ -185,7 +181,7 @@ fn parquet_of(rows: i64, compression: Compression) -> Vec<u8> {
 fn parquet_gives_its_values_as_texts_and_bytes() {
     for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW] {
         let (_dir, path) = file("a.parquet", &parquet_of(5, compression));
-        let rows = read(&path, &reading(&[]), &[]).unwrap();
+        let rows = read(&path, &Reading::default(), &[]).unwrap();
         assert_eq!(rows.len(), 5);
         assert_eq!(rows[0], "1: '0' 't0' '0' '1970-01-01T00:00:00.000000005Z' [255, 0]");
         assert_eq!(rows[3], "4: '3' - '0.75' '1970-01-01T00:00:03.000000005Z' [255, 3]");
@@ -207,7 +203,7 @@ fn whole() -> [(&'static str, Vec<u8>); 3] {
 fn reading_goes_on_from_every_place() {
     for (name, bytes) in whole() {
         let (_dir, path) = file(name, &bytes);
-        let (reading, wanted) = (reading(&[]), ["n".to_owned(), "text".to_owned()]);
+        let (reading, wanted) = (Reading::default(), ["n".to_owned(), "text".to_owned()]);
         let all = read(&path, &reading, &["n", "text"]).unwrap();
         let mut source = Source::open(&path, &reading, &wanted).unwrap();
         let mut record = Record::default();
@@ -246,7 +242,7 @@ proptest! {
         }
         let (_dir, path) = file(name, &bytes);
         // Reading returns rows, or an error that names the file.
-        if let Err(error) = read(&path, &reading(&[]), &["n", "text"]) {
+        if let Err(error) = read(&path, &Reading::default(), &["n", "text"]) {
             prop_assert!(!error.message().is_empty());
         }
     }
@@ -268,5 +264,5 @@ fn a_parquet_decimal_of_scale_zero_is_a_whole_number() {
     group.close().unwrap();
     writer.close().unwrap();
     let (_dir, path) = file("a.parquet", &bytes);
-    assert_eq!(read(&path, &reading(&[]), &[]).unwrap(), ["1: '42' '-0.0005'"]);
+    assert_eq!(read(&path, &Reading::default(), &[]).unwrap(), ["1: '42' '-0.0005'"]);
 }

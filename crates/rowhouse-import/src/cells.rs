@@ -13,7 +13,7 @@ use rowhouse::{Bytes, Cell, CellBytes, CellKind, Result, Timestamp};
 
 /// Packs cells. Families, qualifiers and values come from the table's declaration and have lengths
 /// that fit.
-pub(super) fn pack(cells: &[CellBytes]) -> Vec<u8> {
+pub(crate) fn pack(cells: &[CellBytes]) -> Vec<u8> {
     let mut packed = Vec::new();
     for CellBytes { family, qualifier, value } in cells {
         packed.push(family.len() as u8);
@@ -27,13 +27,13 @@ pub(super) fn pack(cells: &[CellBytes]) -> Vec<u8> {
 /// The cells of one row of the table. Columns of later input rows with the same key replace those
 /// of earlier ones.
 #[derive(Debug, Default)]
-pub(super) struct Merged {
+pub(crate) struct Merged {
     columns: BTreeMap<(Bytes, Bytes), Bytes>,
 }
 
 impl Merged {
     /// Adds packed cells.
-    pub(super) fn add(&mut self, packed: Vec<u8>) {
+    pub(crate) fn add(&mut self, packed: Vec<u8>) {
         let mut rest = Bytes::from(packed);
         while rest.len() >= HEAD_LEN {
             let head = rest.split_to(HEAD_LEN);
@@ -48,7 +48,7 @@ impl Merged {
     }
 
     /// Returns the cells in order, with the timestamp of the write.
-    pub(super) fn into_cells(self, row: &[u8]) -> Result<Vec<Cell>> {
+    pub(crate) fn into_cells(self, row: &[u8]) -> Result<Vec<Cell>> {
         let cell = |((family, qualifier), value): ((Bytes, Bytes), Bytes)| {
             Cell::new(row, family, qualifier, Timestamp::LATEST, CellKind::Put, value)
         };

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use rowhouse::{Error, KeySchema, Result};
 
-use super::bar::RowBar;
-use super::mapping::{MappingArgs, Origin};
-use super::rejects::Original;
-use super::row::{NewRow, RowConverter};
-use super::source::{Datum, Next, Reading, Record, RecordPosition, Source};
-use super::targets::Targets;
-use super::times::{FormCounts, Times};
+use crate::mapping::{Mapping, Origin};
+use crate::progress::{Reporter, Step};
+use crate::rejects::Original;
+use crate::row::{NewRow, RowConverter};
+use crate::source::{Datum, Next, Reading, Record, RecordPosition, Source};
+use crate::targets::Targets;
+use crate::times::{FormCounts, Times};
 
 /// The files of an import, with the converter for the rows of each.
-pub(super) struct Inputs {
+pub(crate) struct Inputs {
     reading: Reading,
     ignored_names: Option<Vec<String>>,
     wanted: Vec<String>,
@@ -30,10 +30,10 @@ struct Input {
 
 impl Inputs {
     /// Opens every file and matches its fields with the table's, before any row is read.
-    pub(super) fn new(
+    pub(crate) fn new(
         paths: &[PathBuf],
         reading: &Reading,
-        mapping: &MappingArgs,
+        mapping: &Mapping,
         targets: &Targets,
     ) -> Result<Self> {
         let (wanted, declared) = (mapping.wanted(targets)?, mapping.times(targets)?);
@@ -58,7 +58,7 @@ impl Inputs {
     ///
     /// # Errors
     /// `Io` and `Corruption`; `InvalidRequest` if two forms match equally many values.
-    pub(super) fn recognize_times(&mut self, bar: &mut RowBar) -> Result<Vec<String>> {
+    pub(crate) fn recognize_times(&mut self, reporter: &mut Reporter) -> Result<Vec<String>> {
         let mut told = Vec::new();
         let mut bytes_done = 0;
         for nth in 0..self.files.len() {
@@ -69,7 +69,7 @@ impl Inputs {
                 }
             }
             if !columns.is_empty() {
-                self.look_at_times(nth, &mut columns, bytes_done, bar)?;
+                self.look_at_times(nth, &mut columns, bytes_done, reporter)?;
             }
             bytes_done += self.files[nth].len;
             let Input { path, maker, .. } = &mut self.files[nth];
@@ -94,7 +94,7 @@ impl Inputs {
         nth: usize,
         columns: &mut BTreeMap<String, (Origin, FormCounts)>,
         bytes_before: u64,
-        bar: &mut RowBar,
+        reporter: &mut Reporter,
     ) -> Result<()> {
         let mut rows = Rows { inputs: self, file: nth, source: None, record: Record::default() };
         rows.open(None)?;
@@ -117,32 +117,32 @@ impl Inputs {
                 }
             }
             count += 1;
-            bar.draw("looking at times", count, bytes_before + source.bytes_done());
+            reporter.report(Step::Times, count, bytes_before + source.bytes_done());
         }
     }
 
     /// Returns the template of the keys.
-    pub(super) fn key(&self) -> &KeySchema {
+    pub(crate) fn key(&self) -> &KeySchema {
         &self.key
     }
 
     /// Returns the size of all files in bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.len).sum()
     }
 
     /// Returns the number of files.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
 
     /// Returns a file by its number, from 0.
-    pub(super) fn path(&self, file: usize) -> &Path {
+    pub(crate) fn path(&self, file: usize) -> &Path {
         self.files.get(file).map_or(Path::new(""), |file| &file.path)
     }
 
     /// Returns the rows from a position on.
-    pub(super) fn rows(&self, from: InputPosition) -> Result<Rows<'_>> {
+    pub(crate) fn rows(&self, from: InputPosition) -> Result<Rows<'_>> {
         let mut rows =
             Rows { inputs: self, file: from.file, source: None, record: Record::default() };
         rows.open(Some(from.place).filter(|place| *place != RecordPosition::default()))?;
@@ -157,23 +157,23 @@ fn in_file(path: &Path, error: Error) -> Error {
 
 /// A position in one of the files; the default is the beginning of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct InputPosition {
+pub(crate) struct InputPosition {
     /// The file, counted from 0.
-    pub(super) file: usize,
+    pub(crate) file: usize,
     /// The position in it; the default is its beginning.
-    pub(super) place: RecordPosition,
+    pub(crate) place: RecordPosition,
 }
 
 /// A row of a file, or the reason why it is invalid.
-pub(super) struct Read {
+pub(crate) struct Read {
     /// Its file, counted from 0.
-    pub(super) file: usize,
-    pub(super) place: RecordPosition,
-    pub(super) row: Result<NewRow>,
+    pub(crate) file: usize,
+    pub(crate) place: RecordPosition,
+    pub(crate) row: Result<NewRow>,
 }
 
 /// An iterator over rows, which reads them on demand.
-pub(super) struct Rows<'i> {
+pub(crate) struct Rows<'i> {
     inputs: &'i Inputs,
     file: usize,
     source: Option<Source>,
@@ -185,7 +185,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// `Io`, and `Corruption` of a file that cannot be read any further.
-    pub(super) fn next(&mut self) -> Result<Option<Read>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Read>> {
         while let Some(source) = &mut self.source {
             let input = &self.inputs.files[self.file];
             let (place, row) = match source.next(&mut self.record)? {
@@ -203,19 +203,19 @@ impl Rows<'_> {
     }
 
     /// Returns the position after the last row that was read.
-    pub(super) fn reached(&self) -> InputPosition {
+    pub(crate) fn reached(&self) -> InputPosition {
         let place = self.source.as_ref().map(Source::place);
         InputPosition { file: self.file, place: place.unwrap_or_default() }
     }
 
     /// Returns about how many bytes of all files have been read.
-    pub(super) fn bytes_done(&self) -> u64 {
+    pub(crate) fn bytes_done(&self) -> u64 {
         let before = self.inputs.files.iter().take(self.file).map(|file| file.len).sum::<u64>();
         before + self.source.as_ref().map_or(0, Source::bytes_done)
     }
 
     /// Returns the last row that was read as it stands in its file.
-    pub(super) fn original(&self, place: &RecordPosition) -> Result<Original> {
+    pub(crate) fn original(&self, place: &RecordPosition) -> Result<Original> {
         let Some(source) = &self.source else { return Ok(Original::default()) };
         let heading = source.heading()?.unwrap_or_default();
         let (line, row) = source.original(place, &self.record)?;

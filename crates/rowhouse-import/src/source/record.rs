@@ -19,11 +19,11 @@ pub(crate) struct RecordPosition {
 /// A row: its data, in the order of the file's names.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    pub(super) text: csv::StringRecord,
+    pub(crate) text: csv::StringRecord,
     /// Data of formats other than CSV.
-    pub(super) data: Vec<Datum<'static>>,
+    pub(crate) data: Vec<Datum<'static>>,
     /// The values of a CSV file that mean a missing one.
-    pub(super) nulls: Vec<bool>,
+    pub(crate) nulls: Vec<bool>,
 }
 
 /// One value of a row.
@@ -32,6 +32,10 @@ pub(crate) enum Datum<'r> {
     Null,
     /// A value that has a text.
     Text(Cow<'r, str>),
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only Parquet has values that are bytes")
+    )]
     Bytes(Cow<'r, [u8]>),
     /// A list, of a field with groups.
     List(Value),
@@ -63,7 +67,7 @@ impl Record {
     }
 
     /// Returns the row as a JSON object; bytes are `0x00ff`.
-    pub(super) fn to_json(&self, names: &[String]) -> String {
+    pub(crate) fn to_json(&self, names: &[String]) -> String {
         let member = |(at, name): (usize, &String)| {
             let json = match self.datum(at) {
                 Datum::Null => Json::Null,

@@ -3,19 +3,19 @@
 
 use rowhouse::{Bytes, Result};
 
-use super::row::NewRow;
-use super::rows::{InputPosition, Inputs, Rows};
+use crate::row::NewRow;
+use crate::rows::{InputPosition, Inputs, Rows};
 
 /// A part of the files: from one position up to another, or up to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Part {
-    pub(super) start: InputPosition,
-    pub(super) end: Option<InputPosition>,
+pub(crate) struct Part {
+    pub(crate) start: InputPosition,
+    pub(crate) end: Option<InputPosition>,
 }
 
 /// Evenly spaced positions among the rows. Their number stays small.
 #[derive(Debug)]
-pub(super) struct PositionSamples {
+pub(crate) struct PositionSamples {
     spots: Vec<InputPosition>,
     rows: u64,
     /// Number of rows between two marks.
@@ -23,12 +23,12 @@ pub(super) struct PositionSamples {
 }
 
 impl PositionSamples {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { spots: Vec::new(), rows: 0, distance: 1 }
     }
 
     /// Counts one more row, which ends at `reached`.
-    pub(super) fn count(&mut self, reached: InputPosition) {
+    pub(crate) fn count(&mut self, reached: InputPosition) {
         self.rows += 1;
         if !self.rows.is_multiple_of(self.distance) {
             return;
@@ -46,7 +46,7 @@ impl PositionSamples {
 
     /// Divides the files into `count` parts with about equal numbers of rows, or fewer if there are
     /// few rows.
-    pub(super) fn parts(&self, count: usize) -> Vec<Part> {
+    pub(crate) fn parts(&self, count: usize) -> Vec<Part> {
         let mut starts = vec![InputPosition::default()];
         starts.extend((1..count).filter_map(|nth| {
             let before = nth * self.spots.len() / count;
@@ -59,7 +59,7 @@ impl PositionSamples {
 }
 
 /// A part that is being read.
-pub(super) struct InputPart<'i> {
+pub(crate) struct InputPart<'i> {
     rows: Rows<'i>,
     end: Option<InputPosition>,
     is_done: bool,
@@ -68,22 +68,22 @@ pub(super) struct InputPart<'i> {
 }
 
 impl<'i> InputPart<'i> {
-    pub(super) fn open(inputs: &'i Inputs, part: &Part) -> Result<Self> {
+    pub(crate) fn open(inputs: &'i Inputs, part: &Part) -> Result<Self> {
         Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false, last: None })
     }
 
     /// Records the key of a row that was taken.
-    pub(super) fn note(&mut self, key: &Bytes) {
+    pub(crate) fn note(&mut self, key: &Bytes) {
         self.last = Some(key.clone());
     }
 
     /// Returns the key of the last row taken.
-    pub(super) fn last(&self) -> Option<Bytes> {
+    pub(crate) fn last(&self) -> Option<Bytes> {
         self.last.clone()
     }
 
     /// Returns the next row that is not rejected.
-    pub(super) fn next(&mut self) -> Result<Option<NewRow>> {
+    pub(crate) fn next(&mut self) -> Result<Option<NewRow>> {
         while !self.is_done {
             let read = match self.end == Some(self.rows.reached()) {
                 true => None,
@@ -100,7 +100,7 @@ impl<'i> InputPart<'i> {
     }
 
     /// Returns the unread rest of the part.
-    pub(super) fn rest(&self) -> Part {
+    pub(crate) fn rest(&self) -> Part {
         Part { start: self.rows.reached(), end: self.end }
     }
 }
@@ -111,8 +111,8 @@ const MARKS_MAX: usize = 1_024;
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::source::RecordPosition;
     use super::*;
+    use crate::source::RecordPosition;
 
     fn spot(row: u64) -> InputPosition {
         InputPosition { file: 0, place: RecordPosition { byte: row * 10, line: row, record: row } }

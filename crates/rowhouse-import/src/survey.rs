@@ -2,57 +2,60 @@
 //! another.
 
 use rowhouse::{Bytes, Filter, KeySchema, Result, RowRange, Scan, Table, escape};
-use rowhouse_model::{FilterRange, ListOperator};
+use rowhouse_model::{FilterRange, ListOperator, escape_line};
 
-use super::bar::RowBar;
-use super::cells;
-use super::lanes::PositionSamples;
-use super::rejects::Rejects;
-use super::rows::{InputPosition, Inputs};
-use super::sort::{Entry, Sorter};
-use crate::one_line::on_one_line;
+use crate::cells;
+use crate::lanes::PositionSamples;
+use crate::progress::{Reporter, Step};
+use crate::rejects::Rejects;
+use crate::rows::{InputPosition, Inputs};
+use crate::sort::{Entry, Sorter};
 
 /// Counts of rows by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub struct Counts {
     /// All rows of the files.
-    pub(super) rows: u64,
+    pub rows: u64,
     /// Rows that cannot be written.
-    pub(super) rejected: u64,
+    pub rejected: u64,
     /// Rows that have the key of an earlier row.
-    pub(super) same_key: u64,
+    pub same_key: u64,
     /// Keys of the others that are already in the table.
-    pub(super) in_table: u64,
+    pub in_table: u64,
 }
 
 /// The result of the check.
-pub(super) struct Survey {
-    pub(super) counts: Counts,
+pub(crate) struct Survey {
+    pub(crate) counts: Counts,
     /// The first rows that have the key of another.
-    pub(super) examples: Vec<String>,
+    pub(crate) examples: Vec<String>,
     /// The keys in order, with their cells if requested.
-    pub(super) sorter: Sorter,
+    pub(crate) sorter: Sorter,
     /// Whether the rows are in key order in the files.
-    pub(super) is_in_order: bool,
+    pub(crate) is_in_order: bool,
     /// Positions among them.
-    pub(super) marks: PositionSamples,
+    pub(crate) marks: PositionSamples,
 }
 
 /// Settings of the check.
-pub(super) struct SurveyOptions<'t> {
-    pub(super) key: &'t KeySchema,
-    pub(super) inputs: &'t Inputs,
+pub(crate) struct SurveyOptions<'t> {
+    pub(crate) key: &'t KeySchema,
+    pub(crate) inputs: &'t Inputs,
     /// The table, if it may already have rows.
-    pub(super) table: Option<&'t Table>,
+    pub(crate) table: Option<&'t Table>,
     /// Whether cells are sorted with their keys.
-    pub(super) with_cells: bool,
+    pub(crate) with_cells: bool,
     /// Limit of the bytes of keys and cells in memory.
-    pub(super) memory: usize,
+    pub(crate) memory: usize,
 }
 
 impl SurveyOptions<'_> {
     /// Reads all files.
-    pub(super) async fn run(&self, rejects: &mut Rejects, bar: &mut RowBar) -> Result<Survey> {
+    pub(crate) async fn run(
+        &self,
+        rejects: &mut Rejects,
+        reporter: &mut Reporter,
+    ) -> Result<Survey> {
         let mut counts = Counts::default();
         let mut sorter = Sorter::new(self.memory);
         let mut rows = self.inputs.rows(InputPosition::default())?;
@@ -80,17 +83,17 @@ impl SurveyOptions<'_> {
                 }
             }
             marks.count(rows.reached());
-            bar.draw("reading", counts.rows, rows.bytes_done());
+            reporter.report(Step::Reading, counts.rows, rows.bytes_done());
         }
         rejects.finish_file()?;
         counts.rejected = rejects.count();
         let mut survey = Survey { counts, examples: Vec::new(), sorter, is_in_order, marks };
-        self.compare(&mut survey, bar).await?;
+        self.compare(&mut survey, reporter).await?;
         Ok(survey)
     }
 
     /// Compares the keys in order: equal keys are adjacent.
-    async fn compare(&self, survey: &mut Survey, bar: &mut RowBar) -> Result<()> {
+    async fn compare(&self, survey: &mut Survey, reporter: &mut Reporter) -> Result<()> {
         let Survey { counts, examples, sorter, .. } = survey;
         let mut sorted = sorter.sorted()?;
         let mut before: Option<Entry> = None;
@@ -98,7 +101,7 @@ impl SurveyOptions<'_> {
         let mut done = 0;
         while let Some(entry) = sorted.next()? {
             done += 1;
-            bar.draw("comparing", done, self.inputs.bytes());
+            reporter.report(Step::Comparing, done, self.inputs.bytes());
             if let Some(before) = before.as_ref().filter(|before| before.key == entry.key) {
                 counts.same_key += 1;
                 if examples.len() < EXAMPLES {
@@ -146,7 +149,7 @@ impl SurveyOptions<'_> {
     /// Returns a key by its fields, on one line.
     fn key_text(&self, key: &[u8]) -> String {
         match self.key.decode(key) {
-            Ok(values) => on_one_line(&values.to_string()),
+            Ok(values) => escape_line(&values.to_string()),
             Err(_) => escape(key),
         }
     }

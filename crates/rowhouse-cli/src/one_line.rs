@@ -1,6 +1,6 @@
 //! Escaping of text from data, for output in which lines are significant.
 
-use rowhouse::escape;
+use rowhouse::key::escape;
 
 /// Returns the text with characters that would break the line or move a terminal's cursor as
 /// `\xHH`, and backslashes escaped in the same way.

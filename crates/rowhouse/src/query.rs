@@ -1,13 +1,44 @@
-//! Queries by key fields, by declared columns, and by the fields of column qualifiers.
+//! Queries by key fields, by declared columns, and by the fields of column qualifiers: their rows
+//! and pages, predicates given as values, and plans.
+//!
+//! What does a query read, before it reads anything?
+//!
+//! ```
+//! use rowhouse::TableSpec;
+//! use rowhouse::query::Predicate;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> rowhouse::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+//! let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+//! let mail = database.create_table(spec).await?;
+//!
+//! let plan = mail.query("user = 'bob' and at during 2022-12").explain()?;
+//! assert_eq!(plan.ranges().len(), 1);
+//! assert!(plan.is_exact());
+//! assert!(mail.query("at during 2022-12").explain()?.reads_whole_table());
+//!
+//! // The same query, with values of the program.
+//! let asked = Predicate::all().eq("user", "bob").during("at", "2022-12")?;
+//! assert_eq!(mail.query_where(asked).explain()?.ranges(), plan.ranges());
+//! # database.close().await
+//! # }
+//! ```
 
 mod parts;
 mod row;
 mod rows;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
-use rowhouse_schema::{Direction, KeySchema, Plan, Predicate, RowSequence, TimeZone};
+use rowhouse_schema::{KeySchema, TimeZone};
 
 pub use row::QueryRow;
+pub use rowhouse_schema::{
+    ColumnFilter, Direction, Estimate, EstimatedRows, FieldOrder, OrderedField, Plan, PlanOrder,
+    PlanPart, PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX, Residual,
+    RowSequence, Statistics, StreamMerge,
+};
 pub use rows::QueryRows;
 
 use crate::table::Table;

@@ -9,7 +9,8 @@ use rowhouse_schema::{
 /// [`crate::Database::create_table`] and [`TableSpec::check`] report the first mistake.
 ///
 /// ```
-/// use rowhouse::{FamilyDescriptor, TableSpec};
+/// use rowhouse::schema::FamilyDescriptor;
+/// use rowhouse::TableSpec;
 ///
 /// let spec = TableSpec::new("blog")
 ///     .key("[blogger text]_[at millis digits desc]")
@@ -134,7 +135,8 @@ impl TableSpec {
     /// template gets none. Creating the table does not require this check.
     ///
     /// ```
-    /// use rowhouse::{Rule, TableSpec};
+    /// use rowhouse::schema::Rule;
+    /// use rowhouse::TableSpec;
     ///
     /// let spec = TableSpec::new("metrics").family("d").key("[at millis][metric string]");
     /// assert_eq!(spec.advice()[0].rule, Rule::LeadingTime);

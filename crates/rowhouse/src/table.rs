@@ -202,6 +202,39 @@ impl Table {
         self.inner.backend.get(self.name(), get).await
     }
 
+    /// Reads many rows; returns one result for each get, in the order of the gets. The row of a
+    /// missing row is empty; a get that fails does not affect the others.
+    ///
+    /// A cluster is asked with one call for each region server at a time, all servers in parallel,
+    /// of at most 1,000 gets. The rows are read one by one, not at one point in time.
+    ///
+    /// ```
+    /// use rowhouse::{Get, Put, TableSpec};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let users = database.create_table(TableSpec::new("users").family("u")).await?;
+    /// users.put(Put::new("bob")?.add("u", "name", "Bob")?).await?;
+    ///
+    /// // Which of these users are there?
+    /// let gets = vec![Get::new("alice")?, Get::new("bob")?];
+    /// let mut found = Vec::new();
+    /// for row in users.get_many(gets).await {
+    ///     found.push(!row?.is_empty());
+    /// }
+    /// assert_eq!(found, [false, true]);
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Each result as [`Table::get`].
+    pub async fn get_many(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
+        self.inner.backend.get_many(self.name(), gets).await
+    }
+
     /// Explains a get of one column: returns every stored cell of the column and whether the get
     /// returns it. If not, the entry contains the reason: the delete marker that hides it, its
     /// expiry time, too many versions, or a newer write.
@@ -323,7 +356,8 @@ impl Table {
     /// and returns `None`. The check and the mutation are atomic.
     ///
     /// ```
-    /// # use rowhouse::{CompareOperator, Condition, Put, Result, Table};
+    /// # use rowhouse::filter::CompareOperator;
+    /// # use rowhouse::{Condition, Put, Result, Table};
     /// # async fn example(accounts: Table) -> Result<()> {
     /// let open = Condition::value("cf", "state", CompareOperator::Equal, "open");
     /// let close = Put::new("bob")?.add("cf", "state", "closed")?;

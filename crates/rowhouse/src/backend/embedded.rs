@@ -5,16 +5,20 @@
 //! wait for the disk) run on tokio's blocking threads.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad, ServerTask};
+use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 use rowhouse_model::{
     Bytes, CellHistory, CompactionState, Condition, Durability, Error, ErrorKind, Get, Mutation,
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
     ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{CompactionKind, ReadPoint, Region, Store, Table, TableScanner};
+use rowhouse_store::{
+    CompactionKind, Progress, ReadPoint, Region, Settings, Store, Table, TableScanner,
+};
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::read_ahead::{PendingResult, ReadAhead};
@@ -28,16 +32,24 @@ const BATCH_ROWS_MAX: usize = 1024;
 /// Bytes of cells at which a batch ends.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
+/// The most gets of one call that run on the calling task: they take as long as handing them over
+/// to a thread.
+const GETS_INLINE_MAX: usize = 8;
+
 /// An open store.
 pub(crate) struct Embedded {
     store: Store,
 }
 
 impl Embedded {
-    pub(super) async fn open(path: &Path) -> Result<Self> {
-        let path = path.to_owned();
-        let store = blocking(move || Store::open(path)).await?;
-        Ok(Self { store })
+    pub(super) async fn open(
+        path: PathBuf,
+        settings: Settings,
+        only_existing: bool,
+    ) -> Result<Self> {
+        let builder = Store::builder(path).settings(settings);
+        let builder = if only_existing { builder.only_existing() } else { builder };
+        Ok(Self { store: blocking(move || builder.open()).await? })
     }
 
     /// Returns the status of a cluster with one server, this process.
@@ -214,6 +226,30 @@ impl Embedded {
         blocking(move || store.take_snapshot(snapshot).map(|_| ())).await
     }
 
+    pub(super) async fn backup(
+        &self,
+        into: &str,
+        mut progress: impl FnMut(&BackupStatus) + Send + 'static,
+    ) -> Result<BackupStatus> {
+        let (store, into) = (self.store.clone(), PathBuf::from(into));
+        blocking(move || {
+            let mut status = BackupStatus::default();
+            let report = store.backup(into, |done: Progress<'_>| {
+                done.file.clone_into(&mut status.file);
+                (status.bytes_done, status.bytes_total) = (done.bytes_done, done.bytes_total);
+                progress(&status);
+            })?;
+            status.is_done = true;
+            status.bytes_done = status.bytes_total;
+            status.tables = report.tables as u64;
+            status.snapshots = report.snapshots as u64;
+            status.files = report.files as u64;
+            status.file_bytes = report.file_bytes;
+            Ok(status)
+        })
+        .await
+    }
+
     pub(super) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
         Ok(self.store.snapshots())
     }
@@ -284,10 +320,15 @@ impl Embedded {
     }
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
-        if table.is_system() {
-            return self.store.get_system(table, get);
-        }
-        self.store.table(table)?.get(get)
+        get_row(&self.store, table, get)
+    }
+
+    /// Reads a few rows on the calling task, and more on a blocking thread.
+    pub(super) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
+        let (store, table) = (self.store.clone(), table.clone());
+        let gets_len = gets.len();
+        let read = move || gets.iter().map(|get| get_row(&store, &table, get)).collect();
+        if gets_len <= GETS_INLINE_MAX { read() } else { blocking(read).await }
     }
 
     pub(super) async fn explain_cell(&self, table: &TableName, get: &Get) -> Result<CellHistory> {
@@ -353,12 +394,14 @@ impl Embedded {
 
     pub(super) async fn transact<T: Send + 'static>(
         &self,
+        durability: Durability,
         mut run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let store = self.store.clone();
         let transact = move || {
             store.transact(|inner| {
-                run(&mut Transaction::new(EmbeddedTransaction { store: &store, inner }))
+                let inner = EmbeddedTransaction { store: &store, inner, durability };
+                run(&mut Transaction::new(inner))
             })
         };
         blocking(transact).await
@@ -456,6 +499,8 @@ impl TableReadPoint {
 pub(crate) struct EmbeddedTransaction<'a> {
     store: &'a Store,
     inner: &'a mut rowhouse_store::Transaction,
+    /// The durability of mutations that name none.
+    durability: Durability,
 }
 
 impl EmbeddedTransaction<'_> {
@@ -473,6 +518,7 @@ impl EmbeddedTransaction<'_> {
         table: &TableName,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
+        let mutation = mutation.with_default_durability(self.durability);
         self.inner.mutate(&*self.table(table)?, mutation)
     }
 
@@ -482,6 +528,14 @@ impl EmbeddedTransaction<'_> {
         }
         self.store.table(table)
     }
+}
+
+/// Reads one row.
+fn get_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
+    if table.is_system() {
+        return store.get_system(table, get);
+    }
+    store.table(table)?.get(get)
 }
 
 /// Returns whether the answer to a mutation waits for a disk sync.
@@ -521,7 +575,7 @@ pub(crate) struct EmbeddedRows {
 
 enum ScanState {
     Idle(Box<TableScanner>),
-    /// Kept here and not in the future of `next`, so that a caller that drops the future loses no
+    /// Kept here and not in the future of a caller, so that a caller that drops the future loses no
     /// rows.
     Reading(PendingResult<(Box<TableScanner>, Result<Batch>)>),
     Done,
@@ -559,22 +613,22 @@ impl EmbeddedRows {
 
     /// Returns the next row of the current batch.
     #[inline]
-    pub(crate) fn next_ready(&mut self) -> Option<Row> {
+    fn next_ready(&mut self) -> Option<Row> {
         if self.read.len() <= self.read_on_at {
             self.read_on();
         }
         self.read.pop_front()
     }
 
-    pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
+    pub(crate) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
         loop {
             if let Some(row) = self.next_ready() {
-                return Ok(Some(row));
+                return Poll::Ready(Ok(Some(row)));
             }
             match &mut self.state {
-                ScanState::Done | ScanState::Idle(_) => return Ok(None),
-                ScanState::Reading(handle) => {
-                    let read = handle.await;
+                ScanState::Done | ScanState::Idle(_) => return Poll::Ready(Ok(None)),
+                ScanState::Reading(batch) => {
+                    let read = ready!(Pin::new(batch).poll(context));
                     self.state = ScanState::Done;
                     let (scanner, batch) = read?;
                     self.take(scanner, batch?);

@@ -93,7 +93,8 @@ impl QueryRow {
     /// newest value of each qualifier, ordered by qualifier.
     ///
     /// ```
-    /// # use rowhouse::{Result, QueryRow};
+    /// # use rowhouse::query::QueryRow;
+    /// # use rowhouse::Result;
     /// # fn example(row: QueryRow) -> Result<()> {
     /// // Declared: f:[at millis desc] price f64
     /// for price in row.columns("price")? {

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use rowhouse::{Error, TableName};
+use rowhouse::Error;
+use rowhouse::schema::TableName;
 use rowhouse_store::{Store, files_to_load};
 
 use crate::command::CommandResult;

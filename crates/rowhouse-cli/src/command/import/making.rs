@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rowhouse::{
-    COLUMNS_ATTRIBUTE, ColumnSchema, Database, Error, ErrorKind, KEY_ATTRIBUTE, KeySchema, Result,
-    Table, TableName, TableSpec,
-};
+use rowhouse::key::KeySchema;
+use rowhouse::schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, TableName};
+use rowhouse::{Database, Error, ErrorKind, Result, Table, TableSpec};
 
 use super::targets::Targets;
 

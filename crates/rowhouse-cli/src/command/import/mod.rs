@@ -27,7 +27,7 @@ mod write;
 
 use std::path::PathBuf;
 
-use rowhouse::TableName;
+use rowhouse::schema::TableName;
 
 use super::{CommandResult, DATA_DIR, argument};
 use making::CreateTableArgs;

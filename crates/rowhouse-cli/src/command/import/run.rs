@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
-use rowhouse::{Database, Error, Filter, Get, Result, Scan, Table, TableName};
+use rowhouse::filter::Filter;
+use rowhouse::schema::TableName;
+use rowhouse::{Database, Error, Get, Result, Scan, Table};
 use rowhouse_store::Holder;
 use serde_json::{Value as Json, json};
 
@@ -263,7 +265,7 @@ impl Import<'_> {
         let files =
             args.files.iter().map(|file| file_identity(file)).collect::<Result<Vec<_>>>()?;
         Ok(json!({
-            "database": self.database.cluster_id().await?,
+            "database": self.database.admin().cluster_id().await?,
             "table": name.to_string(),
             "key": targets.key.to_stored(),
             "columns": targets.columns.to_stored(),

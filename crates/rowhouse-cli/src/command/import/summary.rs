@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use rowhouse::{Error, Result, TableName};
+use rowhouse::schema::TableName;
+use rowhouse::{Error, Result};
 use serde_json::{Value as Json, json};
 
 use super::ImportArgs;

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use rowhouse::{Error, Result, Time, TimeUnit, Value};
+use rowhouse::key::{Time, TimeUnit};
+use rowhouse::{Error, Result, Value};
 
 /// A form of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +196,7 @@ impl FormCounts {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse::KeySchema;
+    use rowhouse::key::KeySchema;
 
     use super::*;
 

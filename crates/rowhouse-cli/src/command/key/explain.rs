@@ -63,7 +63,7 @@ pub(super) fn run(
         if let Some((touched, all)) = estimate.regions {
             document["regions"] = json!({ "touched": touched, "all": all });
         }
-        if let Some(EstimatedRows { read, given, all }) = estimate.rows {
+        if let Some(EstimatedRows { read, given, all, .. }) = estimate.rows {
             document["rows"] = json!({ "read": read, "given": given, "all": all });
         }
         writeln!(out, "{document}")?;

@@ -213,6 +213,12 @@ impl DatabaseBuilder {
 
     /// Sets the bytes that all memstores together may hold. Above it writers wait for flushes, up
     /// to [`DatabaseBuilder::busy_wait`]. Default 128 MiB.
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").memstore_bytes_max(64 << 20);
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn memstore_bytes_max(mut self, bytes: u64) -> Self {
         self.store.memstore_bytes_max = bytes;
         self.for_directories("memstore_bytes_max")
@@ -220,6 +226,12 @@ impl DatabaseBuilder {
 
     /// Sets the bytes that a memstore of one region and family may hold before it is flushed, for
     /// tables that do not declare `MEMSTORE_FLUSHSIZE`. Default 32 MiB.
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").memstore_flush_bytes(8 << 20);
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn memstore_flush_bytes(mut self, bytes: u64) -> Self {
         self.store.memstore_flush_bytes = bytes;
         self.for_directories("memstore_flush_bytes")
@@ -228,6 +240,12 @@ impl DatabaseBuilder {
     /// Sets the bytes of flushed memstores that open scans and transactions may hold together.
     /// Above it they go on in files, the oldest first; those that cannot end with an error. Default:
     /// [`DatabaseBuilder::memstore_bytes_max`].
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").reader_memstore_bytes_max(64 << 20);
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn reader_memstore_bytes_max(mut self, bytes: u64) -> Self {
         self.store.reader_memstore_bytes_max = Some(bytes);
         self.for_directories("reader_memstore_bytes_max")
@@ -235,6 +253,12 @@ impl DatabaseBuilder {
 
     /// Sets the maximum bytes of cells in one mutation, or in several mutations that apply
     /// atomically; 16 MiB to 1 GiB. Default 256 MiB.
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").mutation_bytes_max(1 << 30);
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn mutation_bytes_max(mut self, bytes: usize) -> Self {
         self.store.mutation_bytes_max = bytes;
         self.for_directories("mutation_bytes_max")
@@ -256,12 +280,24 @@ impl DatabaseBuilder {
 
     /// Sets the bytes of the disk that writes leave free, for flushes, compactions and a clean
     /// stop. Writes that would use them are refused with `RegionTooBusy`. Default 256 MiB.
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").disk_reserve_bytes(1 << 30);
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn disk_reserve_bytes(mut self, bytes: u64) -> Self {
         self.store.disk_reserve_bytes = bytes;
         self.for_directories("disk_reserve_bytes")
     }
 
     /// Sets the maximum number of files that are kept open, each a file descriptor. Default 512.
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").open_files_max(128);
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn open_files_max(mut self, files: usize) -> Self {
         self.store.open_files_max = files;
         self.for_directories("open_files_max")
@@ -269,6 +305,13 @@ impl DatabaseBuilder {
 
     /// Sets how long a writer waits for memory, or for compactions to reduce the number of files,
     /// before it is refused with `RegionTooBusy`. Default 10 seconds.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").busy_wait(Duration::from_secs(60));
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn busy_wait(mut self, wait: Duration) -> Self {
         self.store.busy_wait = wait;
         self.for_directories("busy_wait")
@@ -276,6 +319,13 @@ impl DatabaseBuilder {
 
     /// Sets how long a scan may take: it keeps files and memstores that nothing else needs. An
     /// older scan ends with `UnknownScanner`. Default 1 hour; `Duration::MAX` sets no limit.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("data").scan_age_max(Duration::from_secs(300));
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn scan_age_max(mut self, age: Duration) -> Self {
         self.store.scan_age_max = age;
         self.for_directories("scan_age_max")
@@ -298,12 +348,26 @@ impl DatabaseBuilder {
     }
 
     /// Sets the timeout for opening a connection. Default 10 seconds.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("hbase://localhost").connect_timeout(Duration::from_secs(2));
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.client.connect_timeout = timeout;
         self.for_clusters("connect_timeout")
     }
 
     /// Sets the timeout of one call, including its wait in the queue. Default 60 seconds.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("hbase://localhost").call_timeout(Duration::from_secs(10));
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.client.call_timeout = timeout;
         self.for_clusters("call_timeout")
@@ -326,12 +390,25 @@ impl DatabaseBuilder {
 
     /// Sets the timeout of changes of tables, for example of creating or disabling one. Default 10
     /// minutes.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("hbase://localhost").procedure_timeout(Duration::from_secs(60));
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn procedure_timeout(mut self, timeout: Duration) -> Self {
         self.client.procedure_timeout = timeout;
         self.for_clusters("procedure_timeout")
     }
 
     /// Sets how often a failed call is repeated at most. Default 15.
+    ///
+    /// ```
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("hbase://localhost").retries_max(3);
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn retries_max(mut self, retries: u32) -> Self {
         self.client.retries_max = retries;
         self.for_clusters("retries_max")
@@ -339,6 +416,13 @@ impl DatabaseBuilder {
 
     /// Sets the wait before the first retry; later waits are up to 200 times as long. Default 100
     /// milliseconds.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use rowhouse::Database;
+    /// let builder = Database::builder("hbase://localhost").retry_pause(Duration::from_millis(20));
+    /// # assert!(builder.check().is_ok());
+    /// ```
     pub fn retry_pause(mut self, pause: Duration) -> Self {
         self.client.retry_pause = pause;
         self.for_clusters("retry_pause")

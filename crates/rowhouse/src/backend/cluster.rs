@@ -214,6 +214,10 @@ impl Cluster {
         self.client.table(table).get(get).await
     }
 
+    pub(super) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+        self.client.table(table).exists(get).await
+    }
+
     pub(super) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
         self.client.table(table).get_many(gets).await
     }

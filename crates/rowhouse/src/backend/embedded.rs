@@ -59,37 +59,35 @@ impl Embedded {
         let open = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let regions = open.flat_map(|table| table.regions()).map(|region| {
             let (size, requests) = (region.size(), region.requests());
-            let (files, memstore_mib) = (size.files as u64, size.memstore_bytes >> 20);
-            RegionLoad {
-                name: region.name().full.clone(),
-                stores: size.stores as u64,
-                files,
-                uncompressed_mib: size.uncompressed_bytes >> 20,
-                file_mib: size.file_bytes >> 20,
-                memstore_mib,
-                reads: requests.reads,
-                writes: requests.writes,
-            }
+            let mut load = RegionLoad::default();
+            load.name = region.name().full.clone();
+            load.stores = size.stores as u64;
+            load.files = size.files as u64;
+            load.uncompressed_mib = size.uncompressed_bytes >> 20;
+            load.file_mib = size.file_bytes >> 20;
+            load.memstore_mib = size.memstore_bytes >> 20;
+            load.reads = requests.reads;
+            load.writes = requests.writes;
+            load
         });
         let mut regions: Vec<_> = regions.collect();
         regions.sort_by(|a, b| a.name.cmp(&b.name));
-        let tasks = self.store.tasks().into_iter().map(|task| ServerTask {
-            description: task.description,
-            status: task.status,
-            started_millis: task.begun_millis,
+        let tasks = self.store.tasks().into_iter().map(|running| {
+            let mut task = ServerTask::default();
+            task.description = running.description;
+            task.status = running.status;
+            task.started_millis = running.begun_millis;
+            task
         });
-        let tasks = tasks.collect();
-        Ok(ClusterStatus {
-            version: concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into(),
-            cluster_id: self.store.cluster_id(),
-            master: Some(name.clone()),
-            backup_masters: Vec::new(),
-            live_servers: vec![name.clone()],
-            loads: vec![ServerLoad { name, requests_per_second: 0, regions, tasks }],
-            dead_servers: Vec::new(),
-            regions_in_transition: 0,
-            balancer_on: false,
-        })
+        let mut load = ServerLoad::new(name.clone());
+        (load.regions, load.tasks) = (regions, tasks.collect());
+        let mut status = ClusterStatus::default();
+        status.version = concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into();
+        status.cluster_id = self.store.cluster_id();
+        status.master = Some(name.clone());
+        status.live_servers = vec![name];
+        status.loads = vec![load];
+        Ok(status)
     }
 
     pub(super) async fn cluster_id(&self) -> Result<String> {
@@ -323,6 +321,12 @@ impl Embedded {
         get_row(&self.store, table, get)
     }
 
+    pub(super) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+        let mut get = get.clone();
+        get.existence_only = true;
+        Ok(!read_row(&self.store, table, &get)?.is_empty())
+    }
+
     /// Reads a few rows on the calling task, and more on a blocking thread.
     pub(super) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
         let (store, table) = (self.store.clone(), table.clone());
@@ -530,8 +534,15 @@ impl EmbeddedTransaction<'_> {
     }
 }
 
-/// Reads one row.
+/// Reads one row, and refuses what the client refuses.
 fn get_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
+    if get.existence_only {
+        return Err(Error::invalid("a get that asks only for existence gives no row"));
+    }
+    read_row(store, table, get)
+}
+
+fn read_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
     if table.is_system() {
         return store.get_system(table, get);
     }

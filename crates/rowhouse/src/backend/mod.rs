@@ -244,6 +244,11 @@ impl Backend {
         on!(self, inner => inner.get(table, get).await)
     }
 
+    /// Returns whether any cell matches a get.
+    pub(crate) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+        on!(self, inner => inner.exists(table, get).await)
+    }
+
     /// Reads many rows; returns one result for each get, in order.
     pub(crate) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
         on!(self, inner => inner.get_many(table, gets).await)

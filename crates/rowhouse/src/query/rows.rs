@@ -19,7 +19,22 @@ use crate::table::Table;
 /// merged.
 const OPENING_MAX: usize = 32;
 
-/// The rows of a query, in the plan's order or reversed, read on demand.
+/// The rows of a query, in the plan's order or reversed, read on demand. [`QueryRows::next`] returns
+/// them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with the
+/// combinators of other crates.
+///
+/// ```
+/// use futures_util::{StreamExt, TryStreamExt};
+///
+/// // How are rows handled eight at a time, in their order?
+/// # async fn send(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> { Ok(()) }
+/// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+/// let rows = mail.query("user = 'bob'").rows().await?;
+/// let sent = rows.map(async |row| send(row?).await).buffered(8);
+/// sent.try_for_each(async |()| Ok(())).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct QueryRows {
     reader: RowReader,
     streams: Vec<RangeStream>,
@@ -146,8 +161,19 @@ impl QueryRows {
     /// set, it is returned with its bytes and without values, and counted. Among rows merged from
     /// several buckets such a row has no defined position; it is returned when it is read.
     ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let mut rows = mail.query("user = 'bob'").rows().await?;
+    /// while let Some(row) = rows.next().await? {
+    ///     println!("{row} {}", row.text("d", "subject").unwrap_or_default());
+    /// }
+    /// println!("keys of no template: {}", rows.not_fitting());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// As [`crate::Rows::next`].
+    /// As [`crate::Rows::next`]; the rows end with the first.
     ///
     /// [`Query::fitting_only`]: super::Query::fitting_only
     pub async fn next(&mut self) -> Result<Option<QueryRow>> {
@@ -188,6 +214,13 @@ impl QueryRows {
 
     /// Reads all remaining rows into memory.
     ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let rows = mail.query("user = 'bob'").limit(100).rows().await?.collect().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`crate::Rows::next`].
     pub async fn collect(mut self) -> Result<Vec<QueryRow>> {
@@ -211,6 +244,14 @@ impl QueryRows {
     }
 
     /// Returns the plan of the query.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let rows = mail.query("user = 'bob'").rows().await?;
+    /// println!("ranges: {}", rows.plan().ranges().len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn plan(&self) -> &Plan {
         &self.reader.plan
     }

@@ -1,4 +1,4 @@
-//! Many gets in one call: one result for each, in the order of the gets.
+//! Many gets in one call: one result for each, in the order of the gets; and rows that exist.
 
 use rowhouse::{ErrorKind, Get, Mutation, Put, TableSpec};
 
@@ -35,6 +35,15 @@ async fn results_come_in_the_order_of_the_gets_and_fail_one_by_one() {
         let found: Vec<_> = rows.iter().map(|row| row.as_ref().map(|row| row.len())).collect();
         assert_eq!(found[1].unwrap_err().kind(), ErrorKind::NoSuchColumnFamily);
         assert!([0, 2, 3].iter().all(|&at| found[at].is_ok_and(|cells| cells == 1)), "{found:?}");
+
+        for (n, is_there) in [(7, true), (1_100, false)] {
+            assert_eq!(table.exists(&get(n)).await.unwrap(), is_there);
+        }
+        let mut only = get(7);
+        only.existence_only = true;
+        assert_eq!(table.get(&only).await.unwrap_err().kind(), ErrorKind::InvalidRequest);
+        let rows = table.get_many(vec![only, get(7)]).await;
+        assert!(rows[0].is_err() && rows[1].is_ok());
 
         database.admin().disable_table("t").await.unwrap();
         for count in [2, 100] {

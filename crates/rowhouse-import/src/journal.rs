@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rowhouse::{Bytes, Error, Result, escape, unescape};
+use rowhouse::key::{escape, unescape};
+use rowhouse::{Bytes, Error, Result};
 use serde_json::{Map, Value as Json, json};
 
 use crate::lanes::Part;

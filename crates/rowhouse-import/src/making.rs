@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rowhouse::{
-    COLUMNS_ATTRIBUTE, Database, Error, ErrorKind, KEY_ATTRIBUTE, Result, Table, TableName,
-    TableSpec,
-};
+use rowhouse::schema::{COLUMNS_ATTRIBUTE, KEY_ATTRIBUTE, TableName};
+use rowhouse::{Database, Error, ErrorKind, Result, Table, TableSpec};
 
 use crate::targets::Targets;
 

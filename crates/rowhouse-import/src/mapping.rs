@@ -189,7 +189,8 @@ fn names_in(text: &str) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse::{ColumnSchema, KeySchema};
+    use rowhouse::key::KeySchema;
+    use rowhouse::schema::ColumnSchema;
 
     use super::*;
 

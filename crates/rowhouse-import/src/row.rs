@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse::{Bytes, CellBytes, Column, Error, FieldType, KeySchema, Put, Result, Value};
+use rowhouse::key::{FieldType, KeySchema};
+use rowhouse::schema::{CellBytes, Column};
+use rowhouse::{Bytes, Error, Put, Result, Value};
 use rowhouse_model::check_row;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -179,7 +181,7 @@ fn sources_of(
     declared: &Declared,
     of: &str,
 ) -> Result<Vec<Option<FieldSource>>> {
-    let source = |field: &rowhouse::Field| match origins.get(field.name()) {
+    let source = |field: &rowhouse::key::Field| match origins.get(field.name()) {
         None if !field.is_nullable() => Err(Error::invalid(format!(
             "the file has nothing for a field of {of}: name a field of the file that it is (--map NAME={name}), or what it \
              is made of (--set {name}=TEXT): field={name}",
@@ -219,7 +221,8 @@ fn key_of(schema: &KeySchema, sources: &[Option<FieldSource>], record: &Record) 
     }
     let texts: Vec<_> = values.iter().map(Value::to_string).collect();
     let random = xxh3_64(texts.join("\0").as_bytes());
-    let named: Vec<_> = schema.fields().iter().map(rowhouse::Field::name).zip(values).collect();
+    let named: Vec<_> =
+        schema.fields().iter().map(rowhouse::key::Field::name).zip(values).collect();
     schema.encode_salted(&named, random)
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use rowhouse::{Database, Error, Filter, Get, Result, Scan, Table, TableName};
+use rowhouse::filter::Filter;
+use rowhouse::schema::TableName;
+use rowhouse::{Database, Error, Get, Result, Scan, Table};
 use serde_json::{Value as Json, json};
 
 use crate::journal::{Progress, ProgressFile};
@@ -240,7 +242,7 @@ impl Run {
         let Plan { table, files, reading, mapping, .. } = &self.plan;
         let files = files.iter().map(|file| file_identity(file)).collect::<Result<Vec<_>>>()?;
         Ok(json!({
-            "database": self.database.cluster_id().await?,
+            "database": self.database.admin().cluster_id().await?,
             "table": table.to_string(),
             "key": targets.key.to_stored(),
             "columns": targets.columns.to_stored(),

@@ -1,7 +1,9 @@
 //! The targets of a table for imported values: fields of its key, columns, and fields of their
 //! qualifiers.
 
-use rowhouse::{ColumnSchema, Error, KeySchema, Result, Table};
+use rowhouse::key::KeySchema;
+use rowhouse::schema::ColumnSchema;
+use rowhouse::{Error, Result, Table};
 
 /// The declarations of a table.
 #[derive(Clone, Debug)]

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use rowhouse::{Error, Result, Time, TimeUnit, Value};
+use rowhouse::key::{Time, TimeUnit};
+use rowhouse::{Error, Result, Value};
 
 /// A form of times: how all times of a field or column are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +203,7 @@ impl FormCounts {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse::KeySchema;
+    use rowhouse::key::KeySchema;
 
     use super::*;
 

@@ -12,7 +12,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::record::{Field, Row};
-use rowhouse::{Error, Result, Time, TimeUnit};
+use rowhouse::key::{Time, TimeUnit};
+use rowhouse::{Error, Result};
 
 use super::{Datum, Next, Record, RecordPosition};
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use expect_test::expect;
-use rowhouse::{FamilyDescriptor, TableSpec};
+use rowhouse::TableSpec;
+use rowhouse::schema::FamilyDescriptor;
 
 fn stats(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rowhouse")).arg("stats").arg(dir).args(args).output().unwrap()
@@ -23,7 +24,7 @@ async fn fill(dir: &Path) -> rowhouse::Result<()> {
         mail.row(&key).set("d", "subject", "x".repeat(usize::from(n))).put().await?;
     }
     database.create_table(TableSpec::new("other").family("f")).await?;
-    database.flush("mail").await?;
+    database.admin().flush("mail").await?;
     database.close().await
 }
 
@@ -66,7 +67,7 @@ fn what_rows_and_names_cost_is_warned_of_with_the_measured_numbers() {
             let host = format!("{}{n}.example.com", "h".repeat(70));
             pages.row(&[("host", host.into())]).set("details", "description", "x").put().await?;
         }
-        database.flush("pages").await?;
+        database.admin().flush("pages").await?;
         database.close().await
     };
     tokio::runtime::Runtime::new().unwrap().block_on(fill).unwrap();

@@ -200,7 +200,7 @@ impl Table {
     }
 
     /// Reads many rows; returns one result for each get, in order. Existence-only gets are refused.
-    pub async fn get_all(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
+    pub async fn get_many(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
         let refused: Vec<bool> = gets.iter().map(|get| get.existence_only).collect();
         let actions = gets.into_iter().map(Action::Get).collect();
         let answers = batch::run(&self.client, &self.name, actions).await;
@@ -216,7 +216,7 @@ impl Table {
     }
 
     /// Returns for each get whether any cell matches it, in order.
-    pub async fn exists_all(&self, gets: Vec<Get>) -> Vec<Result<bool>> {
+    pub async fn exists_many(&self, gets: Vec<Get>) -> Vec<Result<bool>> {
         let actions = gets.into_iter().map(|mut get| {
             get.existence_only = true;
             Action::Get(get)

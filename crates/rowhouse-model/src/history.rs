@@ -25,6 +25,7 @@ pub struct CellEntry {
 
 /// The location of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CellLocation {
     /// In the memstore, and in the log unless its mutation skipped the log.
     Memory,
@@ -34,6 +35,7 @@ pub enum CellLocation {
 
 /// A read's treatment of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CellStatus {
     /// The read returns it.
     Visible,

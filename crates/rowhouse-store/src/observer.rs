@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
-use rowhouse_model::{Bytes, Columns, Mutation, Result, Row, TableName};
+use rowhouse_model::{Columns, Mutation, Result, Row, TableName};
 
 /// Sees each change of a table's rows before it is committed.
 ///
@@ -44,7 +44,7 @@ pub struct RowChange {
     /// The row's table.
     pub table: TableName,
     /// The row key.
-    pub row: Bytes,
+    pub row: rowhouse_model::Bytes,
     /// The newest visible versions of the observer's columns before the change.
     pub before: Row,
     /// The same after the change.
@@ -67,26 +67,12 @@ pub enum TableChange {
     Restored,
 }
 
-/// The mutations that observers add to a record. [`Additions::mutate`] adds one.
+/// The mutations that observers add to a record.
 #[derive(Default)]
 pub struct Additions {
-    /// Each with its table, whose type is known only to the modules above the engine.
-    mutations: Vec<(Arc<dyn Any + Send + Sync>, Mutation)>,
-}
-
-impl Additions {
-    pub(crate) fn push(&mut self, table: Arc<dyn Any + Send + Sync>, mutation: Mutation) {
-        self.mutations.push((table, mutation));
-    }
-
-    /// Returns the mutations with their tables.
-    pub(crate) fn into_mutations<T: Any + Send + Sync>(
-        self,
-    ) -> impl Iterator<Item = (Arc<T>, Mutation)> {
-        self.mutations.into_iter().map(|(table, mutation)| {
-            (table.downcast().expect("tables of the store are added only"), mutation)
-        })
-    }
+    /// Each with its table, an `Arc<Table>`: tables know their regions, and these the observers, so
+    /// the type cannot be named here. Only `write/observe.rs` uses this field.
+    pub(crate) mutations: Vec<(Arc<dyn Any + Send + Sync>, Mutation)>,
 }
 
 /// The observers of each table.

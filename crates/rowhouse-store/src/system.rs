@@ -4,8 +4,8 @@
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::{MetaTable, RegionRow, State};
 use rowhouse_model::{
-    Error, FamilyDescriptor, Get, RegionInfo, Result, Row, RowRange, Scan, ServerName,
-    TableDescriptor, TableName, TableState, Timestamp,
+    FamilyDescriptor, Get, RegionInfo, Result, Row, RowRange, Scan, ServerName, TableDescriptor,
+    TableName, TableState, Timestamp,
 };
 
 use crate::region::table_not_found;
@@ -71,13 +71,6 @@ impl Store {
             scan.limit.map_or(usize::MAX, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
         let scan = OpenScan::new(scan.clone());
         Ok(self.system_table(table)?.scan(&scan).take(limit).collect())
-    }
-
-    /// Returns the error for a write to a generated table.
-    pub fn refuse_write(table: &TableName) -> Error {
-        Error::unsupported(format!(
-            "{table} is synthesized from the manifest and cannot be written"
-        ))
     }
 
     fn system_table(&self, table: &TableName) -> Result<MetaTable> {

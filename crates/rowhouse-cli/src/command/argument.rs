@@ -1,13 +1,14 @@
 //! Parsers for arguments whose errors do not depend on a database. The command line reports such an
 //! error and exits with status 2.
 
-use rowhouse::{Error, Result, check_url, unescape};
+use rowhouse::key::unescape;
+use rowhouse::{Database, Error, Result};
 use rowhouse_model::ServerName;
 use rowhouse_store::Settings;
 
 /// Checks the URL of a database.
 pub(super) fn url(text: &str) -> Result<String> {
-    check_url(text)?;
+    Database::builder(text).check()?;
     Ok(text.to_owned())
 }
 
@@ -52,10 +53,10 @@ pub(super) fn row(text: &str) -> Result<String> {
     }
 }
 
-/// Checks a LEFT=RIGHT.
-pub(super) fn pair(text: &str) -> Result<String> {
+/// Parses a LEFT=RIGHT.
+pub(super) fn pair(text: &str) -> Result<(String, String)> {
     match text.split_once('=') {
-        Some((left, _)) if !left.is_empty() => Ok(text.to_owned()),
+        Some((left, right)) if !left.is_empty() => Ok((left.to_owned(), right.to_owned())),
         _ => Err(Error::invalid(format!("expected LEFT=RIGHT: {text}"))),
     }
 }

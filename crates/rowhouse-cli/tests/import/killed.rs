@@ -97,7 +97,7 @@ fn an_import_does_not_go_on_with_a_table_that_lost_rows_it_wrote() {
     // As if the table had been restored from an earlier snapshot.
     let text = fs::read_to_string(dir.path().join("scores.csv.progress")).unwrap();
     let noted: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let last = rowhouse::unescape(noted["last"][0].as_str().unwrap()).unwrap();
+    let last = rowhouse::key::unescape(noted["last"][0].as_str().unwrap()).unwrap();
     with_table(dir.path(), "scores", async |table| {
         table.mutate(Delete::new(last.clone())?.into()).await.map(drop)
     });

@@ -19,6 +19,7 @@ pub struct BackupCall {
 
 /// The progress of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BackupStatus {
     /// Whether the backup is complete.
     pub is_done: bool,

@@ -71,6 +71,7 @@ impl Statistics {
 
 /// The approximate cost of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The number of regions that the ranges overlap, and the number of all regions; `None` if the
     /// regions are unknown.
@@ -81,6 +82,7 @@ pub struct Estimate {
 
 /// Approximate numbers of rows, extrapolated from a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EstimatedRows {
     /// Rows in the plan's ranges.
     pub read: u64,

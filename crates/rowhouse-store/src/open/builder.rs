@@ -32,7 +32,7 @@ use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::split::SplitQueue;
-use crate::store::Store;
+use crate::store::{Background, Store};
 use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
 use crate::tasks::Tasks;
@@ -48,6 +48,21 @@ pub struct Builder {
     epochs: Epochs,
     background: Background,
     only_existing: bool,
+}
+
+impl Store {
+    /// Opens the store in `dir`, or creates one where there is none.
+    ///
+    /// # Errors
+    /// As [`Builder::open`].
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::builder(dir).open()
+    }
+
+    /// Returns a builder for opening with other settings or parts.
+    pub fn builder(dir: impl AsRef<Path>) -> Builder {
+        Builder::new(dir)
+    }
 }
 
 impl Builder {
@@ -194,16 +209,6 @@ impl Builder {
         }
         Store::start(engine, catalog, directory, self.background)
     }
-}
-
-/// The way background work runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Background {
-    /// On the store's own threads.
-    Threads,
-    /// When a test calls for it, so that a history is reproducible.
-    #[cfg(test)]
-    ByHand,
 }
 
 /// Begins a segment after the existing ones.

@@ -5,5 +5,5 @@ mod replay;
 mod settle;
 
 pub use builder::Builder;
-pub(crate) use builder::{Background, open_files_max};
+pub(crate) use builder::open_files_max;
 pub(crate) use replay::log_known;

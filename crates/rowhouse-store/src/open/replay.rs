@@ -5,12 +5,12 @@ use std::sync::mpsc;
 
 use rowhouse_model::{Cell, Error, ErrorKind, Result, compare, row_prefix};
 
-use super::Background;
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush::shrink_memory;
 use crate::manifest::{LogClosed, ManifestState};
+use crate::store::Background;
 use crate::wal::{self, Commit, Known, LogEnd, LogScan};
 
 /// The maximum bytes of cells that are sorted at once.

@@ -1,7 +1,6 @@
 //! The handle on an open store: its threads, lookups, read points, and atomic changes of rows in
 //! several tables.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -17,7 +16,6 @@ use crate::directory::Directory;
 use crate::engine::Engine;
 use crate::flush;
 use crate::observer::Observer;
-use crate::open::{Background, Builder};
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
 use crate::table::Table;
@@ -53,20 +51,17 @@ pub(super) struct Tables {
     pub(super) version: AtomicU64,
 }
 
+/// The way background work runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Background {
+    /// On the store's own threads.
+    Threads,
+    /// When a test calls for it, so that a history is reproducible.
+    #[cfg(test)]
+    ByHand,
+}
+
 impl Store {
-    /// Opens the store in `dir`, or creates one where there is none.
-    ///
-    /// # Errors
-    /// As [`Builder::open`].
-    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
-        Self::builder(dir).open()
-    }
-
-    /// Returns a builder for opening with other settings or parts.
-    pub fn builder(dir: impl AsRef<Path>) -> Builder {
-        Builder::new(dir)
-    }
-
     pub(crate) fn start(
         engine: Arc<Engine>,
         catalog: Catalog,

@@ -14,4 +14,5 @@ mod tables;
 mod transact;
 mod workers;
 
+pub(crate) use handle::Background;
 pub use handle::Store;

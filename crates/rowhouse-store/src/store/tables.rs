@@ -53,6 +53,13 @@ impl Store {
         Ok(())
     }
 
+    /// Returns the error for a write to a generated table.
+    pub fn refuse_write(table: &TableName) -> Error {
+        Error::unsupported(format!(
+            "{table} is synthesized from the manifest and cannot be written"
+        ))
+    }
+
     /// Checks that a table with this name and `regions` regions may be created.
     pub(super) fn check_new_table(&self, name: &TableName, regions: usize) -> Result<()> {
         if [TableName::meta(), TableName::namespace_table()].contains(name) {

@@ -8,4 +8,6 @@ mod condition;
 mod delta;
 mod observe;
 pub(crate) mod record_builder;
+mod region;
+mod table;
 pub(crate) mod transaction;

@@ -11,6 +11,21 @@ use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
 use crate::table::Table;
 
+impl Additions {
+    /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
+    /// crash, together with the observed change. It sees the effects of the observed change and of
+    /// mutations added before it. No observer sees it.
+    pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
+        self.mutations.push((Arc::<Table>::clone(table), mutation.into()));
+    }
+
+    fn into_mutations(self) -> impl Iterator<Item = (Arc<Table>, Mutation)> {
+        self.mutations
+            .into_iter()
+            .map(|(table, mutation)| (table.downcast().expect("only tables are added"), mutation))
+    }
+}
+
 /// The answer of a record's observers.
 pub(super) enum Observed {
     /// They add nothing.
@@ -61,7 +76,7 @@ pub(super) fn ask(
 fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     let mut placed = Vec::new();
     let mut unlocked = Vec::new();
-    for (table, mutation) in additions.into_mutations::<Table>() {
+    for (table, mutation) in additions.into_mutations() {
         table.check_enabled()?;
         let region = Arc::clone(table.region_of(mutation.row()));
         if !rows.holds(region.engine().row_locks.place(region.id(), mutation.row())) {

@@ -123,7 +123,7 @@ fn told(table: &Table, get: &Get) -> Vec<String> {
         let place = match &entry.place {
             CellLocation::Memory => "memory",
             CellLocation::File(path) if path.starts_with("files/") => "file",
-            CellLocation::File(path) => panic!("{path}"),
+            other => panic!("{other:?}"),
         };
         let (cell, fate) = (&entry.cell, &entry.fate);
         format!("{:?}@{}#{} in {place}: {fate}", cell.kind(), cell.timestamp(), cell.sequence())

@@ -1,6 +1,7 @@
 //! Rows spread over buckets are returned in the same order as from a table without buckets.
 
-use rowhouse::{Database, Mutation, Put, RowSequence, Table, TableSpec};
+use rowhouse::query::RowSequence;
+use rowhouse::{Database, Mutation, Put, Table, TableSpec};
 
 const PLAIN: &str = "[user string][at millis desc]";
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use rowhouse::{Error, Result, escape};
+use rowhouse::key::escape;
+use rowhouse::{Error, Result};
 use rowhouse_model::{CellKind, CellRef};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use rowhouse::{Error, KeySchema, Result};
+use rowhouse::key::KeySchema;
+use rowhouse::{Error, Result};
 use rowhouse_schema::{Finding, Rule};
 use serde_json::json;
 

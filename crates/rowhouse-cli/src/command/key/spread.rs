@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use rowhouse::{Bytes, Error, KeySchema, Result};
+use rowhouse::key::KeySchema;
+use rowhouse::{Bytes, Error, Result};
 use serde_json::json;
 
 use super::notation::Notation;

@@ -3,10 +3,9 @@
 
 use std::io::Write;
 
-use rowhouse::{
-    Bytes, COLUMNS_ATTRIBUTE, ColumnSchema, Error, ErrorKind, FamilyDescriptor, KeySchema,
-    TableDescriptor, escape,
-};
+use rowhouse::key::{KeySchema, escape};
+use rowhouse::schema::{COLUMNS_ATTRIBUTE, ColumnSchema, FamilyDescriptor, TableDescriptor};
+use rowhouse::{Bytes, Error, ErrorKind};
 
 use super::declared::Declared;
 use super::tables::existing;
@@ -35,7 +34,7 @@ pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Res
     let change = move |table: &TableDescriptor| {
         steps.iter().try_fold(table.clone(), |table, step| step.apply(table))
     };
-    session.database.alter_table(&name, change).await.map_err(refused)?;
+    session.database.admin().alter_table(&name, change).await.map_err(refused)?;
     say_done(session, &name).await
 }
 
@@ -174,8 +173,8 @@ async fn alter_key<W: Write>(session: &mut Session<W>, call: &Call, pairs: Hash)
 
     let name = existing(session, call).await?;
     let altered = match is_forced {
-        true => session.database.alter_key_unchecked(&name, &template).await.map(|()| None),
-        false => session.database.alter_key(&name, &template).await.map(Some),
+        true => session.database.admin().alter_key_unchecked(&name, &template).await.map(|()| None),
+        false => session.database.admin().alter_key(&name, &template).await.map(Some),
     };
     if let Some(fit) = altered.map_err(refused)? {
         session.say(fit)?;

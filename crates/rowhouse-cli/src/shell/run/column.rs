@@ -3,7 +3,9 @@
 //! A name has no `:`. A text without one is a family in HBase's shell, and remains so if the table
 //! has such a family.
 
-use rowhouse::{Bytes, Column, ColumnSchema, Columns, Error, Table, Value as FieldValue, escape};
+use rowhouse::key::escape;
+use rowhouse::schema::{Column, ColumnSchema};
+use rowhouse::{Bytes, Columns, Error, Table, Value as FieldValue};
 
 use super::converter::{Converter, Converters};
 use super::row::values;
@@ -169,7 +171,7 @@ async fn named<'t, W>(
     let Some(column) = declared.iter().find(|column| column.name().as_bytes() == text) else {
         return Ok(None);
     };
-    let described = session.database.describe(&table.name().to_string()).await?;
+    let described = session.database.admin().describe(&table.name().to_string()).await?;
     let is_family = described.families().iter().any(|family| family.name() == text);
     Ok((!is_family).then_some(column))
 }

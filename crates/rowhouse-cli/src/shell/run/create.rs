@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use rowhouse::{FamilyDescriptor, TableSpec};
+use rowhouse::TableSpec;
+use rowhouse::schema::FamilyDescriptor;
 
 use super::declared::Declared;
 use super::presplit;

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use rowhouse::{Query, Statistics};
+use rowhouse::query::{Query, Statistics};
 
 use super::column::WrittenColumns;
 use super::decode::{self, Declared};

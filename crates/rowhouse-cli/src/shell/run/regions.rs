@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::net::IpAddr;
 
-use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, ServerName, escape};
+use rowhouse::Bytes;
+use rowhouse::admin::{RegionInfo, RegionSwitch, ServerName};
+use rowhouse::key::{KeySchema, escape};
+use rowhouse_model::escape_line;
 
 use super::decode;
 use super::row::RowArgument;
 use super::tables::existing;
-use crate::one_line::on_one_line;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::session::Session;
@@ -138,7 +140,7 @@ pub(super) async fn split<W: Write>(session: &mut Session<W>, call: Call) -> Res
         }
     };
     for region in regions {
-        session.database.split_region(&region, at.clone()).await?;
+        session.database.admin().split_region(&region, at.clone()).await?;
     }
     Ok(())
 }
@@ -156,21 +158,21 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
             first.table, other.table
         ));
     }
-    Ok(session.database.merge_regions(&regions).await?)
+    Ok(session.database.admin().merge_regions(&regions).await?)
 }
 
 /// Assigns a region.
 pub(super) async fn assign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
-    Ok(session.database.assign_region(&region).await?)
+    Ok(session.database.admin().assign_region(&region).await?)
 }
 
 /// Unassigns a region.
 pub(super) async fn unassign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
-    Ok(session.database.unassign_region(&region).await?)
+    Ok(session.database.admin().unassign_region(&region).await?)
 }
 
 /// Moves a region.
@@ -179,13 +181,13 @@ pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> R
         return said("a target server cannot be given: omit it");
     }
     let region = find(session, &call.text(0)?).await?;
-    Ok(session.database.move_region(&region).await?)
+    Ok(session.database.admin().move_region(&region).await?)
 }
 
 /// Prints whether splits, or merges, are enabled.
 pub(super) async fn switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
-    let on = session.database.region_switch(named_switch(&call)?).await?;
+    let on = session.database.admin().region_switch(named_switch(&call)?).await?;
     session.say(on)
 }
 
@@ -194,7 +196,7 @@ pub(super) async fn set_switch<W: Write>(session: &mut Session<W>, call: Call) -
     call.no_more_than(2)?;
     let switch = named_switch(&call)?;
     let on = call.truth(1)?;
-    let before = session.database.set_region_switch(switch, on).await?;
+    let before = session.database.admin().set_region_switch(switch, on).await?;
     session.say(before)
 }
 
@@ -240,5 +242,5 @@ fn line(columns: &[String; 3], widths: [usize; 3]) -> String {
 
 /// Returns the fields of a key that a region boundary determines.
 fn bound(schema: &KeySchema, key: &[u8]) -> String {
-    on_one_line(&schema.read_prefix(key).to_string())
+    escape_line(&schema.read_prefix(key).to_string())
 }

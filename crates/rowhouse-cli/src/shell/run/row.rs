@@ -1,9 +1,8 @@
 //! The row in a command: its key, or the fields of its key.
 
-use rowhouse::{
-    Bytes, Error, Field, KeySchema, Predicate, Result as ModelResult, RowRange, Table, TimeZone,
-    Value as FieldValue,
-};
+use rowhouse::key::{Field, KeySchema, TimeZone};
+use rowhouse::query::Predicate;
+use rowhouse::{Bytes, Error, Result as ModelResult, RowRange, Table, Value as FieldValue};
 
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Failure, Result};

@@ -36,7 +36,9 @@ pub(super) fn text(summary: &Summary) -> String {
              written"
         ),
         (true, false) => writeln!(text, "nothing was written"),
-        (false, true) => writeln!(text, "{written} written to {table}, going on where it was"),
+        (false, true) => {
+            writeln!(text, "{written} written to {table}, resuming an incomplete import")
+        }
         (false, false) => writeln!(text, "{written} written to {table}"),
     };
     text

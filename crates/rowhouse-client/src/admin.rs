@@ -597,6 +597,6 @@ mod tests {
         assert_eq!(splits(&["b", "a", "ab"]).unwrap(), ["a", "ab", "b"]);
         assert!(splits(&[]).unwrap().is_empty());
         assert!(splits(&["b", ""]).is_err());
-        assert!(splits(&["b", "a", "b"]).unwrap_err().message().ends_with("twice=b"));
+        assert!(splits(&["b", "a", "b"]).unwrap_err().message().ends_with("duplicate=b"));
     }
 }

@@ -38,7 +38,7 @@ fn calls_that_cannot_be_read_are_answered_under_their_number() {
     scene.check_calls(&frame(&header("CreateTable"), b"", b""), &expect!["call 7, do not retry: DoNotRetryIOException: unknown method: service=ClientService, method=CreateTable"]);
     scene.check_calls(
         &frame(&header("ExecService"), b"", b""),
-        &expect!["call 7, do not retry: DoNotRetryIOException: no region name:"],
+        &expect!["call 7, do not retry: DoNotRetryIOException: not a region name:"],
     );
     let without_message = proto::RequestHeader { request_param: None, ..header("Get") };
     scene.check_calls(&frame(&without_message, b"", b""), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: Invalid request header: should have param set in it"]);

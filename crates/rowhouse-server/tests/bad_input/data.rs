@@ -63,7 +63,7 @@ fn regions_that_are_not_there_are_not_served() {
     let full = |name: &'static [u8]| get(&RegionRef::Full(name.into()), b"a", "cf");
     scene.check_message(
         &full(b""),
-        &expect!["call 7, do not retry: DoNotRetryIOException: no region name:"],
+        &expect!["call 7, do not retry: DoNotRetryIOException: not a region name:"],
     );
     scene.check_message(
         &full(b"t,,1795220131100."),

@@ -61,6 +61,6 @@ fuzz SECONDS *TARGETS:
 bench *ARGS:
     cd bench && cargo run --release -- {{ARGS}}
 
-# Count the words and line widths of comments, by folder.
+# Count the words of comments, messages and pages, by folder, and the wide lines of comments.
 language:
     cargo test -p rowhouse-cli --test language -- --nocapture

@@ -64,8 +64,7 @@ fn advertised(address: &str) -> Result<(String, u16)> {
 }
 
 fn parse(address: &str, flag: &str) -> Result<(String, u16)> {
-    ServerName::parse_address(address)
-        .map_err(|error| Error::new(error.kind(), format!("{flag}: {error}")))
+    ServerName::parse_address(address).map_err(|error| error.with_context(flag))
 }
 
 pub(crate) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {

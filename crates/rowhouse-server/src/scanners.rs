@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
+use rowhouse_filter::FilterRun;
 use rowhouse_format::convert::scan::{OpenScan, ScannedRow};
 use rowhouse_format::meta::MetaTable;
-use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row};
 use rowhouse_store::{Region, RegionScanner, ScanLimits, ScanProgress, Scanned};
 
 use crate::filtered::filter_row;

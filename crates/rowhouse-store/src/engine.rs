@@ -17,6 +17,7 @@ use crate::flush;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
+use crate::observer::Observers;
 use crate::read::ReaderMemory;
 use crate::settings::Settings;
 use crate::space::Space;
@@ -49,6 +50,7 @@ pub(crate) struct Engine {
     pub(crate) reader_memory: Arc<ReaderMemory>,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
+    pub(crate) observers: Observers,
     pub(crate) files: Arc<Files>,
     /// Work of the flush thread.
     pub(crate) queue: Queue,

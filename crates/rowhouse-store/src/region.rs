@@ -18,8 +18,8 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::newest::Current;
 use crate::read::{
-    Opening, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row, read_row_as_of,
-    read_row_at_once,
+    Opening, Pending, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row,
+    read_row_as_of, read_row_at_once, read_row_pending,
 };
 use crate::store_file;
 use crate::write::apply;
@@ -611,6 +611,12 @@ impl Region {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
+    }
+
+    /// Reads a row of this region with cells that are about to be committed, for a get without a
+    /// filter or limits. Does not count the read.
+    pub(crate) fn read_row_pending(&self, get: &Get, pending: &Pending) -> Result<Row> {
+        read_row_pending(&self.engine, self.families(), get, pending)
     }
 
     /// Reads a row of this region without counting the read.

@@ -24,6 +24,7 @@ use crate::wal::{self, Commit, Known};
 use crate::write::admit::admit;
 use crate::write::commit;
 use crate::write::record_builder::RecordBuilder;
+use crate::write::wait_mode::WaitMode;
 
 /// The result of [`salvage`].
 #[derive(Debug, Default)]
@@ -308,7 +309,7 @@ impl Salvage {
         if cells.is_empty() {
             return Ok(());
         }
-        admit(region, Need::Room)?;
+        admit(region, Need::Room, WaitMode::Blocking)?.done();
         let engine = region.engine();
         let cells_len = cells.len() as u64;
         let family = match region.family(family) {

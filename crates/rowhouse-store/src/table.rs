@@ -274,8 +274,7 @@ impl Table {
     /// those of one row, are applied in order.
     pub fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         if let Err(error) = self.check_enabled() {
-            let refused = || Err(Error::new(error.kind(), error.message()));
-            return mutations.iter().map(|_| refused()).collect();
+            return mutations.iter().map(|_| Err(error.clone())).collect();
         }
         let mut outcomes = self.batch_once(&mutations);
         for (mutation, outcome) in mutations.iter().zip(&mut outcomes) {

@@ -1,10 +1,11 @@
 //! Reads one row.
 
 use bytes::BytesMut;
+use rowhouse_filter::FilterRun;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::{self, CellPlacement, result};
 use rowhouse_format::proto;
-use rowhouse_model::{FilterRun, Get, Result, Row};
+use rowhouse_model::{Get, Result, Row};
 use rowhouse_store::{NonBlocking, WaitMode};
 
 use crate::answer::ResumableCall;

@@ -281,10 +281,7 @@ impl IndependentActions {
     ) -> Option<RegionOperation> {
         let wait_mode = call_context.wait_mode;
         if let Some(full) = full {
-            let refuse = |index| {
-                let full = Error::new(full.kind(), full.message());
-                IndexedResult { index, answer: Err(full) }
-            };
+            let refuse = |index| IndexedResult { index, answer: Err(full.clone()) };
             self.answers.extend(step.indexes().into_iter().map(refuse));
             return None;
         }

@@ -10,6 +10,7 @@ use crate::family::FamilyStore;
 use crate::flush::{CELLS_BETWEEN_CHECKS, flush};
 use crate::hfile::{HFile, HFileCells};
 use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};
+use crate::observer::TableChange;
 use crate::region::Region;
 use crate::space::Need;
 use crate::store_file::{self, NewFile, StoreFile};
@@ -150,6 +151,9 @@ impl<'a> Load<'a> {
             flush(self.engine, home)?;
         }
         let sequence = self.publish()?;
+        if let Some(region) = regions.first() {
+            self.engine.observers.table_changes(&region.info().table, TableChange::Loaded);
+        }
         for home in homes.values() {
             self.engine.compactions.request(home, None);
             self.engine.splits.request(home.region_id());

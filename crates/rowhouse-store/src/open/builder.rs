@@ -23,6 +23,7 @@ use crate::engine::{Engine, Families, Memory};
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
+use crate::observer::Observers;
 use crate::oversized_rows::RowLimit;
 use crate::read::ReaderMemory;
 use crate::region::Region;
@@ -157,6 +158,7 @@ impl Builder {
             reader_memory,
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),
+            observers: Observers::default(),
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{
-    BloomKind, Bytes, Columns, FilterRun, Key, Result, RowBuilder, RowRange, TimeRange,
-};
+use rowhouse_filter::FilterRun;
+use rowhouse_model::{BloomKind, Bytes, Columns, Key, Result, RowBuilder, RowRange, TimeRange};
 
 use super::post_filter::PostFilter;
 use super::row::{QueryMatcher, ReadBudget, RowRead};

@@ -9,7 +9,7 @@ use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
-use super::{ReadAt, ReadPoint};
+use super::{Pending, ReadAt, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::write::wait_mode::NonBlocking;
@@ -36,6 +36,26 @@ pub(crate) fn read_row(
         let at = ReadAt::of(engine, point);
         match read_cells(engine, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
             CellsRead::TooOld => {}
+            CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
+        }
+    }
+}
+
+/// Reads one row with cells that are about to be committed, for a get that returns every visible
+/// cell of its columns.
+pub(crate) fn read_row_pending(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    pending: &Pending,
+) -> Result<Row> {
+    let asked = asked(get);
+    loop {
+        let mut cells = None;
+        let at = ReadAt::Pending(pending);
+        match read_cells(engine, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
+            // A region that is being replaced: the next attempt finds out.
+            CellsRead::TooOld => std::thread::yield_now(),
             CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
         }
     }

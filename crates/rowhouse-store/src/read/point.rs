@@ -10,6 +10,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use super::family::Query;
 use super::memory::{MemoryHolder, Over, Registered};
+use super::pending::Pending;
 use super::rules::Retention;
 use crate::catalog::{Catalog, Entries};
 use crate::engine::Engine;
@@ -238,6 +239,8 @@ pub(crate) enum ReadAt<'a> {
     /// The current super version, up to this sequence.
     Sequence(u64),
     Point(&'a ReadPoint),
+    /// The current super version with the cells of a commit that is being prepared.
+    Pending(&'a Pending),
 }
 
 impl<'a> ReadAt<'a> {
@@ -250,6 +253,7 @@ impl<'a> ReadAt<'a> {
         match self {
             Self::Sequence(sequence) => *sequence,
             Self::Point(point) => point.sequence(),
+            Self::Pending(_) => Pending::SEQUENCE,
         }
     }
 
@@ -270,6 +274,14 @@ impl<'a> ReadAt<'a> {
                 let sees_nothing =
                     |dropped_by: &Retention| asked.sees_nothing_dropped(family, dropped_by);
                 point.find(family, sees_nothing).map(Guard::from_inner).map(Some)
+            }
+            Self::Pending(pending) => {
+                let current = super_version_at(family, Pending::SEQUENCE)?;
+                Ok(current.map(|current| {
+                    let mut super_version = SuperVersion::clone(&current);
+                    pending.add_to(family, &mut super_version);
+                    Guard::from_inner(Arc::new(super_version))
+                }))
             }
         }
     }

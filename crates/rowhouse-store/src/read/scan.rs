@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
+use rowhouse_filter::FilterRun;
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row, RowBuilder, RowRange, Scan};
 
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::memory::Over;

@@ -14,6 +14,7 @@ use crate::catalog::Catalog;
 use crate::compact::{self, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
+use crate::observer::Observer;
 use crate::open::{Background, Builder};
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
@@ -167,12 +168,10 @@ impl Store {
 
     /// Changes rows of any tables atomically: when this returns, all changes are visible and in the
     /// log, and a crash leaves all of them or none. The strongest durability of the mutations
-    /// applies to all.
+    /// applies to all. A mutation that reads its row sees the effect of those before it.
     ///
     /// # Errors
     /// As [`Region::mutate`], for the first mutation that fails; nothing is changed then.
-    /// `InvalidRequest` for an increment of a row, or a delete of its newest version, after another
-    /// mutation of that row: it would have to read cells that are not written yet.
     pub fn commit(&self, mutations: &[(Arc<Table>, Mutation)]) -> Result<Vec<MutationOutcome>> {
         for (table, _) in mutations {
             table.check_enabled()?;
@@ -181,13 +180,30 @@ impl Store {
             let placed = mutations.iter();
             let placed = placed.map(|(table, it)| (&**table.region_of(it.row()), it));
             let placed: Vec<_> = placed.collect();
-            match apply::apply_together(&self.inner.engine, &placed) {
+            match apply::apply_together(&placed) {
                 Err(error)
                     if error.kind() == ErrorKind::NotServingRegion
                         && placed.iter().all(|(region, _)| region.wait_for_replacement()) => {}
                 done => return done,
             }
         }
+    }
+
+    /// Adds an observer of a table's changes, until the table is dropped or the store closed. It sees every change that
+    /// is committed after this call returns. See [`Observer`].
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` for a table of the system.
+    pub fn observe(&self, table: &TableName, observer: Arc<dyn Observer>) -> Result<()> {
+        if table.is_system() {
+            return Err(Self::refuse_write(table));
+        }
+        self.table(table)?;
+        let engine = &self.inner.engine;
+        engine.observers.add(table.clone(), observer);
+        // A write that began before holds the lock of its row until it is committed.
+        drop(engine.row_locks.lock_all(std::iter::empty()));
+        Ok(())
     }
 
     /// Begins a new log segment, unless the current one is empty, and removes segments whose cells

@@ -132,7 +132,8 @@ impl Store {
         };
         let lost: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).cloned().collect();
-        without(engine, &lost, EditKind::SnapshotRestored(edit), || {
+        let edit = EditKind::SnapshotRestored(edit);
+        without(engine, &lost, edit, table.name(), || {
             let copy = Copy { engine, entry: &entry, snapshots: &snapshots, serving: false };
             let regions = copy.regions(&entry.descriptor, regions);
             let (id, descriptor) = (table.id(), entry.descriptor.clone());

@@ -154,7 +154,7 @@ impl Store {
         let families: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).cloned().collect();
         let edit = TableDropped { table_id: table.id() };
-        without(&self.inner.engine, &families, EditKind::TableDropped(edit), || {
+        without(&self.inner.engine, &families, EditKind::TableDropped(edit), name, || {
             self.inner.tables.catalog.remove(name);
             self.changed();
         })

@@ -17,11 +17,7 @@ use crate::space::Need;
 /// # Errors
 /// `RegionTooBusy` if flushes and compactions have not made room in time, or the disk is full;
 /// `ServerNotRunning` once the store is closing.
-pub(crate) fn admit_with(
-    region: &Region,
-    need: Need,
-    wait_mode: WaitMode,
-) -> Result<NonBlocking<()>> {
+pub(crate) fn admit(region: &Region, need: Need, wait_mode: WaitMode) -> Result<NonBlocking<()>> {
     let engine = region.engine();
     engine.check_open()?;
     engine.space.check(&*engine.disk, need)?;
@@ -42,11 +38,6 @@ pub(crate) fn admit_with(
         || is_memory_full(engine)
         || region.families().iter().any(is_held);
     Ok(if would_wait { NonBlocking::WouldBlock } else { NonBlocking::Done(()) })
-}
-
-/// As [`admit_with`], waiting as long as necessary.
-pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
-    admit_with(region, need, WaitMode::Blocking).map(NonBlocking::done)
 }
 
 fn is_memory_full(engine: &Engine) -> bool {

@@ -7,6 +7,7 @@ pub(crate) mod commit;
 mod condition;
 mod delta;
 pub(crate) mod nonce;
+mod observe;
 pub(crate) mod recent;
 pub(crate) mod record_builder;
 pub(crate) mod row_lock;

@@ -139,7 +139,7 @@ impl RowConverter {
         let mut cells = Vec::with_capacity(self.columns.len());
         for maker in &self.columns {
             let column = &maker.column;
-            let in_column = |error: Error| named("column", column.name(), &error);
+            let in_column = |error: Error| named("column", column.name(), error);
             let datum = maker.source.origin.datum(record).map_err(in_column)?;
             let read = |text: &str| maker.source.read(text, |text| column.parse_value(text));
             let value = value_of(datum, column.field_type(), read).map_err(in_column)?;
@@ -198,7 +198,7 @@ fn sources_of(
 fn key_of(schema: &KeySchema, sources: &[Option<FieldSource>], record: &Record) -> Result<Bytes> {
     let mut values = Vec::with_capacity(sources.len());
     for (field, source) in schema.fields().iter().zip(sources) {
-        let in_field = |error: Error| named("field", field.name(), &error);
+        let in_field = |error: Error| named("field", field.name(), error);
         let datum = source.as_ref().map_or(Ok(Datum::Null), |source| source.origin.datum(record));
         let parse = |text: &str| field.parse_value(text);
         let read = |text: &str| match source {
@@ -250,10 +250,10 @@ fn value_of(
 
 /// Returns an error with the name of the affected item, on one line, including the text if the
 /// error points into one.
-fn named(what: &str, name: &str, error: &Error) -> Error {
+fn named(what: &str, name: &str, error: Error) -> Error {
     let mut lines = error.message().lines();
     let why = lines.next().unwrap_or_default();
     let value = lines.next().map(|text| format!(", value={}", text.trim_start()));
     let message = format!("{what} `{name}`: {why}{}", value.unwrap_or_default());
-    Error::new(error.kind(), message)
+    error.with_message(message)
 }

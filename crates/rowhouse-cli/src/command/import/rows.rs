@@ -45,7 +45,7 @@ impl Inputs {
             files.push(Input {
                 path: path.clone(),
                 len: source.len(),
-                maker: maker.map_err(|error| in_file(path, &error))?,
+                maker: maker.map_err(|error| in_file(path, error))?,
             });
         }
         let (reading, ignored_names) = (reading.clone(), mapping.ignored_names());
@@ -74,7 +74,7 @@ impl Inputs {
             bytes_done += self.files[nth].len;
             let Input { path, maker, .. } = &mut self.files[nth];
             for (name, (_, looks)) in columns {
-                let most = looks.most(&name).map_err(|error| in_file(path, &error))?;
+                let most = looks.most(&name).map_err(|error| in_file(path, error))?;
                 let Some((form, first)) = most else { continue };
                 let recognized = Times::Recognized(form);
                 for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
@@ -150,8 +150,9 @@ impl Inputs {
     }
 }
 
-fn in_file(path: &Path, error: &Error) -> Error {
-    Error::new(error.kind(), format!("{}\n  in {}", error.message(), path.display()))
+fn in_file(path: &Path, error: Error) -> Error {
+    let message = format!("{error}\n  in {}", path.display());
+    error.with_message(message)
 }
 
 /// A position in one of the files; the default is the beginning of the first.

@@ -97,7 +97,7 @@ impl Writing<'_> {
                     "{}\n  the import is not at its end; the same command goes on where it was",
                     error.message()
                 );
-                Error::new(error.kind(), message)
+                error.with_message(message)
             })?;
         }
         match is_synced {

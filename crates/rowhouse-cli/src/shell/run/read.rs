@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::io::Write;
 
 use rowhouse::{Filter, Get, KeyValue, TimeRange, escape};
+use rowhouse_filter::with_java_flags;
 
 use super::column::{WrittenColumn, WrittenColumns};
 use super::data::checked_timestamp;
@@ -107,7 +108,7 @@ pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) 
 pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     match options.take_text("FILTER")? {
         None => Ok(None),
-        Some(text) => match Filter::parse(&text) {
+        Some(text) => match Filter::parse(&text).and_then(with_java_flags) {
             Ok(filter) => Ok(Some(Box::new(filter))),
             Err(error) => said(error.message()),
         },

@@ -1,6 +1,7 @@
 //! Escape sequences.
 
-use super::super::RegexEngine;
+use rowhouse_model::RegexEngine;
+
 use super::PatternError;
 use super::translate::PatternReader;
 

@@ -1,6 +1,7 @@
 //! Groups in parentheses.
 
-use super::super::RegexEngine;
+use rowhouse_model::RegexEngine;
+
 use super::PatternError;
 use super::translate::PatternReader;
 

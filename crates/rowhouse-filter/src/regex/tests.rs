@@ -1,7 +1,16 @@
+use rowhouse_model::RegexEngine;
+
 use super::*;
 
+/// Returns an expression with its own flags, as [`with_java_flags`] makes it.
+fn checked(pattern: &str, flags: i32) -> Result<RegexPattern> {
+    let mut pattern = RegexPattern::new(pattern, flags);
+    pattern.flags = java_flags(&pattern)?;
+    Ok(pattern)
+}
+
 fn found(pattern: &str, flags: i32, text: &str) -> bool {
-    let pattern = RegexPattern::new(pattern, flags).unwrap();
+    let pattern = checked(pattern, flags).unwrap();
     Regex::start(&pattern, RegexMemoryLimit::for_several(1))
         .unwrap()
         .is_found_in(text.as_bytes())
@@ -47,10 +56,21 @@ fn classes_and_ends_are_javas() {
 
 #[test]
 fn flags_that_an_expression_sets_for_all_of_it_are_kept() {
-    let flags = |pattern| RegexPattern::new(pattern, RegexPattern::DOTALL).unwrap().flags;
+    let flags = |pattern| checked(pattern, RegexPattern::DOTALL).unwrap().flags;
     assert_eq!(flags("(?i)a"), 0x22);
     assert_eq!(flags("(?i:a)"), 0x20);
     assert_eq!(flags("(?-s)a"), 0);
+}
+
+#[test]
+fn expressions_inside_other_filters_get_their_own_flags_or_are_refused() {
+    let read = |pattern: &str| {
+        let text = format!("PageFilter(1) AND SKIP ValueFilter(=, 'regexstring:{pattern}')");
+        with_java_flags(Filter::parse(text).unwrap())
+    };
+    let nocase = "(PageFilter(1) AND SKIP ValueFilter(=, 'regexstringnocase:(?i)a'))";
+    assert_eq!(read("(?i)a").unwrap(), Filter::parse(nocase).unwrap());
+    assert_eq!(read("(").unwrap_err().kind(), ErrorKind::InvalidRequest);
 }
 
 #[test]
@@ -70,7 +90,7 @@ fn what_java_refuses_is_refused_with_its_place() {
         (r"\k<n>", "does not exist"),
         ("(?z)", "unknown flag"),
     ] {
-        let error = RegexPattern::new(pattern, 0).unwrap_err();
+        let error = checked(pattern, 0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{pattern}");
         assert!(error.message().contains(about), "{error}");
         assert!(error.message().contains(pattern), "{error}");
@@ -89,12 +109,12 @@ fn what_cannot_be_had_is_refused_as_unsupported() {
         (r"(?i)(a)\1", 0),
         ("(((a{1000}){1000}){1000})", 0),
     ] {
-        let error = RegexPattern::new(pattern, flags).unwrap_err();
+        let error = checked(pattern, flags).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{pattern}");
         assert!(error.message().contains(pattern), "{error}");
     }
     let deep = "(".repeat(10_000) + &")".repeat(10_000);
-    assert_eq!(RegexPattern::new(deep, 0).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(checked(&deep, 0).unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
 #[test]
@@ -116,7 +136,7 @@ fn joni_takes_what_it_shares_with_java() {
 }
 
 /// Matches recorded from Java by `compat/filters.sh`.
-const RECORDED: &str = include_str!("../../../../tests/golden/filter-regexes.txt");
+const RECORDED: &str = include_str!("../../tests/golden/filter-regexes.txt");
 
 #[test]
 fn expressions_are_found_where_java_finds_them() {
@@ -132,7 +152,7 @@ fn expressions_are_found_where_java_finds_them() {
         let parts: Vec<_> = line.split(' ').collect();
         let expression = String::from_utf8(hex(parts[0])).unwrap();
         let flags: i32 = parts[1].parse().unwrap();
-        let said = match RegexPattern::new(&expression[..], flags) {
+        let said = match checked(&expression, flags) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 not_had += 1;
                 continue;

@@ -1,8 +1,9 @@
 //! Filters that wrap one other filter.
 
+use rowhouse_model::{CellRef, Result};
+
 use super::FilterVerdict;
 use super::state::State;
-use crate::{CellRef, Result};
 
 /// SkipFilter. As in HBase, any verdict except [`FilterVerdict::Include`] excludes the row, even
 /// one that includes the cell with a longer step.

@@ -1,10 +1,10 @@
 //! Translation of Java's regular expressions.
 
-use super::super::{RegexEngine, RegexPattern};
+use rowhouse_model::{RegexEngine, RegexPattern, Result};
+
 use super::PatternError;
 use super::escapes::Escape;
 use super::flags::{Case, Flags};
-use crate::Result;
 
 /// Maximum nesting depth of groups and classes.
 pub(super) const DEPTH_MAX: usize = 100;

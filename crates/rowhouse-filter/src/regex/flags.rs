@@ -1,6 +1,7 @@
 //! Java's flags, and the translations that depend on them.
 
-use super::super::{RegexEngine, RegexPattern};
+use rowhouse_model::{RegexEngine, RegexPattern};
+
 use super::PatternError;
 
 /// All flags of Java.

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use bytes::Bytes;
+use rowhouse_model::{CellRef, CompareOperator, Comparison, Error, Filter, Result};
 
 use super::{FilterVerdict, KeptValue};
-use crate::filter::comparator::RegexMemoryLimit;
-use crate::filter::{CompareOperator, Comparison, ComparisonRun};
-use crate::{CellRef, Error, Filter, Result};
+use crate::comparison::ComparisonRun;
+use crate::regex::RegexMemoryLimit;
 
 /// FamilyFilter, QualifierFilter and ValueFilter.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl PartCompared {
         comparison: &Comparison,
         room: RegexMemoryLimit,
     ) -> Result<Self> {
-        Ok(Self { part, comparison: comparison.start_in(room)? })
+        Ok(Self { part, comparison: ComparisonRun::start(comparison, room)? })
     }
 
     pub(super) fn judge(&self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
@@ -62,7 +62,7 @@ impl Dependent {
         value: Option<&Comparison>,
         room: RegexMemoryLimit,
     ) -> Result<Self> {
-        let value = value.map(|value| value.start_in(room)).transpose()?;
+        let value = value.map(|value| ComparisonRun::start(value, room)).transpose()?;
         let column = Column { family, qualifier };
         Ok(Self { column, drops_column, value, timestamps: HashSet::new() })
     }
@@ -122,7 +122,7 @@ impl SingleColumn {
         }
         Ok(Self {
             column: Column { family: family.clone(), qualifier: qualifier.clone() },
-            value: value.start_in(room)?,
+            value: ComparisonRun::start(value, room)?,
             filter_if_missing: *filter_if_missing,
             latest_version_only: *latest_version_only,
             excludes_column: *exclude,
@@ -182,7 +182,7 @@ impl ColumnValue {
         value: &Comparison,
         room: RegexMemoryLimit,
     ) -> Result<Self> {
-        let value = value.start_in(room)?;
+        let value = ComparisonRun::start(value, room)?;
         Ok(Self { column: Column { family, qualifier }, value, is_found: false })
     }
 

@@ -1,11 +1,10 @@
 //! FuzzyRowFilter.
 
 use bytes::Bytes;
+use rowhouse_model::{Error, FuzzyKey, KeyBuf, Result, escape};
 
 use super::FilterVerdict;
 use super::rows::{row_hint, successor};
-use crate::filter::FuzzyKey;
-use crate::{Error, KeyBuf, Result, escape};
 
 /// Execution state of FuzzyRowFilter. In forward scans the hints are HBase's. In reversed scans,
 /// where HBase's hints never end, they skip no matching row.

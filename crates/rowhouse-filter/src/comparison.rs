@@ -3,11 +3,10 @@
 use std::cmp::Ordering;
 
 use bytes::Bytes;
+use rowhouse_model::{BitOperator, Comparator, CompareOperator, Comparison, Error, Result, escape};
 
-use super::decimal::Decimal;
-use super::regex::{Regex, RegexMemoryLimit};
-use super::{BitOperator, Comparator, CompareOperator, Comparison};
-use crate::{Error, Result, escape};
+use crate::decimal::Decimal;
+use crate::regex::{Regex, RegexMemoryLimit};
 
 /// A comparison that is ready to execute, with its regular expression compiled and its number
 /// parsed.
@@ -38,19 +37,19 @@ enum PreparedComparator {
     BigDecimal(Decimal),
 }
 
-impl Comparison {
+impl ComparisonRun {
     /// Prepares the comparison for execution.
     ///
     /// # Errors
     /// `InvalidRequest` for an invalid regular expression or number, `Unsupported` for a Java
     /// regular expression that is not supported here.
-    pub fn start(&self) -> Result<ComparisonRun> {
-        self.start_in(RegexMemoryLimit::for_several(1))
+    pub fn new(comparison: &Comparison) -> Result<Self> {
+        Self::start(comparison, RegexMemoryLimit::for_several(1))
     }
 
-    /// As [`Comparison::start`], with a memory limit for a regular expression.
-    pub(in crate::filter) fn start_in(&self, room: RegexMemoryLimit) -> Result<ComparisonRun> {
-        let comparator = match &self.comparator {
+    /// As [`ComparisonRun::new`], with a memory limit for a regular expression.
+    pub(crate) fn start(comparison: &Comparison, room: RegexMemoryLimit) -> Result<Self> {
+        let comparator = match &comparison.comparator {
             Comparator::Binary(value) => PreparedComparator::Binary(value.clone()),
             Comparator::BinaryPrefix(value) => PreparedComparator::BinaryPrefix(value.clone()),
             Comparator::BinaryComponent { value, offset } => PreparedComparator::BinaryComponent {
@@ -68,11 +67,9 @@ impl Comparison {
             Comparator::Long(number) => PreparedComparator::Long(*number),
             Comparator::BigDecimal(bytes) => PreparedComparator::BigDecimal(Decimal::read(bytes)?),
         };
-        Ok(ComparisonRun { operator: self.operator, comparator })
+        Ok(Self { operator: comparison.operator, comparator })
     }
-}
 
-impl ComparisonRun {
     /// Returns whether the bytes satisfy the comparison; false if they cannot be compared.
     /// [`ComparisonRun::try_matches`] distinguishes the two.
     pub fn matches(&self, bytes: &[u8]) -> bool {

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
+use rowhouse_model::{ColumnOffset, Error, Key, KeyBuf, Result};
 
 use super::FilterVerdict;
-use crate::filter::ColumnOffset;
-use crate::{Error, Key, KeyBuf, Result};
 
 /// ColumnPrefixFilter.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use rowhouse_model::{CellRef, Key, KeyBuf, Result};
+
 use super::state::State;
 use super::{FilterVerdict, KeptValue};
-use crate::{CellRef, Key, KeyBuf, Result};
 
 /// A list in which all members must include a cell: FilterListWithAND.
 #[derive(Debug)]
@@ -316,7 +317,7 @@ mod tests {
     use super::*;
 
     /// Combined verdicts recorded from HBase's lists by `compat/filters.sh`.
-    const RECORDED: &str = include_str!("../../../tests/golden/filter-verdicts.txt");
+    const RECORDED: &str = include_str!("../../tests/golden/filter-verdicts.txt");
 
     fn lines(word: &str) -> impl Iterator<Item = Vec<&str>> {
         let lines = RECORDED.lines().map(|line| line.split(' ').collect::<Vec<_>>());

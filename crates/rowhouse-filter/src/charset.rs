@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::{Error, Result};
+use rowhouse_model::{Error, Result};
 
 /// The charset of a comparator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Charset {
+pub(crate) enum Charset {
     Utf8,
     Latin1,
     Ascii,
@@ -31,7 +31,7 @@ impl Charset {
     ///
     /// # Errors
     /// `Unsupported` for any other name.
-    pub(super) fn named(name: &str) -> Result<Self> {
+    pub(crate) fn named(name: &str) -> Result<Self> {
         let is_called = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
         NAMES.iter().find(|(_, names)| is_called(names)).map(|&(charset, _)| charset).ok_or_else(
             || {
@@ -45,7 +45,7 @@ impl Charset {
     }
 
     /// Decodes bytes as text.
-    pub(super) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
+    pub(crate) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         match self {
             Self::Utf8 => String::from_utf8_lossy(bytes),
             Self::Latin1 => bytes.iter().map(|&byte| char::from(byte)).collect(),

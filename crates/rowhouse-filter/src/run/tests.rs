@@ -1,10 +1,9 @@
 use bytes::Bytes;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use rowhouse_model::*;
 
 use super::*;
-use crate::filter::*;
-use crate::{Cell, CellKind, Timestamp};
 
 /// Feeds cells to a filter as a scan without seeks does, and compares the verdicts with `expected`:
 /// one line per row, `row: verdicts of its cells`.
@@ -427,7 +426,7 @@ fn the_regular_expressions_of_a_filter_share_the_room_there_is() {
     let all_of = |filters| Filter::List { operator: ListOperator::And, filters };
     FilterRun::new(&large(), false).unwrap();
     let error = FilterRun::new(&all_of(vec![large(); 1000]), false).unwrap_err();
-    assert_eq!(error.kind(), crate::ErrorKind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("bytes_max=67108"), "{error}");
     // A thousand ordinary expressions fit.
     let small = Filter::parse("RowFilter(=, 'regexstring:^user[0-9]+.*(a|b)$')").unwrap();

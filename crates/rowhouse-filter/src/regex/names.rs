@@ -1,6 +1,7 @@
 //! Named character classes: `\p{…}`.
 
-use super::super::RegexEngine;
+use rowhouse_model::RegexEngine;
+
 use super::PatternError;
 use super::flags::Case;
 use super::translate::PatternReader;

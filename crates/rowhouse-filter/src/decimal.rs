@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{Error, Result};
+use rowhouse_model::{Error, Result};
 
 /// Longest unscaled number in bytes. The time of a comparison is quadratic in the length; at this
 /// limit it is at most a tenth of a second.
@@ -14,7 +14,7 @@ const TEN_POWER: (u64, u64) = (10_000_000_000_000_000_000, 19);
 
 /// A decimal number.
 #[derive(Clone, Debug)]
-pub(super) struct Decimal {
+pub(crate) struct Decimal {
     is_negative: bool,
     /// Absolute value of the unscaled number, in words, least significant first, without trailing
     /// zero words. Empty for 0.
@@ -27,7 +27,7 @@ impl Decimal {
     ///
     /// # Errors
     /// `InvalidRequest` if the bytes are too few for a number, or too many to compare.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let Some((scale, unscaled)) =
             bytes.split_first_chunk().filter(|(_, rest)| !rest.is_empty())
         else {
@@ -48,7 +48,7 @@ impl Decimal {
     }
 
     /// Compares the values, regardless of their scales: 1.0 equals 1.00.
-    pub(super) fn compare(&self, other: &Self) -> Ordering {
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match self.sign().cmp(&other.sign()) {
             Ordering::Equal if self.is_negative => other.compare_magnitude(self),
             Ordering::Equal => self.compare_magnitude(other),

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
 use bytes::Bytes;
+use rowhouse_model::{Comparison, Error, Key, KeyBuf, Result};
 
 use super::FilterVerdict;
-use crate::filter::comparator::RegexMemoryLimit;
-use crate::filter::{Comparison, ComparisonRun};
-use crate::{Error, Key, KeyBuf, Result};
+use crate::comparison::ComparisonRun;
+use crate::regex::RegexMemoryLimit;
 
 /// RowFilter.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Compared {
 
 impl Compared {
     pub(super) fn start(comparison: &Comparison, room: RegexMemoryLimit) -> Result<Self> {
-        Ok(Self { comparison: comparison.start_in(room)?, filters_row: false })
+        Ok(Self { comparison: ComparisonRun::start(comparison, room)?, filters_row: false })
     }
 
     pub(super) fn reset(&mut self) {

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
+use rowhouse_model::{Error, FilterRange, KeyBuf, Result, escape};
+
 use super::FilterVerdict;
 use super::rows::row_hint;
-use crate::filter::FilterRange;
-use crate::{Error, KeyBuf, Result, escape};
 
 /// Execution state of MultiRowRangeFilter.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Ranges {
         if self.is_done {
             return true;
         }
-        if self.has_begun && self.ranges[self.current].contains(row) {
+        if self.has_begun && contains(&self.ranges[self.current], row) {
             self.verdict = FilterVerdict::Include;
             return false;
         }
@@ -48,12 +48,12 @@ impl Ranges {
         self.verdict = match self.ranges.binary_search_by(|range| self.compare(range, row)) {
             Ok(at) => {
                 self.current = at;
-                match self.ranges[at].contains(row) {
+                match contains(&self.ranges[at], row) {
                     true => FilterVerdict::Include,
                     false => FilterVerdict::NextRow,
                 }
             }
-            Err(at) if at > 0 && self.ranges[at - 1].contains(row) => {
+            Err(at) if at > 0 && contains(&self.ranges[at - 1], row) => {
                 self.current = at - 1;
                 FilterVerdict::Include
             }
@@ -89,61 +89,59 @@ impl Ranges {
     }
 }
 
-impl FilterRange {
-    /// Returns whether the range contains a row.
-    fn contains(&self, row: &[u8]) -> bool {
-        let is_behind_start = match row.cmp(&self.start) {
-            Ordering::Less => false,
-            Ordering::Equal => self.start_inclusive,
-            Ordering::Greater => true,
-        };
-        is_behind_start
-            && (self.stop.is_empty()
-                || match row.cmp(&self.stop) {
-                    Ordering::Less => true,
-                    Ordering::Equal => self.stop_inclusive,
-                    Ordering::Greater => false,
-                })
-    }
-
-    /// Returns whether HBase accepts the range: it must not end before it begins.
-    fn is_valid(&self) -> bool {
-        self.start.is_empty()
-            || self.stop.is_empty()
-            || match self.start.cmp(&self.stop) {
+/// Returns whether the range contains a row.
+fn contains(range: &FilterRange, row: &[u8]) -> bool {
+    let is_behind_start = match row.cmp(&range.start) {
+        Ordering::Less => false,
+        Ordering::Equal => range.start_inclusive,
+        Ordering::Greater => true,
+    };
+    is_behind_start
+        && (range.stop.is_empty()
+            || match row.cmp(&range.stop) {
                 Ordering::Less => true,
-                Ordering::Equal => self.stop_inclusive,
+                Ordering::Equal => range.stop_inclusive,
                 Ordering::Greater => false,
-            }
-    }
+            })
+}
 
-    /// Returns whether `next`, which does not begin before this range, begins in it or directly
-    /// after it.
-    fn touches(&self, next: &Self) -> bool {
-        self.stop.is_empty()
-            || match self.stop.cmp(&next.start) {
-                Ordering::Greater => true,
-                Ordering::Equal => self.stop_inclusive || next.start_inclusive,
-                Ordering::Less => false,
-            }
-    }
+/// Returns whether HBase accepts the range: it must not end before it begins.
+fn is_valid(range: &FilterRange) -> bool {
+    range.start.is_empty()
+        || range.stop.is_empty()
+        || match range.start.cmp(&range.stop) {
+            Ordering::Less => true,
+            Ordering::Equal => range.stop_inclusive,
+            Ordering::Greater => false,
+        }
+}
 
-    /// Extends this range to the end of `next`.
-    fn extend(&mut self, next: Self) {
-        if self.stop.is_empty() {
-            return;
+/// Returns whether `next`, which does not begin before this range, begins in it or directly
+/// after it.
+fn touches(range: &FilterRange, next: &FilterRange) -> bool {
+    range.stop.is_empty()
+        || match range.stop.cmp(&next.start) {
+            Ordering::Greater => true,
+            Ordering::Equal => range.stop_inclusive || next.start_inclusive,
+            Ordering::Less => false,
         }
-        let order = match next.stop.is_empty() {
-            true => Ordering::Less,
-            false => self.stop.cmp(&next.stop),
-        };
-        match order {
-            Ordering::Less => {
-                (self.stop, self.stop_inclusive) = (next.stop, next.stop_inclusive);
-            }
-            Ordering::Equal => self.stop_inclusive |= next.stop_inclusive,
-            Ordering::Greater => {}
+}
+
+/// Extends this range to the end of `next`.
+fn extend(range: &mut FilterRange, next: FilterRange) {
+    if range.stop.is_empty() {
+        return;
+    }
+    let order = match next.stop.is_empty() {
+        true => Ordering::Less,
+        false => range.stop.cmp(&next.stop),
+    };
+    match order {
+        Ordering::Less => {
+            (range.stop, range.stop_inclusive) = (next.stop, next.stop_inclusive);
         }
+        Ordering::Equal => range.stop_inclusive |= next.stop_inclusive,
+        Ordering::Greater => {}
     }
 }
 
@@ -152,7 +150,7 @@ fn merged(ranges: &[FilterRange]) -> Result<Vec<FilterRange>> {
     if ranges.is_empty() {
         return Err(Error::invalid("MultiRowRangeFilter needs a range: ranges=0"));
     }
-    if let Some(range) = ranges.iter().find(|range| !range.is_valid()) {
+    if let Some(range) = ranges.iter().find(|range| !is_valid(range)) {
         return Err(Error::invalid(format!(
             "range of MultiRowRangeFilter ends before it begins: start={}, stop={}",
             escape(&range.start),
@@ -166,7 +164,7 @@ fn merged(ranges: &[FilterRange]) -> Result<Vec<FilterRange>> {
     let mut merged: Vec<FilterRange> = Vec::with_capacity(sorted.len());
     for range in sorted {
         match merged.last_mut() {
-            Some(last) if last.touches(&range) => last.extend(range),
+            Some(last) if touches(last, &range) => extend(last, range),
             _ => merged.push(range),
         }
     }

@@ -1,17 +1,6 @@
 //! HBase's comparators, which filters and conditions apply to bytes.
-//!
-//! A [`Comparison`] is a value; a [`ComparisonRun`] is its executable form.
-
-mod charset;
-mod decimal;
-mod regex;
-mod run;
 
 use bytes::Bytes;
-
-pub use regex::FullMatch;
-pub(in crate::filter) use regex::RegexMemoryLimit;
-pub use run::ComparisonRun;
 
 /// A comparator with an operator.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,4 +97,33 @@ pub enum RegexEngine {
     Java,
     /// Joni.
     Joni,
+}
+
+impl RegexPattern {
+    /// Only `\n` ends a line.
+    pub const UNIX_LINES: i32 = 0x01;
+    /// Ignores case: of ASCII letters, or of all letters if [`RegexPattern::UNICODE_CASE`] is also
+    /// set.
+    pub const CASE_INSENSITIVE: i32 = 0x02;
+    /// Ignores white space, and comments that begin with `#`.
+    pub const COMMENTS: i32 = 0x04;
+    /// `^` and `$` also match at lines.
+    pub const MULTILINE: i32 = 0x08;
+    /// The expression is a literal string.
+    pub const LITERAL: i32 = 0x10;
+    /// `.` matches any character, line ends included.
+    pub const DOTALL: i32 = 0x20;
+    /// Case-insensitive matching applies to all letters.
+    pub const UNICODE_CASE: i32 = 0x40;
+    /// Canonically equivalent characters match; not supported here.
+    pub const CANON_EQ: i32 = 0x80;
+    /// `\d`, `\w`, `\s` and the POSIX classes use Unicode definitions.
+    pub const UNICODE_CHARACTER_CLASS: i32 = 0x100;
+
+    /// Creates an expression in UTF-8 for Java's own engine, as `new RegexStringComparator(pattern,
+    /// flags)` does; without flags HBase uses [`RegexPattern::DOTALL`]. The expression is compiled
+    /// where the filter is executed, so a mistake in it is an error of the read.
+    pub fn new(pattern: impl Into<String>, flags: i32) -> Self {
+        Self { pattern: pattern.into(), flags, charset: "UTF-8".into(), engine: RegexEngine::Java }
+    }
 }

@@ -1,5 +1,7 @@
 //! The enumeration of filter states, and the dispatch of calls to them.
 
+use rowhouse_model::{CellRef, Filter, Key, KeyBuf, ListOperator, Result};
+
 use super::columns::{
     ColumnCount, ColumnPage, ColumnPrefix, ColumnPrefixes, ColumnRange, Timestamps,
 };
@@ -10,9 +12,7 @@ use super::rows::{Compared, InclusiveStop, Page, Prefix, RandomRow};
 use super::values::{ColumnValue, Dependent, FirstKey, KeyOnly, Part, PartCompared, SingleColumn};
 use super::wrap::{Skip, WhileMatch};
 use super::{FilterVerdict, KeptValue};
-use crate::filter::ListOperator;
-use crate::filter::comparator::RegexMemoryLimit;
-use crate::{CellRef, Filter, Key, KeyBuf, Result};
+use crate::regex::RegexMemoryLimit;
 
 /// Execution state of a filter; the names follow [`Filter`].
 #[derive(Debug)]

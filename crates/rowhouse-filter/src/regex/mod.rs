@@ -12,9 +12,10 @@ mod groups;
 mod names;
 mod translate;
 
-use super::charset::Charset;
-use super::{RegexEngine, RegexPattern};
-use crate::{Error, ErrorKind, Result};
+use rowhouse_model::{Comparator, Error, ErrorKind, Filter, RegexPattern, Result};
+
+use crate::charset::Charset;
+use crate::run::check_depth;
 
 /// Most backtracking steps of a match: about a third of a second.
 const BACKTRACK_STEPS_MAX: usize = 4_000_000;
@@ -29,18 +30,18 @@ const CACHE_BYTES_MAX: usize = 1 << 20;
 
 /// Memory limit in bytes for each regular expression of a filter.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::filter) struct RegexMemoryLimit(usize);
+pub(crate) struct RegexMemoryLimit(usize);
 
 impl RegexMemoryLimit {
     /// Divides the filter's limit evenly among this many expressions.
-    pub(in crate::filter) fn for_several(regexes: usize) -> Self {
+    pub(crate) fn for_several(regexes: usize) -> Self {
         Self((PROGRAMS_BYTES_MAX / regexes.max(1)).min(PROGRAM_BYTES_MAX))
     }
 }
 
 /// A compiled expression.
 #[derive(Clone, Debug)]
-pub(super) struct Regex {
+pub(crate) struct Regex {
     regex: fancy_regex::Regex,
     charset: Charset,
     pattern: String,
@@ -53,7 +54,7 @@ impl Regex {
     /// `InvalidRequest` for an expression that Java rejects, `Unsupported` for one that is not
     /// supported here or exceeds the memory limit. Both contain the expression, and the position if
     /// there is one.
-    pub(super) fn start(pattern: &RegexPattern, room: RegexMemoryLimit) -> Result<Self> {
+    pub(crate) fn start(pattern: &RegexPattern, room: RegexMemoryLimit) -> Result<Self> {
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
         Self::build(pattern, &translated.regex, room)
     }
@@ -79,7 +80,7 @@ impl Regex {
     ///
     /// # Errors
     /// `InvalidRequest` if the match exceeds the step limit.
-    pub(super) fn is_found_in(&self, bytes: &[u8]) -> Result<bool> {
+    pub(crate) fn is_found_in(&self, bytes: &[u8]) -> Result<bool> {
         let text = self.charset.decode(bytes);
         self.regex.is_match(&*text).map_err(|_| {
             Error::invalid(format!(
@@ -102,9 +103,10 @@ impl FullMatch {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// As [`RegexPattern::new`].
+    /// `InvalidRequest` for an expression that Java rejects, `Unsupported` for one that is not
+    /// supported here.
     pub fn new(pattern: &str) -> Result<Self> {
-        let pattern = RegexPattern::new(pattern, 0)?;
+        let pattern = RegexPattern::new(pattern, 0);
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
         let whole = format!(r"\A(?:{})\z", translated.regex);
         Ok(Self { regex: Regex::build(&pattern, &whole, RegexMemoryLimit::for_several(1))? })
@@ -119,45 +121,33 @@ impl FullMatch {
     }
 }
 
-impl RegexPattern {
-    /// Only `\n` ends a line.
-    pub const UNIX_LINES: i32 = 0x01;
-    /// Ignores case: of ASCII letters, or of all letters if [`RegexPattern::UNICODE_CASE`] is also
-    /// set.
-    pub const CASE_INSENSITIVE: i32 = 0x02;
-    /// Ignores white space, and comments that begin with `#`.
-    pub const COMMENTS: i32 = 0x04;
-    /// `^` and `$` also match at lines.
-    pub const MULTILINE: i32 = 0x08;
-    /// The expression is a literal string.
-    pub const LITERAL: i32 = 0x10;
-    /// `.` matches any character, line ends included.
-    pub const DOTALL: i32 = 0x20;
-    /// Case-insensitive matching applies to all letters.
-    pub const UNICODE_CASE: i32 = 0x40;
-    /// Canonically equivalent characters match; not supported here.
-    pub const CANON_EQ: i32 = 0x80;
-    /// `\d`, `\w`, `\s` and the POSIX classes use Unicode definitions.
-    pub const UNICODE_CHARACTER_CLASS: i32 = 0x100;
+/// Compiles each regular expression of a filter, and adds the flags that it sets itself (a leading
+/// `(?i)`, for example) to its flags, as the constructor of HBase's RegexStringComparator does.
+/// A filter that is sent to HBase afterwards has the same bytes as one of HBase's own parser.
+///
+/// # Errors
+/// `InvalidRequest` for an expression that Java rejects, and for a filter nested deeper than
+/// [`FILTER_DEPTH_MAX`](rowhouse_model::FILTER_DEPTH_MAX); `Unsupported` for an expression that is
+/// not supported here.
+pub fn with_java_flags(mut filter: Filter) -> Result<Filter> {
+    check_depth(&filter)?;
+    add_java_flags(&mut filter)?;
+    Ok(filter)
+}
 
-    /// Creates an expression in UTF-8 for Java's own engine, as `new RegexStringComparator(pattern,
-    /// flags)` does; without flags HBase uses [`RegexPattern::DOTALL`]. Flags that the expression
-    /// sets itself, for example with a leading `(?i)`, are added, as in Java.
-    ///
-    /// # Errors
-    /// `InvalidRequest` for an expression that Java rejects, `Unsupported` for one that is not
-    /// supported here.
-    pub fn new(pattern: impl Into<String>, flags: i32) -> Result<Self> {
-        let mut pattern = Self {
-            pattern: pattern.into(),
-            flags,
-            charset: "UTF-8".into(),
-            engine: RegexEngine::Java,
-        };
-        Regex::start(&pattern, RegexMemoryLimit::for_several(1))?;
-        pattern.flags = translate::translate(&pattern.pattern, flags, pattern.engine)?.flags;
-        Ok(pattern)
+fn add_java_flags(filter: &mut Filter) -> Result<()> {
+    if let Some(Comparator::Regex(pattern)) =
+        filter.comparison_mut().map(|comparison| &mut comparison.comparator)
+    {
+        pattern.flags = java_flags(pattern)?;
     }
+    filter.children_mut().iter_mut().try_for_each(add_java_flags)
+}
+
+/// Compiles an expression and returns its flags, with those that it sets itself.
+fn java_flags(pattern: &RegexPattern) -> Result<i32> {
+    Regex::start(pattern, RegexMemoryLimit::for_several(1))?;
+    Ok(translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?.flags)
 }
 
 /// The reason for rejecting an expression, without the expression's text.

@@ -17,9 +17,11 @@ mod wrap;
 use state::State;
 pub use verdict::FilterVerdict;
 
-use super::Filter;
-use super::comparator::RegexMemoryLimit;
-use crate::{CellRef, Error, KeyBuf, Result};
+use rowhouse_model::{
+    CellRef, Comparator, Comparison, Error, FILTER_DEPTH_MAX, Filter, KeyBuf, Result,
+};
+
+use crate::regex::RegexMemoryLimit;
 
 /// The part of an included cell's value to keep. With anything but [`KeptValue::Whole`] the cell
 /// also loses its tags.
@@ -42,7 +44,7 @@ pub enum KeptValue {
 /// the included cells and, if any remain, [`FilterRun::filters_row`].
 ///
 /// A value that cannot be compared (seven bytes with a
-/// [`Comparator::Long`](super::Comparator::Long)) ends the scan: everything after it is excluded,
+/// [`Comparator::Long`](rowhouse_model::Comparator::Long)) ends the scan: everything after it is excluded,
 /// and [`FilterRun::check`] returns the error.
 #[derive(Debug)]
 pub struct FilterRun {
@@ -56,11 +58,11 @@ impl FilterRun {
     ///
     /// # Errors
     /// `InvalidRequest` for a filter that HBase's constructors reject, one nested deeper than
-    /// [`FILTER_DEPTH_MAX`](super::FILTER_DEPTH_MAX), or an invalid regular expression;
+    /// [`FILTER_DEPTH_MAX`], or an invalid regular expression;
     /// `Unsupported` for a Java regular expression that is not supported here.
     pub fn new(filter: &Filter, reversed: bool) -> Result<Self> {
-        filter.check_depth()?;
-        let room = RegexMemoryLimit::for_several(filter.regexes());
+        check_depth(filter)?;
+        let room = RegexMemoryLimit::for_several(regexes(filter));
         Ok(Self { state: State::start(filter, reversed, room)?, failure: None, has_failed: false })
     }
 
@@ -144,6 +146,25 @@ impl FilterRun {
             failed
         })
     }
+}
+
+/// Returns an error for a filter that is nested too deeply for recursion.
+pub(crate) fn check_depth(filter: &Filter) -> Result<()> {
+    let mut level = vec![filter];
+    for _ in 0..FILTER_DEPTH_MAX {
+        level = level.into_iter().flat_map(Filter::children).collect();
+        if level.is_empty() {
+            return Ok(());
+        }
+    }
+    Err(Error::invalid(format!("filters too deep in each other: max={FILTER_DEPTH_MAX}")))
+}
+
+/// Returns the number of regular expressions in the filter. Call [`check_depth`] first.
+fn regexes(filter: &Filter) -> usize {
+    let is_regex = |comparison: &Comparison| matches!(comparison.comparator, Comparator::Regex(_));
+    let own = usize::from(filter.comparison().is_some_and(is_regex));
+    own + filter.children().iter().map(regexes).sum::<usize>()
 }
 
 #[cfg(test)]

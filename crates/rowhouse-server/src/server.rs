@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_store::Store;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
@@ -86,8 +86,12 @@ impl Server {
             .await
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let start_code = start_code();
-        let region_servers =
-            ports.iter().map(|ports| RegionServer::new(ports, start_code, &options).map(Arc::new));
+        let region_servers = (0..).zip(&ports).map(|(number, ports)| {
+            let (host, port) = ports.announced.clone();
+            let name = ServerName { host, port, start_code };
+            let web_port = ports.web_address()?.map(|address| address.port());
+            Ok(Arc::new(RegionServer::new(number, name, web_port, &options)))
+        });
         let cluster = Cluster::new(store, region_servers.collect::<Result<_>>()?, &options)?;
         let cluster = Arc::new(cluster);
         let address = format!("{}:{}", cluster.master.host, cluster.master.port);

@@ -1,14 +1,13 @@
 //! Observers: code of the program that sees each change of a table's rows before it is committed.
 //! HBase's coprocessors in the role of a trigger.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use rowhouse_model::{Columns, Mutation, Result, Row, TableName};
-
-use crate::table::Table;
 
 /// Sees each change of a table's rows before it is committed.
 ///
@@ -71,20 +70,9 @@ pub enum TableChange {
 /// The mutations that observers add to a record.
 #[derive(Default)]
 pub struct Additions {
-    mutations: Vec<(Arc<Table>, Mutation)>,
-}
-
-impl Additions {
-    /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
-    /// crash, together with the observed change. It sees the effects of the observed change and of
-    /// mutations added before it. No observer sees it.
-    pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
-        self.mutations.push((Arc::clone(table), mutation.into()));
-    }
-
-    pub(crate) fn into_mutations(self) -> Vec<(Arc<Table>, Mutation)> {
-        self.mutations
-    }
+    /// Each with its table, an `Arc<Table>`: tables know their regions, and these the observers, so
+    /// the type cannot be named here. Only `write/observe.rs` uses this field.
+    pub(crate) mutations: Vec<(Arc<dyn Any + Send + Sync>, Mutation)>,
 }
 
 /// The observers of each table.

@@ -6,8 +6,8 @@ use rowhouse_model::{
 };
 
 use crate::region::Region;
+use crate::wait_mode::{NonBlocking, WaitMode};
 use crate::write::apply;
-use crate::write::wait_mode::{NonBlocking, WaitMode};
 
 /// A region whose operations may block or not, as the mode says. In blocking mode they are those of
 /// the region. In non-blocking mode an operation that would wait (for memory, compactions, a row

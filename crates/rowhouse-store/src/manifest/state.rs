@@ -16,7 +16,7 @@ use super::{
     SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableStateChanged,
     TableTruncated, encode_table,
 };
-use crate::store_file;
+use crate::layout::file_path;
 
 /// Everything the manifest records. Clones share the tables and regions, so a change costs only its
 /// own size.
@@ -355,7 +355,7 @@ impl ManifestState {
             .ok_or_else(|| files_of_unknown("family", edit))?;
         for id in &edit.removed {
             family.files.remove(id).ok_or_else(|| {
-                let path = store_file::path(*id);
+                let path = file_path(*id);
                 contradiction(format_args!("a file goes that was not there: {path}"))
             })?;
         }
@@ -569,7 +569,7 @@ fn unknown_region(what: &str, id: u64) -> Error {
 /// Returns an error that names the files: if the edit that created their table is lost, nothing
 /// else names them.
 fn files_of_unknown(what: &str, edit: &FilesChanged) -> Error {
-    let added = edit.added.iter().map(|file| store_file::path(file.file_id));
+    let added = edit.added.iter().map(|file| file_path(file.file_id));
     let files: Vec<String> = added.collect();
     contradiction(format_args!(
         "files of an unknown {what} change: region={}, family={}, files={}",

@@ -9,9 +9,10 @@ use rowhouse_model::{
 use super::Store;
 use super::closed_regions::ClosedRegions;
 use super::tables::{not_disabled, with_tracker};
-use crate::compact::Policy;
+use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::flush;
 use crate::manifest::{
     EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, encode_table,
 };
@@ -332,7 +333,7 @@ pub(super) fn without(
             lost.iter().for_each(|family| engine.forget_family(family));
             follow();
         }
-        lost.iter().for_each(|family| family.drop_all(engine));
+        lost.iter().for_each(|family| engine.discard(family));
     }
     if !lost.is_empty() {
         release_flushed_segments(engine);
@@ -353,7 +354,7 @@ fn change_of(edit: &EditKind) -> Option<TableChange> {
 
 /// Removes log segments after a change that is already complete. A failure is only logged.
 pub(super) fn release_flushed_segments(engine: &Engine) {
-    if let Err(error) = engine.release_flushed_segments() {
+    if let Err(error) = flush::release_flushed_segments(engine) {
         tracing::error!(%error, "log segments cannot be removed");
     }
 }

@@ -1,7 +1,7 @@
 //! The steps of every write, in their order:
 //!
 //! 1. check the mutations, and wait for room (`admit`);
-//! 2. lock the rows (`row_lock`) and evaluate the conditions (`condition`);
+//! 2. lock the rows (`commits/row_locks.rs`) and evaluate the conditions (`condition`);
 //! 3. turn the mutations into cells of a log record (`batch`);
 //! 4. ask the observers, which may refuse the record or add to it (`observe`); if they write rows
 //!    that are not locked, release all locks, lock these as well, and continue from step 2;
@@ -21,11 +21,11 @@ use rowhouse_model::{
 use super::admit::admit;
 use super::batch::{Atomicity, Batch};
 use super::condition::{self, Holds};
-use super::row_lock::RowsGuard;
-use super::wait_mode::{NonBlocking, WaitMode};
+use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
 use crate::space::Need;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 /// Applies one mutation.
 pub(crate) fn apply_one(

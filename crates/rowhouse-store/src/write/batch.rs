@@ -14,7 +14,7 @@ use super::commit::{self, Committed};
 use super::delta::{CELL_LEN_LEN, Delta};
 use super::observe::{self, Observed};
 use super::record_builder::RecordBuilder;
-use super::row_lock::RowsGuard;
+use crate::commits::RowsGuard;
 use crate::family::FamilyStore;
 use crate::read::{Pending, ReadPoint};
 use crate::region::Region;

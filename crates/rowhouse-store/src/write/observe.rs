@@ -6,9 +6,25 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Get, Mutation, Result};
 
 use super::record_builder::RecordBuilder;
-use super::row_lock::RowsGuard;
+use crate::commits::RowsGuard;
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
+use crate::table::Table;
+
+impl Additions {
+    /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
+    /// crash, together with the observed change. It sees the effects of the observed change and of
+    /// mutations added before it. No observer sees it.
+    pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
+        self.mutations.push((Arc::<Table>::clone(table), mutation.into()));
+    }
+
+    fn into_mutations(self) -> impl Iterator<Item = (Arc<Table>, Mutation)> {
+        self.mutations
+            .into_iter()
+            .map(|(table, mutation)| (table.downcast().expect("only tables are added"), mutation))
+    }
+}
 
 /// The answer of a record's observers.
 pub(super) enum Observed {

@@ -135,7 +135,7 @@ impl SealedBuilder<'_> {
                 memstore.set_unlogged();
             }
             engine.memory.add(added);
-            part.family.after_insert(engine, &memstore);
+            engine.after_insert(part.family, &memstore);
         }
     }
 }

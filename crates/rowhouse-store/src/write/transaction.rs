@@ -15,17 +15,16 @@ use super::apply::{admit_unlocked, asked, check, lock, strongest};
 use super::batch::{Atomicity, Batch};
 use super::commit::{self, Committed};
 use super::observe::{self, Observed};
-use super::recent::Touched;
 use super::record_builder::RecordBuilder;
-use super::row_lock::RowsGuard;
-use super::wait_mode::WaitMode;
 use crate::catalog::Catalog;
+use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::{Table, TableScanner};
+use crate::wait_mode::WaitMode;
 
 /// The reads and writes of one [`Store::transact`]. It reads at one read point and sees its own
 /// writes; others see them only once all are committed.
@@ -66,12 +65,12 @@ enum Attempt {
 
 impl Transaction {
     pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
-        engine.recent_writes.begin(engine);
+        engine.recent_writes.begin(&engine.freeze_latch);
         let point = loop {
             // A sequence without a commit, like that of a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
-            if let Some(point) = ReadPoint::at(engine, catalog, sequence) {
+            if let Some(point) = catalog.read_point_at(engine, sequence) {
                 break Arc::new(point);
             }
         };

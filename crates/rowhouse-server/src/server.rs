@@ -72,7 +72,8 @@ impl Server {
     ///
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
-    /// `InvalidRequest` for an invalid address; the errors of [`Store::open`].
+    /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
+    /// `web`; the errors of [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         let ports = vec![Ports::bind(&options).await?];
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
@@ -96,6 +97,7 @@ impl Server {
         let cluster = Arc::new(cluster);
         let address = format!("{}:{}", cluster.master.host, cluster.master.port);
         cluster.store.set_address(&address)?;
+        let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
         let (stop, stopping) = watch::channel(false);
         let mut server = Self {
             address,
@@ -110,8 +112,7 @@ impl Server {
             let context = Context { cluster, server: region_server, stop: stopping.clone() };
             server.serve(ports, context);
         }
-        server.tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
-        let nodes = Arc::new(zookeeper::Nodes::new(cluster)?);
+        server.tasks.spawn(expire_scanners(cluster, stopping.clone()));
         let stop = stopping.clone();
         let serve =
             move |stream, peer| zookeeper::serve(stream, peer, Arc::clone(&nodes), stop.clone());

@@ -136,7 +136,7 @@ impl Region {
         &self.name
     }
 
-    /// Returns the region's assignment. It changes before the region stops or begins to serve.
+    /// Returns the region's assignment, as the manifest has it.
     pub fn assignment(&self) -> Assignment {
         Assignment {
             server: self.server.load(Ordering::Acquire),

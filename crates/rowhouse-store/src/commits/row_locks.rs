@@ -15,7 +15,8 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use rowhouse_model::Timestamp;
 
-use super::wait_mode::{NonBlocking, WaitMode};
+use crate::clock::TimestampFloor;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 const STRIPES: usize = 1024;
 
@@ -32,7 +33,7 @@ pub(crate) struct RowLocks {
 }
 
 /// The timestamps that a stripe's rows were given last.
-struct StripeTimestamps {
+pub(crate) struct StripeTimestamps {
     /// Hashes of the tracked rows.
     rows: [u64; ROWS_MAX],
     stamps: [RowTimestamps; ROWS_MAX],
@@ -47,17 +48,6 @@ struct RowTimestamps {
     written: Timestamp,
     /// The newest timestamp of a delete.
     deleted: Timestamp,
-}
-
-/// The lower limits for the timestamp of a write, given the earlier timestamps of its rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TimestampFloor {
-    /// A put at this timestamp or later is hidden by no delete and no older version.
-    pub(crate) least: Timestamp,
-    /// A put at this timestamp or later is a version of its own.
-    pub(crate) distinct: Timestamp,
-    /// A delete at this timestamp or later covers all earlier writes.
-    pub(crate) covering: Timestamp,
 }
 
 impl Default for RowTimestamps {
@@ -75,39 +65,27 @@ impl RowTimestamps {
     fn is_unknown(&self) -> bool {
         self.written == Timestamp::MIN
     }
-}
 
-impl TimestampFloor {
-    pub(crate) const NOTHING: Self =
-        Self { least: Timestamp::MIN, distinct: Timestamp::MIN, covering: Timestamp::MIN };
-
-    fn of_row(stamps: RowTimestamps) -> Self {
-        if stamps.is_unknown() {
-            return Self::NOTHING;
+    /// Returns the limits for the next timestamp of this row.
+    fn floor(self) -> TimestampFloor {
+        if self.is_unknown() {
+            return TimestampFloor::NOTHING;
         }
-        Self { distinct: stamps.written.saturating_add(1), ..Self::of_others(stamps) }
+        TimestampFloor { distinct: self.written.saturating_add(1), ..self.floor_of_others() }
     }
 
     /// Returns the limits for a row that is not tracked individually. They do not require distinct
     /// versions: otherwise the puts of many rows within one millisecond would push each other ahead
     /// of the clock.
-    fn of_others(stamps: RowTimestamps) -> Self {
-        if stamps.is_unknown() {
-            return Self::NOTHING;
+    fn floor_of_others(self) -> TimestampFloor {
+        if self.is_unknown() {
+            return TimestampFloor::NOTHING;
         }
-        let mut least = stamps.written;
-        if stamps.deleted > Timestamp::MIN {
-            least = least.max(stamps.deleted.saturating_add(1));
+        let mut least = self.written;
+        if self.deleted > Timestamp::MIN {
+            least = least.max(self.deleted.saturating_add(1));
         }
-        Self { least, distinct: least, covering: stamps.written }
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self {
-            least: self.least.max(other.least),
-            distinct: self.distinct.max(other.distinct),
-            covering: self.covering.max(other.covering),
-        }
+        TimestampFloor { least, distinct: least, covering: self.written }
     }
 }
 
@@ -132,8 +110,8 @@ impl StripeTimestamps {
 
     fn after(&self, row: u64) -> TimestampFloor {
         match self.rows.iter().position(|known| *known == row) {
-            Some(known) => TimestampFloor::of_row(self.stamps[known]),
-            None => TimestampFloor::of_others(self.others),
+            Some(known) => self.stamps[known].floor(),
+            None => self.others.floor_of_others(),
         }
     }
 }
@@ -146,61 +124,105 @@ fn deleted_at(at: Timestamp) -> RowTimestamps {
     RowTimestamps { written: at, deleted: at }
 }
 
-/// A locked row.
-pub(crate) struct RowGuard<'a> {
-    row: u64,
-    stripe: MutexGuard<'a, StripeTimestamps>,
+/// Locked rows.
+pub(crate) enum RowsGuard<'a> {
+    None,
+    /// The row of most writes: needs no allocation.
+    One(LockedRow, StripeGuard<'a>),
+    Several {
+        /// In the caller's order.
+        rows: Vec<LockedRow>,
+        /// The locked stripes, sorted.
+        stripes: Vec<(usize, StripeGuard<'a>)>,
+    },
 }
 
-impl RowGuard<'_> {
-    /// Returns the limits for the row's next timestamp.
-    pub(crate) fn after(&self) -> TimestampFloor {
-        self.stripe.after(self.row)
-    }
+pub(crate) type StripeGuard<'a> = MutexGuard<'a, StripeTimestamps>;
 
-    /// Records a delete of the row.
-    pub(crate) fn note_delete(&mut self, at: Timestamp) {
-        self.stripe.note(self.row, deleted_at(at));
-    }
-
-    /// Records a put of the row.
-    pub(crate) fn note_put(&mut self, at: Timestamp) {
-        self.stripe.note(self.row, put_at(at));
-    }
+/// A row's stripe and hash.
+#[derive(Clone, Copy)]
+pub(crate) struct LockedRow {
+    stripe: usize,
+    hash: u64,
 }
 
-/// Several locked rows.
-pub(crate) struct RowsGuard<'a> {
-    /// Stripe and hash of each row, in the caller's order.
-    rows: Vec<(usize, u64)>,
-    /// The locked stripes, sorted.
-    stripes: Vec<(usize, MutexGuard<'a, StripeTimestamps>)>,
-}
-
-impl RowsGuard<'_> {
+impl<'a> RowsGuard<'a> {
     /// Returns the limits for the next timestamp of all rows together.
     pub(crate) fn after(&self) -> TimestampFloor {
-        let after = self.rows.iter().filter_map(|&(stripe, row)| {
-            let at = self.stripes.binary_search_by_key(&stripe, |(stripe, _)| *stripe).ok()?;
-            Some(self.stripes[at].1.after(row))
-        });
-        after.fold(TimestampFloor::NOTHING, TimestampFloor::and)
+        match self {
+            Self::None => TimestampFloor::NOTHING,
+            Self::One(row, stripe) => stripe.after(row.hash),
+            Self::Several { rows, .. } => {
+                let after = rows.iter().filter_map(|row| Some(self.stripe(*row)?.after(row.hash)));
+                after.fold(TimestampFloor::NOTHING, TimestampFloor::and)
+            }
+        }
+    }
+
+    /// Returns the limits for the next timestamp of a row whose stripe is locked.
+    pub(crate) fn after_of(&self, row: LockedRow) -> TimestampFloor {
+        self.stripe(row).map_or(TimestampFloor::NOTHING, |stripe| stripe.after(row.hash))
+    }
+
+    /// Whether the stripe of a row is locked.
+    pub(crate) fn holds(&self, row: LockedRow) -> bool {
+        self.stripe(row).is_some()
     }
 
     /// Records a delete of the `nth` row.
     pub(crate) fn note_delete(&mut self, nth: usize, at: Timestamp) {
-        self.note(nth, deleted_at(at));
+        if let Some(row) = self.nth(nth) {
+            self.note_delete_of(row, at);
+        }
     }
 
     /// Records a put of the `nth` row.
     pub(crate) fn note_put(&mut self, nth: usize, at: Timestamp) {
-        self.note(nth, put_at(at));
+        if let Some(row) = self.nth(nth) {
+            self.note_put_of(row, at);
+        }
     }
 
-    fn note(&mut self, nth: usize, stamps: RowTimestamps) {
-        let Some(&(stripe, row)) = self.rows.get(nth) else { return };
-        if let Ok(found) = self.stripes.binary_search_by_key(&stripe, |(stripe, _)| *stripe) {
-            self.stripes[found].1.note(row, stamps);
+    /// Records a delete of a row whose stripe is locked.
+    pub(crate) fn note_delete_of(&mut self, row: LockedRow, at: Timestamp) {
+        self.note(row, deleted_at(at));
+    }
+
+    /// Records a put of a row whose stripe is locked.
+    pub(crate) fn note_put_of(&mut self, row: LockedRow, at: Timestamp) {
+        self.note(row, put_at(at));
+    }
+
+    fn nth(&self, nth: usize) -> Option<LockedRow> {
+        match self {
+            Self::None => None,
+            Self::One(row, _) => (nth == 0).then_some(*row),
+            Self::Several { rows, .. } => rows.get(nth).copied(),
+        }
+    }
+
+    fn note(&mut self, row: LockedRow, stamps: RowTimestamps) {
+        let stripe = match self {
+            Self::None => None,
+            Self::One(locked, stripe) => (locked.stripe == row.stripe).then_some(stripe),
+            Self::Several { stripes, .. } => stripes
+                .binary_search_by_key(&row.stripe, |(stripe, _)| *stripe)
+                .ok()
+                .map(|at| &mut stripes[at].1),
+        };
+        if let Some(stripe) = stripe {
+            stripe.note(row.hash, stamps);
+        }
+    }
+
+    fn stripe(&self, row: LockedRow) -> Option<&StripeGuard<'a>> {
+        match self {
+            Self::None => None,
+            Self::One(locked, stripe) => (locked.stripe == row.stripe).then_some(stripe),
+            Self::Several { stripes, .. } => {
+                let at = stripes.binary_search_by_key(&row.stripe, |(stripe, _)| *stripe).ok()?;
+                Some(&stripes[at].1)
+            }
         }
     }
 }
@@ -213,15 +235,10 @@ impl RowLocks {
         }
     }
 
-    /// Locks a row of a region. A caller that holds row locks must not request more.
-    pub(crate) fn lock_one(
-        &self,
-        region: u64,
-        row: &[u8],
-        wait_mode: WaitMode,
-    ) -> NonBlocking<RowGuard<'_>> {
-        let row = self.hasher.hash_one((region, row));
-        self.lock_stripe(stripe_of(row), wait_mode).map(|stripe| RowGuard { row, stripe })
+    /// Returns the stripe and hash of a row of a region.
+    pub(crate) fn place(&self, region: u64, row: &[u8]) -> LockedRow {
+        let hash = self.hasher.hash_one((region, row));
+        LockedRow { stripe: hash as usize % STRIPES, hash }
     }
 
     /// Locks rows, each given with its region's id. Stripes are locked in order, so two callers
@@ -231,19 +248,45 @@ impl RowLocks {
         rows: impl Iterator<Item = (u64, &'a [u8])>,
         wait_mode: WaitMode,
     ) -> NonBlocking<RowsGuard<'_>> {
-        let hashes = rows.map(|row| self.hasher.hash_one(row));
-        let rows: Vec<(usize, u64)> = hashes.map(|row| (stripe_of(row), row)).collect();
-        let mut stripes: Vec<usize> = rows.iter().map(|&(stripe, _)| stripe).collect();
+        let mut rows = rows.map(|(region, row)| self.place(region, row));
+        let (Some(first), second) = (rows.next(), rows.next()) else {
+            return NonBlocking::Done(RowsGuard::None);
+        };
+        let Some(second) = second else {
+            let stripe = self.lock_stripe(first.stripe, wait_mode);
+            return stripe.map(|stripe| RowsGuard::One(first, stripe));
+        };
+        let rows: Vec<LockedRow> = [first, second].into_iter().chain(rows).collect();
+        let mut stripes: Vec<usize> = rows.iter().map(|row| row.stripe).collect();
         stripes.sort_unstable();
         stripes.dedup();
-        let mut locked = Vec::with_capacity(stripes.len());
+        self.lock_stripes(rows, stripes.into_iter(), wait_mode)
+    }
+
+    /// Locks all rows of all regions. `rows` are those whose timestamps matter, as for
+    /// [`RowLocks::lock`].
+    pub(crate) fn lock_all<'a>(
+        &self,
+        rows: impl Iterator<Item = (u64, &'a [u8])>,
+    ) -> RowsGuard<'_> {
+        let rows = rows.map(|(region, row)| self.place(region, row)).collect();
+        self.lock_stripes(rows, 0..STRIPES, WaitMode::Blocking).done()
+    }
+
+    fn lock_stripes(
+        &self,
+        rows: Vec<LockedRow>,
+        stripes: impl Iterator<Item = usize>,
+        wait_mode: WaitMode,
+    ) -> NonBlocking<RowsGuard<'_>> {
+        let mut locked = Vec::with_capacity(rows.len());
         for stripe in stripes {
             let NonBlocking::Done(guard) = self.lock_stripe(stripe, wait_mode) else {
                 return NonBlocking::WouldBlock;
             };
             locked.push((stripe, guard));
         }
-        NonBlocking::Done(RowsGuard { rows, stripes: locked })
+        NonBlocking::Done(RowsGuard::Several { rows, stripes: locked })
     }
 
     fn lock_stripe(
@@ -262,10 +305,6 @@ impl RowLocks {
     }
 }
 
-fn stripe_of(row: u64) -> usize {
-    row as usize % STRIPES
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,15 +313,16 @@ mod tests {
         Timestamp::from_millis(at).unwrap()
     }
 
-    fn lock<'a>(locks: &'a RowLocks, region: u64, row: &[u8]) -> RowGuard<'a> {
-        locks.lock_one(region, row, WaitMode::Blocking).done()
+    fn lock<'a>(locks: &'a RowLocks, region: u64, row: &[u8]) -> RowsGuard<'a> {
+        locks.lock(std::iter::once((region, row)), WaitMode::Blocking).done()
     }
 
     #[test]
     fn a_row_that_another_holds_is_not_waited_for_by_who_may_not_wait() {
         let locks = RowLocks::new();
         let held = lock(&locks, 1, b"a");
-        assert!(matches!(locks.lock_one(1, b"a", WaitMode::NonBlocking), NonBlocking::WouldBlock));
+        let one = || [(1, &b"a"[..])].into_iter();
+        assert!(matches!(locks.lock(one(), WaitMode::NonBlocking), NonBlocking::WouldBlock));
         let rows = || [(1, &b"b"[..]), (1, b"a")].into_iter();
         assert!(matches!(locks.lock(rows(), WaitMode::NonBlocking), NonBlocking::WouldBlock));
         drop(held);
@@ -301,12 +341,12 @@ mod tests {
         let locks = RowLocks::new();
         let of = |row: &[u8]| after(lock(&locks, 1, row).after());
         assert_eq!(of(b"a"), None);
-        lock(&locks, 1, b"a").note_put(millis(5));
+        lock(&locks, 1, b"a").note_put(0, millis(5));
         assert_eq!((of(b"a"), of(b"b")), (Some([0, 1, 0]), None));
         assert_eq!(after(lock(&locks, 2, b"a").after()), None, "another region");
-        lock(&locks, 1, b"a").note_delete(millis(5));
+        lock(&locks, 1, b"a").note_delete(0, millis(5));
         assert_eq!(of(b"a"), Some([1, 1, 0]));
-        lock(&locks, 1, b"a").note_put(millis(6));
+        lock(&locks, 1, b"a").note_put(0, millis(6));
         assert_eq!(of(b"a"), Some([1, 2, 1]));
         let rows = [(1, &b"b"[..]), (1, b"a"), (1, b"c")];
         let mut guard = locks.lock(rows.into_iter(), WaitMode::Blocking).done();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Result, RowRange, TableDescriptor};
 
-use crate::region::Region;
+use super::Region;
 use crate::store_file::StoreFile;
 
 impl Region {

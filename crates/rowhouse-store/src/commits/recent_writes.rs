@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use rowhouse_model::RowRange;
-
-use crate::engine::Engine;
-use crate::write::record_builder::SealedBuilder;
 
 /// Maximum bytes of remembered rows, with their overhead.
 const BYTES_MAX: usize = 16 << 20;
@@ -44,15 +41,15 @@ pub(crate) enum Touched {
 
 impl RecentWrites {
     /// Records every commit that is published after this call, until [`RecentWrites::end`] was
-    /// called as often as this function.
-    pub(crate) fn begin(&self, engine: &Engine) {
+    /// called as often as this function. Waits until no commit is in progress.
+    pub(crate) fn begin(&self, freeze_latch: &RwLock<()>) {
         let _counting = self.counting.lock();
         if self.open.load(Ordering::Relaxed) > 0 {
             self.open.fetch_add(1, Ordering::Relaxed);
             return;
         }
         // No commit is in progress while the latch is held: later ones see the new value.
-        let _latch = engine.freeze_latch.write();
+        let _latch = freeze_latch.write();
         self.open.store(1, Ordering::Relaxed);
     }
 
@@ -65,14 +62,14 @@ impl RecentWrites {
         }
     }
 
-    /// Records the rows of a commit before it is published, if a transaction is open. The caller
+    /// Records the rows of a commit, each with its region's id, before it is published, if a transaction is open. The caller
     /// holds the freeze latch.
-    pub(crate) fn note(&self, record: &SealedBuilder<'_>, sequence: u64) {
+    pub(crate) fn note<'r>(&self, written: impl Iterator<Item = (u64, &'r [u8])>, sequence: u64) {
         if self.open.load(Ordering::Relaxed) == 0 {
             return;
         }
         let mut rows = self.rows.lock();
-        record.rows().for_each(|(region, row)| rows.note(region, row, sequence, BYTES_MAX));
+        written.for_each(|(region, row)| rows.note(region, row, sequence, BYTES_MAX));
     }
 
     /// Records that any row may have been written with `sequence`. The caller holds the freeze

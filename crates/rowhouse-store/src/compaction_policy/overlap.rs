@@ -1,6 +1,6 @@
 //! Read amplification: the number of files whose row ranges a read has to consult.
 
-use super::FileSummary;
+use crate::store_file::FileSummary;
 
 /// Number of files without a common row that cost as much as one file that every read consults:
 /// each has an index and a Bloom filter in memory, and a full scan opens each.

@@ -1,4 +1,4 @@
-//! A file being written: under `tmp/` until it is complete and on disk.
+//! A file being written for a family: under `tmp/` until it is complete and on disk.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rowhouse_format::hfile::{Finish, Writer, WriterOptions};
 use rowhouse_model::{CellRef, Compression, Error, Result};
 
-use super::{FILES_DIR, file_name, path, stamp};
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::layout::{FILES_DIR, TMP_DIR, file_name, file_path};
 use crate::manifest::FileMeta;
-use crate::open::TMP_DIR;
 use crate::oversized_rows::RowMeter;
+use crate::store_file::stamp_entry;
 
 /// A file that no edit names yet. Removed on drop unless it was finished.
 pub(crate) struct NewFile<'a> {
@@ -71,7 +71,7 @@ impl<'a> NewFile<'a> {
         let region_id = family.region_id();
         let stamp = engine
             .manifest
-            .read(|state| state.table_of(region_id).map(|table| stamp::entry(table, region_id)));
+            .read(|state| state.table_of(region_id).map(|table| stamp_entry(table, region_id)));
         Ok(Self { family, rows: RowMeter::default(), id, disk, created_millis, stamp, writer })
     }
 
@@ -101,15 +101,15 @@ impl<'a> NewFile<'a> {
         };
         let name = || {
             output.file.sync()?;
-            self.disk.rename(&tmp_path(self.id), &path(self.id))?;
+            self.disk.rename(&tmp_path(self.id), &file_path(self.id))?;
             self.disk.sync_dir(FILES_DIR)
         };
         if let Err(source) = name() {
             self.remove();
-            return Err(Error::io(format_args!("cannot finish {}", path(self.id)), source));
+            return Err(Error::io(format_args!("cannot finish {}", file_path(self.id)), source));
         }
         let (first, last) = summary.keys.as_ref().ok_or_else(|| {
-            Error::corruption(format!("an empty file was written: {}", path(self.id)))
+            Error::corruption(format!("an empty file was written: {}", file_path(self.id)))
         })?;
         Ok(FileMeta {
             file_id: self.id,

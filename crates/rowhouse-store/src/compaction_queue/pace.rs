@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rowhouse_model::Result;
 
-use super::Policy;
-use crate::engine::Engine;
+use super::Candidates;
+use crate::compaction_policy::Policy;
 
 /// Time between two checks while waiting.
 const WAIT_SLICE: Duration = Duration::from_millis(50);
@@ -36,11 +36,11 @@ impl Pace {
     /// The error of `check`, which is called every 50 ms.
     pub(crate) fn wait_for(
         &self,
-        engine: &Engine,
+        candidates: &Candidates<'_>,
         bytes: u64,
         check: impl Fn() -> Result<()>,
     ) -> Result<()> {
-        let begin = self.reserve(engine, bytes, Instant::now());
+        let begin = self.reserve(candidates, bytes, Instant::now());
         loop {
             check()?;
             let left = begin.saturating_duration_since(Instant::now());
@@ -52,11 +52,12 @@ impl Pace {
     }
 
     /// Returns when the writing of `bytes` may begin.
-    fn reserve(&self, engine: &Engine, bytes: u64, now: Instant) -> Instant {
+    fn reserve(&self, candidates: &Candidates<'_>, bytes: u64, now: Instant) -> Instant {
         let mut state = self.state.lock();
         if state.tuned.is_none_or(|tuned| now.duration_since(tuned) >= TUNE_PERIOD) {
             state.tuned = Some(now);
-            state.rate = rate(engine.settings.compaction.bytes_per_second, pressure(engine));
+            state.rate =
+                rate(candidates.settings.compaction.bytes_per_second, pressure(candidates));
         }
         let begin = state.free.map_or(now, |free| free.max(now));
         let took = state.rate.map_or(0.0, |rate| bytes as f64 / rate as f64);
@@ -67,8 +68,8 @@ impl Pace {
 
 /// Returns the highest pressure of any family: how close its files are to blocking writers, from 0
 /// to 1.
-fn pressure(engine: &Engine) -> f64 {
-    let families = engine.families.read();
+fn pressure(candidates: &Candidates<'_>) -> f64 {
+    let families = candidates.families.read();
     let pressures =
         families.values().map(|family| pressure_of(family.read_amplification(), family.policy()));
     pressures.fold(0.0, f64::max)

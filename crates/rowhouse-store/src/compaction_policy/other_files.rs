@@ -3,7 +3,7 @@
 
 use rowhouse_model::Bytes;
 
-use super::FileSummary;
+use crate::store_file::FileSummary;
 
 /// Sorted, disjoint ranges of rows, each from a first to a last row.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl OtherFiles {
     }
 
     /// Whether any of the files may have `row`. Must be called with rows in order.
-    pub(super) fn may_hold(&mut self, row: &[u8]) -> bool {
+    pub(crate) fn may_hold(&mut self, row: &[u8]) -> bool {
         while self.ranges.get(self.at).is_some_and(|(_, last)| &last[..] < row) {
             self.at += 1;
         }

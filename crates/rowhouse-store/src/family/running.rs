@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::CompactionKind;
+use crate::compaction_policy::CompactionKind;
 use crate::store_file::StoreFile;
 
 /// The running compactions of a family.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::*;
 use crate::Settings;
-use crate::compact::OtherFiles;
+use crate::compaction_policy::OtherFiles;
 
 const CELLS_A_FLUSH: i64 = 64;
 const CELL_LEN: u64 = (32 << 20) / CELLS_A_FLUSH as u64;

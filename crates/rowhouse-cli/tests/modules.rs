@@ -263,7 +263,8 @@ fn paths_are_found_in_all_their_forms_and_tests_are_left_out() {
 
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("a.rs");
-    let text = "use a; // b\n#[cfg(test)]\nuse c;\n#[cfg(all(test, x))]\n#[y]\nmod d {\n    e;\n}\nf\n";
+    let text =
+        "use a; // b\n#[cfg(test)]\nuse c;\n#[cfg(all(test, x))]\n#[y]\nmod d {\n    e;\n}\nf\n";
     fs::write(&file, text).unwrap();
     assert_eq!(without_tests(&file).split_whitespace().collect::<Vec<_>>().join(" "), "use a; f");
 }

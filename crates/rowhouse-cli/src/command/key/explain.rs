@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 
-use rowhouse::{EstimatedRows, Field, KeySchema, Plan, Result, RowSequence, Statistics};
+use rowhouse::Result;
+use rowhouse::key::{Field, KeySchema};
+use rowhouse::query::{EstimatedRows, Plan, RowSequence, Statistics};
 use serde_json::{Value as Json, json};
 
 use super::input::keys_in;
@@ -61,7 +63,7 @@ pub(super) fn run(
         if let Some((touched, all)) = estimate.regions {
             document["regions"] = json!({ "touched": touched, "all": all });
         }
-        if let Some(EstimatedRows { read, given, all }) = estimate.rows {
+        if let Some(EstimatedRows { read, given, all, .. }) = estimate.rows {
             document["rows"] = json!({ "read": read, "given": given, "all": all });
         }
         writeln!(out, "{document}")?;
@@ -90,7 +92,7 @@ fn reading(plan: &Plan) -> String {
     };
     let filter = match (plan.residual(), plan.column_filter()) {
         (Some(_), None) => "on each row's decoded key, by the residual",
-        (None, None) => "nowhere but in the ranges",
+        (None, None) => "only in the ranges",
         (Some(_), Some(_)) => "on each row's decoded key, by the residual, then on its columns",
         (None, Some(_)) => "on each row's columns",
     };
@@ -98,7 +100,7 @@ fn reading(plan: &Plan) -> String {
     let cells = match names.is_empty() {
         true => String::new(),
         false => format!(
-            "cells: of {} those whose qualifiers fit; the store seeks to them\n",
+            "cells: of {} only matching qualifiers; the store seeks to them\n",
             names.join(", ")
         ),
     };

@@ -118,8 +118,9 @@ impl Numeric {
     /// Returns the ascending bytes of the number at `at`, and its end offset.
     pub(crate) fn cut(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let flip = self.flip();
-        let len = len(&key[at..], flip)
-            .ok_or_else(|| KeyMismatch::new(at, "no tag of a number, or no end of its digits"))?;
+        let len = len(&key[at..], flip).ok_or_else(|| {
+            KeyMismatch::new(at, "not the tag of a number, or its digits do not end")
+        })?;
         Ok((key[at..at + len].iter().map(|byte| byte ^ flip).collect(), at + len))
     }
 

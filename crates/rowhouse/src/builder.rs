@@ -141,7 +141,8 @@ impl DatabaseBuilder {
         self.store.check()?;
         let ClientSettings { user, connect_timeout, call_timeout, operation_timeout, .. } =
             &self.client;
-        if user.is_empty() {
+        // The default comes from the environment and may be empty.
+        if user.is_empty() && self.for_clusters.contains(&"user") {
             return Err(Error::invalid("user must not be empty"));
         }
         let timeouts = [

@@ -106,5 +106,6 @@ pub use rowhouse_schema::Value;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../README.zh-CN.md")]
 #[doc = include_str!("../../../docs/in-tests.md")]
 struct Guides;

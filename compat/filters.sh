@@ -11,7 +11,7 @@ trap 'rm -rf "$made"' EXIT
 "$here/java/run.sh" FilterAnswers "$made"
 
 status=0
-for file in rowhouse-format/filter-answers rowhouse-format/filter-texts rowhouse-model/filter-verdicts rowhouse-model/filter-regexes; do
+for file in rowhouse-format/filter-answers rowhouse-format/filter-texts rowhouse-filter/filter-verdicts rowhouse-filter/filter-regexes; do
   name="${file#*/}.txt"
   golden="$crates/${file%%/*}/tests/golden"
   if [ "${1:-}" = --check ]; then

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Bench, CACHE_LEN, load_batches, load_single};
+use super::{Bench, CACHE_LEN, full_scan, load_batches, load_single};
 use crate::engine::{Engine, Options};
 use crate::measure;
 use crate::workload::Workload;
@@ -34,5 +34,9 @@ fn run(
     }
     bench.say_peak("peak resident")?;
     bench.say_directory("directory, logs included")?;
-    bench.note_state("after the load", &*engine)
+    bench.note_state("after the load", &*engine)?;
+    // The blocks are not in the cache yet, and nothing has been compacted for the scan.
+    bench.measure("first full scan after the load, per cell", || {
+        full_scan(&*engine, &workload, cells)
+    })
 }

@@ -9,13 +9,23 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("rowhouse-model", &[]),
     ("rowhouse-schema", &["rowhouse-model"]),
+    ("rowhouse-filter", &["rowhouse-model"]),
     ("rowhouse-derive", &["rowhouse-schema"]),
     ("rowhouse-format", &["rowhouse-model"]),
-    ("rowhouse-store", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
+    (
+        "rowhouse-store",
+        &["rowhouse-model", "rowhouse-schema", "rowhouse-filter", "rowhouse-format"],
+    ),
     ("rowhouse-client", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
     (
         "rowhouse-server",
-        &["rowhouse-model", "rowhouse-schema", "rowhouse-format", "rowhouse-store"],
+        &[
+            "rowhouse-model",
+            "rowhouse-schema",
+            "rowhouse-filter",
+            "rowhouse-format",
+            "rowhouse-store",
+        ],
     ),
     (
         "rowhouse",
@@ -28,23 +38,27 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "rowhouse-client",
         ],
     ),
+    ("rowhouse-import", &["rowhouse-model", "rowhouse-store", "rowhouse"]),
     (
         "rowhouse-cli",
         &[
             "rowhouse-model",
             "rowhouse-schema",
+            "rowhouse-filter",
             "rowhouse-format",
             "rowhouse-store",
             "rowhouse-client",
             "rowhouse-server",
             "rowhouse",
+            "rowhouse-import",
         ],
     ),
 ];
 
 /// Crates with clocks, sockets and runtimes, which the crates of the ground layer must not use.
 const NOT_ON_THE_GROUND: &[&str] = &["tokio", "tracing", "parking_lot"];
-const GROUND: &[&str] = &["rowhouse-model", "rowhouse-schema", "rowhouse-format"];
+const GROUND: &[&str] =
+    &["rowhouse-model", "rowhouse-schema", "rowhouse-filter", "rowhouse-format"];
 
 #[test]
 fn crates_depend_on_each_other_only_as_the_floors_allow() {

@@ -66,7 +66,7 @@ pub(crate) async fn run(
                 Err(failure) => failure,
             };
             if let Some(error) = disabled.as_ref().filter(|_| is_misplaced(&failure)) {
-                answers[at] = Some(Err(Error::new(error.kind(), error.message())));
+                answers[at] = Some(Err(error.clone()));
                 continue;
             }
             match attempts.judge(&failure, repeatable(&actions[at])) {
@@ -131,7 +131,7 @@ async fn locate(
             continue;
         }
         if let Some(failure) = &blind {
-            outcomes.push((at, Err(same(failure))));
+            outcomes.push((at, Err(failure.clone())));
             continue;
         }
         match client.locator().locate(table, RegionTarget::Row(row), deadline).await {
@@ -139,7 +139,7 @@ async fn locate(
             Err(failure) => {
                 // An unassigned region says nothing about the others; any other lookup failure
                 // applies to all.
-                blind = Some(same(&failure)).filter(|failure| !is_misplaced(failure));
+                blind = Some(failure.clone()).filter(|failure| !is_misplaced(failure));
                 outcomes.push((at, Err(failure)));
             }
         }
@@ -281,7 +281,7 @@ async fn send_chunk(
         Err(failure) => chunk
             .iter()
             .flat_map(|(_, numbers)| numbers)
-            .map(|&at| (at, Err(same(&failure))))
+            .map(|&at| (at, Err(failure.clone())))
             .collect(),
     };
     for (located, numbers) in chunk {
@@ -334,7 +334,7 @@ fn outcomes_of(chunk: &Chunk, answer: MultiResult) -> Outcomes {
             None => outcomes.extend(numbers.iter().map(|&at| missing(at))),
             Some(Err(error)) => {
                 let failure = Failure::answered(error);
-                outcomes.extend(numbers.iter().map(|&at| (at, Err(same(&failure)))));
+                outcomes.extend(numbers.iter().map(|&at| (at, Err(failure.clone()))));
             }
             Some(Ok(region)) => {
                 let answers = region.answers.into_iter();
@@ -348,11 +348,6 @@ fn outcomes_of(chunk: &Chunk, answer: MultiResult) -> Outcomes {
         }
     }
     outcomes
-}
-
-fn same(failure: &Failure) -> Failure {
-    let error = Error::new(failure.error.kind(), failure.error.message());
-    Failure { error, maybe_done: failure.maybe_done }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(crate) fn from_now(wait: Duration) -> Instant {
 }
 
 /// A failed call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
     /// Whether the server may nevertheless have executed the call.

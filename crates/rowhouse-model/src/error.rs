@@ -1,15 +1,23 @@
 //! Errors, classified by the caller's appropriate reaction.
 
+use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of rowhouse's fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: its kind, a message that names the value and the limit, and its source.
-pub struct Error {
+///
+/// It is one pointer wide. A clone shares the message and the source.
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+#[derive(Clone)]
+struct Inner {
     kind: ErrorKind,
     message: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 /// The kind of an error. Each maps to one Java exception class on the wire (rowhouse-format,
@@ -151,16 +159,36 @@ impl Error {
     /// Creates an error of this kind. The message is lower case, has no full stop, and ends with
     /// the values: `row key too long: len=40001, max=32767`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self(Arc::new(Inner { kind, message: message.into(), source: None }))
     }
 
     /// Returns the error with its cause attached.
-    pub fn with_source(
-        mut self,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        self.source = Some(source.into());
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Arc::make_mut(&mut self.0).source = Some(Arc::from(source.into()));
         self
+    }
+
+    /// Returns the error with another message. The kind and the source are kept.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        Arc::make_mut(&mut self.0).message = message.into();
+        self
+    }
+
+    /// Returns the error with the context in front of its message. The kind and the source are
+    /// kept.
+    ///
+    /// ```
+    /// use rowhouse_model::Error;
+    ///
+    /// let error = Error::invalid("not a number: x").with_context("field `n`");
+    /// assert_eq!(error.message(), "field `n`: not a number: x");
+    /// ```
+    #[must_use]
+    pub fn with_context(self, context: impl fmt::Display) -> Self {
+        let message = format!("{context}: {self}");
+        self.with_message(message)
     }
 
     /// Creates an error for a request that can never succeed in its current form.
@@ -199,34 +227,74 @@ impl Error {
 
     /// Returns the error's kind.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// Returns the caller's appropriate reaction.
     pub fn action(&self) -> Action {
-        self.kind.action()
+        self.kind().action()
     }
 
     /// Returns the message without its source.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(self.message())
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.kind, self.message)
+        write!(f, "{:?}: {}", self.kind(), self.message())
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source.as_ref() as _)
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_ref().map(|source| source.as_ref() as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn unreadable() -> Error {
+        Error::io("cannot read f", io::Error::other("device gone"))
+    }
+
+    #[test]
+    fn a_clone_keeps_kind_message_and_source() {
+        let error = unreadable();
+        let clone = error.clone();
+        drop(error);
+        assert_eq!(clone.kind(), ErrorKind::Io);
+        assert_eq!(clone.message(), "cannot read f: device gone");
+        let source = clone.source().and_then(|source| source.downcast_ref::<io::Error>());
+        assert_eq!(source.unwrap().to_string(), "device gone");
+    }
+
+    #[test]
+    fn changes_to_one_clone_leave_the_others_as_they_are() {
+        let error = unreadable();
+        let changed = error.clone().with_context("table t");
+        assert_eq!(changed.kind(), ErrorKind::Io);
+        assert_eq!(changed.message(), "table t: cannot read f: device gone");
+        assert!(changed.source().is_some());
+        let other = error.clone().with_message("gone").with_source("a text");
+        assert_eq!(other.source().unwrap().to_string(), "a text");
+        assert_eq!(error.message(), "cannot read f: device gone");
+        assert!(error.source().unwrap().is::<io::Error>());
+    }
+
+    #[test]
+    fn a_result_without_a_value_is_one_word() {
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
     }
 }

@@ -48,12 +48,11 @@ pub use cell::{
 pub use compaction_state::CompactionState;
 pub use coprocessor::Coprocessor;
 pub use error::{Action, Error, ErrorKind, Result};
-pub use escape::{escape, unescape};
+pub use escape::{escape, escape_line, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
 pub use filter::{
-    BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, ComparisonRun,
-    FILTER_DEPTH_MAX, Filter, FilterRange, FilterRun, FilterVerdict, FullMatch, FuzzyKey,
-    KeptValue, ListOperator, RegexEngine, RegexPattern,
+    BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, FILTER_DEPTH_MAX, Filter,
+    FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,
 };
 pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use key_buf::KeyBuf;

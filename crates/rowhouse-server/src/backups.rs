@@ -20,7 +20,7 @@ struct Job {
     call: BackupCall,
     status: BackupStatus,
     /// The error it failed with.
-    failed: Option<(ErrorKind, String)>,
+    failed: Option<Error>,
 }
 
 impl Job {
@@ -76,7 +76,7 @@ impl Backups {
             return Err(Error::invalid(message));
         };
         match &job.failed {
-            Some((kind, message)) => Err(Error::new(*kind, message.clone())),
+            Some(error) => Err(error.clone()),
             None => Ok(job.status.clone()),
         }
     }
@@ -89,7 +89,7 @@ impl Backups {
         }
         self.note(|job| match made {
             Ok(report) => end(job, &report),
-            Err(error) => job.failed = Some((error.kind(), error.message().to_owned())),
+            Err(error) => job.failed = Some(error),
         });
     }
 

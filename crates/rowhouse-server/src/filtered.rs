@@ -1,8 +1,7 @@
 //! Filters on rows of the catalog, which are complete in memory.
 
-use rowhouse_model::{
-    Cell, CellRef, FilterRun, FilterVerdict, KeptValue, KeyBuf, Result, Row, RowBuilder,
-};
+use rowhouse_filter::{FilterRun, FilterVerdict, KeptValue};
+use rowhouse_model::{Cell, CellRef, KeyBuf, Result, Row, RowBuilder};
 
 /// The cells of a row to skip, after a filter's verdict.
 enum Skip {

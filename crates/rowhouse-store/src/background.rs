@@ -1,18 +1,14 @@
-//! Background flushes and log maintenance, on threads of the store's own. Compactions have separate
-//! threads (`compact/schedule.rs`): a long one must not delay flushes.
+//! Work for the store's flush and log threads, which `store/workers.rs` runs. Compactions have
+//! threads and a queue of their own: a long one must not delay flushes.
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
-use rowhouse_model::{Bytes, Error, ErrorKind, Result};
-
-use crate::engine::Engine;
-use crate::flush;
+use rowhouse_model::{Bytes, Error, Result};
 
 /// A piece of background work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,55 +108,6 @@ impl Queue {
         state.closed = true;
         state.work.clear();
         self.changed.notify_all();
-    }
-}
-
-/// Flushes until the queue is closed.
-pub(crate) fn flush(engine: &Arc<Engine>) {
-    while let Some(work) = engine.queue.pop() {
-        do_work(engine, &work);
-    }
-}
-
-/// Runs log work until its queue is closed. A background sync runs some time after the first write
-/// that it covers.
-pub(crate) fn maintain_log(engine: &Arc<Engine>) {
-    let mut sync_at = None;
-    loop {
-        match engine.log_work.pop_until(sync_at) {
-            Popped::Work(Work::SyncLog) => {
-                let next = Instant::now() + engine.settings.wal_sync_interval;
-                sync_at.get_or_insert(next);
-            }
-            Popped::Work(work) => do_work(engine, &work),
-            Popped::Nothing => {
-                sync_at = None;
-                do_work(engine, &Work::SyncLog);
-            }
-            Popped::Closed => return,
-        }
-    }
-}
-
-/// Runs a piece of work. A failure is only logged.
-pub(crate) fn do_work(engine: &Arc<Engine>, work: &Work) {
-    let done = guard(|| match work {
-        Work::Flush { region, family } => engine
-            .find_family(*region, family)
-            .map_or(Ok(()), |family| flush::flush_full_memstore(engine, &family))
-            .and_then(|()| engine.release_flushed_segments()),
-        Work::TidyLog => engine.wal().tidy(),
-        Work::SyncLog => engine.wal().sync_in_background(),
-        Work::RelieveLog => engine.shrink_log(),
-        Work::RelieveMemory => engine.shrink_memory(),
-        Work::ExpireSnapshots => engine.delete_expired_snapshots(),
-    });
-    match done {
-        Ok(()) => {}
-        Err(Failed::Error(error)) if error.kind() == ErrorKind::ServerNotRunning => {
-            tracing::debug!(?work, "background work is left for the next open");
-        }
-        Err(error) => tracing::error!(%error, ?work, "background work failed"),
     }
 }
 

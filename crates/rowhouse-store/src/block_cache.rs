@@ -4,11 +4,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwapOption;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use rowhouse_format::hfile::{DataBlock, Index};
-
-use crate::store_file::KeptChunk;
+use rowhouse_format::hfile::{BloomChunk, DataBlock, Index};
 
 /// The origin of a block: file id and offset.
 pub(crate) type BlockKey = (u64, u64);
@@ -19,6 +18,35 @@ pub(crate) enum CachedBlock {
     Data(Arc<DataBlock>),
     Index(Arc<Index>),
     Bloom(Arc<KeptChunk>),
+}
+
+/// A file's direct reference to one of its bloom chunks while the cache holds it.
+pub(crate) type ChunkSlot = ArcSwapOption<BloomChunk>;
+
+/// The cache's reference to a bloom chunk. When the cache evicts it, the file's slot is cleared.
+pub(crate) struct KeptChunk {
+    chunk: Arc<BloomChunk>,
+    slot: Arc<ChunkSlot>,
+}
+
+impl KeptChunk {
+    /// Stores `chunk` in `slot` for as long as the returned value lives.
+    pub(crate) fn new(chunk: &Arc<BloomChunk>, slot: Arc<ChunkSlot>) -> Self {
+        slot.store(Some(Arc::clone(chunk)));
+        Self { chunk: Arc::clone(chunk), slot }
+    }
+
+    /// Returns its bytes in memory.
+    fn memory_len(&self) -> usize {
+        self.chunk.memory_len()
+    }
+}
+
+impl Drop for KeptChunk {
+    fn drop(&mut self) {
+        // Another reader may have read the chunk and stored it again since.
+        self.slot.compare_and_swap(&self.chunk, None);
+    }
 }
 
 /// How a reader uses the cache for data blocks.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use rowhouse_model::{Bytes, Result, TableName};
 
+use crate::engine::Engine;
+use crate::read::ReadPoint;
 use crate::region::{Region, table_not_found};
 use crate::table::Table;
 
@@ -40,6 +42,23 @@ impl Catalog {
     /// Returns the region with this encoded name.
     pub(crate) fn region_by_encoded_name(&self, name: &str) -> Option<Arc<Region>> {
         self.entries.read().by_encoded_name.get(name).cloned()
+    }
+
+    /// Takes a read point at the current state of all tables.
+    pub(crate) fn read_point(&self, engine: &Engine) -> ReadPoint {
+        loop {
+            if let Some(point) = self.read_point_at(engine, engine.mvcc.visible()) {
+                return point;
+            }
+        }
+    }
+
+    /// Takes a read point at `sequence`; returns `None` if a family can no longer be read there.
+    pub(crate) fn read_point_at(&self, engine: &Engine, sequence: u64) -> Option<ReadPoint> {
+        // Also excludes replacement of regions.
+        let _latch = engine.freeze_latch.read();
+        let served = self.entries();
+        ReadPoint::at(&engine.read_context(), &engine.families.read(), served, sequence)
     }
 
     pub(crate) fn add(&self, table: Arc<Table>) {

@@ -11,10 +11,11 @@ use crate::cells::Cells;
 use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
 use crate::key_formatter::KeyFormatter;
+use crate::layout::{FILES_DIR, file_name, file_path};
 use crate::manifest::{self, ManifestState, NamedFile, SnapshotEntry};
 use crate::open::{log_known, open_files_max};
 use crate::settings::Settings;
-use crate::store_file::{self, FileCursor, Files, StoreFile};
+use crate::store_file::{FileCursor, Files, StoreFile};
 use crate::wal;
 
 /// The result of [`check`].
@@ -116,7 +117,7 @@ pub(crate) fn check_disk(
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
     let mut bytes_done = 0;
     for named in named {
-        let path = store_file::path(named.meta.file_id);
+        let path = file_path(named.meta.file_id);
         progress(Progress::new(&path, bytes_done, bytes_total));
         let mut checked = Checked { cells: 0, problem: None };
         let done = check_file(&files, &named, &mut checked);
@@ -191,8 +192,8 @@ pub(crate) fn check_log(
 
 fn find_strangers(disk: &dyn Disk, state: &ManifestState, report: &mut CheckReport) -> Result<()> {
     let named: BTreeSet<String> =
-        state.all_files().map(|named| store_file::file_name(named.meta.file_id)).collect();
-    let dir = store_file::FILES_DIR;
+        state.all_files().map(|named| file_name(named.meta.file_id)).collect();
+    let dir = FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
     let strangers = names.into_iter().filter(|name| !named.contains(name));
@@ -212,7 +213,7 @@ struct Checked {
 /// The first failed read; the rest of the file is then not checked.
 fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) -> Result<()> {
     let meta = named.meta;
-    let path = store_file::path(meta.file_id);
+    let path = file_path(meta.file_id);
     let file = Arc::new(StoreFile::new(files, meta.clone()));
     let mut wrong = |what: String| {
         checked.problem.get_or_insert_with(|| Error::corruption(format!("{path}: {what}")));

@@ -6,8 +6,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rowhouse_model::Timestamp;
 
-use crate::write::row_lock::TimestampFloor;
-
 /// A wall clock. The store takes it as a parameter so that a test can set it.
 pub trait Clock: Send + Sync + 'static {
     /// Returns milliseconds since 1970.
@@ -22,6 +20,31 @@ impl Clock for SystemClock {
     fn now_millis(&self) -> i64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+/// The lower limits for the timestamp of a write, given the earlier timestamps of its rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TimestampFloor {
+    /// A put at this timestamp or later is hidden by no delete and no older version.
+    pub(crate) least: Timestamp,
+    /// A put at this timestamp or later is a version of its own.
+    pub(crate) distinct: Timestamp,
+    /// A delete at this timestamp or later covers all earlier writes.
+    pub(crate) covering: Timestamp,
+}
+
+impl TimestampFloor {
+    pub(crate) const NOTHING: Self =
+        Self { least: Timestamp::MIN, distinct: Timestamp::MIN, covering: Timestamp::MIN };
+
+    /// Returns the limits that satisfy both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            least: self.least.max(other.least),
+            distinct: self.distinct.max(other.distinct),
+            covering: self.covering.max(other.covering),
+        }
     }
 }
 

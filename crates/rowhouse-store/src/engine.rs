@@ -1,35 +1,33 @@
 //! The state that all regions of a store share.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, RwLock};
-use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
 
 use crate::background::{Queue, Work};
 use crate::clock::TimestampSource;
-use crate::compact::Compactions;
+use crate::commits::{Nonces, RecentWrites, RowLocks};
+use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
-use crate::family::FamilyStore;
-use crate::flush;
+use crate::family::{Families, FamilyStore};
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
-use crate::read::ReaderMemory;
+use crate::observer::Observers;
+use crate::read::ReadContext;
+use crate::reader_memory::ReaderMemory;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::split::SplitQueue;
 use crate::store_file::{Files, SnapshotFiles};
-use crate::tasks::Tasks;
+use crate::tasks::{RunningTask, Tasks};
 use crate::wal::{self, Wal};
-use crate::write::nonce::Nonces;
-use crate::write::recent::RecentWrites;
-use crate::write::row_lock::RowLocks;
 
-/// The families of all regions, by region id and family name.
-pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
+/// Number of cells written between two checks whether the store is closing.
+pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
 /// The state that all regions of a store share.
 pub(crate) struct Engine {
@@ -49,6 +47,7 @@ pub(crate) struct Engine {
     pub(crate) reader_memory: Arc<ReaderMemory>,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
+    pub(crate) observers: Observers,
     pub(crate) files: Arc<Files>,
     /// Work of the flush thread.
     pub(crate) queue: Queue,
@@ -119,6 +118,26 @@ impl Engine {
         appended
     }
 
+    /// Returns the parts that reads use.
+    #[inline]
+    pub(crate) fn read_context(&self) -> ReadContext<'_> {
+        ReadContext {
+            timestamps: &self.timestamps,
+            mvcc: &self.mvcc,
+            reader_memory: &self.reader_memory,
+            age_max: self.settings.scan_age_max,
+        }
+    }
+
+    /// Returns the families that compactions choose from.
+    pub(crate) fn candidates(&self) -> Candidates<'_> {
+        Candidates {
+            families: &self.families,
+            settings: &self.settings,
+            timestamps: &self.timestamps,
+        }
+    }
+
     /// Returns the family of a region, if it has not been dropped.
     pub(crate) fn find_family(&self, region: u64, name: &Bytes) -> Option<Arc<FamilyStore>> {
         self.families.read().get(&(region, name.clone())).cloned()
@@ -141,34 +160,63 @@ impl Engine {
         self.families.write().remove(&(family.region_id(), family.name().clone()));
     }
 
+    /// Lists a task until the returned guard is dropped.
+    pub(crate) fn begin_task(&self, description: String, status: String) -> RunningTask<'_> {
+        self.tasks.begin(description, status, self.timestamps.now_millis())
+    }
+
+    /// Lists a task on a family, such as `Flushing`.
+    pub(crate) fn begin_family_task(
+        &self,
+        what: &str,
+        family: &FamilyStore,
+        status: String,
+    ) -> RunningTask<'_> {
+        let region = self.manifest.read(|state| {
+            let mut tables = state.tables.values();
+            let region = tables.find_map(|table| table.regions.get(&family.region_id()));
+            region.map(|region| region.info.name().to_string())
+        });
+        let (family, region) = (escape(family.name()), region.unwrap_or_default());
+        self.begin_task(format!("{what} {family} in {region}"), status)
+    }
+
+    /// Returns the names of the expired snapshots, unless their cleanup is switched off.
+    pub(crate) fn expired_snapshots(&self) -> Vec<String> {
+        let now_millis = self.timestamps.now_millis();
+        self.manifest.read(|state| {
+            if state.switches.snapshot_cleanup_off {
+                return Vec::new();
+            }
+            let entries = state.snapshots.values();
+            let expired = entries.filter(|entry| entry.snapshot.is_expired(now_millis));
+            expired.map(|entry| entry.snapshot.name().to_owned()).collect()
+        })
+    }
+
+    /// Requests a flush of the family if its memstore is full, or of the largest memstores if memory
+    /// is short. Called after cells were added.
+    pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore) {
+        if memstore.bytes() >= self.settings.memstore_flush_bytes {
+            family.request_flush(&self.queue);
+        } else if self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
+            self.queue.push(Work::RelieveMemory);
+        }
+    }
+
+    /// Discards a family's memstores and marks its files for deletion.
+    pub(crate) fn discard(&self, family: &FamilyStore) {
+        let dropped = family.drop_all();
+        self.leave_to_readers(dropped.frozen.iter().chain([&dropped.active]));
+        // Memory without readers is free now; readers of the rest are asked to release it.
+        drop(dropped);
+        self.reader_memory.free();
+    }
+
     /// Counts memstores that the super version no longer has as held by readers instead of as live.
     pub(crate) fn leave_to_readers<'m>(&self, memstores: impl Iterator<Item = &'m Arc<Memstore>>) {
         let bytes = memstores.map(|memstore| memstore.leave_to_readers(&self.reader_memory)).sum();
         self.memory.free(bytes);
-    }
-
-    /// Deletes the log segments whose contents are all in files.
-    pub(crate) fn release_flushed_segments(&self) -> Result<()> {
-        let keep_from = {
-            // Exclude commits that are in the log but not yet in a memstore.
-            let _latch = self.freeze_latch.write();
-            let families = self.families.read();
-            let oldest = families.values().filter_map(|family| family.first_unflushed()).min();
-            oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)
-        };
-        let wal = self.wal();
-        if let Some(forgettable) = wal.releasable_below(keep_from) {
-            // The remaining log must record where it begins.
-            wal.sync()?;
-            // Record the new start in the manifest before deleting: a power failure can restore
-            // deleted names without their contents, which must not be taken for a gap in the log.
-            self.name_first_segment(forgettable.log_from, forgettable.first_left)?;
-            wal.forget(&forgettable)?;
-        }
-        if wal.pressure(self.settings.wal_bytes_max).is_some() {
-            self.queue.push(Work::RelieveLog);
-        }
-        Ok(())
     }
 
     /// Records in the manifest where the log begins: the first sequence number that counts and the
@@ -176,42 +224,6 @@ impl Engine {
     pub(crate) fn name_first_segment(&self, below_sequence: u64, first_segment: u64) -> Result<()> {
         let edit = LogForgotten { below_sequence, first_segment };
         self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))
-    }
-
-    /// Starts a new log segment, and deletes those whose contents are all in files.
-    pub(crate) fn roll_log(&self) -> Result<()> {
-        self.wal().roll_now()?;
-        self.log_work.push(Work::TidyLog);
-        self.release_flushed_segments()
-    }
-
-    /// Flushes the families that keep the oldest log segment alive.
-    pub(crate) fn shrink_log(self: &Arc<Self>) -> Result<()> {
-        let Some(up_to) = self.wal().pressure(self.settings.wal_bytes_max) else { return Ok(()) };
-        let families: Vec<_> = self.families.read().values().cloned().collect();
-        for family in families {
-            if family.first_unflushed().is_some_and(|first| first <= up_to) {
-                flush::flush(self, &family)?;
-            }
-        }
-        self.release_flushed_segments()
-    }
-
-    /// Flushes the largest memstores until memory is below three quarters of the limit: many small
-    /// memstores can fill it together.
-    pub(crate) fn shrink_memory(self: &Arc<Self>) -> Result<()> {
-        let families: Vec<_> = self.families.read().values().cloned().collect();
-        while self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
-            // A family that already has too many files gets another only for twice the memory.
-            let worth = |family: &Arc<FamilyStore>| {
-                family.memstore_bytes() / if family.is_blocked() { 2 } else { 1 }
-            };
-            match families.iter().max_by_key(|family| worth(family)) {
-                Some(largest) if largest.memstore_bytes() > 0 => flush::flush(self, largest)?,
-                _ => break,
-            }
-        }
-        if self.log.get().is_some() { self.release_flushed_segments() } else { Ok(()) }
     }
 }
 

@@ -1,6 +1,9 @@
 //! The data of one family in one region: the active memstore, the memstores being flushed and the
 //! files. HBase's Store.
 
+mod running;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -9,18 +12,19 @@ use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
-use crate::background::Work;
+use running::Running;
+
+use crate::background::{Queue, Work};
 use crate::block_cache::Caching;
-use crate::compact::{
-    CompactionKind, Drops, FileSummary, Policy, PolicyInput, Running, read_amplification,
-};
-use crate::engine::Engine;
+use crate::compaction_policy::{CompactionKind, Drops, Policy, PolicyInput, read_amplification};
 use crate::memstore::Memstore;
 use crate::newest::Current;
 use crate::oversized_rows::{OversizedRowLog, RowLimit};
-use crate::read::Retention;
-use crate::read::unexpired_from;
-use crate::store_file::StoreFile;
+use crate::retention::Retention;
+use crate::store_file::{FileSummary, StoreFile};
+
+/// The families of all regions, by region id and family name.
+pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
 
 /// The data of one family in one region.
 pub(crate) struct FamilyStore {
@@ -256,10 +260,12 @@ impl FamilyStore {
         now_millis: i64,
         asked: Option<CompactionKind>,
     ) -> PolicyInput<'a> {
-        let family = self.descriptor();
+        let declared = self.declared.get();
+        let family = &declared.descriptor;
         // A file does not record whether it holds versions that MIN_VERSIONS keeps past their TTL.
         let expires = family.versions_min() == 0;
-        let unexpired_from = if expires { unexpired_from(family, now_millis) } else { i64::MIN };
+        let unexpired_from =
+            if expires { declared.retention.unexpired_from(now_millis) } else { i64::MIN };
         let drops = Drops {
             markers: family.keep_deleted_cells() == KeepDeletedCells::False,
             behind: family.versions_max() == 1 && family.versions_min() == 0,
@@ -288,9 +294,10 @@ impl FamilyStore {
         self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
 
-    /// Whether writers must wait until files are compacted.
-    pub(crate) fn holds_writers(&self, engine: &Engine) -> bool {
-        self.is_blocked() && self.active().bytes() >= engine.settings.memstore_flush_bytes
+    /// Whether writers must wait until files are compacted; `flush_bytes` is the size of a full
+    /// memstore.
+    pub(crate) fn holds_writers(&self, flush_bytes: u64) -> bool {
+        self.is_blocked() && self.active().bytes() >= flush_bytes
     }
 
     /// Whether to postpone a flush, for at most `wait` in all, until files are compacted.
@@ -344,20 +351,10 @@ impl FamilyStore {
             .sum()
     }
 
-    /// Requests a flush of this family if its memstore is full, or of the largest memstores if
-    /// memory is short. Called after cells were added.
-    pub(crate) fn after_insert(&self, engine: &Engine, memstore: &Memstore) {
-        if memstore.bytes() >= engine.settings.memstore_flush_bytes {
-            self.request_flush(engine);
-        } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
-            engine.queue.push(Work::RelieveMemory);
-        }
-    }
-
     /// Requests a background flush; requests made before it begins are combined.
-    pub(crate) fn request_flush(&self, engine: &Engine) {
+    pub(crate) fn request_flush(&self, queue: &Queue) {
         if !self.flush_requested.swap(true, Ordering::Relaxed) {
-            engine.queue.push(Work::Flush { region: self.region_id, family: self.name().clone() });
+            queue.push(Work::Flush { region: self.region_id, family: self.name().clone() });
         }
     }
 
@@ -382,8 +379,9 @@ impl FamilyStore {
         self.dropped.store(true, Ordering::Release);
     }
 
-    /// Discards the memstores and marks the files for deletion.
-    pub(crate) fn drop_all(&self, engine: &Engine) {
+    /// Discards the memstores, which the returned super version still has, and marks the files for
+    /// deletion.
+    pub(crate) fn drop_all(&self) -> Arc<SuperVersion> {
         self.set_dropped();
         let super_version = self.super_version();
         self.change(|super_version| {
@@ -393,9 +391,7 @@ impl FamilyStore {
                 file.release();
             }
         });
-        engine.leave_to_readers(super_version.frozen.iter().chain([&super_version.active]));
-        drop(super_version);
-        engine.reader_memory.free();
+        super_version
     }
 
     /// Releases its files, which the replacing regions reference. Later readers get

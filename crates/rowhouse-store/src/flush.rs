@@ -1,31 +1,34 @@
 //! Flushes memstores to files.
 
+mod relief;
+
 use std::sync::Arc;
 
 use rowhouse_model::{Key, Result};
 
+pub(crate) use relief::{release_flushed_segments, roll_log, shrink_log, shrink_memory};
+
 use crate::cells::Cells;
-use crate::compact::{CompactionFilter, CompactionKind};
-use crate::engine::Engine;
+use crate::compact::CompactionFilter;
+use crate::compaction_policy::CompactionKind;
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
-use crate::read::{Merge, Retention, Source};
-use crate::store_file::{NewFile, StoreFile};
-use crate::tasks::Tasks;
-
-/// Number of cells written between two checks whether the store is closing.
-pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
+use crate::new_file::NewFile;
+use crate::read::{Merge, Source};
+use crate::retention::Retention;
+use crate::store_file::StoreFile;
 
 /// Flushes the family's memstores to a file, without the cells that a minor compaction drops as
 /// well (decision 0051).
-pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+pub(crate) fn flush(engine: &Engine, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     flush_locked(engine, family)
 }
 
 /// As [`flush`]; the caller holds `family.flushing`.
-pub(crate) fn flush_locked(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+pub(crate) fn flush_locked(engine: &Engine, family: &FamilyStore) -> Result<()> {
     family.flush_begins();
     if family.is_dropped() {
         return Ok(());
@@ -38,7 +41,7 @@ pub(crate) fn flush_locked(engine: &Arc<Engine>, family: &FamilyStore) -> Result
 /// Flushes several families, all frozen at one point in time. The caller holds `flushing` of all of
 /// them, so that their files then hold exactly the data of that point. Returns the highest sequence
 /// reserved at that point.
-pub(crate) fn flush_all_locked(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]) -> Result<u64> {
+pub(crate) fn flush_all_locked(engine: &Engine, families: &[Arc<FamilyStore>]) -> Result<u64> {
     engine.check_working()?;
     let frozen_at = {
         let _latch = engine.freeze_latch.write();
@@ -52,7 +55,7 @@ pub(crate) fn flush_all_locked(engine: &Arc<Engine>, families: &[Arc<FamilyStore
 
 /// Flushes frozen memstores to a file. `frozen_at` is the highest sequence that can be in them, if
 /// known.
-fn flush_frozen(engine: &Arc<Engine>, family: &FamilyStore, frozen_at: Option<u64>) -> Result<()> {
+fn flush_frozen(engine: &Engine, family: &FamilyStore, frozen_at: Option<u64>) -> Result<()> {
     // Includes memstores left by a failed flush and those filled by log replay.
     let memstores = family.super_version().frozen.clone();
     let Some(last) = memstores.iter().map(|memstore| memstore.last_sequence()).max() else {
@@ -67,7 +70,7 @@ fn flush_frozen(engine: &Arc<Engine>, family: &FamilyStore, frozen_at: Option<u6
 }
 
 /// Flushes a full memstore, unless there are so many files that some must be compacted first.
-pub(crate) fn flush_full_memstore(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+pub(crate) fn flush_full_memstore(engine: &Engine, family: &FamilyStore) -> Result<()> {
     if family.postpones_flush(engine.settings.compaction.blocking_wait) {
         family.flush_begins();
         engine.compactions.request(family, None);
@@ -89,13 +92,13 @@ fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
 
 /// Writes frozen memstores to a file, adds it to the manifest, and releases them.
 fn write_frozen(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     memstores: &[Arc<Memstore>],
     flushed_sequence: u64,
 ) -> Result<()> {
     let bytes: u64 = memstores.iter().map(|memstore| memstore.bytes()).sum();
-    let _task = Tasks::begin_family(engine, "Flushing", family, format!("{bytes} bytes"));
+    let _task = engine.begin_family_task("Flushing", family, format!("{bytes} bytes"));
     // Write no file that the manifest could not record.
     engine.manifest.check_writable()?;
     let written = write_file(engine, family, memstores)?;

@@ -22,6 +22,7 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 
+mod aside;
 mod background;
 mod backup;
 mod block_cache;
@@ -29,7 +30,10 @@ mod catalog;
 mod cells;
 mod check;
 mod clock;
+mod commits;
 mod compact;
+mod compaction_policy;
+mod compaction_queue;
 mod directory;
 mod disk;
 mod engine;
@@ -38,15 +42,20 @@ mod flush;
 mod hand_over;
 mod hfile;
 mod key_formatter;
+mod layout;
 mod manifest;
 mod memstore;
 mod mvcc;
+mod new_file;
 mod newest;
-mod non_blocking;
+mod observer;
 mod open;
 mod oversized_rows;
 mod read;
+mod reader_memory;
 mod region;
+mod region_in_mode;
+mod retention;
 mod salvage;
 mod settings;
 mod space;
@@ -57,6 +66,7 @@ mod store_file;
 mod system;
 mod table;
 mod tasks;
+mod wait_mode;
 mod wal;
 mod write;
 
@@ -64,15 +74,16 @@ pub use backup::{CopyReport, copy_store};
 pub use block_cache::Evicted;
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
-pub use compact::CompactionKind;
+pub use compaction_policy::CompactionKind;
 pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
-pub use non_blocking::NonBlockingRegion;
+pub use observer::{Additions, Observer, RowChange, TableChange};
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
 pub use region::{Region, RegionRequests, RegionSize};
+pub use region_in_mode::RegionInMode;
 pub use rowhouse_format::hfile::ZstdForm;
 pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings, SplitSettings};
@@ -82,8 +93,8 @@ pub use stats::{
 pub use store::Store;
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
+pub use wait_mode::{NonBlocking, WaitMode};
 pub use write::transaction::Transaction;
-pub use write::wait_mode::NonBlocking;
 
 #[cfg(test)]
 mod crash_tests;

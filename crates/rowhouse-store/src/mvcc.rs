@@ -7,7 +7,7 @@
 //! Readers are not registered: taking a number is one load. A reader holds the memstores and files
 //! it reads, and `SuperVersion::readable_from` limits how old a reader may be. Only read points and
 //! scanners that hold memstores register their sequence with the store, so that flushes keep the
-//! cells they see (`read/memory.rs`).
+//! cells they see (`reader_memory.rs`).
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

@@ -1,29 +1,31 @@
 //! A region: a contiguous range of a table's rows, the unit in which rows are served.
 
+mod split_rows;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 
 use rowhouse_model::{
-    Bytes, CellHistory, CompactionState, Condition, Durability, Error, ErrorKind, FamilyDescriptor,
-    Get, Mutation, MutationOutcome, RegionInfo, RegionName, Result, Row, RowCondition, RowRange,
-    Scan, TableDescriptor, TableName, check_row, equal_bytes, escape,
+    Bytes, CellHistory, CompactionState, Durability, Error, ErrorKind, FamilyDescriptor, Get,
+    RegionInfo, RegionName, Result, Row, RowRange, Scan, TableDescriptor, TableName, check_row,
+    equal_bytes, escape,
 };
 
 use crate::block_cache::Evicted;
-use crate::compact::{self, CompactionKind, Pacing};
+use crate::compact::{self, Pacing};
+use crate::compaction_policy::CompactionKind;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::layout::file_path;
 use crate::newest::Current;
 use crate::read::{
-    Opening, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row, read_row_as_of,
-    read_row_at_once,
+    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column,
+    read_row, read_row_as_of, read_row_at_once, read_row_pending,
 };
-use crate::store_file;
-use crate::write::apply;
-use crate::write::wait_mode::{NonBlocking, WaitMode};
+use crate::wait_mode::NonBlocking;
 
 /// A region that the store serves.
 pub struct Region {
@@ -42,15 +44,6 @@ pub struct Region {
     /// Shared with the region's scanners.
     reads: Arc<ReadCounts>,
     writes: AtomicU64,
-}
-
-/// Counts of a region's reads.
-#[derive(Debug, Default)]
-pub(crate) struct ReadCounts {
-    /// Rows returned.
-    pub(crate) rows: AtomicU64,
-    /// Rows not returned: a filter removed all their cells, or no cell was visible.
-    pub(crate) filtered: AtomicU64,
 }
 
 /// Requests to a region since the store was opened.
@@ -202,7 +195,7 @@ impl Region {
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_get(get, point)?;
         self.count(1, 0);
-        read_row(&self.engine, self.families(), get, point)
+        read_row(&self.engine.read_context(), self.families(), get, point)
     }
 
     /// Reads one row if that is quick. Otherwise discards its partial work and returns
@@ -210,7 +203,7 @@ impl Region {
     #[inline]
     pub(crate) fn read_non_blocking(&self, get: &Get) -> Result<NonBlocking<Row>> {
         self.check_get(get, None)?;
-        let read = read_row_at_once(&self.engine, self.families(), get)?;
+        let read = read_row_at_once(&self.engine.read_context(), self.families(), get)?;
         if matches!(read, NonBlocking::Done(_)) {
             self.count(1, 0);
         }
@@ -244,7 +237,7 @@ impl Region {
         self.check_serving()?;
         self.check_row(get.row())?;
         let (family, qualifier) = only_column(get)?;
-        explain_cell(&self.engine, self.family(&family)?, get, &qualifier)
+        explain_cell(&self.engine.read_context(), self.family(&family)?, get, &qualifier)
     }
 
     /// Reads the rows of `scan` that lie in this region, in key order, at the read point of this
@@ -290,64 +283,9 @@ impl Region {
         }
         let range = scan.range.intersect(&self.info.range);
         let rows = Rows::Range(&range);
-        let opening =
-            Opening { engine: &self.engine, families: self.families(), rows, point, as_of };
+        let context = &self.engine.read_context();
+        let opening = Opening { context, families: self.families(), rows, point, as_of };
         RegionScanner::open(&opening, scan, &self.reads)
-    }
-
-    /// Changes one row.
-    ///
-    /// # Errors
-    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment of a
-    /// value that is no counter, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
-    pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
-        self.count(0, 1);
-        apply::apply_one(self, mutation, WaitMode::Blocking).map(NonBlocking::done)
-    }
-
-    /// Changes one row if `condition` holds for it; otherwise writes nothing and returns `None`. No
-    /// other write to the row comes between check and change. As usual, a cell written at a
-    /// timestamp that a delete covers is not visible.
-    ///
-    /// # Errors
-    /// As [`Region::mutate`].
-    pub fn mutate_if(
-        &self,
-        condition: &Condition,
-        mutation: &Mutation,
-    ) -> Result<Option<MutationOutcome>> {
-        self.count(1, 1);
-        apply::apply_if(self, condition, mutation, WaitMode::Blocking).map(NonBlocking::done)
-    }
-
-    /// Changes rows atomically if all conditions hold; otherwise writes nothing and returns `None`.
-    /// Either all mutations become visible and survive a crash, or none does. Returns one outcome
-    /// per mutation, in their order. A mutation that reads its row (an increment, an append, the
-    /// delete of a newest version) reads it as it was before all of them; of two mutations that
-    /// write the same cell the later wins, as in HBase's mutateRow and MultiRowMutation. The
-    /// strongest durability applies to all.
-    ///
-    /// Mutations that carry the nonce of an earlier accepted call are a retry: nothing is written.
-    /// Increments and appends then return their original results while those can still be read, and
-    /// the current values afterwards.
-    ///
-    /// # Errors
-    /// As [`Region::mutate`], for the first mutation that cannot be applied; nothing is changed
-    /// then.
-    pub fn mutate_rows(
-        &self,
-        conditions: &[RowCondition],
-        mutations: &[Mutation],
-    ) -> Result<Option<Vec<MutationOutcome>>> {
-        self.count(conditions.len(), mutations.len());
-        apply::apply_rows(self, conditions, mutations, WaitMode::Blocking).map(NonBlocking::done)
-    }
-
-    /// Changes rows one by one, in order, without atomicity between rows. Neighbouring mutations
-    /// that need no read share a log record.
-    pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
-        self.count(0, mutations.len());
-        apply::apply(self, mutations, WaitMode::Blocking).done()
     }
 
     /// Flushes the memstores of all families to files.
@@ -372,7 +310,7 @@ impl Region {
         let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
         let mut families = self.families().iter().filter(wanted);
         families.try_for_each(|family| flush::flush(&self.engine, family))?;
-        self.engine.release_flushed_segments()
+        flush::release_flushed_segments(&self.engine)
     }
 
     /// Compacts each family and waits until that is done. `Minor` runs the one compaction that is
@@ -424,7 +362,7 @@ impl Region {
             |family: &&Arc<FamilyStore>| families.is_empty() || families.contains(family.name());
         let wanted = self.families().iter().filter(is_wanted);
         let files = wanted.flat_map(|family| family.super_version().files.clone());
-        Ok(files.map(|file| store_file::path(file.id())).collect())
+        Ok(files.map(|file| file_path(file.id())).collect())
     }
 
     /// Returns the creation time, in milliseconds, of the oldest file that a major compaction
@@ -574,7 +512,7 @@ impl Region {
         is_wanted: impl Fn(&RowRange) -> bool,
     ) -> Arc<Self> {
         let mut region = Arc::clone(self);
-        while !point.has_seen(&region) {
+        while !point.has_seen(region.families()) {
             let before = region.came_of.iter().filter_map(Weak::upgrade);
             match before.into_iter().find(|before| is_wanted(&before.info.range)) {
                 Some(before) => region = before,
@@ -607,15 +545,21 @@ impl Region {
     /// Reads a row of this region as it was at `sequence`, or its current state if flushes or
     /// compactions have dropped cells visible then. Does not count the read.
     pub(crate) fn read_row_as_of(&self, get: &Get, sequence: u64) -> Result<Row> {
-        match read_row_as_of(&self.engine, self.families(), get, sequence)? {
+        match read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)? {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
     }
 
+    /// Reads a row of this region with cells that are about to be committed, for a get without a
+    /// filter or limits. Does not count the read.
+    pub(crate) fn read_row_pending(&self, get: &Get, pending: &Pending) -> Result<Row> {
+        read_row_pending(&self.engine.read_context(), self.families(), get, pending)
+    }
+
     /// Reads a row of this region without counting the read.
     pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
-        read_row(&self.engine, self.families(), get, None)
+        read_row(&self.engine.read_context(), self.families(), get, None)
     }
 }
 

@@ -14,12 +14,14 @@ use rowhouse_model::{
 use crate::check::{Progress, files_on, misplaced, placed};
 use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
+use crate::layout::file_path;
 use crate::manifest::{self, ManifestState, NamedFile};
 use crate::open::log_known;
 use crate::region::Region;
 use crate::space::Need;
 use crate::store::Store;
-use crate::store_file::{self, Files, StoreFile};
+use crate::store_file::{Files, StoreFile};
+use crate::wait_mode::WaitMode;
 use crate::wal::{self, Commit, Known};
 use crate::write::admit::admit;
 use crate::write::commit;
@@ -208,7 +210,7 @@ impl Salvage {
         let bytes_total = bytes_logged + named.iter().map(bytes).sum::<u64>();
         let mut bytes_done = 0;
         let mut begin_file = |named: &NamedFile| {
-            progress(Progress::new(&store_file::path(named.meta.file_id), bytes_done, bytes_total));
+            progress(Progress::new(&file_path(named.meta.file_id), bytes_done, bytes_total));
             bytes_done += named.meta.len;
         };
         let mut damaged = HashSet::new();
@@ -308,7 +310,7 @@ impl Salvage {
         if cells.is_empty() {
             return Ok(());
         }
-        admit(region, Need::Room)?;
+        admit(region, Need::Room, WaitMode::Blocking)?.done();
         let engine = region.engine();
         let cells_len = cells.len() as u64;
         let family = match region.family(family) {

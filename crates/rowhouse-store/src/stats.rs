@@ -9,13 +9,13 @@ use rowhouse_model::{
 };
 use rowhouse_schema::ColumnSchema;
 
+use crate::aside::{self, AsideSize};
 use crate::check::{CheckReport, Progress, check_log};
 use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::RealDisk;
 use crate::hfile::{HFile, HFileCells};
+use crate::layout::file_path;
 use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
-use crate::open::aside::{self, AsideSize};
-use crate::store_file;
 
 /// The result of [`stats`].
 #[derive(Clone, Debug, Default)]
@@ -228,7 +228,7 @@ fn region_stats(
 }
 
 fn open(dir: &Path, family: &FamilyFiles) -> Result<Vec<HFile>> {
-    family.files.keys().map(|id| HFile::open(dir.join(store_file::path(*id)))).collect()
+    family.files.keys().map(|id| HFile::open(dir.join(file_path(*id)))).collect()
 }
 
 /// Returns the source with the lowest cell.

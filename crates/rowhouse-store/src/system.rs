@@ -73,11 +73,6 @@ impl Store {
         Ok(self.system_table(table)?.scan(&scan).take(limit).collect())
     }
 
-    /// Returns the error for a write to a generated table.
-    pub fn refuse_write(table: &TableName) -> Error {
-        Error::unsupported(format!("{table} is made from the manifest and cannot be written"))
-    }
-
     fn system_table(&self, table: &TableName) -> Result<MetaTable> {
         if *table == TableName::meta() {
             self.meta(|_| None)

@@ -3,10 +3,6 @@
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
-use rowhouse_model::escape;
-
-use crate::engine::Engine;
-use crate::family::FamilyStore;
 
 /// A running task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,30 +38,19 @@ impl Tasks {
         self.state.lock().running.values().cloned().collect()
     }
 
-    /// Lists a task on a family, such as `Flushing`.
-    pub(crate) fn begin_family<'a>(
-        engine: &'a Engine,
-        what: &str,
-        family: &FamilyStore,
+    /// Lists a task that begins at `now_millis`.
+    pub(crate) fn begin(
+        &self,
+        description: String,
         status: String,
-    ) -> RunningTask<'a> {
-        let region = engine.manifest.read(|state| {
-            let mut tables = state.tables.values();
-            let region = tables.find_map(|table| table.regions.get(&family.region_id()));
-            region.map(|region| region.info.name().to_string())
-        });
-        let (family, region) = (escape(family.name()), region.unwrap_or_default());
-        Self::begin(engine, format!("{what} {family} in {region}"), status)
-    }
-
-    /// Lists a task.
-    pub(crate) fn begin(engine: &Engine, description: String, status: String) -> RunningTask<'_> {
-        let task = Task { description, status, begun_millis: engine.timestamps.now_millis() };
-        let mut state = engine.tasks.state.lock();
+        now_millis: i64,
+    ) -> RunningTask<'_> {
+        let task = Task { description, status, begun_millis: now_millis };
+        let mut state = self.state.lock();
         let id = state.next;
         state.next += 1;
         state.running.insert(id, task);
-        RunningTask { tasks: &engine.tasks, id }
+        RunningTask { tasks: self, id }
     }
 }
 
@@ -79,7 +64,6 @@ impl Drop for RunningTask<'_> {
 mod tests {
     use rowhouse_model::{FamilyDescriptor, TableDescriptor, TableName};
 
-    use super::*;
     use crate::Store;
 
     #[test]
@@ -90,8 +74,8 @@ mod tests {
         let family = FamilyDescriptor::new("f").unwrap();
         store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
         let region = store.table(&name).unwrap().regions()[0].clone();
-        let task =
-            Tasks::begin_family(store.engine(), "Flushing", &region.families()[0], "1 byte".into());
+        let family = &region.families()[0];
+        let task = store.engine().begin_family_task("Flushing", family, "1 byte".into());
         let listed = store.tasks();
         assert_eq!(listed.len(), 1);
         assert_eq!(listed[0].description, format!("Flushing f in {}", region.name()));

@@ -25,10 +25,9 @@ impl DeclaredColumns {
                  or in the shell: alter '{name}', COLUMNS => 'd:n count u64'",
                 name = self.table
             ))),
-            Err(error) => Err(Error::new(
-                error.kind(),
-                format!("columns of table {}: {}", self.table, error.message()),
-            )),
+            Err(error) => {
+                Err(error.clone().with_context(format_args!("columns of table {}", self.table)))
+            }
         }
     }
 
@@ -45,7 +44,7 @@ impl DeclaredColumns {
                     self.table,
                     unread.message()
                 );
-                Error::new(error.kind(), message)
+                error.with_message(message)
             }),
         }
     }

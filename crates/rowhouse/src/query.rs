@@ -30,7 +30,7 @@ mod parts;
 mod row;
 mod rows;
 
-use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
+use rowhouse_model::{Bytes, Columns, Result, Scan, TimeRange};
 use rowhouse_schema::{KeySchema, TimeZone};
 
 pub use row::QueryRow;
@@ -319,7 +319,7 @@ impl<'t> Query<'t> {
     pub fn explain(&self) -> Result<Plan> {
         let (schema, predicate) = match &self.asked {
             Ok(asked) => asked,
-            Err(error) => return Err(Error::new(error.kind(), error.message())),
+            Err(error) => return Err(error.clone()),
         };
         let plan = self.table.declared_columns().plan(schema, predicate, &self.zone)?;
         match &self.after {

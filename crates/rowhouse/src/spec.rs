@@ -221,7 +221,7 @@ impl TableSpec {
     fn key_schema(&self) -> Result<Option<KeySchema>> {
         match &self.declared {
             Ok(declared) => KeySchema::of_table(declared),
-            Err(error) => Err(Error::new(error.kind(), error.message())),
+            Err(error) => Err(error.clone()),
         }
     }
 
@@ -246,7 +246,7 @@ impl TableSpec {
     fn all_splits(&self) -> Result<Vec<Bytes>> {
         match &self.declared {
             Ok(declared) => check_columns(declared)?,
-            Err(error) => return Err(Error::new(error.kind(), error.message())),
+            Err(error) => return Err(error.clone()),
         }
         let mut splits = self.splits.clone();
         if let Some(regions) = self.regions {

@@ -57,7 +57,7 @@ enum Key {
     Undeclared,
     Declared(KeySchema),
     /// A template that this version cannot parse; only calls that need it fail.
-    Unreadable(ErrorKind, String),
+    Unreadable(Error),
 }
 
 impl Table {
@@ -66,7 +66,7 @@ impl Table {
         let key = match KeySchema::of_table(descriptor) {
             Ok(None) => Key::Undeclared,
             Ok(Some(schema)) => Key::Declared(schema),
-            Err(error) => Key::Unreadable(error.kind(), error.message().to_owned()),
+            Err(error) => Key::Unreadable(error),
         };
         let columns = Arc::new(DeclaredColumns::of(descriptor));
         Self { inner: Arc::new(Inner { backend, name, key, columns }) }
@@ -107,8 +107,8 @@ impl Table {
                  or in the shell: alter '{name}', KEY => '[user text]_[at millis desc]'",
                 name = self.name()
             ))),
-            Key::Unreadable(kind, message) => {
-                Err(Error::new(*kind, format!("key of table {}: {message}", self.name())))
+            Key::Unreadable(error) => {
+                Err(error.clone().with_context(format_args!("key of table {}", self.name())))
             }
         }
     }

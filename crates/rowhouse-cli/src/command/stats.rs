@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use rowhouse::Bytes;
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::schema::{FamilySize, Finding, TableName, check_table};
+use rowhouse_model::escape_line;
 use rowhouse_store::{FamilyStats, RegionStats, RowSize, StoreStats, TableStats};
 use serde_json::{Value as Json, json};
 
 use super::CommandResult;
 use super::progress::Bar;
 use crate::counted::counted;
-use crate::one_line::on_one_line;
 
 /// Arguments of `rowhouse stats`.
 #[derive(Debug, clap::Args)]
@@ -167,7 +167,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
 fn row_text(key: Option<&KeySchema>, row: &[u8]) -> String {
     let bytes = escape(row);
     match key.and_then(|key| key.decode(row).ok()) {
-        Some(values) => format!("{bytes} ({})", on_one_line(&values.to_string())),
+        Some(values) => format!("{bytes} ({})", escape_line(&values.to_string())),
         None => bytes,
     }
 }

@@ -141,7 +141,7 @@ impl Admin {
                 let message = format!(
                     "neither restored nor put back, what there was is snapshot {failsafe}: {error}; {again}"
                 );
-                Error::new(error.kind(), message)
+                error.clone().with_message(message)
             })?;
         }
         self.delete_snapshot(&failsafe).await?;

@@ -174,7 +174,7 @@ impl Connection {
     async fn call(&self, call_id: u32, frame: Bytes, deadline: Instant) -> Result<Body, Failure> {
         let started = Instant::now();
         let broken = || match self.end.get() {
-            Some(why) => task::same(why),
+            Some(why) => why.clone(),
             None => {
                 let message = format!(
                     "connection broke: the runtime it ran on ended, address={}",

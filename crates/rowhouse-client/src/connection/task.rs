@@ -68,11 +68,11 @@ pub(super) async fn run(
     };
     tracing::debug!(%address, ?service, reason = %why, "disconnected");
     // Set before the end becomes visible. It is set only once.
-    let _ = ended.why.set(same(&why));
+    let _ = ended.why.set(why.clone());
     // Queued calls were never sent.
     queue.close();
     while let Ok(call) = queue.try_recv() {
-        call.answer.map(|answer| answer.send(Err(Failure::before(same(&why)))));
+        call.answer.map(|answer| answer.send(Err(Failure::before(why.clone()))));
     }
 }
 
@@ -219,7 +219,7 @@ impl Served {
     /// Fails all pending calls.
     fn fail(&mut self, why: &Error) {
         for (_, call) in self.pending.drain() {
-            let _ = call.answer.send(Err(Failure::unknown(same(why))));
+            let _ = call.answer.send(Err(Failure::unknown(why.clone())));
         }
     }
 
@@ -227,8 +227,4 @@ impl Served {
         let message = format!("connection broke: {why}, address={}", self.address);
         Error::new(ErrorKind::Connection, message)
     }
-}
-
-pub(super) fn same(error: &Error) -> Error {
-    Error::new(error.kind(), error.message())
 }

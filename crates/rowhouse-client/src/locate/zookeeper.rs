@@ -63,7 +63,7 @@ impl Ensemble {
         let Some(data) = self.data(&path, deadline).await? else { return Ok(None) };
         let value = read(&data).map_err(|error| {
             let message = format!("{}, path={path}", error.message());
-            Failure::unknown(Error::new(error.kind(), message))
+            Failure::unknown(error.with_message(message))
         })?;
         Ok(Some(value))
     }

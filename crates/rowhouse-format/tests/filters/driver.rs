@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse_model::{Cell, Filter, FilterRun, FilterVerdict, KeptValue, Key};
+use rowhouse_filter::{FilterRun, FilterVerdict, KeptValue};
+use rowhouse_model::{Cell, Filter, Key};
 
 pub(crate) struct Driver<'a> {
     filter: FilterRun,

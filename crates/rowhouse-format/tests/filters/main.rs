@@ -7,6 +7,7 @@ mod driver;
 use bytes::Bytes;
 use driver::Driver;
 use prost::Message;
+use rowhouse_filter::with_java_flags;
 use rowhouse_format::convert::filter;
 use rowhouse_format::proto;
 use rowhouse_model::{Cell, ErrorKind, Filter, Key};
@@ -72,7 +73,7 @@ fn texts_are_the_filters_that_hbase_reads() {
         let (text, expected) = line.split_once(' ').unwrap();
         let text = hex(text);
         let expected = expected.split_once(" # ").unwrap().0;
-        let said = match Filter::parse(&text) {
+        let said = match Filter::parse(&text).and_then(with_java_flags) {
             Ok(filter) => {
                 let printed = filter.to_string();
                 assert_eq!(Filter::parse(&printed).unwrap(), filter, "{printed}");

@@ -1,23 +1,18 @@
 //! HBase's filters on rows and cells.
 //!
-//! A [`Filter`] is a value that can be sent, printed and compared. A [`FilterRun`] is its
-//! executable form for one scan.
+//! A [`Filter`] is a value that can be sent, printed, parsed and compared. `rowhouse-filter`
+//! executes it.
 
 mod comparator;
 mod language;
-mod run;
 
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
-use crate::{Error, Result};
-
 pub use comparator::{
-    BitOperator, Comparator, CompareOperator, Comparison, ComparisonRun, FullMatch, RegexEngine,
-    RegexPattern,
+    BitOperator, Comparator, CompareOperator, Comparison, RegexEngine, RegexPattern,
 };
-pub use run::{FilterRun, FilterVerdict, KeptValue};
 
 /// A filter: one variant for each of HBase's classes.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,45 +129,53 @@ pub enum Filter {
     },
 }
 
-/// Maximum nesting depth of filters.
+/// Maximum nesting depth of filters that can be parsed and executed.
 pub const FILTER_DEPTH_MAX: usize = 100;
 
 impl Filter {
-    /// Returns an error for a filter that is nested too deeply for recursion.
-    pub(crate) fn check_depth(&self) -> Result<()> {
-        let mut level: Vec<&Self> = vec![self];
-        for _ in 0..FILTER_DEPTH_MAX {
-            level = level.into_iter().flat_map(Self::inner).collect();
-            if level.is_empty() {
-                return Ok(());
-            }
-        }
-        Err(Error::invalid(format!("filters too deep in each other: max={FILTER_DEPTH_MAX}")))
-    }
-
-    /// Returns the number of regular expressions in the filter. Call [`Filter::check_depth`] first.
-    pub(crate) fn regexes(&self) -> usize {
-        let own = match self {
+    /// Returns the comparison of the filter itself, if it has one.
+    pub fn comparison(&self) -> Option<&Comparison> {
+        match self {
             Self::Row(value)
             | Self::Family(value)
             | Self::Qualifier(value)
             | Self::Value(value)
             | Self::SingleColumnValue { value, .. }
-            | Self::ColumnValue { value, .. }
-            | Self::DependentColumn { value: Some(value), .. } => {
-                usize::from(matches!(value.comparator, Comparator::Regex(_)))
-            }
-            _ => 0,
-        };
-        own + self.inner().iter().map(Self::regexes).sum::<usize>()
+            | Self::ColumnValue { value, .. } => Some(value),
+            Self::DependentColumn { value, .. } => value.as_ref(),
+            _ => None,
+        }
     }
 
-    /// Returns the direct children of this filter.
-    fn inner(&self) -> &[Self] {
+    /// As [`Filter::comparison`], to be changed.
+    pub fn comparison_mut(&mut self) -> Option<&mut Comparison> {
+        match self {
+            Self::Row(value)
+            | Self::Family(value)
+            | Self::Qualifier(value)
+            | Self::Value(value)
+            | Self::SingleColumnValue { value, .. }
+            | Self::ColumnValue { value, .. } => Some(value),
+            Self::DependentColumn { value, .. } => value.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// Returns the filters directly inside this one.
+    pub fn children(&self) -> &[Self] {
         match self {
             Self::Skip(inner) | Self::WhileMatch(inner) => std::slice::from_ref(inner),
             Self::List { filters, .. } => filters,
             _ => &[],
+        }
+    }
+
+    /// As [`Filter::children`], to be changed.
+    pub fn children_mut(&mut self) -> &mut [Self] {
+        match self {
+            Self::Skip(inner) | Self::WhileMatch(inner) => std::slice::from_mut(inner),
+            Self::List { filters, .. } => filters,
+            _ => &mut [],
         }
     }
 }

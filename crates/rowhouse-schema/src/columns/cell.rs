@@ -113,10 +113,9 @@ impl ColumnSchema {
                 ColumnAddress(column)
             )));
         };
-        let qualifier = template.encode(fields).map_err(|error| {
-            let message = format!("qualifier of column `{name}`: {}", error.message());
-            Error::new(error.kind(), message)
-        })?;
+        let qualifier = template
+            .encode(fields)
+            .map_err(|error| error.with_context(format_args!("qualifier of column `{name}`")))?;
         let value = column.encode_value(&value.into())?;
         Ok(CellBytes { family: column.family.clone(), qualifier, value })
     }

@@ -39,7 +39,7 @@ impl KeySchema {
         text: &str,
         zone: &TimeZone,
     ) -> Result<(&'n str, Value)> {
-        let in_field = |error: Error| Error::new(error.kind(), format!("field `{name}`: {error}"));
+        let in_field = |error: Error| error.with_context(format_args!("field `{name}`"));
         if let Some(name) = hashed_name(name) {
             let stored = self.stored_hash(name, text).map_err(Error::invalid);
             return Ok((name, stored.map_err(in_field)?));

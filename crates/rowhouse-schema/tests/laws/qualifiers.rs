@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use rowhouse_model::{Bytes, CellKind, CellRef, Columns, FilterRun, FilterVerdict, Key, escape};
+use rowhouse_filter::{FilterRun, FilterVerdict};
+use rowhouse_model::{Bytes, CellKind, CellRef, Columns, Key, escape};
 use rowhouse_schema::{ColumnSchema, KeySchema, PlanPart, Predicate, TimeZone};
 
 use crate::draw::{Row, drawn, pools, row, rows, schemas};

@@ -58,7 +58,8 @@ fn procedure(
 
 #[test]
 fn a_flush_and_a_snapshot_are_started_as_procedures() {
-    let server = TestServer::start();
+    // The test counts files, so none may be compacted.
+    let server = TestServer::start_with(|options| options.settings.compaction.files_min = 100);
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     crate::support::put(&mut server.client(), &region, "r", "v").unwrap();
     let mut master = server.connect(Service::Master);

@@ -11,9 +11,9 @@ use super::{CopyReport, whole};
 use crate::check::{Progress, check, check_disk};
 use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
+use crate::layout::{WAL_DIR, file_path};
 use crate::manifest;
-use crate::store_file;
-use crate::wal::{WAL_DIR, is_segment};
+use crate::wal::is_segment;
 
 /// Copies the store in `from`, which must not be open, to `into`, which must not exist: its
 /// manifest, the HFiles of its tables and snapshots, and its log. Reads and checks everything
@@ -49,7 +49,7 @@ pub fn copy_store(
         .state;
     let files: BTreeSet<u64> = state.all_files().map(|named| named.meta.file_id).collect();
     for id in files {
-        let path = store_file::path(id);
+        let path = file_path(id);
         report.files += 1;
         report.file_bytes += target.copy(&from.join(&path), &path, |bytes| {
             done += bytes;

@@ -12,9 +12,10 @@ use crate::check::{Progress, check};
 use crate::directory;
 use crate::disk::RealDisk;
 use crate::flush;
+use crate::layout::file_path;
 use crate::manifest::{self, Edit, EditKind, LogForgotten, ManifestState};
 use crate::store::Store;
-use crate::store_file::{self, StoreFile};
+use crate::store_file::StoreFile;
 
 impl Store {
     /// Creates a store in `into`, which must not exist, with the contents of this store at one read
@@ -30,7 +31,7 @@ impl Store {
         let target = Target::create(into.as_ref())?;
         let pinned = PinnedState::hold(self)?;
         for file in pinned.files.values() {
-            let path = store_file::path(file.id());
+            let path = file_path(file.id());
             target.link(&from.join(&path), &path)?;
         }
         pinned.name(&target)?;
@@ -57,7 +58,7 @@ impl Store {
         let total = report.file_bytes * 2;
         let mut done = 0;
         for file in pinned.files.values() {
-            let path = store_file::path(file.id());
+            let path = file_path(file.id());
             target.copy(&from.join(&path), &path, |bytes| {
                 done += bytes;
                 progress(Progress::new(&path, done, total));

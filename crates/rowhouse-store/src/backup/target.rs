@@ -9,8 +9,7 @@ use rowhouse_model::{Error, Result};
 
 use crate::directory::Directory;
 use crate::disk::{Disk, RealDisk};
-use crate::store_file::FILES_DIR;
-use crate::wal::WAL_DIR;
+use crate::layout::{FILES_DIR, WAL_DIR};
 
 /// The suffix of the name of an unfinished directory.
 const UNFINISHED: &str = "unfinished";

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, KeepDeletedCells};
 
-use super::{CompactionKind, OtherFiles};
+use crate::compaction_policy::{CompactionKind, OtherFiles};
 use crate::family::FamilyStore;
 use crate::read::{Rules, Verdict, Visible, own_ttl};
 

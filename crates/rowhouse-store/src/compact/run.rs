@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use rowhouse_model::{Error, ErrorKind, Key, Result};
 
+use super::RowKinds;
 use super::compaction_filter::CompactionFilter;
-use super::{Choice, CompactionKind, FileSummary, OtherFiles, RowKinds, choose};
 use crate::cells::Cells;
-use crate::engine::Engine;
+use crate::compaction_policy::{Choice, CompactionKind, OtherFiles, choose};
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
-use crate::flush::CELLS_BETWEEN_CHECKS;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
+use crate::new_file::NewFile;
 use crate::read::{Merge, Source};
-use crate::store_file::{FileCursor, NewFile, StoreFile};
-use crate::tasks::Tasks;
+use crate::store_file::{FileCursor, FileSummary, StoreFile};
 
 /// Bytes of rows and values between two checks whether to stop or wait, if [`CELLS_BETWEEN_CHECKS`]
 /// cells are more: large cells would delay the check for too long.
@@ -36,7 +36,7 @@ pub(crate) enum Pacing {
 /// `ServerNotRunning` if the store closes meanwhile, `NotServingRegion` if the region is dropped.
 /// After any error the files are as they were.
 pub(crate) fn compact(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     asked: Option<CompactionKind>,
     hurry: Pacing,
@@ -85,7 +85,7 @@ pub(crate) fn compact(
 ///
 /// # Errors
 /// As [`compact`].
-pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+pub(crate) fn rewrite_wider(engine: &Engine, family: &FamilyStore) -> Result<()> {
     let _compacting = family.compacting.write();
     check(engine, family)?;
     let files = family.super_version().files.clone();
@@ -109,7 +109,7 @@ fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
 
 /// Compacts `files`, neighbours of this family, into one; `kinds` gives the kind for each row.
 pub(super) fn merge(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     kinds: RowKinds,
     files: &[Arc<StoreFile>],
@@ -119,7 +119,7 @@ pub(super) fn merge(
     engine.manifest.check_writable()?;
     let bytes = files.iter().map(|file| file.len()).sum::<u64>();
     let status = format!("{} files of {bytes} bytes", files.len());
-    let _task = Tasks::begin_family(engine, "Compacting", family, status);
+    let _task = engine.begin_family_task("Compacting", family, status);
     // A reader at this sequence or later sees all cells of these files: they were visible before
     // they were flushed.
     let readable_from = engine.mvcc.visible();
@@ -138,7 +138,7 @@ pub(super) fn merge(
 
 /// Replaces `files` by `merged`, in the manifest and for readers.
 fn replace(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     files: &[Arc<StoreFile>],
     merged: Option<FileMeta>,
@@ -164,7 +164,7 @@ fn replace(
 
 /// Writes the cells to keep to one file; returns `None` if there are none.
 fn merge_files(
-    engine: &Arc<Engine>,
+    engine: &Engine,
     family: &FamilyStore,
     kinds: RowKinds,
     files: &[Arc<StoreFile>],
@@ -248,7 +248,7 @@ impl<'a> Progress<'a> {
                 if !self.engine.compactions.is_enabled() {
                     return Err(Error::new(ErrorKind::Unsupported, "compactions are switched off"));
                 }
-                self.engine.compactions.pace().wait_for(self.engine, written, check)
+                self.engine.compactions.pace().wait_for(&self.engine.candidates(), written, check)
             }
             Pacing::Waited => check(),
         }

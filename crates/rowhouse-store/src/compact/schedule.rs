@@ -1,301 +1,14 @@
-//! Schedules compactions on a few threads, the most urgent family first. While one thread compacts
-//! old files of a family, another may compact newer ones: files arrive faster than a large
-//! compaction ends.
+//! Runs compactions on a few threads, as the queue orders them. While one thread compacts old files
+//! of a family, another may compact newer ones: files arrive faster than a large compaction ends.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use parking_lot::{Condvar, Mutex};
-use rowhouse_model::Bytes;
-
-use super::pace::Pace;
-use super::{Choice, CompactionKind, FileSummary, Pacing, choose, compact};
+use super::{Pacing, compact};
 use crate::background::{Work, guard};
 use crate::engine::Engine;
-use crate::family::FamilyStore;
-
-/// Region id and family name.
-type StoreKey = (u64, Bytes);
-
-/// The families that may need a compaction, and the state of compactions.
-#[derive(Default)]
-pub(crate) struct Compactions {
-    state: Mutex<State>,
-    changed: Condvar,
-    pace: Pace,
-}
-
-/// Holds each family at most once, so its size is bounded by their number.
-#[derive(Default)]
-struct State {
-    /// Families to check, with the kind of compaction requested.
-    wanted: BTreeMap<StoreKey, Option<CompactionKind>>,
-    running: Vec<(StoreKey, Option<CompactionKind>)>,
-    failed: BTreeMap<StoreKey, Failure>,
-    /// When all families are checked next.
-    next_check: Option<Instant>,
-    closed: bool,
-    /// No compaction runs until compactions are enabled again.
-    disabled: bool,
-}
-
-/// A failed compaction, which is not retried for a while.
-struct Failure {
-    times: u32,
-    message: String,
-    retry: Instant,
-}
-
-/// The delay after a first failure; it doubles with each further one, up to an hour.
-const RETRY_WAIT: Duration = Duration::from_secs(10);
-const RETRY_WAIT_MAX: Duration = Duration::from_secs(3600);
-
-/// A compaction of more bytes than this many flushed memstores is large: as HBase's
-/// `hbase.regionserver.thread.compaction.throttle`, twice ten of them.
-const LARGE_IN_FLUSHES: u64 = 20;
-
-/// Work for one thread.
-struct Job {
-    key: StoreKey,
-    family: Arc<FamilyStore>,
-    asked: Option<CompactionKind>,
-}
-
-/// The priority of a compaction: the greatest runs first.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Urgency {
-    /// Writers are waiting for it.
-    blocked: bool,
-    asked: Option<CompactionKind>,
-    files: usize,
-}
-
-impl Compactions {
-    pub(crate) fn pace(&self) -> &Pace {
-        &self.pace
-    }
-
-    /// Requests a check of a family: it has more files than before, or a compaction is requested.
-    pub(crate) fn request(&self, family: &FamilyStore, asked: Option<CompactionKind>) {
-        let mut state = self.state.lock();
-        if state.closed {
-            return;
-        }
-        // As in HBase, a compaction requested while compactions are disabled is not run later.
-        let asked = asked.filter(|_| !state.disabled);
-        let key = (family.region_id(), family.name().clone());
-        if asked.is_some() {
-            // The cause may have been fixed, so a request is tried at once.
-            state.failed.remove(&key);
-        }
-        let wanted = state.wanted.entry(key).or_default();
-        *wanted = (*wanted).max(asked);
-        self.changed.notify_all();
-    }
-
-    /// Returns the kinds of compactions that run or are requested.
-    pub(crate) fn kinds_of(&self, family: &FamilyStore) -> Vec<CompactionKind> {
-        let key = (family.region_id(), family.name().clone());
-        let state = self.state.lock();
-        let asked = state.wanted.get(&key).copied().flatten();
-        // A requested compaction may have been taken by a thread that has not begun it.
-        let running = state.running.iter().filter(|(running, _)| *running == key);
-        let running = running.filter_map(|(_, asked)| *asked);
-        asked.into_iter().chain(running).chain(family.merges.kinds()).collect()
-    }
-
-    /// Enables or disables compactions and returns whether they were enabled. Disabling them drops
-    /// the requests.
-    pub(crate) fn set_enabled(&self, on: bool) -> bool {
-        let mut state = self.state.lock();
-        let before = !std::mem::replace(&mut state.disabled, !on);
-        if !on {
-            state.wanted.values_mut().for_each(|asked| *asked = None);
-        }
-        self.changed.notify_all();
-        before
-    }
-
-    /// Whether compactions are enabled.
-    pub(crate) fn is_enabled(&self) -> bool {
-        !self.state.lock().disabled
-    }
-
-    /// Drops the requested compactions that have not begun, either the large ones or the others.
-    /// The policy still chooses compactions that are due.
-    pub(crate) fn forget_requested(&self, engine: &Engine, large: bool) {
-        let bytes_min = large_bytes(engine);
-        for (key, wanted) in &mut self.state.lock().wanted {
-            let Some(family) = engine.find_family(key.0, &key.1) else { continue };
-            let bytes = bytes_to_merge(engine, &family, *wanted).unwrap_or(0);
-            if (bytes > bytes_min) == large {
-                *wanted = None;
-            }
-        }
-    }
-
-    /// Prevents further compactions from beginning.
-    pub(crate) fn close(&self) {
-        let mut state = self.state.lock();
-        state.closed = true;
-        state.wanted.clear();
-        self.changed.notify_all();
-    }
-
-    /// Returns the most urgent compaction, waiting for one; `None` once closed.
-    fn next(&self, engine: &Engine, bytes_max: u64) -> Option<Job> {
-        let mut state = self.state.lock();
-        loop {
-            if state.closed {
-                return None;
-            }
-            let now = Instant::now();
-            state.check_all(engine, now);
-            if !state.disabled
-                && let Some(job) = state.most_urgent(engine, bytes_max, now)
-            {
-                // A request made from here on counts as a new one.
-                state.wanted.remove(&job.key);
-                state.running.push((job.key.clone(), job.asked));
-                return Some(job);
-            }
-            match state.next_look(now) {
-                Some(at) => {
-                    self.changed.wait_until(&mut state, at);
-                }
-                None => self.changed.wait(&mut state),
-            }
-        }
-    }
-
-    /// Records the result of a job and queues its family again: one compaction often makes another
-    /// one due.
-    fn done(&self, job: Job, failed: Option<String>) {
-        let mut state = self.state.lock();
-        let this = |(key, asked): &(StoreKey, _)| *key == job.key && *asked == job.asked;
-        if let Some(at) = state.running.iter().position(this) {
-            state.running.swap_remove(at);
-        }
-        match failed {
-            None => {
-                state.failed.remove(&job.key);
-            }
-            Some(message) => state.fail(&job, message),
-        }
-        if !state.closed {
-            state.wanted.entry(job.key).or_default();
-        }
-        self.changed.notify_all();
-    }
-}
-
-impl State {
-    /// Once per period, queues a check of all families and the removal of expired snapshots.
-    fn check_all(&mut self, engine: &Engine, now: Instant) {
-        if self.next_check.is_some_and(|at| now < at) {
-            return;
-        }
-        self.next_check = now.checked_add(engine.settings.compaction.check_period);
-        for key in engine.families.read().keys() {
-            self.wanted.entry(key.clone()).or_default();
-        }
-        if engine.has_expired_snapshots() {
-            engine.queue.push(Work::ExpireSnapshots);
-        }
-    }
-
-    /// Returns when to check again even without a request.
-    fn next_look(&self, now: Instant) -> Option<Instant> {
-        let retries = self
-            .failed
-            .iter()
-            .filter(|(key, failure)| failure.retry > now && self.wanted.contains_key(key))
-            .map(|(_, failure)| failure.retry);
-        retries.chain(self.next_check).min()
-    }
-
-    /// Returns the most urgent compaction of up to `bytes_max` bytes. Removes families that have
-    /// nothing to compact.
-    fn most_urgent(&mut self, engine: &Engine, bytes_max: u64, now: Instant) -> Option<Job> {
-        let Self { wanted, running, failed, .. } = self;
-        let mut best: Option<(Urgency, Job)> = None;
-        wanted.retain(|key, &mut asked| {
-            let Some(family) = engine.find_family(key.0, &key.1) else {
-                failed.remove(key);
-                return false;
-            };
-            // The current holder requests another check when it is done.
-            let whole = asked == Some(CompactionKind::Major);
-            let busy = family.compacting.is_locked_exclusive()
-                || whole && running.iter().any(|(running, _)| running == key);
-            if busy || failed.get(key).is_some_and(|failure| failure.retry > now) {
-                return true;
-            }
-            let Some(bytes) = bytes_to_merge(engine, &family, asked) else { return false };
-            let files = family.super_version().files.len();
-            let urgency = Urgency { blocked: family.is_blocked(), asked, files };
-            if bytes <= bytes_max && best.as_ref().is_none_or(|(most, _)| *most < urgency) {
-                best = Some((urgency, Job { key: key.clone(), family, asked }));
-            }
-            true
-        });
-        best.map(|(_, job)| job)
-    }
-
-    fn fail(&mut self, job: &Job, message: String) {
-        let times = self.failed.get(&job.key).map_or(0, |failure| failure.times) + 1;
-        let wait = RETRY_WAIT.saturating_mul(1 << (times - 1).min(16)).min(RETRY_WAIT_MAX);
-        let known = self.failed.get(&job.key).is_some_and(|failure| failure.message == message);
-        let (region, family) = (job.family.region_id(), rowhouse_model::escape(job.family.name()));
-        if known {
-            tracing::debug!(error = message, region, %family, ?wait, "files still cannot be merged");
-        } else {
-            tracing::error!(
-                error = message,
-                region,
-                %family,
-                retry_in = ?wait,
-                "files cannot be merged; they stay as they are"
-            );
-        }
-        let retry = Instant::now() + wait;
-        self.failed.insert(job.key.clone(), Failure { times, message, retry });
-    }
-}
-
-/// Returns the bytes that the family's next compaction would read; `None` if there is none.
-fn bytes_to_merge(
-    engine: &Engine,
-    family: &FamilyStore,
-    asked: Option<CompactionKind>,
-) -> Option<u64> {
-    let super_version = family.super_version();
-    let facts: Vec<FileSummary<'_>> =
-        super_version.files.iter().map(|file| file.facts(family.range())).collect();
-    let busy = family.merges.busy(&super_version.files);
-    let situation = family.situation(&facts, busy, engine.timestamps.now_millis(), asked);
-    let files = match choose(&situation, family.policy()) {
-        Choice::Nothing => return None,
-        Choice::DropExpired(_) => &[][..],
-        Choice::Merge(run, _) => &facts[run],
-    };
-    Some(files.iter().map(|file| file.len).sum())
-}
-
-/// Returns the bytes above which a compaction is large.
-fn large_bytes(engine: &Engine) -> u64 {
-    LARGE_IN_FLUSHES.saturating_mul(engine.settings.memstore_flush_bytes)
-}
 
 /// Runs the most urgent compaction, if there is one, and returns whether it succeeded.
 #[cfg(test)]
-pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
-    let job = engine.compactions.state.lock().most_urgent(engine, u64::MAX, Instant::now());
-    let Some(job) = job else { return false };
-    let mut state = engine.compactions.state.lock();
-    state.wanted.remove(&job.key);
-    drop(state);
+pub(crate) fn work_by_hand(engine: &Engine) -> bool {
+    let Some(job) = engine.compactions.take_waiting(&engine.candidates()) else { return false };
     let _compacting = job.family.compacting.write();
     // The test requests it again if it fails.
     let done = compact(engine, &job.family, job.asked, Pacing::Waited);
@@ -312,9 +25,15 @@ pub(crate) enum Share {
 }
 
 /// Runs compactions until the store is closed.
-pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
-    let bytes_max = if share == Share::Small { large_bytes(engine) } else { u64::MAX };
-    while let Some(job) = engine.compactions.next(engine, bytes_max) {
+pub(crate) fn work(engine: &Engine, share: Share) {
+    let candidates = engine.candidates();
+    let bytes_max = if share == Share::Small { candidates.large_bytes() } else { u64::MAX };
+    let each_period = || {
+        if !engine.expired_snapshots().is_empty() {
+            engine.queue.push(Work::ExpireSnapshots);
+        }
+    };
+    while let Some(job) = engine.compactions.next(&candidates, bytes_max, each_period) {
         let done = guard(|| {
             let Some(_compacting) = job.family.compacting.try_read() else {
                 // Another thread locked it in between and will request another check.
@@ -325,7 +44,7 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
         });
         if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
             // Its flush may have been postponed.
-            job.family.request_flush(engine);
+            job.family.request_flush(&engine.queue);
         }
         // A compaction that was stopped because it is no longer wanted has not failed.
         let wanted = engine.check_working().is_ok()

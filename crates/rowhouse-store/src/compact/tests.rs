@@ -10,11 +10,11 @@ use rowhouse_model::{
     TableDescriptor, TableName, TimeRange, Timestamp, compare,
 };
 
+use super::Pacing;
 use super::compaction_filter::CompactionFilter;
-use super::{CompactionKind, Pacing};
 use crate::disk::simulated::SimulatedDisk;
 use crate::read::{Rules, Verdict, Visible};
-use crate::{CompactionSettings, Settings, Store, Table, TableScanner};
+use crate::{CompactionKind, CompactionSettings, Settings, Store, Table, TableScanner};
 
 #[test]
 fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {

@@ -11,7 +11,8 @@ use rowhouse_model::{Error, FamilyDescriptor, Key, Result, TableName};
 
 use crate::cells::Cells;
 use crate::check::Progress;
-use crate::compact::{CompactionFilter, CompactionKind};
+use crate::compact::CompactionFilter;
+use crate::compaction_policy::CompactionKind;
 use crate::engine::Engine;
 use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::MemstoreCursor;

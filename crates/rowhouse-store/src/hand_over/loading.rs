@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, CellRef, Error, ErrorKind, Result, escape};
 
-use crate::engine::Engine;
+use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::FamilyStore;
-use crate::flush::{CELLS_BETWEEN_CHECKS, flush};
+use crate::flush::flush;
 use crate::hfile::{HFile, HFileCells};
+use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};
+use crate::new_file::NewFile;
+use crate::observer::TableChange;
 use crate::region::Region;
 use crate::space::Need;
-use crate::store_file::{self, NewFile, StoreFile};
+use crate::store_file::StoreFile;
 
 /// Bytes of cells after which a load checks the free disk space again.
 const BYTES_UNSEEN_MAX: u64 = 1 << 20;
@@ -150,6 +153,9 @@ impl<'a> Load<'a> {
             flush(self.engine, home)?;
         }
         let sequence = self.publish()?;
+        if let Some(region) = regions.first() {
+            self.engine.observers.table_changes(&region.info().table, TableChange::Loaded);
+        }
         for home in homes.values() {
             self.engine.compactions.request(home, None);
             self.engine.splits.request(home.region_id());
@@ -221,7 +227,7 @@ impl Drop for Load<'_> {
     fn drop(&mut self) {
         // Keep a file that an edit may have named: the next open finds out whether one did.
         for Written { meta, .. } in self.written.iter().filter(|file| !file.meta.loaded) {
-            let _ = self.engine.disk.remove(&store_file::path(meta.file_id));
+            let _ = self.engine.disk.remove(&file_path(meta.file_id));
         }
     }
 }

@@ -4,9 +4,9 @@ use rowhouse_model::{Cell, Error, Result, TableName, Timestamp, escape};
 
 use super::LoadReport;
 use super::loading::Load;
+use crate::new_file::NewFile;
 use crate::region::Region;
 use crate::store::Store;
-use crate::store_file::NewFile;
 use crate::table::Table;
 
 impl Store {

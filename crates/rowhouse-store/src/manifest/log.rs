@@ -12,8 +12,7 @@ use super::read::{COPY_PATH, PATH, read};
 use super::record::{FileHeader, LEN_END, LEN_SYNCED};
 use super::{Edit, ManifestState};
 use crate::disk::{Disk, DiskFile};
-use crate::store_file::FILES_DIR;
-use crate::wal::WAL_DIR;
+use crate::layout::{FILES_DIR, WAL_DIR};
 
 const NEW_PATH: &str = "MANIFEST.new";
 const COPY_NEW_PATH: &str = "MANIFEST.copy.new";

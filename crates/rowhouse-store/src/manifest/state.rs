@@ -15,7 +15,7 @@ use super::{
     NamespaceChanged, RegionMeta, RegionTruncated, RegionsReplaced, SnapshotEntry, StoreCreated,
     SwitchesChanged, TableAltered, TableCreated, TableStateChanged, TableTruncated, encode_table,
 };
-use crate::store_file;
+use crate::layout::file_path;
 
 /// Everything the manifest records. Clones share the tables and regions, so a change costs only its
 /// own size.
@@ -338,7 +338,7 @@ impl ManifestState {
             .ok_or_else(|| files_of_unknown("family", edit))?;
         for id in &edit.removed {
             family.files.remove(id).ok_or_else(|| {
-                let path = store_file::path(*id);
+                let path = file_path(*id);
                 contradiction(format_args!("a file goes that was not there: {path}"))
             })?;
         }
@@ -533,7 +533,7 @@ fn unknown_table(what: &str, id: u64) -> Error {
 /// Returns an error that names the files: if the edit that created their table is lost, nothing
 /// else names them.
 fn files_of_unknown(what: &str, edit: &FilesChanged) -> Error {
-    let added = edit.added.iter().map(|file| store_file::path(file.file_id));
+    let added = edit.added.iter().map(|file| file_path(file.file_id));
     let files: Vec<String> = added.collect();
     contradiction(format_args!(
         "files of an unknown {what} change: region={}, family={}, files={}",

@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Memstore;
-use crate::read::{CountedBytes, ReaderMemory, Retention};
+use crate::reader_memory::{CountedBytes, ReaderMemory};
+use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
 /// The result of flushing one or several memstores together.

@@ -10,33 +10,33 @@ use std::time::Instant;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Namespace, Result, TableName, TableState};
 
-use super::aside;
 use super::replay::recover;
 use super::settle::{prepare, reconcile_files};
+use crate::aside;
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
-use crate::compact::{Compactions, Policy};
+use crate::commits::{Nonces, RecentWrites, RowLocks};
+use crate::compaction_policy::Policy;
+use crate::compaction_queue::Compactions;
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
-use crate::engine::{Engine, Families, Memory};
-use crate::family::FamilyStore;
+use crate::engine::{Engine, Memory};
+use crate::family::{Families, FamilyStore};
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
+use crate::observer::Observers;
 use crate::oversized_rows::RowLimit;
-use crate::read::ReaderMemory;
+use crate::reader_memory::ReaderMemory;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::split::SplitQueue;
-use crate::store::Store;
+use crate::store::{Background, Store};
 use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
 use crate::tasks::Tasks;
 use crate::wal::{Epochs, Limits, LogScan, Segments, Wal};
-use crate::write::nonce::Nonces;
-use crate::write::recent::RecentWrites;
-use crate::write::row_lock::RowLocks;
 
 /// The options for opening a store.
 pub struct Builder {
@@ -48,6 +48,21 @@ pub struct Builder {
     epochs: Epochs,
     background: Background,
     only_existing: bool,
+}
+
+impl Store {
+    /// Opens the store in `dir`, or creates one where there is none.
+    ///
+    /// # Errors
+    /// As [`Builder::open`].
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::builder(dir).open()
+    }
+
+    /// Returns a builder for opening with other settings or parts.
+    pub fn builder(dir: impl AsRef<Path>) -> Builder {
+        Builder::new(dir)
+    }
 }
 
 impl Builder {
@@ -157,6 +172,7 @@ impl Builder {
             reader_memory,
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),
+            observers: Observers::default(),
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),
@@ -193,16 +209,6 @@ impl Builder {
         }
         Store::start(engine, catalog, directory, self.background)
     }
-}
-
-/// The way background work runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Background {
-    /// On the store's own threads.
-    Threads,
-    /// When a test calls for it, so that a history is reproducible.
-    #[cfg(test)]
-    ByHand,
 }
 
 /// Begins a segment after the existing ones.

@@ -1,11 +1,9 @@
 //! Opening a store: lock the directory, read the manifest, find the files, replay the log.
 
-pub(crate) mod aside;
 mod builder;
 mod replay;
 mod settle;
 
 pub use builder::Builder;
-pub(crate) use builder::{Background, open_files_max};
+pub(crate) use builder::open_files_max;
 pub(crate) use replay::log_known;
-pub(crate) use settle::TMP_DIR;

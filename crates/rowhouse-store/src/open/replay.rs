@@ -5,11 +5,12 @@ use std::sync::mpsc;
 
 use rowhouse_model::{Cell, Error, ErrorKind, Result, compare, row_prefix};
 
-use super::Background;
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::flush::shrink_memory;
 use crate::manifest::{LogClosed, ManifestState};
+use crate::store::Background;
 use crate::wal::{self, Commit, Known, LogEnd, LogScan};
 
 /// The maximum bytes of cells that are sorted at once.
@@ -169,7 +170,7 @@ impl Batch {
                 > engine.settings.memstore_flush_bytes / BATCHES_PER_MEMSTORE / 2
             {
                 store.freeze_active();
-                store.request_flush(engine);
+                store.request_flush(&engine.queue);
             }
             engine.memory.add(store.active().insert_sorted(cells.in_order()));
         }
@@ -177,7 +178,7 @@ impl Batch {
         engine.mvcc.restore(self.last_sequence);
         // Replayed cells are limited to the same memory as writes.
         if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
-            engine.shrink_memory()?;
+            shrink_memory(engine)?;
         }
         Ok(())
     }

@@ -5,19 +5,15 @@ use std::collections::BTreeSet;
 
 use rowhouse_model::{Error, Result};
 
-use super::aside;
+use crate::aside;
 use crate::disk::Disk;
+use crate::layout::{FILES_DIR, TMP_DIR, WAL_DIR, file_id, file_name};
 use crate::manifest::{Manifest, ManifestState};
-use crate::store_file;
-use crate::wal;
-
-/// The directory of unfinished output.
-pub(crate) const TMP_DIR: &str = "tmp";
 
 /// Creates the directories and empties the one for unfinished output.
 pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
     let prepare = || {
-        for dir in [wal::WAL_DIR, store_file::FILES_DIR, TMP_DIR] {
+        for dir in [WAL_DIR, FILES_DIR, TMP_DIR] {
             disk.create_dir(dir)?;
         }
         aside::create_dir(disk)?;
@@ -37,11 +33,11 @@ pub(super) fn reconcile_files(
     state: &ManifestState,
     now_millis: i64,
 ) -> Result<()> {
-    let dir = store_file::FILES_DIR;
+    let dir = FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
     let mut wanted: BTreeSet<String> =
-        state.all_files().map(|file| store_file::file_name(file.meta.file_id)).collect();
+        state.all_files().map(|file| file_name(file.meta.file_id)).collect();
     let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
     if let Some(missing) = wanted.first() {
         return Err(Error::corruption(format!(
@@ -51,7 +47,7 @@ pub(super) fn reconcile_files(
     for name in strangers {
         let path = format!("{dir}/{name}");
         // The process ended before the file's last reader did.
-        if store_file::id_of(&name).is_some_and(|id| manifest.is_gone(id)) {
+        if file_id(&name).is_some_and(|id| manifest.is_gone(id)) {
             disk.remove(&path)
                 .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
         } else {

@@ -10,26 +10,26 @@ use rowhouse_model::{
 use super::deletes::Marker;
 use super::own_ttl::lives_until;
 use super::point::super_version_at;
-use super::{Fate, Rules, Source, Visible};
+use super::{Fate, ReadContext, Rules, Source, Visible};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
-use crate::engine::Engine;
 use crate::family::{FamilyStore, SuperVersion};
+use crate::layout::file_path;
 use crate::memstore::MemstoreCursor;
-use crate::store_file::{self, FileCursor};
+use crate::store_file::FileCursor;
 
 /// Returns the fate of every stored cell of the column that `get` names.
 ///
 /// # Errors
 /// `InvalidRequest` unless the get names exactly one column and has no filter or limit.
 pub(crate) fn explain_cell(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     family: &FamilyStore,
     get: &Get,
     qualifier: &Bytes,
 ) -> Result<CellHistory> {
     let (super_version, sequence) = loop {
-        let sequence = engine.mvcc.visible();
+        let sequence = context.mvcc.visible();
         if let Some(super_version) = super_version_at(family, sequence)? {
             break (super_version, sequence);
         }
@@ -46,7 +46,7 @@ pub(crate) fn explain_cell(
     found.sort_by(|(a, _), (b, _)| compare(&a.view(), &b.view()));
     let range = get.family_time_ranges.get(family.name()).unwrap_or(&get.time_range);
     let qualifiers: Qualifiers = [qualifier.clone()].into_iter().collect();
-    let now_millis = engine.timestamps.now_millis();
+    let now_millis = context.timestamps.now_millis();
     let rules =
         Rules::read(family.retention(), Some(&qualifiers), *range, get.versions, now_millis);
     let mut entries = judge(Visible::new(rules), family, found);
@@ -89,7 +89,7 @@ fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, Cell
     }
     for file in &super_version.files {
         if file.may_hold_row(row, || None)? {
-            let place = CellLocation::File(store_file::path(file.id()));
+            let place = CellLocation::File(file_path(file.id()));
             sources.push((Source::File(FileCursor::open(file, &start, Caching::LookOnly)?), place));
         }
     }

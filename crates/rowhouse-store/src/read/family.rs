@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{
-    BloomKind, Bytes, Columns, FilterRun, Key, Result, RowBuilder, RowRange, TimeRange,
-};
+use rowhouse_filter::FilterRun;
+use rowhouse_model::{BloomKind, Bytes, Columns, Key, Result, RowBuilder, RowRange, TimeRange};
 
 use super::post_filter::PostFilter;
 use super::row::{QueryMatcher, ReadBudget, RowRead};
-use super::{Merge, ReadAt, Retention, Rules, Source};
+use super::{Merge, ReadAt, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
-use crate::engine::Engine;
+use crate::clock::TimestampSource;
 use crate::family::FamilyStore;
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
+use crate::retention::Retention;
 use crate::store_file::{FileCursor, StoreFile};
 
 /// The query, for each family.
@@ -154,14 +154,14 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
 impl<'a> FamilyReader<'a> {
     /// Creates a reader of the merge that [`find`] returned.
     pub(super) fn new(
-        engine: &Engine,
+        timestamps: &TimestampSource,
         family: &FamilyStore,
         asked: &Query<'a>,
         merge: Merge,
     ) -> Self {
         // Read the clock after taking the super version: a cell that a compaction dropped as
         // expired has then expired for this reader, too.
-        let now_millis = engine.timestamps.now_millis();
+        let now_millis = timestamps.now_millis();
         let qualifiers = asked.columns.qualifiers(family.name());
         let time_range = asked.time_range_of(family.name());
         let (retention, versions) = (family.retention(), asked.versions);

@@ -9,10 +9,9 @@ use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
-use super::{ReadAt, ReadPoint};
-use crate::engine::Engine;
+use super::{Pending, ReadAt, ReadContext, ReadPoint};
 use crate::family::FamilyStore;
-use crate::write::wait_mode::NonBlocking;
+use crate::wait_mode::NonBlocking;
 
 /// Limits of a non-blocking read: bytes of returned cells (at a hundred bytes per cell, 0.2 ms),
 /// cells matched, and the time for reads that do not count cells.
@@ -22,20 +21,40 @@ const MOMENT: Duration = Duration::from_millis(1);
 
 /// Reads one row at `point`, or at the current read point.
 pub(crate) fn read_row(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,
 ) -> Result<Row> {
     if !is_plain(get) {
-        return read_filtered_row(engine, families, get, point);
+        return read_filtered_row(context, families, get, point);
     }
     let asked = asked(get);
     loop {
         let mut cells = None;
-        let at = ReadAt::of(engine, point);
-        match read_cells(engine, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
+        let at = ReadAt::of(context, point);
+        match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
             CellsRead::TooOld => {}
+            CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
+        }
+    }
+}
+
+/// Reads one row with cells that are about to be committed, for a get that returns every visible
+/// cell of its columns.
+pub(crate) fn read_row_pending(
+    context: &ReadContext<'_>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    pending: &Pending,
+) -> Result<Row> {
+    let asked = asked(get);
+    loop {
+        let mut cells = None;
+        let at = ReadAt::Pending(pending);
+        match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
+            // A region that is being replaced: the next attempt finds out.
+            CellsRead::TooOld => std::thread::yield_now(),
             CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
         }
     }
@@ -44,14 +63,14 @@ pub(crate) fn read_row(
 /// Reads one row at the current read point if it has few cells to return and to skip; otherwise
 /// returns `WouldBlock`.
 pub(crate) fn read_row_at_once(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
 ) -> Result<NonBlocking<Row>> {
     if !is_plain(get) {
         let limits = ScanLimits { bytes: BYTES_AT_ONCE_MAX, until: Some(Instant::now() + MOMENT) };
         return Ok(
-            match filtered_scanner(engine, families, get, None)?.next_part(&limits, &NOT_ASKED)? {
+            match filtered_scanner(context, families, get, None)?.next_part(&limits, &NOT_ASKED)? {
                 Scanned::Row { row, is_partial: false } => NonBlocking::Done(row),
                 Scanned::End => NonBlocking::Done(Row::default()),
                 Scanned::Row { .. } | Scanned::Paused(_) => NonBlocking::WouldBlock,
@@ -63,8 +82,8 @@ pub(crate) fn read_row_at_once(
         ReadBudget { bytes: BYTES_AT_ONCE_MAX, judged_max: CELLS_AT_ONCE_MAX, ..ReadBudget::WHOLE };
     loop {
         let mut cells = None;
-        let at = ReadAt::of(engine, None);
-        match read_cells(engine, families, get, &asked, at, budget, &mut cells)? {
+        let at = ReadAt::of(context, None);
+        match read_cells(context, families, get, &asked, at, budget, &mut cells)? {
             CellsRead::All => return Ok(NonBlocking::Done(finish(cells))),
             CellsRead::Some => return Ok(NonBlocking::WouldBlock),
             CellsRead::TooOld => {}
@@ -80,14 +99,14 @@ fn is_plain(get: &Get) -> bool {
 /// Reads a row as it was at `sequence`, for a get that returns every visible cell of its columns.
 /// Returns `None` if flushes or compactions have dropped cells visible then.
 pub(crate) fn read_row_as_of(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     sequence: u64,
 ) -> Result<Option<Row>> {
     let mut cells = None;
     let at = ReadAt::Sequence(sequence);
-    let read = read_cells(engine, families, get, &asked(get), at, ReadBudget::WHOLE, &mut cells)?;
+    let read = read_cells(context, families, get, &asked(get), at, ReadBudget::WHOLE, &mut cells)?;
     Ok((read != CellsRead::TooOld).then(|| finish(cells)))
 }
 
@@ -122,7 +141,7 @@ enum CellsRead {
 
 /// Adds the cells of one row to `cells` within the budget; leaves `None` if no source can have any.
 fn read_cells(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     asked: &Query<'_>,
@@ -136,7 +155,7 @@ fn read_cells(
     for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
         match find(family, asked, at)? {
             FirstCell::Merge(merge) => {
-                let mut reader = FamilyReader::new(engine, family, asked, merge);
+                let mut reader = FamilyReader::new(context.timestamps, family, asked, merge);
                 let cells = cells.get_or_insert_default();
                 let read = reader.read_row(get.row(), &mut budget, cells)?;
                 if read == RowRead::Part && (cells.is_empty() || !get.existence_only) {
@@ -155,17 +174,17 @@ fn read_cells(
 
 /// Reads a row through a filter or with a limit per family.
 fn read_filtered_row(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,
 ) -> Result<Row> {
-    Ok(filtered_scanner(engine, families, get, point)?.next()?.unwrap_or_default())
+    Ok(filtered_scanner(context, families, get, point)?.next()?.unwrap_or_default())
 }
 
 /// Opens a scan of one row, as HBase does for such a get.
 fn filtered_scanner(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,
@@ -182,6 +201,6 @@ fn filtered_scanner(
         cache_blocks: get.cache_blocks,
         ..Scan::all()
     };
-    let opening = Opening { engine, families, rows: Rows::One(get.row()), point, as_of: None };
+    let opening = Opening { context, families, rows: Rows::One(get.row()), point, as_of: None };
     ScanCursor::open(&opening, &scan)
 }

@@ -1,13 +1,15 @@
 //! Reading: merges memstores and files, matches cells for visibility, and builds rows.
 
+mod context;
+mod counts;
 mod deletes;
 mod explain;
 mod family;
 mod get;
 mod markers;
-mod memory;
 mod merge;
 mod own_ttl;
+mod pending;
 mod point;
 mod post_filter;
 mod row;
@@ -16,15 +18,17 @@ mod scan;
 mod scanner;
 mod visible;
 
+pub(crate) use context::ReadContext;
+pub(crate) use counts::ReadCounts;
 pub(crate) use explain::{explain_cell, only_column};
 pub(crate) use family::Rows;
-pub(crate) use get::{read_row, read_row_as_of, read_row_at_once};
-pub(crate) use memory::{CountedBytes, ReaderMemory};
+pub(crate) use get::{read_row, read_row_as_of, read_row_at_once, read_row_pending};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use own_ttl::own_ttl;
+pub(crate) use pending::Pending;
 pub(crate) use point::ReadAt;
 pub use point::ReadPoint;
-pub(crate) use rules::{Retention, Rules, unexpired_from};
+pub(crate) use rules::Rules;
 pub(crate) use scan::Opening;
 pub use scan::{ScanLimits, ScanProgress, Scanned};
 pub use scanner::RegionScanner;

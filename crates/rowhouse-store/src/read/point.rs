@@ -1,5 +1,6 @@
 //! Read points: snapshots of the whole store.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,14 +9,13 @@ use arc_swap::Guard;
 use parking_lot::RwLock;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
+use super::ReadContext;
 use super::family::Query;
-use super::memory::{MemoryHolder, Over, Registered};
-use super::rules::Retention;
-use crate::catalog::{Catalog, Entries};
-use crate::engine::Engine;
-use crate::family::{FamilyStore, SuperVersion};
+use super::pending::Pending;
+use crate::family::{Families, FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
-use crate::region::Region;
+use crate::reader_memory::{MemoryHolder, Over, Registered};
+use crate::retention::Retention;
 
 /// A read point over all tables: every read at it sees the mutations that were visible when it was
 /// taken and no later ones. It holds the memstores and files of that time, so compactions neither
@@ -35,7 +35,7 @@ pub struct ReadPoint {
     /// Memstores that only this point reads.
     own: HashMap<FamilyKey, Arc<Memstore>>,
     /// The catalog at that time; keeps replaced regions alive until the last read point is dropped.
-    _served: Arc<Entries>,
+    _served: Arc<dyn Any + Send + Sync>,
     taken: Instant,
     age_max: Duration,
 }
@@ -57,20 +57,15 @@ struct HeldFamily {
 }
 
 impl ReadPoint {
-    pub(crate) fn take(engine: &Engine, catalog: &Catalog) -> Self {
-        loop {
-            if let Some(point) = Self::at(engine, catalog, engine.mvcc.visible()) {
-                return point;
-            }
-        }
-    }
-
-    /// Takes a read point at `sequence`; returns `None` if a family can no longer be read there.
-    pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
-        // Exclude replacement of regions, and freezing: the flush of a memstore knows this point.
-        let _latch = engine.freeze_latch.read();
-        let served = catalog.entries();
-        let families = engine.families.read();
+    /// Takes a read point at `sequence` over `families`; returns `None` if one of them can no longer
+    /// be read there. Keeps `served` alive. The caller holds the freeze latch for reading: it
+    /// excludes freezing, so that the flush of a memstore knows this point.
+    pub(crate) fn at(
+        context: &ReadContext<'_>,
+        families: &Families,
+        served: Arc<dyn Any + Send + Sync>,
+        sequence: u64,
+    ) -> Option<Self> {
         let families = families.iter();
         let families = families
             .map(|(key, family)| {
@@ -88,11 +83,11 @@ impl ReadPoint {
             .collect::<Option<_>>()?;
         let held = HeldFamilies { sequence, families: RwLock::new(families) };
         Some(Self {
-            held: Arc::new(engine.reader_memory.register(sequence, held)),
+            held: Arc::new(context.reader_memory.register(sequence, held)),
             own: HashMap::new(),
             _served: served,
             taken: Instant::now(),
-            age_max: engine.settings.scan_age_max,
+            age_max: context.age_max,
         })
     }
 
@@ -114,10 +109,10 @@ impl ReadPoint {
         self.held.sequence
     }
 
-    /// Whether the region existed when the read point was taken.
-    pub(crate) fn has_seen(&self, region: &Region) -> bool {
+    /// Whether any of a region's families existed when the read point was taken.
+    pub(crate) fn has_seen(&self, families: &[Arc<FamilyStore>]) -> bool {
         let held = self.held.families.read();
-        region.families().iter().any(|family| held.contains_key(&key_of(family)))
+        families.iter().any(|family| held.contains_key(&key_of(family)))
     }
 
     /// Returns its super version of a family. `sees_nothing` returns whether the read sees none of
@@ -238,18 +233,21 @@ pub(crate) enum ReadAt<'a> {
     /// The current super version, up to this sequence.
     Sequence(u64),
     Point(&'a ReadPoint),
+    /// The current super version with the cells of a commit that is being prepared.
+    Pending(&'a Pending),
 }
 
 impl<'a> ReadAt<'a> {
     /// Returns `point`, or the current read point.
-    pub(super) fn of(engine: &Engine, point: Option<&'a ReadPoint>) -> Self {
-        point.map_or_else(|| Self::Sequence(engine.mvcc.visible()), Self::Point)
+    pub(super) fn of(context: &ReadContext<'_>, point: Option<&'a ReadPoint>) -> Self {
+        point.map_or_else(|| Self::Sequence(context.mvcc.visible()), Self::Point)
     }
 
     pub(super) fn sequence(&self) -> u64 {
         match self {
             Self::Sequence(sequence) => *sequence,
             Self::Point(point) => point.sequence(),
+            Self::Pending(_) => Pending::SEQUENCE,
         }
     }
 
@@ -270,6 +268,14 @@ impl<'a> ReadAt<'a> {
                 let sees_nothing =
                     |dropped_by: &Retention| asked.sees_nothing_dropped(family, dropped_by);
                 point.find(family, sees_nothing).map(Guard::from_inner).map(Some)
+            }
+            Self::Pending(pending) => {
+                let current = super_version_at(family, Pending::SEQUENCE)?;
+                Ok(current.map(|current| {
+                    let mut super_version = SuperVersion::clone(&current);
+                    pending.add_to(family, &mut super_version);
+                    Guard::from_inner(Arc::new(super_version))
+                }))
             }
         }
     }

@@ -4,9 +4,8 @@
 //! the filter is called, versions that it includes are counted again, and the cells that remain
 //! count towards the family's limit.
 
-use rowhouse_model::{
-    Cell, CellRef, FilterRun, FilterVerdict, KeptValue, Key, Result, RowBuilder, Scan, equal_bytes,
-};
+use rowhouse_filter::{FilterRun, FilterVerdict, KeptValue};
+use rowhouse_model::{Cell, CellRef, Key, Result, RowBuilder, Scan, equal_bytes};
 
 use super::Verdict;
 use super::row::{Left, QueryMatcher, ReadBudget, RowRead, STEPS_BEFORE_SEEK};

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
+use rowhouse_filter::FilterRun;
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row, RowBuilder, RowRange, Scan};
 
+use super::counts::ReadCounts;
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
-use super::memory::Over;
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
-use super::{ReadAt, ReadPoint};
-use crate::engine::Engine;
+use super::{ReadAt, ReadContext, ReadPoint};
 use crate::family::FamilyStore;
-use crate::region::ReadCounts;
+use crate::reader_memory::Over;
 
 /// Rows a scanner examines between two clock checks; a check costs about as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
@@ -153,7 +153,7 @@ pub enum Scanned {
 
 /// The arguments for opening a scanner.
 pub(crate) struct Opening<'a> {
-    pub(crate) engine: &'a Arc<Engine>,
+    pub(crate) context: &'a ReadContext<'a>,
     pub(crate) families: &'a [Arc<FamilyStore>],
     pub(crate) rows: Rows<'a>,
     pub(crate) point: Option<&'a ReadPoint>,
@@ -164,7 +164,7 @@ pub(crate) struct Opening<'a> {
 impl ScanCursor {
     /// Opens a scan.
     pub(super) fn open(opening: &Opening<'_>, scan: &Scan) -> Result<Self> {
-        let &Opening { engine, families, rows, point, mut as_of } = opening;
+        let &Opening { context, families, rows, point, mut as_of } = opening;
         let filter = scan.filter.as_deref().map(|filter| FilterRun::new(filter, scan.reversed));
         let filter = filter.transpose()?.map(Box::new);
         if let Some(batch) = scan.batch
@@ -188,9 +188,9 @@ impl ScanCursor {
             post_filter,
         };
         let (read_point, mut readers) = loop {
-            let now = ReadAt::of(engine, point);
+            let now = ReadAt::of(context, point);
             let at = as_of.map_or(now, |as_of| ReadAt::Sequence(as_of.min(now.sequence())));
-            if let Some(readers) = open_readers(engine, families, &asked, at)? {
+            if let Some(readers) = open_readers(context, families, &asked, at)? {
                 break (at.sequence(), readers);
             }
             as_of = None;
@@ -225,7 +225,7 @@ impl ScanCursor {
             usual: (0, 0),
             read_point,
             opened: Instant::now(),
-            age_max: engine.settings.scan_age_max,
+            age_max: context.age_max,
             rows_until_check: 0,
             judged: 0,
             failed: false,
@@ -604,7 +604,7 @@ impl Drop for ScanCursor {
 
 /// Opens readers of the requested families; returns `None` if the read point is no longer readable.
 fn open_readers(
-    engine: &Arc<Engine>,
+    context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     asked: &Query<'_>,
     at: ReadAt<'_>,
@@ -618,7 +618,8 @@ fn open_readers(
     for family in families.iter().filter(|family| asked.columns.selects_family(family.name())) {
         match find(family, asked, at)? {
             FirstCell::Merge(merge) => {
-                readers.push(FamilyReader::new(engine, family, asked, merge).into_owned());
+                readers
+                    .push(FamilyReader::new(context.timestamps, family, asked, merge).into_owned());
             }
             FirstCell::Nothing => {}
             FirstCell::TooOld => return Ok(None),

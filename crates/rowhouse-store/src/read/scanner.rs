@@ -5,9 +5,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rowhouse_model::{Result, Row, Scan};
 
-use super::memory::{MemoryHolder, Over, Registered};
+use super::counts::ReadCounts;
 use super::scan::{AskedToEnd, NOT_ASKED, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
-use crate::region::ReadCounts;
+use crate::reader_memory::{MemoryHolder, Over, Registered};
 
 /// An open scan of one region: it reads a snapshot taken when it was opened. It holds the files and
 /// memstores it reads, so compactions neither wait for it nor take anything from it; the disk space
@@ -56,7 +56,7 @@ impl RegionScanner {
         let cursor = if cursor.holds_memstores() {
             let cursor = Mutex::new(Some(Box::new(cursor)));
             let shared = SharedCursor { cursor, asked_to_end: AskedToEnd::new() };
-            let shared = opening.engine.reader_memory.register(read_point, shared);
+            let shared = opening.context.reader_memory.register(read_point, shared);
             Cursor::Shared { shared, in_call: None }
         } else {
             Cursor::Own(cursor)

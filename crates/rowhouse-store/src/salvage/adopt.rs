@@ -8,8 +8,9 @@ use rowhouse_model::{
 };
 
 use crate::disk::Disk;
+use crate::layout::{FILES_DIR, file_id};
 use crate::manifest::{FamilyFiles, ManifestState, RegionState, TableEntry};
-use crate::store_file::{FILES_DIR, StampedFile, id_of};
+use crate::store_file::StampedFile;
 
 /// Adds to `state` the tables that files name and `state` lacks. The rest of their metadata is
 /// lost. In the new store each such table gets a single region, which takes the files of all its
@@ -30,7 +31,7 @@ pub(super) fn adopt_tables(
         .map_err(|source| Error::io(format_args!("cannot list {FILES_DIR}"), source))?;
     let mut adopted: BTreeMap<_, TableEntry> = BTreeMap::new();
     // Oldest first, so that the newest file's descriptor is used.
-    for id in names.iter().filter_map(|name| id_of(name)).filter(|id| !named.contains(id)) {
+    for id in names.iter().filter_map(|name| file_id(name)).filter(|id| !named.contains(id)) {
         match StampedFile::read(disk, id) {
             Ok(file) if known.contains(file.table.name()) => {}
             Ok(file) => {

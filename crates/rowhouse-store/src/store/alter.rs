@@ -9,12 +9,14 @@ use rowhouse_model::{
 use super::Store;
 use super::closed_regions::ClosedRegions;
 use super::tables::{not_disabled, with_tracker};
-use crate::compact::Policy;
+use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::flush;
 use crate::manifest::{
     EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, encode_table,
 };
+use crate::observer::TableChange;
 use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::table::Table;
@@ -76,7 +78,7 @@ impl Store {
         let edit = TableTruncated { table_id: table.id(), regions: regions.clone() };
         let families: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).cloned().collect();
-        without(&self.inner.engine, &families, EditKind::TableTruncated(edit), || {
+        without(&self.inner.engine, &families, EditKind::TableTruncated(edit), name, || {
             let descriptor = table.descriptor().clone();
             let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
             let regions = regions.collect();
@@ -104,19 +106,21 @@ impl Store {
             stop,
             created_millis: region.info().id,
         };
-        let edit =
-            RegionTruncated { table_id: table.id(), removed: region.id(), added: added.clone() };
+        let edit = EditKind::RegionTruncated(RegionTruncated {
+            table_id: table.id(),
+            removed: region.id(),
+            added: added.clone(),
+        });
         // From here on writers wait for the new region.
         let _moving = region.topology_lock.lock();
         region.serve(false);
-        let truncated =
-            without(&self.inner.engine, region.families(), EditKind::RegionTruncated(edit), || {
-                let added = [self.new_region(table.descriptor(), added)];
-                let table = table.with_regions(std::slice::from_ref(&region), &added);
-                self.inner.tables.catalog.replace(Arc::new(table));
-                self.changed();
-                region.set_replaced(&added);
-            });
+        let truncated = without(&self.inner.engine, region.families(), edit, table.name(), || {
+            let added = [self.new_region(table.descriptor(), added)];
+            let table = table.with_regions(std::slice::from_ref(&region), &added);
+            self.inner.tables.catalog.replace(Arc::new(table));
+            self.changed();
+            region.set_replaced(&added);
+        });
         if truncated.is_err() {
             region.serve(true);
         }
@@ -227,7 +231,8 @@ impl<'a> Alteration<'a> {
             descriptor: encode_table(&self.descriptor),
             begins_behind: self.end_of_log()?,
         };
-        without(self.engine, &self.lost, EditKind::TableAltered(edit), || {
+        let edit = EditKind::TableAltered(edit);
+        without(self.engine, &self.lost, edit, self.table.name(), || {
             self.declare();
             store.inner.tables.catalog.add(Arc::new(self.table.altered(self.descriptor.clone())));
             store.changed();
@@ -291,13 +296,15 @@ impl<'a> Alteration<'a> {
     }
 }
 
-/// Appends an edit that removes `lost`, then runs `follow` while no commit is in progress.
+/// Appends an edit of `table` that removes `lost`, tells the table's observers, then runs `follow` while no commit is in progress.
 pub(super) fn without(
     engine: &Arc<Engine>,
     lost: &[Arc<FamilyStore>],
     edit: EditKind,
+    table: &TableName,
     follow: impl FnOnce(),
 ) -> Result<()> {
+    let change = change_of(&edit);
     // Stops compactions of their files.
     lost.iter().for_each(|family| family.set_closing(true));
     {
@@ -307,6 +314,9 @@ pub(super) fn without(
         if let Err(error) = engine.append_removal(edit) {
             lost.iter().for_each(|family| family.set_closing(false));
             return Err(error);
+        }
+        if let Some(change) = change {
+            engine.observers.table_changes(table, change);
         }
         {
             let _latch = engine.freeze_latch.write();
@@ -322,7 +332,7 @@ pub(super) fn without(
             lost.iter().for_each(|family| engine.forget_family(family));
             follow();
         }
-        lost.iter().for_each(|family| family.drop_all(engine));
+        lost.iter().for_each(|family| engine.discard(family));
     }
     if !lost.is_empty() {
         release_flushed_segments(engine);
@@ -330,9 +340,20 @@ pub(super) fn without(
     Ok(())
 }
 
+/// Returns the change of a table's contents or declaration that observers are told of.
+fn change_of(edit: &EditKind) -> Option<TableChange> {
+    match edit {
+        EditKind::TableAltered(_) => Some(TableChange::Altered),
+        EditKind::TableTruncated(_) | EditKind::RegionTruncated(_) => Some(TableChange::Truncated),
+        EditKind::TableDropped(_) => Some(TableChange::Dropped),
+        EditKind::SnapshotRestored(_) => Some(TableChange::Restored),
+        _ => None,
+    }
+}
+
 /// Removes log segments after a change that is already complete. A failure is only logged.
 pub(super) fn release_flushed_segments(engine: &Engine) {
-    if let Err(error) = engine.release_flushed_segments() {
+    if let Err(error) = flush::release_flushed_segments(engine) {
         tracing::error!(%error, "log segments cannot be removed");
     }
 }

@@ -1,7 +1,6 @@
 //! The handle on an open store: its threads, lookups, read points, and atomic changes of rows in
 //! several tables.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -9,12 +8,14 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, TableName};
 
-use crate::background::{self, Work};
+use super::workers;
+use crate::background::Work;
 use crate::catalog::Catalog;
 use crate::compact::{self, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
-use crate::open::{Background, Builder};
+use crate::flush;
+use crate::observer::Observer;
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
 use crate::table::Table;
@@ -50,27 +51,24 @@ pub(super) struct Tables {
     pub(super) version: AtomicU64,
 }
 
+/// The way background work runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Background {
+    /// On the store's own threads.
+    Threads,
+    /// When a test calls for it, so that a history is reproducible.
+    #[cfg(test)]
+    ByHand,
+}
+
 impl Store {
-    /// Opens the store in `dir`, or creates one where there is none.
-    ///
-    /// # Errors
-    /// As [`Builder::open`].
-    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
-        Self::builder(dir).open()
-    }
-
-    /// Returns a builder for opening with other settings or parts.
-    pub fn builder(dir: impl AsRef<Path>) -> Builder {
-        Builder::new(dir)
-    }
-
     pub(crate) fn start(
         engine: Arc<Engine>,
         catalog: Catalog,
         directory: Option<Directory>,
         background: Background,
     ) -> Result<Self> {
-        engine.release_flushed_segments()?;
+        flush::release_flushed_segments(&engine)?;
         let regions = catalog.entries();
         let regions = regions.tables.values().flat_map(|table| table.regions());
         let last = regions.map(|region| region.info().id).max().unwrap_or(0);
@@ -83,8 +81,8 @@ impl Store {
         });
         let mut workers = Vec::new();
         if background == Background::Threads {
-            workers.push(spawn(&engine, "rowhouse-flush", background::flush)?);
-            workers.push(spawn(&engine, "rowhouse-log", background::maintain_log)?);
+            workers.push(spawn(&engine, "rowhouse-flush", workers::flush)?);
+            workers.push(spawn(&engine, "rowhouse-log", workers::maintain_log)?);
             for thread in 0..engine.settings.compaction.threads.max(1) {
                 let share = if thread == 1 { Share::Small } else { Share::All };
                 let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
@@ -162,17 +160,15 @@ impl Store {
     /// Returns a read point at the current state of all tables, for [`Table::get_at`] and
     /// [`Table::scan_at`].
     pub fn read_point(&self) -> Arc<ReadPoint> {
-        Arc::new(ReadPoint::take(&self.inner.engine, &self.inner.tables.catalog))
+        Arc::new(self.inner.tables.catalog.read_point(&self.inner.engine))
     }
 
     /// Changes rows of any tables atomically: when this returns, all changes are visible and in the
     /// log, and a crash leaves all of them or none. The strongest durability of the mutations
-    /// applies to all.
+    /// applies to all. A mutation that reads its row sees the effect of those before it.
     ///
     /// # Errors
     /// As [`Region::mutate`], for the first mutation that fails; nothing is changed then.
-    /// `InvalidRequest` for an increment of a row, or a delete of its newest version, after another
-    /// mutation of that row: it would have to read cells that are not written yet.
     pub fn commit(&self, mutations: &[(Arc<Table>, Mutation)]) -> Result<Vec<MutationOutcome>> {
         for (table, _) in mutations {
             table.check_enabled()?;
@@ -181,13 +177,30 @@ impl Store {
             let placed = mutations.iter();
             let placed = placed.map(|(table, it)| (&**table.region_of(it.row()), it));
             let placed: Vec<_> = placed.collect();
-            match apply::apply_together(&self.inner.engine, &placed) {
+            match apply::apply_together(&placed) {
                 Err(error)
                     if error.kind() == ErrorKind::NotServingRegion
                         && placed.iter().all(|(region, _)| region.wait_for_replacement()) => {}
                 done => return done,
             }
         }
+    }
+
+    /// Adds an observer of a table's changes, until the table is dropped or the store closed. It sees every change that
+    /// is committed after this call returns. See [`Observer`].
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` for a table of the system.
+    pub fn observe(&self, table: &TableName, observer: Arc<dyn Observer>) -> Result<()> {
+        if table.is_system() {
+            return Err(Self::refuse_write(table));
+        }
+        self.table(table)?;
+        let engine = &self.inner.engine;
+        engine.observers.add(table.clone(), observer);
+        // A write that began before holds the lock of its row until it is committed.
+        drop(engine.row_locks.lock_all(std::iter::empty()));
+        Ok(())
     }
 
     /// Begins a new log segment, unless the current one is empty, and removes segments whose cells
@@ -197,7 +210,7 @@ impl Store {
     /// `Io`, `ReadOnly`, `OutcomeUnknown`.
     pub fn roll_log(&self) -> Result<()> {
         self.inner.engine.check_open()?;
-        self.inner.engine.roll_log()
+        flush::roll_log(&self.inner.engine)
     }
 
     /// Enables or disables background compactions until the store is next opened; returns whether
@@ -213,7 +226,8 @@ impl Store {
 
     /// Discards requested compactions that have not begun: the large ones or the others.
     pub fn forget_requested_compactions(&self, large: bool) {
-        self.inner.engine.compactions.forget_requested(&self.inner.engine, large);
+        let engine = &self.inner.engine;
+        engine.compactions.forget_requested(&engine.candidates(), large);
     }
 
     /// Returns an error while the store takes no writes: it is closing, or its log or manifest
@@ -288,7 +302,7 @@ impl Store {
         let waiting =
             [&engine.log_work, &engine.queue].into_iter().find_map(|queue| queue.pop_waiting());
         match waiting {
-            Some(work) => background::do_work(engine, &work),
+            Some(work) => workers::do_work(engine, &work),
             None => {
                 return compact::work_by_hand(engine)
                     || engine.splits.pop_waiting().is_some_and(|region| {

@@ -12,5 +12,7 @@ mod snapshots;
 mod switches;
 mod tables;
 mod transact;
+mod workers;
 
+pub(crate) use handle::Background;
 pub use handle::Store;

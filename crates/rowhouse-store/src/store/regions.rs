@@ -16,7 +16,8 @@ use super::Store;
 use super::alter::release_flushed_segments;
 use super::closed_regions::ClosedRegions;
 use super::handle::Tables;
-use crate::compact::{Policy, rewrite_wider};
+use crate::compact::rewrite_wider;
+use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{EditKind, RegionMeta, RegionsReplaced};
@@ -24,7 +25,6 @@ use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::store_file::StoreFile;
 use crate::table::Table;
-use crate::tasks::Tasks;
 
 impl Store {
     /// Splits a region in two. The second region begins at row `at`, or near the middle of the data
@@ -195,7 +195,7 @@ impl Tables {
         let names: Vec<_> = old.iter().map(|region| region.name().to_string()).collect();
         let what = if old.len() > 1 { "Merging" } else { "Splitting" };
         let description = format!("{what} {}", names.join(", "));
-        let _task = Tasks::begin(engine, description, format!("into {}", ranges.len()));
+        let _task = engine.begin_task(description, format!("into {}", ranges.len()));
         let added = self.metas_of(table.name(), ranges)?;
         let removed = old.iter().map(|region| region.id()).collect();
         let edit = RegionsReplaced { table_id: table.id(), removed, added: added.clone() };

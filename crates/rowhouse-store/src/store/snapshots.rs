@@ -11,9 +11,9 @@ use rowhouse_model::{
 };
 
 use super::Store;
-use super::alter::without;
+use super::alter::{release_flushed_segments, without};
 use super::tables::not_disabled;
-use crate::compact::Policy;
+use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
@@ -74,10 +74,7 @@ impl Store {
             snapshot.created = Timestamp::from_millis(engine.timestamps.now_millis().max(0))?;
         }
         keep_files(engine, &table, &snapshot)?;
-        // The snapshot is complete even if this fails.
-        if let Err(error) = engine.release_flushed_segments() {
-            tracing::error!(%error, "log segments cannot be removed");
-        }
+        release_flushed_segments(engine);
         tracing::info!(snapshot = name, table = %table.name(), "snapshot taken");
         Ok(snapshot)
     }
@@ -91,7 +88,7 @@ impl Store {
         self.inner.engine.check_open()?;
         self.known_snapshot(name)?;
         let mut snapshots = self.inner.engine.snapshots.lock();
-        self.inner.engine.delete_snapshot(&mut snapshots, name)
+        delete_snapshot(&self.inner.engine, &mut snapshots, name)
     }
 
     /// Creates a table from a snapshot, with its declaration, regions and cells. Writes to the new
@@ -132,7 +129,8 @@ impl Store {
         };
         let lost: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).cloned().collect();
-        without(engine, &lost, EditKind::SnapshotRestored(edit), || {
+        let edit = EditKind::SnapshotRestored(edit);
+        without(engine, &lost, edit, table.name(), || {
             let copy = Copy { engine, entry: &entry, snapshots: &snapshots, serving: false };
             let regions = copy.regions(&entry.descriptor, regions);
             let (id, descriptor) = (table.id(), entry.descriptor.clone());
@@ -191,39 +189,20 @@ impl Store {
     }
 }
 
-impl Engine {
-    /// Returns whether the cleanup has an expired snapshot to remove.
-    pub(crate) fn has_expired_snapshots(&self) -> bool {
-        !self.expired_snapshots().is_empty()
+/// Deletes the expired snapshots.
+pub(super) fn delete_expired_snapshots(engine: &Engine) -> Result<()> {
+    let mut snapshots = engine.snapshots.lock();
+    for name in engine.expired_snapshots() {
+        delete_snapshot(engine, &mut snapshots, &name)?;
     }
+    Ok(())
+}
 
-    /// Deletes the expired snapshots.
-    pub(crate) fn delete_expired_snapshots(&self) -> Result<()> {
-        let mut snapshots = self.snapshots.lock();
-        for name in self.expired_snapshots() {
-            self.delete_snapshot(&mut snapshots, &name)?;
-        }
-        Ok(())
-    }
-
-    fn expired_snapshots(&self) -> Vec<String> {
-        let now = self.timestamps.now_millis();
-        self.manifest.read(|state| {
-            if state.switches.snapshot_cleanup_off {
-                return Vec::new();
-            }
-            let entries = state.snapshots.values();
-            let expired = entries.filter(|entry| entry.snapshot.is_expired(now));
-            expired.map(|entry| entry.snapshot.name().to_owned()).collect()
-        })
-    }
-
-    fn delete_snapshot(&self, snapshots: &mut SnapshotFiles, name: &str) -> Result<()> {
-        self.manifest.append(&Edit::new(EditKind::SnapshotDeleted(name.to_owned())))?;
-        snapshots.remove(name);
-        tracing::info!(snapshot = name, "snapshot deleted");
-        Ok(())
-    }
+fn delete_snapshot(engine: &Engine, snapshots: &mut SnapshotFiles, name: &str) -> Result<()> {
+    engine.manifest.append(&Edit::new(EditKind::SnapshotDeleted(name.to_owned())))?;
+    snapshots.remove(name);
+    tracing::info!(snapshot = name, "snapshot deleted");
+    Ok(())
 }
 
 /// Makes a snapshot name the files of a table. Flushes the memstores at one sequence number first,

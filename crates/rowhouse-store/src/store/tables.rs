@@ -9,7 +9,7 @@ use rowhouse_model::{
 use super::Store;
 use super::alter::{release_flushed_segments, without};
 use super::closed_regions::ClosedRegions;
-use crate::compact::Policy;
+use crate::compaction_policy::Policy;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
@@ -51,6 +51,11 @@ impl Store {
         self.inner.tables.catalog.add(Arc::new(table));
         self.changed();
         Ok(())
+    }
+
+    /// Returns the error for a write to a generated table.
+    pub fn refuse_write(table: &TableName) -> Error {
+        Error::unsupported(format!("{table} is made from the manifest and cannot be written"))
     }
 
     /// Checks that a table with this name and `regions` regions may be created.
@@ -154,7 +159,7 @@ impl Store {
         let families: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).cloned().collect();
         let edit = TableDropped { table_id: table.id() };
-        without(&self.inner.engine, &families, EditKind::TableDropped(edit), || {
+        without(&self.inner.engine, &families, EditKind::TableDropped(edit), name, || {
             self.inner.tables.catalog.remove(name);
             self.changed();
         })

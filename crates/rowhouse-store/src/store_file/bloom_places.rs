@@ -7,20 +7,14 @@
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-use arc_swap::{ArcSwapOption, Guard};
+use arc_swap::Guard;
 use rowhouse_format::hfile::BloomChunk;
+
+use crate::block_cache::{ChunkSlot, KeptChunk};
 
 /// A slot for each of a file's chunks, by chunk number.
 #[derive(Default)]
 pub(super) struct BloomSlots(OnceLock<Box<[Arc<ChunkSlot>]>>);
-
-type ChunkSlot = ArcSwapOption<BloomChunk>;
-
-/// The cache's reference to a chunk. When the cache evicts it, the slot is cleared.
-pub(crate) struct KeptChunk {
-    chunk: Arc<BloomChunk>,
-    place: Arc<ChunkSlot>,
-}
 
 /// One in this many readers still accesses the cache, so that its eviction policy sees the use.
 const READS_PER_CACHE_ACCESS: u32 = 32;
@@ -38,27 +32,11 @@ impl BloomSlots {
         chunks: usize,
         chunk: &Arc<BloomChunk>,
     ) -> Arc<KeptChunk> {
-        let place = Arc::clone(self.place(number, chunks));
-        place.store(Some(Arc::clone(chunk)));
-        Arc::new(KeptChunk { chunk: Arc::clone(chunk), place })
+        Arc::new(KeptChunk::new(chunk, Arc::clone(self.place(number, chunks))))
     }
 
     fn place(&self, number: usize, chunks: usize) -> &Arc<ChunkSlot> {
         &self.0.get_or_init(|| (0..chunks).map(|_| Arc::default()).collect())[number]
-    }
-}
-
-impl KeptChunk {
-    /// Returns its bytes in memory.
-    pub(crate) fn memory_len(&self) -> usize {
-        self.chunk.memory_len()
-    }
-}
-
-impl Drop for KeptChunk {
-    fn drop(&mut self) {
-        // Another reader may have read the chunk and stored it again since.
-        self.place.compare_and_swap(&self.chunk, None);
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 
-use super::path;
 use crate::block_cache::BlockCache;
 use crate::disk::{Disk, DiskFile};
+use crate::layout::file_path;
 
 /// The files of a store, by id.
 pub(crate) struct Files {
@@ -27,12 +27,12 @@ impl Files {
 
     /// Returns file `id`, opened if necessary.
     pub(super) fn open(&self, id: u64) -> io::Result<Arc<dyn DiskFile>> {
-        self.open.get_or_insert_with(&id, || self.disk.open(&path(id)))
+        self.open.get_or_insert_with(&id, || self.disk.open(&file_path(id)))
     }
 
     /// Removes file `id`.
     pub(super) fn remove(&self, id: u64) -> io::Result<()> {
         self.open.remove(&id);
-        self.disk.remove(&path(id))
+        self.disk.remove(&file_path(id))
     }
 }

@@ -5,9 +5,9 @@ mod bloom_places;
 mod cursor;
 mod files;
 mod markers;
-mod new;
 mod snapshots;
 mod stamp;
+mod summary;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -25,39 +25,20 @@ use rowhouse_model::{
     BloomKind, Bytes, Error, ErrorKind, Qualifiers, Result, RowRange, TimeRange, compare_bytes,
 };
 
-pub(crate) use bloom_places::KeptChunk;
 use bloom_places::{BloomSlots, should_touch_cache};
 pub(crate) use cursor::FileCursor;
 pub(crate) use files::Files;
 use markers::MarkerRuns;
-pub(crate) use new::NewFile;
 pub(crate) use snapshots::SnapshotFiles;
-pub(crate) use stamp::StampedFile;
+pub(crate) use stamp::{StampedFile, stamp_entry};
+pub(crate) use summary::{FileSummary, Surplus};
 
 use crate::block_cache::{CachedBlock, Caching};
-use crate::compact::{FileSummary, Surplus};
+use crate::layout::file_path;
 use crate::manifest::FileMeta;
-
-/// The directory of the files.
-pub(crate) const FILES_DIR: &str = "files";
 
 /// Larger data blocks are not cached.
 const CACHED_BLOCK_BYTES_MAX: usize = 1 << 20;
-
-/// Returns a file's name in [`FILES_DIR`].
-pub(crate) fn file_name(id: u64) -> String {
-    format!("{id:010}.hfile")
-}
-
-/// Returns the id in a file's name; `None` when it is not the name of an HFile of the store.
-pub(crate) fn id_of(name: &str) -> Option<u64> {
-    name.strip_suffix(".hfile")?.parse().ok()
-}
-
-/// Returns a file's path.
-pub(crate) fn path(id: u64) -> String {
-    format!("{FILES_DIR}/{}", file_name(id))
-}
 
 /// A file that the manifest names: once for each region with rows in it, of one table or, after
 /// clones, of several, and once for each snapshot.
@@ -389,7 +370,7 @@ impl StoreFile {
 
     /// Reads everything after the data blocks.
     fn read_meta(&self) -> Result<Bytes> {
-        let path = path(self.meta.file_id);
+        let path = file_path(self.meta.file_id);
         let io_error = |source: io::Error| Error::io(format_args!("cannot open {path}"), source);
         let file = self.files.open(self.meta.file_id).map_err(io_error)?;
         let len = file.len().map_err(io_error)?;
@@ -461,7 +442,7 @@ impl StoreFile {
         let file = self.files.open(self.meta.file_id);
         let read = file.and_then(|file| file.read_exact_at(&mut bytes, handle.offset));
         read.map_err(|source| {
-            let path = path(self.meta.file_id);
+            let path = file_path(self.meta.file_id);
             let (offset, len) = (handle.offset, handle.len);
             Error::io(format_args!("cannot read {path}: offset={offset}, len={len}"), source)
         })?;
@@ -471,7 +452,7 @@ impl StoreFile {
     /// Adds the file's name to an error of the format.
     fn named(&self, error: Error) -> Error {
         let kind: ErrorKind = error.kind();
-        Error::new(kind, format!("{}: {error}", path(self.meta.file_id))).with_source(error)
+        Error::new(kind, format!("{}: {error}", file_path(self.meta.file_id))).with_source(error)
     }
 }
 
@@ -488,7 +469,7 @@ fn parse_meta(bytes: Bytes, file_len: u64) -> Result<hfile::FileMeta> {
 impl Drop for StoreFile {
     fn drop(&mut self) {
         if *self.names.get_mut() == 0 && *self.snapshots.get_mut() == 0 {
-            let path = path(self.meta.file_id);
+            let path = file_path(self.meta.file_id);
             match self.files.remove(self.meta.file_id) {
                 Ok(()) => tracing::debug!(file = path, "file removed"),
                 // No edit names it, so the next open moves it aside.

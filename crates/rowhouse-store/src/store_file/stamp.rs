@@ -7,8 +7,9 @@ use rowhouse_format::convert::table;
 use rowhouse_format::hfile::{self, Trailer};
 use rowhouse_model::{Error, Result, TableDescriptor};
 
-use super::{parse_meta, path};
+use super::parse_meta;
 use crate::disk::Disk;
+use crate::layout::file_path;
 use crate::manifest::{FileMeta, TableEntry, encode_table};
 
 /// The key in the file info. Other readers ignore it.
@@ -25,7 +26,7 @@ struct Stamp {
 }
 
 /// Returns the key and value of the file info entry for a file of a region of `table`.
-pub(super) fn entry(table: &TableEntry, region_id: u64) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn stamp_entry(table: &TableEntry, region_id: u64) -> (Vec<u8>, Vec<u8>) {
     let stamp = Stamp { descriptor: encode_table(&table.descriptor), region_id };
     (NAME.as_bytes().to_vec(), stamp.encode_to_vec())
 }
@@ -46,7 +47,7 @@ impl StampedFile {
     /// # Errors
     /// `Io`; `Corruption` for a file without a stamp, or with an unreadable end.
     pub(crate) fn read(disk: &dyn Disk, file_id: u64) -> Result<Self> {
-        let path = path(file_id);
+        let path = file_path(file_id);
         let failed = |source| Error::io(format_args!("cannot read {path}"), source);
         let file = disk.open(&path).map_err(failed)?;
         let len = file.len().map_err(failed)?;

@@ -9,8 +9,9 @@ use rowhouse_model::{
     Bytes, Cell, CellRef, Compression, DataBlockEncoding, Error, Result, compare,
 };
 
-use super::{StoreFile, path};
+use super::StoreFile;
 use crate::disk::DiskFile;
+use crate::layout::file_path;
 
 /// Bytes of a file searched for a block at once.
 const WINDOW_LEN: u64 = 1 << 20;
@@ -81,7 +82,7 @@ impl StoreFile {
         }
         if cells < self.meta.cells {
             if wrong.is_empty() {
-                let (path, written) = (path(self.meta.file_id), self.meta.cells);
+                let (path, written) = (file_path(self.meta.file_id), self.meta.cells);
                 wrong.push(Error::corruption(format!(
                     "{path} has fewer cells than were written: cells={cells}, written={written}"
                 )));
@@ -111,7 +112,7 @@ impl StoreFile {
             Ok((file, len))
         };
         let (file, len) = open().map_err(|source: io::Error| {
-            Error::io(format_args!("cannot open {}", path(self.meta.file_id)), source)
+            Error::io(format_args!("cannot open {}", file_path(self.meta.file_id)), source)
         })?;
         Ok(Walk { file, end: len.min(self.meta.meta_offset), shapes, is_own, last_data: None })
     }

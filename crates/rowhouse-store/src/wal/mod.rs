@@ -17,9 +17,6 @@ pub(crate) use segments::{Epochs, Segments};
 pub(crate) use synced::read as read_synced;
 pub(crate) use writer::{Limits, Position, Wal};
 
-/// The directory of the segments.
-pub(crate) const WAL_DIR: &str = "wal";
-
 /// Returns whether a file of the directory is a segment of the log, and not a spare.
 pub(crate) fn is_segment(name: &str) -> bool {
     segment::number(name).is_some()

@@ -8,9 +8,10 @@ use super::record::{Commit, Record};
 use super::segment::{self, HEADER_LEN};
 use super::segments::ClosedSegment;
 use super::synced::{self, Synced};
-use super::{EMPTY_LEN, LogEnd, WAL_DIR};
+use super::{EMPTY_LEN, LogEnd};
+use crate::aside;
 use crate::disk::Disk;
-use crate::open::aside;
+use crate::layout::WAL_DIR;
 
 /// Facts about the log from other sources.
 #[derive(Clone, Copy, Debug, Default)]

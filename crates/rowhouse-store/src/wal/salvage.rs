@@ -2,12 +2,12 @@
 
 use rowhouse_model::{Error, Result};
 
-use super::WAL_DIR;
 use super::reader::{Begin, RecordRead, SegmentReader};
 use super::record::{Commit, Record};
 use super::recovery::{Known, missing};
 use super::segment::{self, HEADER_LEN};
 use crate::disk::Disk;
+use crate::layout::WAL_DIR;
 
 /// Bytes to skip after an unreadable position: one sector.
 const UNREADABLE_BYTES: u64 = 4096;

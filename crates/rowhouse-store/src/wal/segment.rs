@@ -3,7 +3,7 @@
 use bytes::{Buf, BufMut};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::WAL_DIR;
+use crate::layout::WAL_DIR;
 
 /// Bytes of a segment's header.
 pub(super) const HEADER_LEN: usize = 64;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, Result};
 
-use super::WAL_DIR;
 use super::segment::{self, SegmentHeader};
 use crate::disk::{Disk, DiskFile};
+use crate::layout::WAL_DIR;
 
 /// The number of files kept for reuse. Overwriting a file whose blocks are allocated lets a sync
 /// skip the file system's journal, which takes half of its time (docs/decisions/0016).

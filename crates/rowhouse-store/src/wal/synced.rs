@@ -11,8 +11,9 @@ use bytes::{Buf, BufMut};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, Result};
 
-use super::{LogEnd, WAL_DIR};
+use super::LogEnd;
 use crate::disk::{Disk, DiskFile};
+use crate::layout::WAL_DIR;
 
 /// The path of the file.
 pub(super) const PATH: &str = "wal/SYNCED";

@@ -5,23 +5,19 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Error, ErrorKind, Result, escape};
 
-use super::wait_mode::{NonBlocking, WaitMode};
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::region::Region;
 use crate::space::Need;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 /// Checks that there is room for a write, and waits for it if `wait_mode` allows.
 ///
 /// # Errors
 /// `RegionTooBusy` if flushes and compactions have not made room in time, or the disk is full;
 /// `ServerNotRunning` once the store is closing.
-pub(crate) fn admit_with(
-    region: &Region,
-    need: Need,
-    wait_mode: WaitMode,
-) -> Result<NonBlocking<()>> {
+pub(crate) fn admit(region: &Region, need: Need, wait_mode: WaitMode) -> Result<NonBlocking<()>> {
     let engine = region.engine();
     engine.check_open()?;
     engine.space.check(&*engine.disk, need)?;
@@ -36,17 +32,12 @@ pub(crate) fn admit_with(
         return Ok(NonBlocking::Done(()));
     }
     let is_held =
-        |family: &Arc<FamilyStore>| ahead(family).is_some() || family.holds_writers(engine);
+        |family: &Arc<FamilyStore>| ahead(family).is_some() || holds_writers(engine, family);
     // A thread that holds the latch exclusively makes every commit wait, possibly for a log sync.
     let would_wait = engine.freeze_latch.is_locked_exclusive()
         || is_memory_full(engine)
         || region.families().iter().any(is_held);
     Ok(if would_wait { NonBlocking::WouldBlock } else { NonBlocking::Done(()) })
-}
-
-/// As [`admit_with`], waiting as long as necessary.
-pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
-    admit_with(region, need, WaitMode::Blocking).map(NonBlocking::done)
 }
 
 fn is_memory_full(engine: &Engine) -> bool {
@@ -72,15 +63,19 @@ fn wait_for_memory(engine: &Engine) -> Result<()> {
     ))
 }
 
+fn holds_writers(engine: &Engine, family: &FamilyStore) -> bool {
+    family.holds_writers(engine.settings.memstore_flush_bytes)
+}
+
 /// Waits until the family has few enough files that its full memstore can be flushed.
 fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
     let engine = region.engine();
-    if !family.holds_writers(engine) {
+    if !holds_writers(engine, family) {
         return Ok(());
     }
     // The flush may have been postponed for long enough.
-    family.request_flush(engine);
-    let ready = || !family.holds_writers(engine) || engine.check_open().is_err();
+    family.request_flush(&engine.queue);
+    let ready = || !holds_writers(engine, family) || engine.check_open().is_err();
     if !engine.memory.wait_until(ready, engine.settings.busy_wait) {
         return Err(Error::new(
             ErrorKind::RegionTooBusy,

@@ -1,17 +1,31 @@
-//! Applies mutations: checks them, locks their rows, evaluates conditions, and writes the cells.
+//! The steps of every write, in their order:
+//!
+//! 1. check the mutations, and wait for room (`admit`);
+//! 2. lock the rows (`commits/row_locks.rs`) and evaluate the conditions (`condition`);
+//! 3. turn the mutations into cells of a log record (`batch`);
+//! 4. ask the observers, which may refuse the record or add to it (`observe`); if they write rows
+//!    that are not locked, release all locks, lock these as well, and continue from step 2;
+//! 5. commit the record (`commit`): log, memstores, publish;
+//! 6. unlock the rows and wait for the durability asked for.
+//!
+//! A transaction replaces steps 2 and 3 by its own reads and writes (`transaction`).
+
+use std::iter::once;
+use std::sync::Arc;
 
 use rowhouse_model::{
-    Cell, Condition, Durability, Error, Mutation, MutationOutcome, Result, RowCondition, Timestamp,
+    Bytes, Cell, Condition, Durability, Error, Mutation, MutationOutcome, Result, RowCondition,
+    Timestamp,
 };
 
-use super::admit::{admit, admit_with};
+use super::admit::admit;
 use super::batch::{Atomicity, Batch};
 use super::condition::{self, Holds};
-use super::row_lock::RowsGuard;
-use super::wait_mode::{NonBlocking, WaitMode};
+use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
 use crate::space::Need;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 /// Applies one mutation.
 pub(crate) fn apply_one(
@@ -19,8 +33,16 @@ pub(crate) fn apply_one(
     mutation: &Mutation,
     wait_mode: WaitMode,
 ) -> Result<NonBlocking<MutationOutcome>> {
-    let tried = apply_where(region, mutation, wait_mode, || Ok(Holds::Yes(Timestamp::MIN)))?;
-    Ok(tried.map(|outcome| outcome.expect("what is asked for nothing is applied")))
+    let call = Call {
+        region,
+        changes: once((region, mutation)),
+        conditions: std::iter::empty(),
+        atomicity: Atomicity::AsOne,
+        wait_mode,
+    };
+    let mut outcome = None;
+    let applied = call.run(&mut outcome)?;
+    Ok(applied.map(|_| outcome.expect("what is asked for nothing is applied")))
 }
 
 /// Applies one mutation if `condition` holds for its row; otherwise returns `None`.
@@ -30,46 +52,16 @@ pub(crate) fn apply_if(
     mutation: &Mutation,
     wait_mode: WaitMode,
 ) -> Result<NonBlocking<Option<MutationOutcome>>> {
-    condition::check(region, condition, mutation.row())?;
-    apply_where(region, mutation, wait_mode, || condition::judge(region, condition, mutation.row()))
-}
-
-/// Applies one mutation if `judge`, called with the row locked, returns [`Holds::Yes`].
-fn apply_where(
-    region: &Region,
-    mutation: &Mutation,
-    wait_mode: WaitMode,
-    judge: impl FnOnce() -> Result<Holds>,
-) -> Result<NonBlocking<Option<MutationOutcome>>> {
-    let engine = region.engine();
-    check(region, mutation)?;
-    region.check_serving()?;
-    if admit_with(region, need(std::iter::once(mutation)), wait_mode)? == NonBlocking::WouldBlock {
-        return Ok(NonBlocking::WouldBlock);
-    }
-    let mut batch = Batch::new(region, Atomicity::Each);
-    let outcome = {
-        let row = engine.row_locks.lock_one(region.id(), mutation.row(), wait_mode);
-        let NonBlocking::Done(mut row) = row else { return Ok(NonBlocking::WouldBlock) };
-        let Holds::Yes(seen) = judge()? else { return Ok(NonBlocking::Done(None)) };
-        // Issue the timestamp with the row locked, so that later writes to it are not older.
-        let is_delete = is_delete(mutation);
-        batch.now = match is_delete {
-            true => engine.timestamps.issue_delete(row.after()),
-            false => engine.timestamps.issue_put(row.after()),
-        };
-        batch.seen = seen;
-        let outcome = batch.add(mutation)?;
-        batch.write()?;
-        match batch.take_issued_timestamp() {
-            _ if is_delete => row.note_delete(batch.now),
-            Some(at) => row.note_put(at),
-            None => {}
-        }
-        outcome
+    let call = Call {
+        region,
+        changes: once((region, mutation)),
+        conditions: once((mutation.row(), condition)),
+        atomicity: Atomicity::AsOne,
+        wait_mode,
     };
-    batch.committed.wait(engine)?;
-    Ok(NonBlocking::Done(Some(outcome)))
+    let mut outcome = None;
+    let applied = call.run(&mut outcome)?;
+    Ok(applied.map(|_| outcome))
 }
 
 /// Applies mutations of one region in order, independently: a refused one does not affect the
@@ -79,49 +71,16 @@ pub(crate) fn apply(
     mutations: &[Mutation],
     wait_mode: WaitMode,
 ) -> NonBlocking<Vec<Result<MutationOutcome>>> {
-    let mut checked: Vec<Result<()>> =
-        mutations.iter().map(|mutation| check(region, mutation)).collect();
-    let rows = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
-    let rows: Vec<&[u8]> = rows.map(|(mutation, _)| &mutation.row()[..]).collect();
-    if rows.is_empty() {
-        let refused = checked.into_iter();
-        return NonBlocking::Done(
-            refused.map(|checked| checked.map(|()| MutationOutcome::default())).collect(),
-        );
-    }
-    // An early check; the check that counts is made when the batch is written.
-    let ready = region.check_serving();
-    match ready.and_then(|()| admit_with(region, need(mutations.iter()), wait_mode)) {
-        Ok(NonBlocking::Done(())) => {}
-        Ok(NonBlocking::WouldBlock) => return NonBlocking::WouldBlock,
-        Err(error) => return NonBlocking::Done(refuse_all(checked, &error)),
-    }
-    let mut batch = Batch::new(region, Atomicity::Each);
-    let outcomes = {
-        let rows = rows.into_iter().map(|row| (region.id(), row));
-        let rows = region.engine().row_locks.lock(rows, wait_mode);
-        let NonBlocking::Done(mut rows) = rows else { return NonBlocking::WouldBlock };
-        // Issue the timestamp with the rows locked, so that later writes to them are not older.
-        batch.now = now_of(region.engine(), &rows, mutations.iter());
-        let mut outcomes = Vec::with_capacity(mutations.len());
-        let mut locked = 0;
-        for (at, mutation) in mutations.iter().enumerate() {
-            if let Err(error) = std::mem::replace(&mut checked[at], Ok(())) {
-                outcomes.push(Err(error));
-                continue;
-            }
-            let outcome = batch.add(mutation);
-            note(&mut rows, locked, mutation, &mut batch);
-            locked += 1;
-            if outcome.is_ok() {
-                batch.waiting.push(at);
-            }
-            outcomes.push(outcome);
-        }
-        batch.write_or_fail();
-        outcomes
+    let call = Call {
+        region,
+        changes: mutations.iter().map(|mutation| (region, mutation)),
+        conditions: std::iter::empty(),
+        atomicity: Atomicity::Each,
+        wait_mode,
     };
-    NonBlocking::Done(batch.finish(outcomes))
+    let mut outcomes = Each(mutations.iter().map(|_| Ok(MutationOutcome::default())).collect());
+    let applied = call.run(&mut outcomes).expect("independent changes have outcomes of their own");
+    applied.map(|_| outcomes.0)
 }
 
 /// Applies mutations of one region atomically if all conditions hold; otherwise returns `None`.
@@ -132,104 +91,354 @@ pub(crate) fn apply_rows(
     mutations: &[Mutation],
     wait_mode: WaitMode,
 ) -> Result<NonBlocking<Option<Vec<MutationOutcome>>>> {
-    let engine = region.engine();
-    mutations.iter().try_for_each(|mutation| check(region, mutation))?;
-    conditions
-        .iter()
-        .try_for_each(|asked| condition::check(region, &asked.condition, &asked.row))?;
-    region.check_serving()?;
-    if admit_with(region, need(mutations.iter()), wait_mode)? == NonBlocking::WouldBlock {
-        return Ok(NonBlocking::WouldBlock);
-    }
-    let mut batch = Batch::new(region, Atomicity::AsOne);
-    batch.durability = strongest(mutations.iter().map(|mutation| asked(region, mutation)));
-    let outcomes = {
-        let changed = mutations.iter().map(|mutation| &mutation.row()[..]);
-        let rows = changed.chain(conditions.iter().map(|asked| &asked.row[..]));
-        let rows = engine.row_locks.lock(rows.map(|row| (region.id(), row)), wait_mode);
-        let NonBlocking::Done(mut rows) = rows else { return Ok(NonBlocking::WouldBlock) };
-        for asked in conditions {
-            let judged = condition::judge(region, &asked.condition, &asked.row)?;
-            let Holds::Yes(seen) = judged else { return Ok(NonBlocking::Done(None)) };
-            batch.seen = batch.seen.max(seen);
-        }
-        if let Some(outcomes) = batch.repeat_all(mutations)? {
-            return Ok(NonBlocking::Done(Some(outcomes)));
-        }
-        // Issue the timestamp with the rows locked, so that later writes to them are not older.
-        batch.now = now_of(engine, &rows, mutations.iter());
-        let mut outcomes = Vec::with_capacity(mutations.len());
-        for (nth, mutation) in mutations.iter().enumerate() {
-            outcomes.push(batch.add(mutation)?);
-            note(&mut rows, nth, mutation, &mut batch);
-        }
-        batch.write()?;
-        outcomes
+    let call = Call {
+        region,
+        changes: mutations.iter().map(|mutation| (region, mutation)),
+        conditions: conditions.iter().map(|asked| (&asked.row, &asked.condition)),
+        atomicity: Atomicity::AsOne,
+        wait_mode,
     };
-    batch.committed.wait(engine)?;
-    Ok(NonBlocking::Done(Some(outcomes)))
+    let mut outcomes = Vec::with_capacity(mutations.len());
+    let applied = call.run(&mut outcomes)?;
+    Ok(applied.map(|applied| (applied == Applied::Yes).then_some(outcomes)))
 }
 
 /// Applies mutations of any regions of one store atomically: they become visible, and survive a
-/// crash, together or not at all.
-pub(crate) fn apply_together(
-    engine: &Engine,
-    mutations: &[(&Region, &Mutation)],
-) -> Result<Vec<MutationOutcome>> {
-    let Some(&(first, _)) = mutations.first() else { return Ok(Vec::new()) };
-    for (region, mutation) in mutations {
-        check(region, mutation)?;
-        region.check_serving()?;
-    }
-    let need = need(mutations.iter().map(|(_, mutation)| *mutation));
-    mutations.iter().try_for_each(|(region, _)| admit(region, need))?;
-    let mut batch = Batch::new(first, Atomicity::Together);
-    batch.durability =
-        strongest(mutations.iter().map(|(region, mutation)| asked(region, mutation)));
+/// crash, together or not at all. A mutation that reads its row sees the effect of those before it.
+pub(crate) fn apply_together(mutations: &[(&Region, &Mutation)]) -> Result<Vec<MutationOutcome>> {
+    let Some(&(region, _)) = mutations.first() else { return Ok(Vec::new()) };
+    let call = Call {
+        region,
+        changes: mutations.iter().copied(),
+        conditions: std::iter::empty(),
+        atomicity: Atomicity::Together,
+        wait_mode: WaitMode::Blocking,
+    };
     let mut outcomes = Vec::with_capacity(mutations.len());
-    {
-        let rows = mutations.iter().map(|(region, mutation)| (region.id(), &mutation.row()[..]));
-        let mut rows = engine.row_locks.lock(rows, WaitMode::Blocking).done();
-        batch.now = now_of(engine, &rows, mutations.iter().map(|(_, mutation)| *mutation));
-        for (nth, (region, mutation)) in mutations.iter().enumerate() {
-            batch.region = region;
-            outcomes.push(batch.add(mutation)?);
-            note(&mut rows, nth, mutation, &mut batch);
-        }
-        batch.write()?;
-    }
-    batch.committed.wait(engine)?;
+    call.run(&mut outcomes)?.done();
     Ok(outcomes)
 }
 
-fn is_delete(mutation: &Mutation) -> bool {
+/// One call that writes.
+struct Call<'a, M, C> {
+    /// The region of the conditions and of the first change.
+    region: &'a Region,
+    changes: M,
+    /// Rows, each with a condition that must hold for it.
+    conditions: C,
+    atomicity: Atomicity,
+    wait_mode: WaitMode,
+}
+
+/// Whether a call's mutations were applied.
+#[derive(PartialEq)]
+enum Applied {
+    Yes,
+    /// A condition did not hold: nothing was written.
+    No,
+}
+
+/// How far a call came with its rows locked.
+enum Attempt {
+    Ended(Applied),
+    /// Observers write further rows: continue from this change with them locked.
+    Unlocked {
+        from: usize,
+        rows: Vec<(Arc<Region>, Bytes)>,
+    },
+}
+
+/// Attempts with more and more rows locked, before all rows are locked: the rows that observers
+/// write may depend on rows that change in between.
+const ATTEMPTS_MAX: usize = 3;
+
+impl<'a, M, C> Call<'a, M, C>
+where
+    M: Iterator<Item = (&'a Region, &'a Mutation)> + Clone,
+    C: Iterator<Item = (&'a Bytes, &'a Condition)> + Clone,
+{
+    fn run(&self, outcomes: &mut impl Outcomes) -> Result<NonBlocking<Applied>> {
+        for (nth, (region, mutation)) in self.changes.clone().enumerate() {
+            if let Err(error) = check(region, mutation) {
+                outcomes.set(nth, Err(error))?;
+            }
+        }
+        for (row, condition) in self.conditions.clone() {
+            condition::check(self.region, condition, row)?;
+        }
+        if outcomes.are_all_refused() {
+            return Ok(NonBlocking::Done(Applied::Yes));
+        }
+        match self.admit() {
+            Ok(NonBlocking::Done(())) => {}
+            Ok(NonBlocking::WouldBlock) => return Ok(NonBlocking::WouldBlock),
+            Err(error) => {
+                outcomes.refuse_from(0, error)?;
+                return Ok(NonBlocking::Done(Applied::Yes));
+            }
+        }
+        let engine: &Engine = self.region.engine();
+        let mut batch = Batch::new(self.region, self.atomicity);
+        if self.atomicity != Atomicity::Each {
+            let asked = self.changes.clone().map(|(region, mutation)| asked(region, mutation));
+            batch.durability = strongest(asked);
+        }
+        let mut from = 0;
+        let mut more: Vec<(Arc<Region>, Bytes)> = Vec::new();
+        for attempt in 0.. {
+            let locked = lock(engine, self.rows(outcomes), &more, attempt, self.wait_mode);
+            let NonBlocking::Done(locked) = locked else { return Ok(NonBlocking::WouldBlock) };
+            batch.rows = locked;
+            match self.attempt(&mut batch, from, outcomes)? {
+                Attempt::Ended(Applied::No) => return Ok(NonBlocking::Done(Applied::No)),
+                Attempt::Ended(Applied::Yes) => break,
+                Attempt::Unlocked { from: next, rows } => {
+                    from = next;
+                    batch.rows = RowsGuard::None;
+                    batch.discard();
+                    if let Err(error) = admit_unlocked(&rows) {
+                        outcomes.refuse_from(from, error)?;
+                        break;
+                    }
+                    more.extend(rows);
+                }
+            }
+        }
+        batch.rows = RowsGuard::None;
+        outcomes.finish(batch.take_failed(), batch.committed.wait(engine))?;
+        Ok(NonBlocking::Done(Applied::Yes))
+    }
+
+    /// Checks that the regions take writes and waits for room. The check that counts is made when
+    /// the record is committed.
+    fn admit(&self) -> Result<NonBlocking<()>> {
+        // Observers may read much.
+        if self.wait_mode == WaitMode::NonBlocking
+            && self.region.engine().observers.observe(&self.region.info().table)
+        {
+            return Ok(NonBlocking::WouldBlock);
+        }
+        let need = match self.are_deletes() {
+            true => Need::Delete,
+            false => Need::Room,
+        };
+        let mut last: Option<&Region> = None;
+        let regions = self.changes.clone().map(|(region, _)| region);
+        for region in once(self.region).chain(regions) {
+            if last.is_some_and(|last| std::ptr::eq(region, last)) {
+                continue;
+            }
+            region.check_serving()?;
+            if admit(region, need, self.wait_mode)? == NonBlocking::WouldBlock {
+                return Ok(NonBlocking::WouldBlock);
+            }
+            last = Some(region);
+        }
+        Ok(NonBlocking::Done(()))
+    }
+
+    fn are_deletes(&self) -> bool {
+        self.changes.clone().all(|(_, mutation)| is_delete(mutation))
+    }
+
+    /// Returns the rows to lock: those of the changes, in their order, then those of the
+    /// conditions.
+    fn rows(&self, outcomes: &impl Outcomes) -> impl Iterator<Item = (u64, &'a [u8])> {
+        let changes = self.changes.clone().enumerate();
+        let changes = changes.filter(|(nth, _)| !outcomes.is_refused(*nth));
+        let changes = changes.map(|(_, (region, mutation))| (region.id(), &mutation.row()[..]));
+        // The condition of most calls is for the row that they change.
+        let first = self.changes.clone().next().map(|(_, mutation)| mutation.row());
+        let conditions = self.conditions.clone().map(|(row, _)| row);
+        let region = self.region.id();
+        changes.chain(
+            conditions.filter(move |row| Some(*row) != first).map(move |row| (region, &row[..])),
+        )
+    }
+
+    /// Runs the call with its rows locked, from its `from`th change on.
+    fn attempt(
+        &self,
+        batch: &mut Batch<'a>,
+        from: usize,
+        outcomes: &mut impl Outcomes,
+    ) -> Result<Attempt> {
+        batch.seen = Timestamp::MIN;
+        for (row, condition) in self.conditions.clone() {
+            let Holds::Yes(seen) = condition::judge(self.region, condition, row)? else {
+                return Ok(Attempt::Ended(Applied::No));
+            };
+            batch.seen = batch.seen.max(seen);
+        }
+        if self.atomicity == Atomicity::AsOne {
+            let mutations = self.changes.clone().map(|(_, mutation)| mutation);
+            if let Some(repeated) = batch.repeat_all(mutations)? {
+                let mut repeated = repeated.into_iter().enumerate();
+                repeated.try_for_each(|(nth, outcome)| outcomes.set(nth, Ok(outcome)))?;
+                return Ok(Attempt::Ended(Applied::Yes));
+            }
+        }
+        // Issued with the rows locked, so that later writes to them are not older. One for all
+        // mutations, as in HBase.
+        let timestamps = &self.region.engine().timestamps;
+        batch.now = match self.are_deletes() {
+            true => timestamps.issue_delete(batch.rows.after()),
+            false => timestamps.issue_put(batch.rows.after()),
+        };
+        let mut locked = 0;
+        for (nth, (region, mutation)) in self.changes.clone().enumerate() {
+            if outcomes.is_refused(nth) {
+                continue;
+            }
+            let row = locked;
+            locked += 1;
+            if nth < from {
+                continue;
+            }
+            batch.region = region;
+            let outcome = batch.add(mutation);
+            batch.note_timestamp(row, mutation);
+            if let Some(unlocked) = unlocked(batch, nth) {
+                return Ok(unlocked);
+            }
+            if outcome.is_ok() {
+                batch.waiting.push(nth);
+            }
+            outcomes.set(nth, outcome)?;
+        }
+        match self.atomicity {
+            Atomicity::Each => batch.write_or_fail(),
+            Atomicity::AsOne | Atomicity::Together => batch.write()?,
+        }
+        Ok(unlocked(batch, 0).unwrap_or(Attempt::Ended(Applied::Yes)))
+    }
+}
+
+/// Locks the rows of a call and those that its observers write.
+pub(super) fn lock<'e, 'r>(
+    engine: &'e Engine,
+    rows: impl Iterator<Item = (u64, &'r [u8])>,
+    more: &[(Arc<Region>, Bytes)],
+    attempt: usize,
+    wait_mode: WaitMode,
+) -> NonBlocking<RowsGuard<'e>> {
+    let rows = rows.map(|(region, row): (u64, &[u8])| (region, row));
+    let rows = rows.chain(more.iter().map(|(region, row)| (region.id(), &row[..])));
+    match attempt < ATTEMPTS_MAX {
+        true => engine.row_locks.lock(rows, wait_mode),
+        false => NonBlocking::Done(engine.row_locks.lock_all(rows)),
+    }
+}
+
+/// Waits for room in the regions of rows that observers write. No row may be locked.
+pub(super) fn admit_unlocked(rows: &[(Arc<Region>, Bytes)]) -> Result<()> {
+    rows.iter().try_for_each(|(region, _)| {
+        region.check_serving()?;
+        admit(region, Need::Room, WaitMode::Blocking).map(NonBlocking::done)
+    })
+}
+
+/// Returns where to continue if the batch could not write a record because observers write rows
+/// that are not locked: from the record's first change, or from change `nth` if it had none.
+fn unlocked(batch: &mut Batch<'_>, nth: usize) -> Option<Attempt> {
+    let rows = std::mem::take(&mut batch.rows_to_lock);
+    let from = batch.waiting.first().copied().unwrap_or(nth);
+    (!rows.is_empty()).then_some(Attempt::Unlocked { from, rows })
+}
+
+/// Collects the outcomes of a call's changes.
+trait Outcomes {
+    /// Sets the outcome of the `nth` change. An error that it returns ends the call.
+    fn set(&mut self, nth: usize, outcome: Result<MutationOutcome>) -> Result<()>;
+
+    /// Whether the `nth` change was refused and the call goes on without it.
+    fn is_refused(&self, nth: usize) -> bool;
+
+    /// Whether no change is left to apply.
+    fn are_all_refused(&self) -> bool;
+
+    /// Refuses the changes from the `from`th on.
+    fn refuse_from(&mut self, from: usize, error: Error) -> Result<()>;
+
+    /// Adds the errors of changes that were not committed, and that of the log sync.
+    fn finish(&mut self, failed: Vec<(usize, Error)>, synced: Result<()>) -> Result<()>;
+}
+
+/// An atomic call of any number of changes: the first error ends it.
+trait Atomic {
+    fn put(&mut self, nth: usize, outcome: MutationOutcome);
+}
+
+impl Atomic for Option<MutationOutcome> {
+    fn put(&mut self, _nth: usize, outcome: MutationOutcome) {
+        *self = Some(outcome);
+    }
+}
+
+impl Atomic for Vec<MutationOutcome> {
+    fn put(&mut self, nth: usize, outcome: MutationOutcome) {
+        // A later attempt sets it again.
+        self.truncate(nth);
+        self.push(outcome);
+    }
+}
+
+impl<T: Atomic> Outcomes for T {
+    fn set(&mut self, nth: usize, outcome: Result<MutationOutcome>) -> Result<()> {
+        self.put(nth, outcome?);
+        Ok(())
+    }
+
+    fn is_refused(&self, _nth: usize) -> bool {
+        false
+    }
+
+    fn are_all_refused(&self) -> bool {
+        false
+    }
+
+    fn refuse_from(&mut self, _from: usize, error: Error) -> Result<()> {
+        Err(error)
+    }
+
+    fn finish(&mut self, _failed: Vec<(usize, Error)>, synced: Result<()>) -> Result<()> {
+        synced
+    }
+}
+
+/// The outcomes of independent changes.
+struct Each(Vec<Result<MutationOutcome>>);
+
+impl Outcomes for Each {
+    fn set(&mut self, nth: usize, outcome: Result<MutationOutcome>) -> Result<()> {
+        self.0[nth] = outcome;
+        Ok(())
+    }
+
+    fn is_refused(&self, nth: usize) -> bool {
+        self.0[nth].is_err()
+    }
+
+    fn are_all_refused(&self) -> bool {
+        self.0.iter().all(Result::is_err)
+    }
+
+    fn refuse_from(&mut self, from: usize, error: Error) -> Result<()> {
+        let rest = self.0[from..].iter_mut().filter(|outcome| outcome.is_ok());
+        rest.for_each(|outcome| *outcome = Err(error.clone()));
+        Ok(())
+    }
+
+    fn finish(&mut self, failed: Vec<(usize, Error)>, synced: Result<()>) -> Result<()> {
+        for (nth, error) in failed {
+            self.0[nth] = Err(error);
+        }
+        synced.or_else(|error| self.refuse_from(0, error))
+    }
+}
+
+pub(super) fn is_delete(mutation: &Mutation) -> bool {
     matches!(mutation, Mutation::Delete(_))
-}
-
-/// Issues the timestamp of mutations whose rows are locked: one for all of them, as in HBase.
-fn now_of<'a>(
-    engine: &Engine,
-    rows: &RowsGuard<'_>,
-    mut mutations: impl Iterator<Item = &'a Mutation>,
-) -> Timestamp {
-    match mutations.all(is_delete) {
-        true => engine.timestamps.issue_delete(rows.after()),
-        false => engine.timestamps.issue_put(rows.after()),
-    }
-}
-
-/// Records the timestamp that the last mutation gave to the `nth` locked row.
-fn note(rows: &mut RowsGuard<'_>, nth: usize, mutation: &Mutation, batch: &mut Batch<'_>) {
-    match batch.take_issued_timestamp() {
-        _ if is_delete(mutation) => rows.note_delete(nth, batch.now),
-        Some(at) => rows.note_put(nth, at),
-        None => {}
-    }
-}
-
-/// Returns the kind of disk space that the mutations need.
-fn need<'a>(mut mutations: impl Iterator<Item = &'a Mutation>) -> Need {
-    if mutations.all(is_delete) { Need::Delete } else { Need::Room }
 }
 
 pub(crate) fn asked(region: &Region, mutation: &Mutation) -> Durability {
@@ -251,11 +460,6 @@ fn strength(durability: Durability) -> u8 {
         Durability::UseDefault | Durability::SyncWal => 2,
         Durability::FsyncWal => 3,
     }
-}
-
-fn refuse_all(checked: Vec<Result<()>>, error: &Error) -> Vec<Result<MutationOutcome>> {
-    let refused = || Error::new(error.kind(), error.message());
-    checked.into_iter().map(|checked| checked.and_then(|()| Err(refused()))).collect()
 }
 
 /// Makes the checks that need no read.

@@ -1,19 +1,22 @@
 //! Turns mutations into the cells they write and collects these into log records.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::vec::IntoIter;
 
 use rowhouse_model::{
-    Cell, CellKind, Delete, Durability, Error, Get, KeyValue, Mutation, MutationOutcome, Put,
-    Result, Row, Timestamp, escape, tags_with_ttl,
+    Bytes, Cell, CellKind, Delete, Durability, Error, Get, KeyValue, Mutation, MutationOutcome,
+    Put, Result, Row, Timestamp, escape, tags_with_ttl,
 };
 
-use super::apply::asked;
+use super::apply::{asked, check, is_delete};
 use super::commit::{self, Committed};
 use super::delta::{CELL_LEN_LEN, Delta};
+use super::observe::{self, Observed};
 use super::record_builder::RecordBuilder;
+use crate::commits::RowsGuard;
 use crate::family::FamilyStore;
-use crate::read::ReadPoint;
+use crate::read::{Pending, ReadPoint};
 use crate::region::Region;
 
 /// Limit of a record's cells in bytes, unless a single mutation has more, so that a batch of any
@@ -26,8 +29,8 @@ pub(super) enum Atomicity {
     /// Independent mutations: one that reads its row sees the effect of those before it, and a
     /// refused one does not affect the others.
     Each,
-    /// One record for all, or none. A mutation that reads its row cannot follow another one of that
-    /// row.
+    /// One record for all, or none. A mutation that reads its row sees the effect of those before
+    /// it.
     Together,
     /// One record for all, or none. A mutation that reads its row sees it as it was before all of
     /// them: HBase's RowMutations.
@@ -50,6 +53,12 @@ pub(super) struct Batch<'a> {
     stamped: Option<Timestamp>,
     /// The read point for its reads, if not the current one.
     pub(super) point: Option<&'a ReadPoint>,
+    /// Cells of the record that the next read has to see.
+    pending: Option<Pending>,
+    /// The locks of the rows that it writes and reads.
+    pub(super) rows: RowsGuard<'a>,
+    /// Rows that observers write and that are not locked.
+    pub(super) rows_to_lock: Vec<(Arc<Region>, Bytes)>,
     record: RecordBuilder<'a>,
     pub(super) durability: Durability,
     /// Indexes of the mutations in `record`, if they are independent.
@@ -69,6 +78,9 @@ impl<'a> Batch<'a> {
             seen: Timestamp::MIN,
             stamped: None,
             point: None,
+            pending: None,
+            rows: RowsGuard::None,
+            rows_to_lock: Vec::new(),
             record: RecordBuilder::default(),
             durability: Durability::UseDefault,
             waiting: Vec::new(),
@@ -77,14 +89,69 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Takes the newest timestamp that the last mutation was given, if later puts and deletes of
-    /// its row must follow it: it is ahead of the clock, or belongs to a version that must stay a
-    /// version of its own.
-    pub(super) fn take_issued_timestamp(&mut self) -> Option<Timestamp> {
-        self.stamped.take()
+    /// Adds the mutations of observers to a record, at timestamp `at` or later. Their rows are
+    /// locked by `rows`.
+    pub(super) fn extend(
+        record: RecordBuilder<'a>,
+        regions: Vec<&'a Region>,
+        additions: &'a [(Arc<Region>, Mutation)],
+        rows: &mut RowsGuard<'_>,
+        at: Timestamp,
+    ) -> Result<(RecordBuilder<'a>, Vec<&'a Region>)> {
+        let Some(&region) = regions.first() else { return Ok((record, regions)) };
+        let mut batch = Self { record, regions, ..Self::new(region, Atomicity::Together) };
+        for (region, mutation) in additions {
+            check(region, mutation)?;
+            let engine = region.engine();
+            let row = engine.row_locks.place(region.id(), mutation.row());
+            batch.region = region;
+            batch.now = at.max(match is_delete(mutation) {
+                true => engine.timestamps.issue_delete(rows.after_of(row)),
+                false => engine.timestamps.issue_put(rows.after_of(row)),
+            });
+            batch.add(mutation)?;
+            match batch.stamped.take() {
+                _ if is_delete(mutation) => rows.note_delete_of(row, batch.now),
+                Some(at) => rows.note_put_of(row, at),
+                None => {}
+            }
+        }
+        Ok((batch.record, batch.regions))
+    }
+
+    /// Records the timestamp that the last mutation gave to the `nth` locked row: later puts and
+    /// deletes of the row must follow it if it is ahead of the clock, or belongs to a version that
+    /// must stay a version of its own.
+    pub(super) fn note_timestamp(&mut self, nth: usize, mutation: &Mutation) {
+        match self.stamped.take() {
+            _ if is_delete(mutation) => self.rows.note_delete(nth, self.now),
+            Some(at) => self.rows.note_put(nth, at),
+            None => {}
+        }
+    }
+
+    /// Discards the collected cells.
+    pub(super) fn discard(&mut self) {
+        self.record = RecordBuilder::default();
+        self.regions.clear();
+        self.waiting.clear();
+        self.stamped = None;
     }
 
     pub(super) fn add(&mut self, mutation: &Mutation) -> Result<MutationOutcome> {
+        if self.atomicity == Atomicity::Each {
+            self.begin_record_for(mutation);
+        }
+        match mutation {
+            Mutation::Put(put) => self.put(put),
+            Mutation::Delete(delete) => self.delete(delete),
+            Mutation::Increment(increment) => self.delta(&increment.into()),
+            Mutation::Append(append) => self.delta(&append.into()),
+        }
+    }
+
+    /// Begins a new record if the mutation cannot go into the current one.
+    fn begin_record_for(&mut self, mutation: &Mutation) {
         let durability = asked(self.region, mutation);
         let bytes = || mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
         // A large mutation gets a record of its own, so that the bytes before it do not count.
@@ -92,15 +159,9 @@ impl<'a> Batch<'a> {
             0 => false,
             len => len + bytes() > RECORD_BYTES_MAX,
         };
-        if self.atomicity == Atomicity::Each && (durability != self.durability || is_full()) {
+        if durability != self.durability || is_full() {
             self.write_or_fail();
             self.durability = durability;
-        }
-        match mutation {
-            Mutation::Put(put) => self.put(put),
-            Mutation::Delete(delete) => self.delete(delete),
-            Mutation::Increment(increment) => self.delta(&increment.into()),
-            Mutation::Append(append) => self.delta(&append.into()),
         }
     }
 
@@ -147,7 +208,7 @@ impl<'a> Batch<'a> {
         if columns.is_empty() {
             return Ok(cells.to_vec());
         }
-        self.settle(delete.row())?;
+        self.settle(delete.row());
         let mut markers = Vec::with_capacity(cells.len());
         for cell in cells {
             let column = columns.get_mut(&(cell.family(), cell.qualifier()));
@@ -164,24 +225,14 @@ impl<'a> Batch<'a> {
         Ok(markers)
     }
 
-    /// Makes the batch's earlier writes to the row visible to a read of it, if its atomicity
+    /// Makes the batch's earlier writes to the row visible to the next read of it, if its atomicity
     /// requires that.
-    fn settle(&mut self, row: &[u8]) -> Result<()> {
+    fn settle(&mut self, row: &[u8]) {
         match self.atomicity {
-            Atomicity::Each => {
-                self.write_or_fail();
-                return Ok(());
-            }
-            Atomicity::AsOne => return Ok(()),
-            Atomicity::Together => {}
+            Atomicity::Each => self.write_or_fail(),
+            Atomicity::AsOne => {}
+            Atomicity::Together => self.pending = self.record.pending_of(self.region.id(), row),
         }
-        if self.record.has_row(self.region.id(), row) {
-            return Err(Error::invalid(format!(
-                "a mutation that reads its row cannot follow another of that row in one commit: row={}",
-                escape(row)
-            )));
-        }
-        Ok(())
     }
 
     /// Returns the timestamps of the newest `versions` versions of the cell's column.
@@ -195,7 +246,7 @@ impl<'a> Batch<'a> {
 
     fn delta(&mut self, delta: &Delta<'_>) -> Result<MutationOutcome> {
         let get = delta.get()?;
-        self.settle(get.row())?;
+        self.settle(get.row());
         let taken = delta.nonce.and_then(|nonce| self.region.engine().nonces.taken_at(nonce));
         if let Some(sequence) = taken {
             return self.repeat(delta, &get, sequence);
@@ -223,12 +274,12 @@ impl<'a> Batch<'a> {
 
     /// Returns the results of the mutations if they are a retry of an atomic call accepted before;
     /// `None` if they are new. A retry writes nothing, not even its puts.
-    pub(super) fn repeat_all(
+    pub(super) fn repeat_all<'m>(
         &self,
-        mutations: &[Mutation],
+        mutations: impl Iterator<Item = &'m Mutation> + Clone,
     ) -> Result<Option<Vec<MutationOutcome>>> {
         let nonces = &self.region.engine().nonces;
-        let mut named = mutations.iter().filter_map(Mutation::nonce);
+        let mut named = mutations.clone().filter_map(Mutation::nonce);
         let Some(sequence) = named.find_map(|nonce| nonces.taken_at(nonce)) else {
             return Ok(None);
         };
@@ -240,13 +291,14 @@ impl<'a> Batch<'a> {
             };
             self.repeat(&delta, &delta.get()?, sequence)
         };
-        mutations.iter().map(repeat).collect::<Result<_>>().map(Some)
+        mutations.map(repeat).collect::<Result<_>>().map(Some)
     }
 
     fn read(&self, get: &Get) -> Result<Row> {
-        match self.point {
-            Some(point) => self.region.read(get, Some(point)),
-            None => self.region.read_row(get),
+        match (&self.pending, self.point) {
+            (Some(pending), _) => self.region.read_row_pending(get, pending),
+            (None, Some(point)) => self.region.read(get, Some(point)),
+            (None, None) => self.region.read_row(get),
         }
     }
 
@@ -298,10 +350,30 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Commits the collected cells.
+    /// Commits the collected cells, with those that observers add. If observers write rows that are
+    /// not locked, commits nothing and leaves the rows in `rows_to_lock`.
     pub(super) fn write(&mut self) -> Result<()> {
         let record = std::mem::take(&mut self.record);
         let regions = std::mem::take(&mut self.regions);
+        let engine = self.region.engine();
+        let Some(observers) = engine.observers.by_table() else {
+            return self.commit(record, &regions);
+        };
+        match observe::ask(&observers, &record, &regions, &self.rows)? {
+            Observed::Nothing => self.commit(record, &regions),
+            Observed::Additions(additions) => {
+                let (record, regions) =
+                    Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
+                self.commit(record, &regions)
+            }
+            Observed::Unlocked(rows) => {
+                self.rows_to_lock = rows;
+                Ok(())
+            }
+        }
+    }
+
+    fn commit(&mut self, record: RecordBuilder<'_>, regions: &[&Region]) -> Result<()> {
         let engine = self.region.engine();
         // Taken only now, not while the batch reads: a thread that wants the latch exclusively
         // waits for every commit.
@@ -316,31 +388,21 @@ impl<'a> Batch<'a> {
     /// Commits the collected cells; on an error their mutations fail.
     pub(super) fn write_or_fail(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        if let Err(error) = self.write() {
-            self.fail(waiting, &error);
+        match self.write() {
+            Err(error) => self.fail(waiting, &error),
+            Ok(()) if self.rows_to_lock.is_empty() => {}
+            Ok(()) => self.waiting = waiting,
         }
     }
 
     fn fail(&mut self, places: impl IntoIterator<Item = usize>, error: &Error) {
-        let failed = places.into_iter().map(|at| (at, Error::new(error.kind(), error.message())));
+        let failed = places.into_iter().map(|at| (at, error.clone()));
         self.failed.extend(failed);
     }
 
-    /// Waits for durability, with no row locked.
-    pub(super) fn finish(
-        mut self,
-        mut outcomes: Vec<Result<MutationOutcome>>,
-    ) -> Vec<Result<MutationOutcome>> {
-        let committed = std::mem::replace(&mut self.committed, Committed::nothing());
-        if let Err(error) = committed.wait(self.region.engine()) {
-            self.fail(0..outcomes.len(), &error);
-        }
-        for (at, error) in self.failed {
-            if outcomes[at].is_ok() {
-                outcomes[at] = Err(error);
-            }
-        }
-        outcomes
+    /// Returns the errors of the mutations whose record could not be committed, by index.
+    pub(super) fn take_failed(&mut self) -> Vec<(usize, Error)> {
+        std::mem::take(&mut self.failed)
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn commit(
             (sequence, logged.map(Some))
         }
     };
-    engine.recent_writes.note(&record, sequence);
+    engine.recent_writes.note(record.rows(), sequence);
     if let Ok(logged) = &logged {
         record.insert(engine, sequence, logged.is_some());
     }

@@ -1,5 +1,6 @@
 //! Evaluates the conditions of conditional mutations.
 
+use rowhouse_filter::column_condition_holds;
 use rowhouse_model::{Bytes, Condition, Get, KeyValue, Result, Timestamp};
 
 use crate::region::Region;
@@ -37,7 +38,7 @@ pub(super) fn judge(region: &Region, condition: &Condition, row: &Bytes) -> Resu
             let get = get.column(column.family.clone(), column.qualifier.clone());
             let found = region.read_row(&get.time_range(column.time_range))?;
             let value = found.cells().next().map(KeyValue::value);
-            let holds = column.holds(value)?;
+            let holds = column_condition_holds(column, value)?;
             (found, holds)
         }
         Condition::Filter(wanted) => {

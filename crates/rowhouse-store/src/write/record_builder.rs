@@ -4,6 +4,7 @@ use rowhouse_model::{Bytes, Cell, CellRef, Error, ErrorKind, Nonce, Result, Time
 
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::read::Pending;
 use crate::wal::{RecordBody, SealedRecord};
 
 /// Collects the cells of a commit. They are copied once, into the record, and inserted into the
@@ -61,12 +62,31 @@ impl<'a> RecordBuilder<'a> {
         self.body.len()
     }
 
-    /// Whether it has a cell of this row of the region.
-    pub(crate) fn has_row(&self, region: u64, row: &[u8]) -> bool {
-        let of_region = self.parts.iter().filter(|part| part.family.region_id() == region);
-        of_region
-            .flat_map(|part| self.body.cells(part.begin, part.end))
-            .any(|key_value| row_of(key_value) == row)
+    /// Returns its cells of a row of a region for a read that has to see them; `None` if there are
+    /// none.
+    pub(crate) fn pending_of(&self, region: u64, row: &[u8]) -> Option<Pending> {
+        self.pending(|part_region, part_row| part_region == region && part_row == row)
+    }
+
+    /// Returns its cells of the rows that `is_wanted` accepts, by region id and row key.
+    pub(crate) fn pending(&self, is_wanted: impl Fn(u64, &[u8]) -> bool) -> Option<Pending> {
+        let mut pending = None;
+        for part in &self.parts {
+            let region = part.family.region_id();
+            let cells = self.body.cells(part.begin, part.end);
+            for key_value in cells.filter(|cell| is_wanted(region, row_of(cell))) {
+                pending.get_or_insert_with(Pending::default).insert(part.family, key_value);
+            }
+        }
+        pending
+    }
+
+    /// Returns the rows of its cells with their region's ids; a row may appear more than once.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.parts.iter().flat_map(|part| {
+            let cells = self.body.cells(part.begin, part.end);
+            cells.map(|key_value| (part.family.region_id(), row_of(key_value)))
+        })
     }
 
     /// Returns copies of its cells.
@@ -115,7 +135,7 @@ impl SealedBuilder<'_> {
                 memstore.set_unlogged();
             }
             engine.memory.add(added);
-            part.family.after_insert(engine, &memstore);
+            engine.after_insert(part.family, &memstore);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! them meanwhile.
 
 use std::collections::{BTreeMap, HashMap};
+use std::iter::once;
 use std::sync::Arc;
 
 use rowhouse_model::{
@@ -10,19 +11,20 @@ use rowhouse_model::{
 };
 
 use super::admit::admit;
-use super::apply::{asked, check, strongest};
+use super::apply::{admit_unlocked, asked, check, lock, strongest};
 use super::batch::{Atomicity, Batch};
-use super::commit;
-use super::recent::Touched;
+use super::commit::{self, Committed};
+use super::observe::{self, Observed};
 use super::record_builder::RecordBuilder;
-use super::wait_mode::WaitMode;
 use crate::catalog::Catalog;
+use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::{Table, TableScanner};
+use crate::wait_mode::WaitMode;
 
 /// The reads and writes of one [`Store::transact`]. It reads at one read point and sees its own
 /// writes; others see them only once all are committed.
@@ -53,14 +55,22 @@ pub(crate) enum Ended {
     Conflict,
 }
 
+/// How far a commit came with its rows locked.
+enum Attempt {
+    Committed(Committed),
+    Conflict,
+    /// Observers write these rows, which are not locked.
+    Unlocked(Vec<(Arc<Region>, Bytes)>),
+}
+
 impl Transaction {
     pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
-        engine.recent_writes.begin(engine);
+        engine.recent_writes.begin(&engine.freeze_latch);
         let point = loop {
             // A sequence without a commit, like that of a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
-            if let Some(point) = ReadPoint::at(engine, catalog, sequence) {
+            if let Some(point) = catalog.read_point_at(engine, sequence) {
                 break Arc::new(point);
             }
         };
@@ -130,7 +140,7 @@ impl Transaction {
         }
         let after = {
             let rows = &self.engine.row_locks;
-            rows.lock_one(region.id(), mutation.row(), WaitMode::Blocking).done().after()
+            rows.lock(once((region.id(), &mutation.row()[..])), WaitMode::Blocking).done().after()
         };
         let at = self.now.max(self.not_before(&region, &mutation)?);
         let timestamps = &self.engine.timestamps;
@@ -216,48 +226,82 @@ impl Transaction {
         let engine = &self.engine;
         let need = if self.deletes_only { Need::Delete } else { Need::Room };
         for (region, _) in &self.writes {
-            admit(region, need)?;
+            admit(region, need, WaitMode::Blocking)?.done();
         }
-        let committed = {
-            let rows = self.writes.iter().flat_map(|(region, cells)| {
-                cells.iter().map(move |cell| (region.id(), cell.row()))
-            });
-            // Lock the rows as well: a writer that reads a row under its lock must not miss this
-            // commit.
-            let mut rows = engine.row_locks.lock(rows, WaitMode::Blocking).done();
-            // No other commit may come between the check and this one.
-            let _latch = engine.freeze_latch.write();
-            let moves = |region: &Region| region.is_replaced() || region.topology_lock.is_locked();
-            if self.writes.iter().any(|(region, _)| moves(region)) {
-                return Ok(Ended::Conflict);
-            }
-            self.writes.iter().try_for_each(|(region, _)| region.check_serving())?;
-            let touched = self.touched.iter();
-            let touched =
-                touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
-            if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
-                return Ok(Ended::Conflict);
-            }
-            let durability = strongest(self.durability.iter().copied());
-            let committed = commit::commit(engine, self.record()?, durability)?;
-            let cells = self.writes.iter().flat_map(|(_, cells)| cells);
-            for (nth, cell) in cells.enumerate() {
-                let at = cell.timestamp();
-                // A timestamp in the far future was chosen by the caller: it hides the cells it
-                // hides, and later writes do not follow it.
-                if at < self.now || !engine.timestamps.may_be_own(at) {
-                    continue;
+        let mut more = Vec::new();
+        for attempt in 0.. {
+            match self.attempt(&more, attempt)? {
+                Attempt::Conflict => return Ok(Ended::Conflict),
+                Attempt::Committed(committed) => {
+                    committed.wait(engine)?;
+                    break;
                 }
-                engine.timestamps.note_ahead(at);
-                match cell.kind() {
-                    CellKind::Put => rows.note_put(nth, at),
-                    _ => rows.note_delete(nth, at),
+                Attempt::Unlocked(rows) => {
+                    admit_unlocked(&rows)?;
+                    more.extend(rows);
                 }
             }
-            committed
-        };
-        committed.wait(engine)?;
+        }
         Ok(Ended::Committed)
+    }
+
+    /// Commits with the rows locked that it writes, and `more`, which its observers write.
+    fn attempt(&self, more: &[(Arc<Region>, Bytes)], attempt: usize) -> Result<Attempt> {
+        let engine = &self.engine;
+        let rows = self
+            .writes
+            .iter()
+            .flat_map(|(region, cells)| cells.iter().map(move |cell| (region.id(), cell.row())));
+        // Lock the rows as well: a writer that reads a row under its lock must not miss this
+        // commit.
+        let mut rows = lock(engine, rows, more, attempt, WaitMode::Blocking).done();
+        let record = self.record()?;
+        let regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
+        let additions = match engine.observers.by_table() {
+            None => Vec::new(),
+            Some(observers) => match observe::ask(&observers, &record, &regions, &rows)? {
+                Observed::Nothing => Vec::new(),
+                Observed::Additions(additions) => additions,
+                Observed::Unlocked(rows) => return Ok(Attempt::Unlocked(rows)),
+            },
+        };
+        let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;
+        // No other commit may come between the check and this one.
+        let _latch = engine.freeze_latch.write();
+        let moves = |region: &Region| region.is_replaced() || region.topology_lock.is_locked();
+        if regions.iter().any(|region| moves(region)) {
+            return Ok(Attempt::Conflict);
+        }
+        regions.iter().try_for_each(|region| region.check_serving())?;
+        let touched = self.touched.iter();
+        let touched =
+            touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
+        if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
+            return Ok(Attempt::Conflict);
+        }
+        let durability = strongest(self.durability.iter().copied());
+        let committed = commit::commit(engine, record, durability)?;
+        self.note_timestamps(&mut rows);
+        Ok(Attempt::Committed(committed))
+    }
+
+    /// Records the timestamps that later writes to its rows must follow.
+    fn note_timestamps(&self, rows: &mut RowsGuard<'_>) {
+        let timestamps = &self.engine.timestamps;
+        let cells = self.writes.iter().flat_map(|(_, cells)| cells);
+        for (nth, cell) in cells.enumerate() {
+            let at = cell.timestamp();
+            // A timestamp in the far future was chosen by the caller: it hides the cells it hides,
+            // and later writes do not follow it.
+            if at < self.now || !timestamps.may_be_own(at) {
+                continue;
+            }
+            timestamps.note_ahead(at);
+            match cell.kind() {
+                CellKind::Put => rows.note_put(nth, at),
+                _ => rows.note_delete(nth, at),
+            }
+        }
     }
 
     fn record(&self) -> Result<RecordBuilder<'_>> {

@@ -16,6 +16,7 @@ mod large_mutations;
 mod maintenance;
 mod many_markers;
 mod markers_in_puts;
+mod observers;
 mod open_scanners;
 mod out_of_time;
 mod reader_memory;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use rowhouse_filter::FilterRun;
 use rowhouse_model::{
-    Cell, CellKind, Delete, FamilyDescriptor, FilterRun, Get, Increment, Mutation, Put, Row,
-    RowRange, Scan, TableDescriptor, TableName, TimeRange, Timestamp,
+    Cell, CellKind, Delete, FamilyDescriptor, Get, Increment, Mutation, Put, Row, RowRange, Scan,
+    TableDescriptor, TableName, TimeRange, Timestamp,
 };
 use rowhouse_store::{Clock, CompactionKind, CompactionSettings, Settings, Store, Table};
 

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rowhouse_model::{Cell, FilterRun, FilterVerdict, KeptValue, Scan};
+use rowhouse_filter::{FilterRun, FilterVerdict, KeptValue};
+use rowhouse_model::{Cell, Scan};
 
 use super::plain::{Ask, Family, Plain};
 

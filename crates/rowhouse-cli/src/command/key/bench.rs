@@ -100,8 +100,7 @@ fn row(schema: &KeySchema, random: &mut Random) -> Result<Row> {
             Err(error) => refused = error,
         }
     }
-    let message = format!("no values could be drawn that the template holds: {refused}");
-    Err(Error::new(refused.kind(), message))
+    Err(refused.with_context("no values could be drawn that the template holds"))
 }
 
 /// Draws a value of a type: times of this century, texts of 4 to 12 letters, small and large

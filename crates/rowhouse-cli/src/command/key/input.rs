@@ -36,9 +36,8 @@ pub(super) fn keys_in(path: &Path, notation: Notation) -> Result<Vec<Vec<u8>>> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
     let key = |(nth, line): (usize, &str)| {
-        let at_line = |error: Error| {
-            Error::new(error.kind(), format!("{}, line {}: {error}", path.display(), nth + 1))
-        };
+        let at_line =
+            |error: Error| error.with_context(format_args!("{}, line {}", path.display(), nth + 1));
         notation.read(line).map_err(at_line)
     };
     text.lines().enumerate().map(key).collect()

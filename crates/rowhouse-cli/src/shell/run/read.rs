@@ -7,6 +7,7 @@ use rowhouse::cell::KeyValue;
 use rowhouse::filter::Filter;
 use rowhouse::key::escape;
 use rowhouse::{Get, TimeRange};
+use rowhouse_filter::with_java_flags;
 
 use super::column::{WrittenColumn, WrittenColumns};
 use super::data::checked_timestamp;
@@ -110,7 +111,7 @@ pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) 
 pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     match options.take_text("FILTER")? {
         None => Ok(None),
-        Some(text) => match Filter::parse(&text) {
+        Some(text) => match Filter::parse(&text).and_then(with_java_flags) {
             Ok(filter) => Ok(Some(Box::new(filter))),
             Err(error) => said(error.message()),
         },

@@ -157,7 +157,7 @@ pub(super) fn values(schema: &KeySchema, pairs: &Hash) -> ModelResult<Vec<(Strin
             let (name, value) = schema.parse_value(name, text, &TimeZone::UTC)?;
             return Ok((name.to_owned(), value));
         }
-        let in_field = |error: Error| Error::new(error.kind(), format!("field `{name}`: {error}"));
+        let in_field = |error: Error| error.with_context(format_args!("field `{name}`"));
         Ok((name.clone(), plain(given).map_err(in_field)?))
     };
     pairs.iter().map(value).collect()

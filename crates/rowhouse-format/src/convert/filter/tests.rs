@@ -1,5 +1,6 @@
 use proptest::prelude::*;
-use rowhouse_model::{ErrorKind, FILTER_DEPTH_MAX, Filter, FilterRun, FuzzyKey};
+use rowhouse_filter::FilterRun;
+use rowhouse_model::{ErrorKind, FILTER_DEPTH_MAX, Filter, FuzzyKey};
 
 use super::*;
 use crate::proto;

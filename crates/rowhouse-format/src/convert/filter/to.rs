@@ -14,7 +14,7 @@ use crate::proto;
 use crate::proto::filter_list::Operator;
 
 /// Encodes a filter in the format of its class. Numbers too large for Java become negative, and the
-/// server rejects them as [`rowhouse_model::FilterRun::new`] does.
+/// server rejects them as `FilterRun::new` of `rowhouse-filter` does.
 pub fn to_proto(filter: &Filter) -> proto::Filter {
     let (class, bytes) = match filter {
         Filter::Row(comparison) => ("RowFilter", comparing(comparison)),

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::parse::{Parser, error_at};
 use crate::filter::{Comparator, CompareOperator, Comparison, RegexPattern};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// A parsed filter expression: its name and arguments.
 pub(super) struct Call<'a> {
@@ -141,23 +141,14 @@ impl<'a> Call<'a> {
         let colon = colon.filter(|_| argument.is_quoted).ok_or_else(wrong)?;
         let value = &argument.bytes[colon + 1..];
         let text = || String::from_utf8_lossy(value).into_owned();
+        let regex = |flags| Comparator::Regex(RegexPattern::new(text(), flags));
         Ok(match &argument.bytes[..colon] {
             b"binary" => Comparator::Binary(Bytes::copy_from_slice(value)),
             b"binaryprefix" => Comparator::BinaryPrefix(Bytes::copy_from_slice(value)),
             b"substring" => Comparator::Substring(text()),
-            b"regexstring" => self.regex(argument, text(), RegexPattern::DOTALL)?,
-            b"regexstringnocase" => {
-                let flags = RegexPattern::DOTALL | RegexPattern::CASE_INSENSITIVE;
-                self.regex(argument, text(), flags)?
-            }
+            b"regexstring" => regex(RegexPattern::DOTALL),
+            b"regexstringnocase" => regex(RegexPattern::DOTALL | RegexPattern::CASE_INSENSITIVE),
             _ => return Err(wrong()),
-        })
-    }
-
-    fn regex(&self, argument: &Argument, text: String, flags: i32) -> Result<Comparator> {
-        RegexPattern::new(text, flags).map(Comparator::Regex).map_err(|error| match error.kind() {
-            ErrorKind::Unsupported => error,
-            _ => self.error(argument.at, error.message()),
         })
     }
 

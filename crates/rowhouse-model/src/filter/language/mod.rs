@@ -24,8 +24,8 @@ impl Filter {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a syntax error, with its byte offset from 0; `Unsupported` for a
-    /// regular expression that is not supported here.
+    /// `InvalidRequest` for a syntax error, with its byte offset from 0. Regular expressions are
+    /// compiled where the filter is executed.
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
         parse::parse(text.as_ref())
     }

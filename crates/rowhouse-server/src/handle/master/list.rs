@@ -1,8 +1,9 @@
 //! Lists tables.
 
+use rowhouse_filter::FullMatch;
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
-use rowhouse_model::{FullMatch, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{Result, TableDescriptor, TableName, TableState};
 
 use crate::server::Context;
 

@@ -1,16 +1,18 @@
 //! Background compactions of whole stores, on the simulated disk.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{
-    CompactionState, ErrorKind, FamilyDescriptor, Get, Put, Row, Scan, TableDescriptor, TableName,
+    Bytes, CompactionState, ErrorKind, FamilyDescriptor, Get, Put, Row, Scan, TableDescriptor,
+    TableName,
 };
 
-use super::*;
 use crate::disk::simulated::SimulatedDisk;
 use crate::disk::{Disk, DiskFile};
-use crate::{Clock, CompactionSettings, Region, Settings, Store, Table};
+use crate::{Clock, CompactionKind, CompactionSettings, Region, Settings, Store, Table};
 
 /// A disk that, when told to, panics where files are created.
 #[derive(Clone, Default)]
@@ -127,8 +129,7 @@ fn wait_until(what: &str, ready: impl Fn() -> bool) {
 fn failure(table: &Table) -> Option<(u32, String)> {
     let region = region(table);
     let key = (region.id(), region.families()[0].name().clone());
-    let state = region.engine().compactions.state.lock();
-    state.failed.get(&key).map(|failure| (failure.times, failure.message.clone()))
+    region.engine().compactions.failures(&key)
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn stores_are_merged_side_by_side_and_no_file_twice() {
     wait_until("both run", || tables.iter().all(|table| merging(table)));
     region(&tables[0]).request_compaction(CompactionKind::Major, None).unwrap();
     std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(region(&tables[0]).engine().compactions.state.lock().running.len(), 2);
+    assert_eq!(region(&tables[0]).engine().compactions.running_len(), 2);
 }
 
 #[test]

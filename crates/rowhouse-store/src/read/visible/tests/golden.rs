@@ -8,7 +8,8 @@ use rowhouse_model::{
 };
 
 use super::{parse, shown};
-use crate::compact::{CompactionFilter, CompactionKind, is_plain};
+use crate::compact::{CompactionFilter, is_plain};
+use crate::compaction_policy::CompactionKind;
 use crate::read::{Rules, Verdict, Visible};
 
 pub(super) const GOLDEN: &str = include_str!("../../../../tests/fixtures/visible.txt");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rowhouse_model::{Cell, FamilyDescriptor, TimeRange, Timestamp};
 
 use super::*;
-use crate::compact::CompactionKind;
+use crate::compaction_policy::CompactionKind;
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()

@@ -1,0 +1,237 @@
+//! Filters on the position of a cell within its row.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use rowhouse_model::{ColumnOffset, Error, Key, KeyBuf, Result};
+
+use super::FilterVerdict;
+
+/// ColumnPrefixFilter.
+#[derive(Debug)]
+pub(super) struct ColumnPrefix {
+    prefix: Bytes,
+}
+
+impl ColumnPrefix {
+    pub(super) fn new(prefix: Bytes) -> Self {
+        Self { prefix }
+    }
+
+    pub(super) fn judge(&self, qualifier: &[u8]) -> FilterVerdict {
+        let head = &qualifier[..qualifier.len().min(self.prefix.len())];
+        match head.cmp(&self.prefix) {
+            std::cmp::Ordering::Less => FilterVerdict::SeekToHint,
+            std::cmp::Ordering::Equal => FilterVerdict::Include,
+            std::cmp::Ordering::Greater => FilterVerdict::NextRow,
+        }
+    }
+
+    pub(super) fn hint(&self, key: Key<'_>) -> KeyBuf {
+        column_hint(key, &self.prefix)
+    }
+}
+
+/// MultipleColumnPrefixFilter. As in HBase it tests only the greatest prefix that is not greater
+/// than the qualifier. If one prefix begins another, the shorter one therefore misses columns.
+#[derive(Debug)]
+pub(super) struct ColumnPrefixes {
+    /// Sorted.
+    prefixes: Vec<Bytes>,
+    /// Index of the prefix to hint at.
+    next: usize,
+}
+
+impl ColumnPrefixes {
+    pub(super) fn new(prefixes: &BTreeSet<Bytes>) -> Self {
+        Self { prefixes: prefixes.iter().cloned().collect(), next: 0 }
+    }
+
+    pub(super) fn judge(&mut self, qualifier: &[u8]) -> FilterVerdict {
+        if self.prefixes.is_empty() {
+            return FilterVerdict::Include;
+        }
+        let next = self.prefixes.partition_point(|prefix| &prefix[..] <= qualifier);
+        if next > 0 && qualifier.starts_with(&self.prefixes[next - 1]) {
+            return FilterVerdict::Include;
+        }
+        if next == self.prefixes.len() {
+            return FilterVerdict::NextRow;
+        }
+        self.next = next;
+        FilterVerdict::SeekToHint
+    }
+
+    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+        self.prefixes.get(self.next).map(|prefix| column_hint(key, prefix))
+    }
+}
+
+/// ColumnRangeFilter.
+#[derive(Debug)]
+pub(super) struct ColumnRange {
+    min: Option<Bytes>,
+    min_inclusive: bool,
+    max: Option<Bytes>,
+    max_inclusive: bool,
+}
+
+impl ColumnRange {
+    pub(super) fn new(min: (Option<Bytes>, bool), max: (Option<Bytes>, bool)) -> Self {
+        Self { min: min.0, min_inclusive: min.1, max: max.0, max_inclusive: max.1 }
+    }
+
+    pub(super) fn judge(&self, qualifier: &[u8]) -> FilterVerdict {
+        if let Some(min) = &self.min {
+            if qualifier < &min[..] {
+                return FilterVerdict::SeekToHint;
+            }
+            if !self.min_inclusive && qualifier == min {
+                return FilterVerdict::NextColumn;
+            }
+        }
+        match &self.max {
+            Some(max) if qualifier > &max[..] => FilterVerdict::NextRow,
+            Some(max) if !self.max_inclusive && qualifier == max => FilterVerdict::NextRow,
+            _ => FilterVerdict::Include,
+        }
+    }
+
+    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+        self.min.as_ref().map(|min| column_hint(key, min))
+    }
+}
+
+/// ColumnCountGetFilter. It ends the scan when a row has more columns than the limit: it is meant
+/// for gets.
+#[derive(Debug)]
+pub(super) struct ColumnCount {
+    limit: i64,
+    count: i64,
+}
+
+impl ColumnCount {
+    pub(super) fn start(limit: u32) -> Result<Self> {
+        let limit = check_count("limit of ColumnCountGetFilter", limit)?;
+        Ok(Self { limit: i64::from(limit), count: 0 })
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.count = 0;
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.count > self.limit
+    }
+
+    pub(super) fn judge(&mut self) -> FilterVerdict {
+        self.count += 1;
+        match self.is_done() {
+            true => FilterVerdict::NextColumn,
+            false => FilterVerdict::IncludeAndNextColumn,
+        }
+    }
+}
+
+/// ColumnPaginationFilter.
+#[derive(Debug)]
+pub(super) struct ColumnPage {
+    from: ColumnOffset,
+    /// Start and end of the page as column numbers.
+    start: i32,
+    end: i32,
+    count: i32,
+}
+
+impl ColumnPage {
+    pub(super) fn start(limit: u32, from: &ColumnOffset) -> Result<Self> {
+        let limit = check_count("limit of ColumnPaginationFilter", limit)?;
+        let start = match from {
+            ColumnOffset::Skip(columns) => {
+                check_count("offset of ColumnPaginationFilter", *columns)?
+            }
+            ColumnOffset::Qualifier(_) => 0,
+        };
+        // HBase's addition wraps: a page that ends past column 2^31 is empty.
+        Ok(Self { from: from.clone(), start, end: start.wrapping_add(limit), count: 0 })
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.count = 0;
+    }
+
+    pub(super) fn judge(&mut self, qualifier: &[u8]) -> FilterVerdict {
+        if self.count >= self.end {
+            return FilterVerdict::NextRow;
+        }
+        let is_ahead = match &self.from {
+            ColumnOffset::Skip(_) => false,
+            ColumnOffset::Qualifier(first) => self.count == 0 && qualifier < &first[..],
+        };
+        if is_ahead {
+            return FilterVerdict::SeekToHint;
+        }
+        self.count += 1;
+        match self.count > self.start {
+            true => FilterVerdict::IncludeAndNextColumn,
+            false => FilterVerdict::NextColumn,
+        }
+    }
+
+    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+        match &self.from {
+            ColumnOffset::Skip(_) => None,
+            ColumnOffset::Qualifier(first) => Some(column_hint(key, first)),
+        }
+    }
+}
+
+/// TimestampsFilter.
+#[derive(Debug)]
+pub(super) struct Timestamps {
+    timestamps: BTreeSet<i64>,
+    can_hint: bool,
+}
+
+impl Timestamps {
+    pub(super) fn start(timestamps: &BTreeSet<i64>, can_hint: bool) -> Result<Self> {
+        if let Some(timestamp) = timestamps.first().filter(|&&timestamp| timestamp < 0) {
+            return Err(Error::invalid(format!(
+                "timestamp of TimestampsFilter must not be negative: timestamp={timestamp}"
+            )));
+        }
+        Ok(Self { timestamps: timestamps.clone(), can_hint })
+    }
+
+    pub(super) fn judge(&self, timestamp: i64) -> FilterVerdict {
+        if self.timestamps.contains(&timestamp) {
+            return FilterVerdict::Include;
+        }
+        if timestamp < self.timestamps.first().copied().unwrap_or(i64::MAX) {
+            return FilterVerdict::NextColumn;
+        }
+        if self.can_hint { FilterVerdict::SeekToHint } else { FilterVerdict::Skip }
+    }
+
+    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+        if !self.can_hint {
+            return None;
+        }
+        Some(match self.timestamps.range(..key.timestamp).next_back() {
+            Some(&timestamp) => Key { timestamp, kind: u8::MAX, ..key }.into(),
+            None => Key::column_end(key.row, key.family, key.qualifier).into(),
+        })
+    }
+}
+
+/// Returns the position before the first cell of another column in the same row and family.
+fn column_hint(key: Key<'_>, qualifier: &Bytes) -> KeyBuf {
+    let place = Key::column_start(key.row, key.family, b"");
+    KeyBuf { qualifier: qualifier.clone(), ..place.into() }
+}
+
+/// Converts a number that must fit a Java `int`.
+fn check_count(what: &str, count: u32) -> Result<i32> {
+    i32::try_from(count)
+        .map_err(|_| Error::invalid(format!("{what} too large: {count}, max={}", i32::MAX)))
+}

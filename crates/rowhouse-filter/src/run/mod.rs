@@ -1,0 +1,171 @@
+//! Execution of a filter on the rows of one scanner.
+//!
+//! Each of HBase's classes has a small state type; [`State`] enumerates them. Quirks of HBase are
+//! kept, because results depend on them. Where HBase reads past the bytes of a cell, loses rows or
+//! does not terminate, `docs/filters.md` describes the behavior here.
+
+mod columns;
+mod fuzzy;
+mod list;
+mod ranges;
+mod rows;
+mod state;
+mod values;
+mod verdict;
+mod wrap;
+
+use state::State;
+pub use verdict::FilterVerdict;
+
+use rowhouse_model::{
+    CellRef, Comparator, Comparison, Error, FILTER_DEPTH_MAX, Filter, KeyBuf, Result,
+};
+
+use crate::regex::RegexMemoryLimit;
+
+/// The part of an included cell's value to keep. With anything but [`KeptValue::Whole`] the cell
+/// also loses its tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptValue {
+    /// The whole value.
+    Whole,
+    /// No value: it becomes empty.
+    Nothing,
+    /// Its length, as four bytes, big-endian.
+    Length,
+    /// This number, as four bytes, big-endian: of several KeyOnlyFilters, a later one counts the
+    /// bytes that an earlier one left.
+    Number(u32),
+}
+
+/// Execution state of a filter. The caller follows HBase's `RegionScannerImpl` and
+/// `UserScanQueryMatcher`: [`FilterRun::reset`] before each row, [`FilterRun::filters_row_key`],
+/// then [`FilterRun::judge`] for each visible cell, family by family, then [`FilterRun::keeps`] for
+/// the included cells and, if any remain, [`FilterRun::filters_row`].
+///
+/// A value that cannot be compared (seven bytes with a
+/// [`Comparator::Long`](rowhouse_model::Comparator::Long)) ends the scan: everything after it is
+/// excluded, and [`FilterRun::check`] returns the error.
+#[derive(Debug)]
+pub struct FilterRun {
+    state: State,
+    failure: Option<Error>,
+    has_failed: bool,
+}
+
+impl FilterRun {
+    /// Prepares a filter for one scanner.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a filter that HBase's constructors reject, one nested deeper than
+    /// [`FILTER_DEPTH_MAX`], or an invalid regular expression;
+    /// `Unsupported` for a Java regular expression that is not supported here.
+    pub fn new(filter: &Filter, reversed: bool) -> Result<Self> {
+        check_depth(filter)?;
+        let room = RegexMemoryLimit::for_several(regexes(filter));
+        Ok(Self { state: State::start(filter, reversed, room)?, failure: None, has_failed: false })
+    }
+
+    /// Returns the error of a failed comparison, once. Call it at the end of rows or of the scan:
+    /// without an error the result is complete.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for bytes that a comparator of the filter cannot parse as a number, and for
+    /// text on which a regular expression exceeds its step limit.
+    pub fn check(&mut self) -> Result<()> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Resets the state at the end of a row.
+    pub fn reset(&mut self) {
+        self.state.reset();
+    }
+
+    /// Returns whether the filter will include nothing more, so that the scan can end.
+    pub fn is_done(&mut self) -> bool {
+        self.has_failed || self.state.is_done()
+    }
+
+    /// Returns whether the row key excludes the row.
+    pub fn filters_row_key(&mut self, row: &[u8]) -> bool {
+        if self.is_done() {
+            return true;
+        }
+        let filters = self.state.filters_row_key(row);
+        self.or_fail(filters, true)
+    }
+
+    /// Returns the verdict on a visible cell.
+    pub fn judge(&mut self, cell: &CellRef<'_>) -> FilterVerdict {
+        if self.has_failed {
+            return FilterVerdict::NextRow;
+        }
+        let verdict = self.state.judge(cell);
+        self.or_fail(verdict, FilterVerdict::NextRow)
+    }
+
+    /// Returns the part of the last included cell's value to keep.
+    pub fn kept_value(&mut self, _cell: &CellRef<'_>) -> KeptValue {
+        self.state.kept_value(KeptValue::Whole)
+    }
+
+    /// Returns the position to seek to after a cell with the verdict [`FilterVerdict::SeekToHint`];
+    /// `None` for the next cell. A hint that is not ahead also means the next cell. In a reversed
+    /// scan the row of a hint may itself match.
+    pub fn hint(&mut self, cell: &CellRef<'_>) -> Option<KeyBuf> {
+        self.state.hint(cell.key)
+    }
+
+    /// Returns whether the whole row must be read before any part of it is returned; limits then
+    /// count whole rows.
+    pub fn needs_whole_row(&self) -> bool {
+        self.state.needs_whole_row()
+    }
+
+    /// At the end of a row, if [`FilterRun::needs_whole_row`]: returns whether an included cell
+    /// stays in the row.
+    pub fn keeps(&mut self, cell: &CellRef<'_>) -> bool {
+        self.state.keeps(cell)
+    }
+
+    /// Returns whether to exclude the complete row. Call it only for rows with cells, because
+    /// PageFilter counts rows here.
+    pub fn filters_row(&mut self) -> bool {
+        self.has_failed || self.state.filters_row()
+    }
+
+    /// Returns whether the filter needs the family's cells to decide which rows to include.
+    pub fn needs_family(&self, family: &[u8]) -> bool {
+        self.state.needs_family(family)
+    }
+
+    fn or_fail<T>(&mut self, said: Result<T>, failed: T) -> T {
+        said.unwrap_or_else(|error| {
+            self.failure = Some(error);
+            self.has_failed = true;
+            failed
+        })
+    }
+}
+
+/// Returns an error for a filter that is nested too deeply for recursion.
+pub(crate) fn check_depth(filter: &Filter) -> Result<()> {
+    let mut level = vec![filter];
+    for _ in 0..FILTER_DEPTH_MAX {
+        level = level.into_iter().flat_map(Filter::children).collect();
+        if level.is_empty() {
+            return Ok(());
+        }
+    }
+    Err(Error::invalid(format!("filters too deep in each other: max={FILTER_DEPTH_MAX}")))
+}
+
+/// Returns the number of regular expressions in the filter. Call [`check_depth`] first.
+fn regexes(filter: &Filter) -> usize {
+    let is_regex = |comparison: &Comparison| matches!(comparison.comparator, Comparator::Regex(_));
+    let own = usize::from(filter.comparison().is_some_and(is_regex));
+    own + filter.children().iter().map(regexes).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,414 @@
+//! Observers see each change of a row before it is committed, and may refuse it or add to it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use proptest::prelude::*;
+use rowhouse_model::{
+    Append, Columns, Condition, Delete, Error, ErrorKind, FamilyDescriptor, Get, Increment,
+    Mutation, Put, Result, Row, RowCondition, RowRange, Scan, Snapshot, TableDescriptor, TableName,
+    Timestamp,
+};
+use rowhouse_store::{Additions, Observer, RowChange, Store, Table, TableChange};
+
+fn table_name(name: &str) -> TableName {
+    TableName::parse(name).unwrap()
+}
+
+fn create(store: &Store, name: &str) -> Arc<Table> {
+    let family = FamilyDescriptor::new("f").unwrap().versions(100);
+    let table = TableDescriptor::new(table_name(name)).family(family);
+    store.create_table(table, &["m".into()]).unwrap();
+    store.table(&table_name(name)).unwrap()
+}
+
+fn put(row: &str, qualifier: &str, value: &str) -> Put {
+    let qualifier = qualifier.to_owned();
+    Put::new(row.to_owned()).unwrap().add("f", qualifier, value).unwrap()
+}
+
+fn get(table: &Table, row: &str) -> Row {
+    table.get(&Get::new(row.to_owned()).unwrap()).unwrap()
+}
+
+fn count(table: &Table, row: &str) -> i64 {
+    get(table, row).counter("f", "n").unwrap().unwrap_or(0)
+}
+
+/// The newest cells of a row as text.
+fn text(row: &Row) -> String {
+    let cells = row.cells().map(|cell| {
+        let qualifier = String::from_utf8_lossy(cell.qualifier());
+        format!("{qualifier}@{}={}", cell.timestamp(), cell.value().escape_ascii())
+    });
+    cells.collect::<Vec<_>>().join(" ")
+}
+
+fn value(row: &Row, qualifier: &str) -> String {
+    let value = row.value("f", qualifier).map(|value| value.to_vec()).unwrap_or_default();
+    String::from_utf8(value).unwrap()
+}
+
+/// Calls a function for each change.
+struct Call<F>(F);
+
+impl<F> Observer for Call<F>
+where
+    F: Fn(&RowChange, &mut Additions) -> Result<()> + Send + Sync,
+{
+    fn columns(&self) -> Columns {
+        Columns::all()
+    }
+
+    fn row_changes(&self, change: &RowChange, additions: &mut Additions) -> Result<()> {
+        self.0(change, additions)
+    }
+}
+
+fn observe(
+    store: &Store,
+    table: &Table,
+    call: impl Fn(&RowChange, &mut Additions) -> Result<()> + Send + Sync + 'static,
+) {
+    store.observe(table.name(), Arc::new(Call(call))).unwrap();
+}
+
+/// Returns the changes of a table's column `q` from now on, each as `row: before > after`.
+fn record(store: &Store, table: &Table) -> Arc<Mutex<Vec<String>>> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let to = Arc::clone(&seen);
+    observe(store, table, move |change, _| {
+        let row = String::from_utf8_lossy(&change.row);
+        let (before, after) = (value(&change.before, "q"), value(&change.after, "q"));
+        to.lock().push(format!("{row}: {before} > {after}"));
+        Ok(())
+    });
+    seen
+}
+
+#[test]
+fn every_way_of_writing_is_seen_once_with_the_row_before_and_after() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = create(&store, "t");
+    table.mutate(&put("a", "q", "0").into()).unwrap();
+    let seen = record(&store, &table);
+    let changes = |expected: &[&str]| assert_eq!(std::mem::take(&mut *seen.lock()), expected);
+
+    table.mutate(&put("a", "q", "1").into()).unwrap();
+    changes(&["a: 0 > 1"]);
+    table.mutate(&Append::new("a").unwrap().add("f", "q", "2").unwrap().into()).unwrap();
+    changes(&["a: 1 > 12"]);
+    let newest = Delete::new("a").unwrap().version("f", "q", Timestamp::LATEST).unwrap();
+    table.mutate(&newest.into()).unwrap();
+    changes(&["a: 12 > 1"]);
+    let outcomes = table.batch(vec![
+        put("b", "q", "1").into(),
+        put("b", "q", "2").into(),
+        put("z", "q", "3").into(),
+        Delete::new("a").unwrap().into(),
+    ]);
+    assert!(outcomes.iter().all(Result::is_ok));
+    changes(&["b:  > 2", "a: 1 > ", "z:  > 3"]);
+    let absent = Condition::NoRow;
+    assert!(table.mutate_if(&absent, &put("b", "q", "9").into()).unwrap().is_none());
+    changes(&[]);
+    assert!(table.mutate_if(&absent, &put("c", "q", "1").into()).unwrap().is_some());
+    changes(&["c:  > 1"]);
+    let region = table.region_of(b"b");
+    let conditions = [RowCondition { row: "c".into(), condition: Condition::NoRow }];
+    let both = [put("b", "q", "4").into(), put("d", "q", "5").into()];
+    assert!(region.mutate_rows(&conditions, &both).unwrap().is_none());
+    changes(&[]);
+    assert!(region.mutate_rows(&[], &both).unwrap().is_some());
+    changes(&["b: 2 > 4", "d:  > 5"]);
+    let both = [(Arc::clone(&table), put("d", "q", "6").into()), {
+        (Arc::clone(&table), put("x", "q", "7").into())
+    }];
+    store.commit(&both).unwrap();
+    changes(&["d: 5 > 6", "x:  > 7"]);
+    store
+        .transact(|transaction| {
+            transaction.mutate(&table, put("e", "q", "1"))?;
+            transaction.mutate(&table, put("e", "q", "2"))?;
+            transaction.mutate(&table, put("d", "other", "2")).map(|_| ())
+        })
+        .unwrap();
+    changes(&["e:  > 2", "d: 6 > 6"]);
+}
+
+#[test]
+fn a_refused_change_leaves_nothing_and_its_neighbours_in_other_records_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let to = Arc::clone(&log);
+    observe(&store, &table, move |change, additions| {
+        additions.mutate(&to, put(&format!("log {}", value(&change.after, "q")), "q", "x"));
+        match value(&change.after, "q").as_str() {
+            "bad" => Err(Error::new(ErrorKind::InvalidRequest, "no")),
+            _ => Ok(()),
+        }
+    });
+    let refused = table.mutate(&put("a", "q", "bad").into()).unwrap_err();
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::InvalidRequest, "no"));
+    let refused = store.transact(|transaction| {
+        transaction.mutate(&table, put("a", "q", "good"))?;
+        transaction.mutate(&table, put("b", "q", "bad"))
+    });
+    assert_eq!(refused.unwrap_err().message(), "no");
+    // An increment reads its row, so it is in another record than the put before it.
+    let outcomes = table.batch(vec![
+        put("a", "q", "bad").into(),
+        Increment::new("c").unwrap().add("f", "n", 1).unwrap().into(),
+    ]);
+    assert_eq!(outcomes[0].as_ref().unwrap_err().message(), "no");
+    assert!(outcomes[1].is_ok());
+    assert!(get(&table, "a").is_empty() && get(&log, "log bad").is_empty());
+    assert_eq!(count(&table, "c"), 1);
+}
+
+#[test]
+fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (posts, counts) = (create(&store, "posts"), create(&store, "counts"));
+    let to = Arc::clone(&counts);
+    observe(&store, &posts, move |change, additions| {
+        let grown = i64::from(!change.after.is_empty()) - i64::from(!change.before.is_empty());
+        additions.mutate(&to, Increment::new("all")?.add("f", "n", grown)?);
+        Ok(())
+    });
+    let writers = 4;
+    let rounds = 100;
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let posts = &posts;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let row = |nth: u32| {
+                        format!("{}{writer}-{round}-{nth}", ["a", "z"][nth as usize % 2])
+                    };
+                    let batch = (0..3).map(|nth| put(&row(nth), "q", "x").into());
+                    assert!(posts.batch(batch.collect()).iter().all(Result::is_ok));
+                    posts.mutate(&Delete::new(row(1)).unwrap().into()).unwrap();
+                }
+            });
+        }
+        // No read point shows a post without its count.
+        let (store, posts, counts) = (&store, &posts, &counts);
+        scope.spawn(move || {
+            for _ in 0..50 {
+                let point = store.read_point();
+                let all = counts.get_at(&Get::new("all").unwrap(), &point).unwrap();
+                let mut scanner = posts.scan_at(Scan::new(RowRange::all()), &point).unwrap();
+                let mut rows = 0;
+                while scanner.next().unwrap().is_some() {
+                    rows += 1;
+                }
+                assert_eq!(all.counter("f", "n").unwrap().unwrap_or(0), rows);
+            }
+        });
+    });
+    assert_eq!(count(&counts, "all"), i64::from(writers * rounds * 2));
+    // The log alone holds everything.
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(dir.path(), copy.path());
+    let copied = Store::open(copy.path()).unwrap();
+    let counts = copied.table(&table_name("counts")).unwrap();
+    assert_eq!(count(&counts, "all"), i64::from(writers * rounds * 2));
+}
+
+fn copy_dir(from: &std::path::Path, to: &std::path::Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => {
+                std::fs::create_dir_all(&target).unwrap();
+                copy_dir(&entry.path(), &target);
+            }
+            // The copy must not be taken for a directory in use.
+            false if entry.file_name() == "LOCK" => {}
+            false => _ = std::fs::copy(entry.path(), target).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn an_observer_whose_rows_change_at_each_attempt_gets_all_rows_locked() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, other) = (create(&store, "t"), create(&store, "other"));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let (to, counted) = (Arc::clone(&other), Arc::clone(&calls));
+    observe(&store, &table, move |_, additions| {
+        let call = counted.fetch_add(1, Ordering::Relaxed);
+        additions.mutate(&to, put(&format!("row {call}"), "q", "x"));
+        Ok(())
+    });
+    for attempts in [4, 8] {
+        table.mutate(&put("a", "q", "1").into()).unwrap();
+        assert_eq!(calls.load(Ordering::Relaxed), attempts);
+        assert_eq!(value(&get(&other, &format!("row {}", attempts - 1)), "q"), "x");
+    }
+}
+
+#[test]
+fn additions_are_newer_than_a_delete_of_the_same_millisecond_and_no_observer_sees_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = create(&store, "t");
+    let to = Arc::clone(&table);
+    observe(&store, &table, move |change, additions| {
+        additions.mutate(&to, Delete::new("last")?);
+        additions.mutate(&to, put("last", "q", &value(&change.after, "q")));
+        Ok(())
+    });
+    for nth in 0..200 {
+        table.mutate(&put("a", "q", &nth.to_string()).into()).unwrap();
+        assert_eq!(value(&get(&table, "last"), "q"), nth.to_string());
+    }
+}
+
+#[test]
+fn changes_that_do_not_go_row_by_row_are_told() {
+    struct Told(Mutex<Vec<TableChange>>);
+    impl Observer for Told {
+        fn columns(&self) -> Columns {
+            Columns::all()
+        }
+        fn row_changes(&self, _: &RowChange, _: &mut Additions) -> Result<()> {
+            Ok(())
+        }
+        fn table_changes(&self, table: &TableName, change: TableChange) {
+            assert_eq!(*table, table_name("t"));
+            self.0.lock().push(change);
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = create(&store, "t");
+    create(&store, "other");
+    let told = Arc::new(Told(Mutex::default()));
+    store.observe(table.name(), told.clone()).unwrap();
+    store.take_snapshot(Snapshot::new("s", table.name().clone()).unwrap()).unwrap();
+    store.truncate_region(&table.regions()[0].name().full).unwrap();
+    store.drop_family(table.name(), b"nope").unwrap_err();
+    store.add_family(table.name(), FamilyDescriptor::new("g").unwrap()).unwrap();
+    store.disable_table(table.name()).unwrap();
+    store.restore_snapshot("s").unwrap();
+    store.truncate_table(table.name(), true).unwrap();
+    store.disable_table(&table_name("other")).unwrap();
+    store.drop_table(&table_name("other")).unwrap();
+    store.disable_table(table.name()).unwrap();
+    store.drop_table(table.name()).unwrap();
+    create(&store, "t").mutate(&put("a", "q", "1").into()).unwrap();
+    use TableChange::{Altered, Dropped, Restored, Truncated};
+    assert_eq!(*told.0.lock(), [Truncated, Altered, Restored, Truncated, Dropped]);
+}
+
+#[test]
+fn an_observer_of_a_table_that_is_not_there_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let observer = Arc::new(Call(|_: &RowChange, _: &mut Additions| Ok(())));
+    let refused = store.observe(&table_name("nope"), observer.clone()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::TableNotFound);
+    assert!(store.observe(&table_name("hbase:meta"), observer).is_err());
+}
+
+/// A random write of three rows.
+#[derive(Clone, Debug)]
+enum Write {
+    One(Mutation),
+    Batch(Vec<Mutation>),
+    Atomic(Vec<Mutation>),
+    Transaction(Vec<Mutation>),
+    Flush,
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let row = || prop::sample::select(vec!["a", "b", "z"]);
+    let qualifier = || prop::sample::select(vec!["p", "q"]);
+    let at = || prop_oneof![3 => Just(None), 2 => (1i64..5).prop_map(Some)];
+    let at = move || at().prop_map(|at| at.map(|at| Timestamp::from_millis(at).unwrap()));
+    let version = |at: Option<Timestamp>| at.unwrap_or(Timestamp::LATEST);
+    prop_oneof![
+        4 => (row(), qualifier(), at(), 0u8..10).prop_map(move |(row, qualifier, at, value)| {
+            Put::new(row).unwrap().add_at("f", qualifier, version(at), vec![value]).unwrap().into()
+        }),
+        1 => row().prop_map(|row| Delete::new(row).unwrap().into()),
+        1 => (row(), qualifier(), at()).prop_map(move |(row, qualifier, at)| {
+            Delete::new(row).unwrap().version("f", qualifier, version(at)).unwrap().into()
+        }),
+        1 => (row(), qualifier(), at()).prop_map(move |(row, qualifier, at)| {
+            Delete::new(row).unwrap().column("f", qualifier, version(at)).unwrap().into()
+        }),
+        1 => (row(), 1i64..5).prop_map(|(row, at)| {
+            let at = Timestamp::from_millis(at).unwrap();
+            Delete::new(row).unwrap().family_version("f", at).unwrap().into()
+        }),
+        1 => row().prop_map(|row| {
+            Increment::new(row).unwrap().add("f", "n", 1).unwrap().into()
+        }),
+        1 => (row(), qualifier()).prop_map(|(row, qualifier)| {
+            Append::new(row).unwrap().add("f", qualifier, "x").unwrap().into()
+        }),
+    ]
+}
+
+fn write() -> impl Strategy<Value = Write> {
+    let several = || prop::collection::vec(mutation(), 1..6);
+    let of_one_region = |mutations: Vec<Mutation>| {
+        mutations.into_iter().filter(|mutation| mutation.row()[..] < b"m"[..]).collect()
+    };
+    prop_oneof![
+        3 => mutation().prop_map(Write::One),
+        3 => several().prop_map(Write::Batch),
+        2 => several().prop_map(of_one_region).prop_map(Write::Atomic),
+        2 => several().prop_map(Write::Transaction),
+        1 => Just(Write::Flush),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #[test]
+    fn a_mirror_that_an_observer_keeps_is_always_like_its_table(
+        writes in prop::collection::vec(write(), 1..25),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let (table, mirror) = (create(&store, "t"), create(&store, "mirror"));
+        let to = Arc::clone(&mirror);
+        observe(&store, &table, move |change, additions| {
+            let row = String::from_utf8(change.row.to_vec()).unwrap();
+            let before = to.get(&Get::new(change.row.clone())?)?;
+            assert_eq!(value(&before, "q"), text(&change.before), "before: {row}");
+            additions.mutate(&to, put(&row, "q", &text(&change.after)));
+            Ok(())
+        });
+        for write in writes {
+            match write {
+                Write::One(mutation) => _ = table.mutate(&mutation),
+                Write::Batch(mutations) => _ = table.batch(mutations),
+                Write::Atomic(mutations) => {
+                    let _ = table.region_of(b"a").mutate_rows(&[], &mutations);
+                }
+                Write::Transaction(mutations) => {
+                    let _ = store.transact(|transaction| {
+                        mutations.iter().try_for_each(|mutation| {
+                            transaction.mutate(&table, mutation.clone()).map(|_| ())
+                        })
+                    });
+                }
+                Write::Flush => table.flush().unwrap(),
+            }
+            for row in ["a", "b", "z"] {
+                prop_assert_eq!(value(&get(&mirror, row), "q"), text(&get(&table, row)));
+            }
+        }
+    }
+}

@@ -159,12 +159,12 @@ impl Admin<'_> {
     /// family, because HBase's call for larger changes replaces the whole declaration.
     ///
     /// ```
-    /// use rowhouse::schema::FamilyDescriptor;
+    /// use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
     ///
     /// // How does a table get another family?
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
     /// let tags = FamilyDescriptor::new("tags")?.versions(3);
-    /// let add = move |blog: &rowhouse::schema::TableDescriptor| Ok(blog.clone().family(tags.clone()));
+    /// let add = move |blog: &TableDescriptor| Ok(blog.clone().family(tags.clone()));
     /// database.admin().alter_table("blog", add).await
     /// # }
     /// ```

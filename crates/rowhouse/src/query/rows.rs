@@ -19,9 +19,9 @@ use crate::table::Table;
 /// merged.
 const OPENING_MAX: usize = 32;
 
-/// The rows of a query, in the plan's order or reversed, read on demand. [`QueryRows::next`] returns
-/// them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with the
-/// combinators of other crates.
+/// The rows of a query, in the plan's order or reversed, read on demand. [`QueryRows::next`]
+/// returns them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with
+/// the combinators of other crates.
 ///
 /// ```
 /// use futures_util::{StreamExt, TryStreamExt};

@@ -75,7 +75,7 @@ fn what_rows_and_names_cost_is_warned_of_with_the_measured_numbers() {
     let text = String::from_utf8(ran.stdout).unwrap();
     let findings: Vec<_> = text.lines().filter(|line| line.starts_with(['K', 'T'])).collect();
     expect![[r#"
-        K11 few leading domains: 120 keys of the sample begin with 120 hosts of 1 domain, by the last two parts of `host`, and the hosts of a domain stand together; put a bucket in front: domains=1, min=9
+        K11 few leading domains: 120 keys of the sample begin with 120 hosts of 1 domain, by the last two parts of `host`, and the hosts of a domain are adjacent; put a bucket before it: domains=1, min=9
         T1 many families: each of b, c, d, details has a memstore and files of its own in every region; put columns that are read together into one family: families=4, max=3
         T2 long names: the names of `details` and its qualifiers take 15.0 bytes a cell beyond one letter and two, in 120 cells: 1800 bytes, 13 % of the family; store short names, and declare readable ones as columns: max=10 %
         T3 long row keys: row keys take 84.1 bytes a cell, in 120 cells: 10090 bytes, 73 % of the table; store a hash or a shorter type: max=64"#]].assert_eq(&findings.join("\n"));

@@ -568,9 +568,10 @@ fn sorted(splits: &[Bytes]) -> Result<Vec<Bytes>> {
     }
     match splits.windows(2).find(|pair| pair[0] == pair[1]) {
         None => Ok(splits),
-        Some(pair) => {
-            Err(Error::invalid(format!("split keys must differ: twice={}", escape(&pair[0]))))
-        }
+        Some(pair) => Err(Error::invalid(format!(
+            "split keys must be distinct: duplicate={}",
+            escape(&pair[0])
+        ))),
     }
 }
 

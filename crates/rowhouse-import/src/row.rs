@@ -108,8 +108,8 @@ impl RowConverter {
         if columns.is_empty() {
             let names: Vec<_> = targets.columns.columns().iter().map(Column::name).collect();
             return Err(Error::invalid(format!(
-                "the file has no field for any column, and a row is its cells; a constant is one too \
-                 (--set COLUMN=TEXT): columns={}",
+                "the file has no field for any column, and a row needs a cell; a constant is \
+                 enough (--set COLUMN=TEXT): columns={}",
                 names.join(",")
             )));
         }
@@ -160,7 +160,7 @@ impl RowConverter {
         }
         match cells.is_empty() {
             false => Ok(NewRow { key, cells }),
-            true => Err(Error::invalid("no column has a value, and a row is its cells")),
+            true => Err(Error::invalid("no column has a value, and a row needs a cell")),
         }
     }
 }
@@ -183,8 +183,8 @@ fn sources_of(
 ) -> Result<Vec<Option<FieldSource>>> {
     let source = |field: &rowhouse::key::Field| match origins.get(field.name()) {
         None if !field.is_nullable() => Err(Error::invalid(format!(
-            "the file has nothing for a field of {of}: name a field of the file that it is (--map NAME={name}), or what it \
-             is made of (--set {name}=TEXT): field={name}",
+            "the file has no value for a field of {of}: map a field of the file to it (--map \
+             NAME={name}), or set it (--set {name}=TEXT): field={name}",
             name = field.name()
         ))),
         None => Ok(None),
@@ -238,7 +238,7 @@ fn value_of(
         Datum::Text(text) => read(&text),
         Datum::List(value) => Ok(value),
         Datum::Foreign { what, shown } => {
-            Err(Error::unsupported(format!("{what} is no value of a field: value={shown}")))
+            Err(Error::unsupported(format!("{what} cannot be the value of a field: value={shown}")))
         }
         Datum::Bytes(bytes) => match field_type {
             FieldType::Blob | FieldType::Bytes { .. } => Ok(bytes.into_owned().into()),

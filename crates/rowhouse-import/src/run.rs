@@ -174,8 +174,8 @@ impl Run {
         match lost {
             false => Ok(()),
             true => Err(Error::invalid(format!(
-                "an import that was not ended had written rows that the table has not: remove its file of progress to \
-                 begin anew: file={}, written={}",
+                "the table lacks rows that an incomplete import wrote: remove its progress file \
+                 to start again: file={}, written={}",
                 self.progress_path().display(),
                 reached.written
             ))),
@@ -202,8 +202,8 @@ impl Run {
         }
         let counts = survey.counts;
         Err(Error::invalid(format!(
-            "nothing was written, because rows would be written over others with their key: over rows of the files={}, \
-             over rows of the table={}; --duplicates merge writes them\n  {}",
+            "nothing was written, because rows would overwrite others with the same key: rows of \
+             the files={}, rows of the table={}; --duplicates merge writes them\n  {}",
             counts.same_key,
             counts.in_table,
             survey.examples.join("\n  ")
@@ -221,8 +221,8 @@ impl Run {
         match rejects.chain([self.progress_path()]).find(is_input) {
             None => Ok(()),
             Some(path) => Err(Error::invalid(format!(
-                "rejected rows or progress would be written over a file that is imported: --rejects and --progress name \
-                 other places: file={}",
+                "rejected rows or progress would overwrite an imported file: name other files \
+                 with --rejects and --progress: file={}",
                 path.display()
             ))),
         }

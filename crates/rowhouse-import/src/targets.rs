@@ -41,7 +41,7 @@ impl Targets {
         match names.iter().any(|known| known == name) {
             true => Ok(()),
             false => Err(Error::invalid(format!(
-                "the table declares no field or column `{name}`; there are: {}",
+                "the table declares no field or column `{name}`; it declares: {}",
                 names.join(", ")
             ))),
         }

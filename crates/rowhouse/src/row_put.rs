@@ -170,8 +170,8 @@ impl<'t> RowPut<'t> {
         let put = self.put?;
         if self.has_random_salt {
             return Err(Error::invalid(format!(
-                "a key with a random salt cannot be inserted, the same values may stand in another row: \
-                 use bucket, or give the salt: table={}",
+                "a key with a random salt cannot be inserted, the same values may be in another \
+                 row: use bucket, or give the salt: table={}",
                 self.table.name()
             )));
         }

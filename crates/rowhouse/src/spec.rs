@@ -136,7 +136,7 @@ impl TableSpec {
         self.and(|declared| {
             if declared.find_family(family.name()).is_ok() {
                 let name = rowhouse_model::escape(family.name());
-                return Err(Error::invalid(format!("a table has a family once: family={name}")));
+                return Err(Error::invalid(format!("duplicate family: family={name}")));
             }
             Ok(declared.family(family))
         })
@@ -252,9 +252,7 @@ impl TableSpec {
         let mut splits = self.splits.clone();
         if let Some(regions) = self.regions {
             let schema = self.key_schema()?.ok_or_else(|| {
-                Error::invalid(format!(
-                    "the table declares no key by which to make regions: regions={regions}"
-                ))
+                Error::invalid(format!("the table declares no key to split by: regions={regions}"))
             })?;
             splits.extend(schema.splits(regions)?);
         }

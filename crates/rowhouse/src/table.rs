@@ -102,9 +102,9 @@ impl Table {
         match &self.inner.key {
             Key::Declared(schema) => Ok(schema),
             Key::Undeclared => Err(Error::invalid(format!(
-                "table {name} declares no key; declare one when it is made: \
-                 TableSpec::new(\"{name}\").key(\"[user text]_[at millis desc]\"), \
-                 or in the shell: alter '{name}', KEY => '[user text]_[at millis desc]'",
+                "table {name} declares no key; declare one when it is created: \
+                 TableSpec::new(\"{name}\").key(\"[user text]_[at millis desc]\"), or in the \
+                 shell: alter '{name}', KEY => '[user text]_[at millis desc]'",
                 name = self.name()
             ))),
             Key::Unreadable(error) => {

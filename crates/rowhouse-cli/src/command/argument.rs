@@ -48,7 +48,7 @@ pub(super) fn bound(text: &str) -> Result<String> {
 /// Checks a row as [`bound`] does, and refuses an empty one.
 pub(super) fn row(text: &str) -> Result<String> {
     match text.is_empty() {
-        true => Err(Error::invalid("no row is empty")),
+        true => Err(Error::invalid("a row must not be empty")),
         false => bound(text),
     }
 }

@@ -78,7 +78,11 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
     let ran = import(killed.path(), &ARGS);
     assert_eq!(ran.status, 3, "{}", ran.err);
     assert!(ran.out.contains("\nrejected rows are in ./scores.csv.rejected\n"), "{}", ran.out);
-    assert!(ran.out.contains("19980 rows written to scores, going on where it was"), "{}", ran.out);
+    assert!(
+        ran.out.contains("19980 rows written to scores, resuming an incomplete import"),
+        "{}",
+        ran.out
+    );
     assert_eq!(cells(killed.path(), "scores"), cells(whole.path(), "scores"));
     assert!(!killed.path().join("scores.csv.progress").exists());
     let rejected = |dir: &Path| fs::read_to_string(dir.join("scores.csv.rejected")).unwrap();

@@ -126,7 +126,7 @@ impl<'s, 'k> KeyReader<'s, 'k> {
             self.pass(element, &mut computed)?;
         }
         if self.at < self.key.len() {
-            return Err(KeyMismatch::new(self.at, "the key goes on behind its last field"));
+            return Err(KeyMismatch::new(self.at, "the key continues after its last field"));
         }
         let checks = schema.computed().iter().zip(self.places);
         checks
@@ -167,7 +167,7 @@ fn in_field(field: &Field, why: KeyMismatch) -> KeyMismatch {
 
 #[cold]
 fn not_held(field: &Field, at: usize, rust_type: &str) -> KeyMismatch {
-    KeyMismatch::new(at, format!("field `{}`: no value of the type {rust_type}", field.name))
+    KeyMismatch::new(at, format!("field `{}`: not a value of the type {rust_type}", field.name))
 }
 
 /// Returns the offset after a literal that must be at `at`.

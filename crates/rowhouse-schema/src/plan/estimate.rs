@@ -47,7 +47,7 @@ impl Statistics {
         let first = starts.first().is_some_and(Vec::is_empty);
         if !first || !starts.is_sorted_by(|a, b| a < b) {
             return Err(Error::invalid(
-                "regions begin at the empty key, and each behind the one before it",
+                "regions begin at the empty key, and each after the one before it",
             ));
         }
         let stops = starts[1..].iter().cloned().chain([Vec::new()]);

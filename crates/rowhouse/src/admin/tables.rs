@@ -96,7 +96,7 @@ impl Admin<'_> {
         let fit = Fit::of(&self.database.table(name).await?, &schema).await?;
         if fit.misfits > 0 {
             return Err(Error::invalid(format!(
-                "the key of table {name} is left as it is, rows do not fit the template: {fit}"
+                "the key of table {name} is unchanged, rows do not fit the template: {fit}"
             )));
         }
         self.set_key(name, &schema).await?;

@@ -52,7 +52,7 @@ impl Cluster {
 
     pub(super) async fn explain_cell(&self, table: &TableName, _: &Get) -> Result<CellHistory> {
         Err(Error::unsupported(format!(
-            "a cluster does not tell why a cell is shown or not, only the data directory does: table={table}"
+            "a cluster cannot explain a cell, only a data directory can: table={table}"
         )))
     }
 

@@ -537,7 +537,7 @@ impl EmbeddedTransaction<'_> {
 /// Reads one row, and refuses what the client refuses.
 fn get_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
     if get.existence_only {
-        return Err(Error::invalid("a get that asks only for existence gives no row"));
+        return Err(Error::invalid("a get that checks only existence returns no row"));
     }
     read_row(store, table, get)
 }

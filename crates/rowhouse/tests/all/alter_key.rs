@@ -20,7 +20,7 @@ async fn a_template_that_every_row_fits_is_taken() {
         filled(&database, (0..40).map(|n| format!("user{n}_{n:03}"))).await;
         let fit = database.admin().alter_key("t", "[user text]_[n digits 3]").await.unwrap();
         assert_eq!((fit.rows, fit.misfits), (40, 0));
-        assert_eq!(fit.to_string(), "all rows that were looked at fit: rows=40");
+        assert_eq!(fit.to_string(), "all checked rows fit: rows=40");
         let table = database.table("t").await.unwrap();
         let found = table.query("user = 'user7'").rows().await.unwrap().collect().await.unwrap();
         assert_eq!(found.len(), 1);
@@ -38,7 +38,7 @@ async fn rows_that_do_not_fit_are_told_and_the_table_stays_as_it_was() {
         assert_eq!(refused.kind(), ErrorKind::InvalidRequest);
         assert_eq!(
             refused.message(),
-            "the key of table t is left as it is, rows do not fit the template: 2 of 4 rows that were \
+            "the key of table t is unchanged, rows do not fit the template: 2 of 4 rows that were \
              looked at do not fit, the first is about: key does not fit: field `user`: the literal `_` is \
              missing: at=5"
         );

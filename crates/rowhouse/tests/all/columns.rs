@@ -164,7 +164,7 @@ async fn a_value_that_is_none_of_its_type_leaves_its_row_out_and_is_counted() {
         let error = seven.column("count").unwrap_err();
         assert_eq!(
             error.message(),
-            "value of `count` does not fit: the bytes go on behind the value: at=4"
+            "value of `count` does not fit: there are bytes after the value: at=4"
         );
     })
     .await;

@@ -53,7 +53,7 @@ impl CellCounts {
         }
         if counted.cells != file.meta().cells() {
             return Err(Error::corruption(format!(
-                "{}: it has another number of cells: cells={}, trailer={}",
+                "{}: wrong number of cells: cells={}, trailer={}",
                 file.path().display(),
                 counted.cells,
                 file.meta().cells()

@@ -100,7 +100,7 @@ fn row(schema: &KeySchema, random: &mut Random) -> Result<Row> {
             Err(error) => refused = error,
         }
     }
-    Err(refused.with_context("no values could be drawn that the template holds"))
+    Err(refused.with_context("no random values fit the template"))
 }
 
 /// Draws a value of a type: times of this century, texts of 4 to 12 letters, small and large

@@ -104,7 +104,7 @@ impl WrittenColumn {
             let one = column.encode_value(&1.into());
             if !one.is_ok_and(|one| one[..] == 1i64.to_be_bytes()) {
                 return said(format!(
-                    "`{}` is {}, and a counter is java.long: eight bytes, the highest first",
+                    "`{}` is {}, and a counter is java.long: eight bytes, big-endian",
                     column.name(),
                     column.field_type()
                 ));

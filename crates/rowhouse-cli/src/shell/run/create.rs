@@ -29,7 +29,9 @@ pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Re
                 has_families = true;
                 spec.family(&call::text("FAMILY", &argument)?)
             }
-            other => return said(format!("a family is a text or a hash, not {}", other.kind())),
+            other => {
+                return said(format!("a family must be a text or a hash, not {}", other.kind()));
+            }
         };
     }
     if !has_families {

@@ -151,10 +151,10 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
     for at in 0..call.arguments.len() {
         regions.push(find(session, &call.text(at)?).await?);
     }
-    let [first, rest @ ..] = &regions[..] else { return said("a merge takes two regions or more") };
+    let [first, rest @ ..] = &regions[..] else { return said("a merge needs two regions or more") };
     if let Some(other) = rest.iter().find(|other| other.table != first.table) {
         return said(format!(
-            "regions of one table are merged, not of several: {}, {}",
+            "regions to merge must be of one table: {}, {}",
             first.table, other.table
         ));
     }
@@ -178,7 +178,7 @@ pub(super) async fn unassign<W: Write>(session: &mut Session<W>, call: Call) -> 
 /// Moves a region.
 pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     if call.arguments.len() > 1 {
-        return said("the server that a region is moved to cannot be named: leave it out");
+        return said("a target server cannot be given: omit it");
     }
     let region = find(session, &call.text(0)?).await?;
     Ok(session.database.admin().move_region(&region).await?)

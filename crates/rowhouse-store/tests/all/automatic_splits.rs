@@ -231,7 +231,7 @@ fn rows_that_all_belong_together_are_not_split_by_hand_either() {
     for at in [None, Some(Bytes::from_static(b"/behind/nothing"))] {
         let error = store.split_region(&region, at).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-        assert!(error.message().contains("split policy or restriction: row=one/"), "{error}");
+        assert!(error.message().contains("after the middle of the region: row=one/"), "{error}");
     }
     let error = store.split_region(&region, Some("one/5".into())).unwrap_err();
     assert!(error.message().starts_with("a region is split at a row after its first"), "{error}");

@@ -51,9 +51,21 @@ const STORE: &[Layer] = &[
     ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage"]),
 ];
 
+const SCHEMA: &[Layer] = &[
+    ("values", &["error", "spelling", "time", "value"]),
+    ("fields", &["transform", "encode", "computed", "order", "field"]),
+    ("templates", &["template", "key", "columns"]),
+    ("uses of templates", &["plan", "typed", "advise"]),
+];
+
 #[test]
 fn modules_of_the_store_use_only_those_below_them() {
     check("rowhouse-store", STORE);
+}
+
+#[test]
+fn modules_of_the_schema_crate_use_only_those_below_them() {
+    check("rowhouse-schema", SCHEMA);
 }
 
 /// Compares the modules of a crate, and their table in the documentation, with `layers`.
@@ -263,7 +275,8 @@ fn paths_are_found_in_all_their_forms_and_tests_are_left_out() {
 
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("a.rs");
-    let text = "use a; // b\n#[cfg(test)]\nuse c;\n#[cfg(all(test, x))]\n#[y]\nmod d {\n    e;\n}\nf\n";
+    let text =
+        "use a; // b\n#[cfg(test)]\nuse c;\n#[cfg(all(test, x))]\n#[y]\nmod d {\n    e;\n}\nf\n";
     fs::write(&file, text).unwrap();
     assert_eq!(without_tests(&file).split_whitespace().collect::<Vec<_>>().join(" "), "use a; f");
 }

@@ -4,8 +4,8 @@
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::{MetaTable, RegionRow, State};
 use rowhouse_model::{
-    Error, FamilyDescriptor, Get, RegionInfo, Result, Row, RowRange, Scan, ServerName,
-    TableDescriptor, TableName, TableState, Timestamp,
+    FamilyDescriptor, Get, RegionInfo, Result, Row, RowRange, Scan, ServerName, TableDescriptor,
+    TableName, TableState, Timestamp,
 };
 
 use crate::region::table_not_found;

@@ -24,6 +24,7 @@ accept CRATE:
 lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy -p rowhouse-import --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 # Start a server in ./rowhouse-data, with metrics on 127.0.0.1:16030.

@@ -3,7 +3,6 @@
 mod args;
 mod command;
 mod counted;
-mod one_line;
 mod shell;
 
 use std::process::ExitCode;

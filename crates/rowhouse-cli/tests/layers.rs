@@ -38,6 +38,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "rowhouse-client",
         ],
     ),
+    ("rowhouse-import", &["rowhouse-model", "rowhouse-store", "rowhouse"]),
     (
         "rowhouse-cli",
         &[
@@ -49,6 +50,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "rowhouse-client",
             "rowhouse-server",
             "rowhouse",
+            "rowhouse-import",
         ],
     ),
 ];

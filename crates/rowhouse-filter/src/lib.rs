@@ -1,7 +1,7 @@
 //! Execution of HBase's filters and comparators, with Java's regular expressions.
 //!
 //! [`FilterRun`] executes a [`Filter`](rowhouse_model::Filter) on the rows of one scanner,
-//! [`ComparisonRun`] a comparison on bytes. What a filter is, its text and its bytes are in
+//! [`ComparisonRun`] a comparison on bytes. Filters as values, their text and their bytes are in
 //! `rowhouse-model` and `rowhouse-format`: a client needs no more than those.
 //!
 //! ```

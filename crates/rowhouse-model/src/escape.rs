@@ -56,6 +56,20 @@ pub fn unescape(text: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns the text with characters that would break the line or move a terminal's cursor as
+/// `\xHH`, and backslashes escaped in the same way.
+pub fn escape_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => shown.push_str("\\x5C"),
+            c if c.is_control() => shown.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,30 +1,37 @@
 //! The cluster that clients see: a master, region servers, and the location of each region. It is
 //! one process, but this module does not assume a single region server.
 
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::meta::MetaTable;
+use rowhouse_format::rpc::FRAME_LEN_MAX;
 use rowhouse_model::{
     Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, ServerName, TableName, TableState,
 };
 use rowhouse_store::{Region, Store};
 
+use crate::Options;
 use crate::backups::Backups;
+use crate::bulk_loads::BulkLoads;
+use crate::limits::FRAME_SLACK_BYTES;
 use crate::maintenance::Maintenance;
-use crate::metrics::Calls;
-use crate::requests::Requests;
-use crate::scanners::Scanners;
-use crate::slow_log::SlowLog;
+use crate::region_server::RegionServer;
+use crate::server::StopRequest;
 
-/// The whole served cluster.
+/// The whole served cluster: what its region servers share, and the region servers.
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) id: String,
     pub(crate) master: ServerName,
     pub(crate) backups: Arc<Backups>,
+    /// The bulk loads of clients.
+    pub(crate) bulk_loads: BulkLoads,
+    /// Lets clients stop the server.
+    pub(crate) stop_request: StopRequest,
+    /// Maximum bytes of a call.
+    pub(crate) frame_len_max: usize,
     region_servers: Vec<Arc<RegionServer>>,
     namespace_region: RegionInfo,
     /// The system tables, built for this version of the store's catalog.
@@ -38,17 +45,6 @@ struct SystemTables {
     namespace: Arc<MetaTable>,
 }
 
-/// One region server: its name and the state it keeps for clients.
-pub(crate) struct RegionServer {
-    pub(crate) name: ServerName,
-    pub(crate) scanners: Scanners,
-    pub(crate) slow_log: SlowLog,
-    pub(crate) requests: Requests,
-    /// The port of the web listener, if there is one.
-    pub(crate) web_port: OnceLock<u16>,
-    pub(crate) calls: Calls,
-}
-
 /// A region named by a request.
 pub(crate) enum ServedRegion {
     /// A region of the store.
@@ -58,33 +54,31 @@ pub(crate) enum ServedRegion {
 }
 
 impl Cluster {
-    /// Creates a cluster. `slow` holds the thresholds of the slow log: a call's duration and an
-    /// answer's size in bytes.
+    /// Creates a cluster of at least one region server.
+    ///
+    /// # Errors
+    /// Those of [`BulkLoads::begin`].
     pub(crate) fn new(
         store: Store,
-        names: Vec<ServerName>,
-        backups: Backups,
-        slow: (Duration, u64),
-    ) -> Self {
-        let server = |name: ServerName| RegionServer {
-            scanners: Scanners::new(name.start_code),
-            slow_log: SlowLog::new(slow.0, slow.1),
-            requests: Requests::new(Instant::now()),
-            web_port: OnceLock::new(),
-            calls: Calls::default(),
-            name,
-        };
-        let region_servers: Vec<_> = names.into_iter().map(|name| Arc::new(server(name))).collect();
-        Self {
+        region_servers: Vec<Arc<RegionServer>>,
+        options: &Options,
+    ) -> Result<Self> {
+        let master = region_servers[0].name.clone();
+        Ok(Self {
             id: store.cluster_id(),
-            backups: Arc::new(backups),
-            master: region_servers[0].name.clone(),
+            backups: Arc::new(Backups::new(options.backups.clone())),
+            bulk_loads: BulkLoads::begin(&options.data, master.start_code)?,
+            stop_request: StopRequest::new(options.allow_shutdown),
+            // Fits the largest mutation and its surrounding message.
+            frame_len_max: FRAME_LEN_MAX
+                .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),
+            master,
             namespace_region: store.namespace_region(),
             region_servers,
             store,
             system: Mutex::default(),
             maintenance: Maintenance::default(),
-        }
+        })
     }
 
     pub(crate) fn region_servers(&self) -> &[Arc<RegionServer>] {

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::BytesMut;
-use rowhouse_format::exception::Exception;
-use rowhouse_format::rpc::{self, Request, ServerConnection, ServerEvent};
-use rowhouse_model::{Error, ErrorKind};
+use rowhouse_format::rpc::{Request, ServerConnection, ServerEvent};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
-use tokio::task::JoinError;
 
-use crate::dispatch::{self, Caller, Client};
+use crate::answer;
+use crate::call::{Caller, Client};
 use crate::limits::{
     ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX, SHORT_CALL_WAIT,
 };
@@ -56,7 +54,7 @@ impl Connection {
     fn new(stream: TcpStream, peer: SocketAddr, context: Context) -> Self {
         let (answer, answers) = mpsc::channel(LONG_CALLS_MAX);
         let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone())
-            .with_frame_len_max(context.frame_len_max);
+            .with_frame_len_max(context.cluster.frame_len_max);
         Self {
             stream,
             peer,
@@ -138,29 +136,19 @@ impl Connection {
     }
 
     fn take_request(&mut self, request: Request) {
-        let call_id = request.call_id;
         let client = Client {
             codec: self.protocol.codec(),
             release: self.protocol.client_release(),
             caller: Arc::clone(&self.caller),
         };
-        let Some(call) = dispatch::answer(&self.context, client, request, &mut self.output) else {
+        let Some(call) = answer::answer(&self.context, client, request, &mut self.output) else {
             return;
         };
         self.long_calls += 1;
-        let (workers, answer) = (Arc::clone(&self.context.workers), self.answer.clone());
+        let (server, answers) = (Arc::clone(&self.context.server), self.answer.clone());
         tokio::spawn(async move {
-            // `acquire_owned` cannot fail: the semaphore is never closed.
-            let permit = workers.acquire_owned().await;
-            let answered = tokio::task::spawn_blocking(move || {
-                let mut out = BytesMut::new();
-                call.run(&mut out);
-                drop(permit);
-                out
-            });
-            let out = answered.await.unwrap_or_else(|panic| encode_panic(call_id, &panic));
             // Sending fails only if the connection has ended.
-            let _ = answer.send(out).await;
+            let _ = answers.send(server.workers.run(call).await).await;
         });
     }
 
@@ -196,14 +184,4 @@ impl Connection {
             tracing::info!(peer = %self.peer, bytes, "the client left in the middle of a frame");
         }
     }
-}
-
-/// Encodes the answer to a call that panicked. Without an answer the client would wait until its
-/// timeout.
-fn encode_panic(call_id: u32, panic: &JoinError) -> BytesMut {
-    tracing::error!(%panic, "a call broke off");
-    let error = Error::new(ErrorKind::OutcomeUnknown, "the call broke off inside the server");
-    let mut out = BytesMut::new();
-    rpc::encode_exception(&mut out, call_id, &Exception::from(&error));
-    out
 }

@@ -11,8 +11,10 @@
 //! # }
 //! ```
 
+mod answer;
 mod backups;
 mod bulk_loads;
+mod call;
 mod cluster;
 mod connection;
 mod descriptors;
@@ -23,6 +25,8 @@ mod limits;
 mod maintenance;
 mod metrics;
 mod options;
+mod ports;
+mod region_server;
 mod requests;
 mod scanners;
 mod server;

@@ -15,8 +15,7 @@ pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls of one connection that run on worker threads at once; at this limit the connection
 /// stops reading.
 pub(crate) const LONG_CALLS_MAX: usize = 32;
-/// Maximum worker threads for the long calls of all connections. Threads start on demand and end
-/// when idle.
+/// Maximum worker threads of a region server, for the long calls of all its connections.
 pub(crate) const WORKERS_MAX: usize = 64;
 /// Bytes of a call in addition to the cells of the largest mutation.
 pub(crate) const FRAME_SLACK_BYTES: usize = 1 << 20;

@@ -38,9 +38,9 @@ pub(crate) type HeldScanner = ArcMutexGuard<RawMutex, Scanner>;
 /// A scan of one region and its position.
 pub(crate) struct Scanner {
     rows: Rows,
-    /// The row whose last returned result was partial, if more of it may follow.
-    pub(crate) partial_row: Option<Bytes>,
-    /// A row that was read already and is returned first.
+    /// The row that was left in the middle, if the last one was.
+    pub(crate) partial_row: Option<PartialRow>,
+    /// A row, or part of one, that was read already and is returned first.
     ahead: Option<ScannedRow>,
     /// The sequence number that the next call must have.
     pub(crate) next_call: u64,
@@ -52,6 +52,28 @@ pub(crate) struct Scanner {
     /// Whether results are batches of cells, so that a row can have several results.
     pub(crate) has_batch: bool,
     is_short: bool,
+}
+
+/// A row that was left in the middle: more of it may follow.
+pub(crate) enum PartialRow {
+    /// Its last part was returned. What follows is a result of its own.
+    Returned(Bytes),
+    /// Its last part ends the answer under construction, and the call was paused. What follows is
+    /// joined to it: clients expect only the last result of an answer to be a partial row.
+    Paused(Bytes),
+}
+
+impl PartialRow {
+    pub(crate) fn key(&self) -> &Bytes {
+        let (Self::Returned(key) | Self::Paused(key)) = self;
+        key
+    }
+
+    /// Returns the row after the answer with its last part was sent.
+    pub(crate) fn returned(self) -> Self {
+        let (Self::Returned(key) | Self::Paused(key)) = self;
+        Self::Returned(key)
+    }
 }
 
 impl Scanner {
@@ -130,7 +152,10 @@ impl Scanner {
         }
         match &mut self.rows {
             Rows::Stored(_, scanner) => Ok(scanner.may_have_more()),
-            Rows::System(rows) => rows.has_more(),
+            Rows::System(rows) => {
+                self.ahead = rows.next()?.map(|row| ScannedRow { row, partial: false });
+                Ok(self.ahead.is_some())
+            }
         }
     }
 
@@ -178,7 +203,6 @@ pub(crate) struct SystemRows {
     taken: usize,
     rows: std::vec::IntoIter<Row>,
     filter: Option<FilterRun>,
-    ahead: Option<Row>,
     progress: ScanProgress,
 }
 
@@ -190,13 +214,10 @@ impl SystemRows {
         let filter = filter.map(|filter| FilterRun::new(filter, scan.scan.reversed)).transpose()?;
         let rows = Vec::new().into_iter();
         let progress = ScanProgress::default();
-        Ok(Self { table, scan, taken: 0, rows, filter, ahead: None, progress })
+        Ok(Self { table, scan, taken: 0, rows, filter, progress })
     }
 
     fn next(&mut self) -> Result<Option<Row>> {
-        if let Some(row) = self.ahead.take() {
-            return Ok(Some(row));
-        }
         while !self.is_filter_done()
             && let Some(row) = self.next_unfiltered()
         {
@@ -219,11 +240,6 @@ impl SystemRows {
             self.rows = rows.into_iter();
         }
         self.rows.next()
-    }
-
-    fn has_more(&mut self) -> Result<bool> {
-        self.ahead = self.next()?;
-        Ok(self.ahead.is_some())
     }
 
     fn is_filter_done(&mut self) -> bool {

@@ -10,9 +10,9 @@ use rowhouse_format::zk::{self, Session, SessionStatus, Znodes};
 use rowhouse_model::{Error, ErrorKind, Result, ServerName, TableName, TableState, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 
 use crate::cluster::Cluster;
-use crate::server::Context;
 
 /// The parent node, the default of every stock client.
 const PARENT: &str = "/hbase";
@@ -70,11 +70,16 @@ fn described<'a>(cluster: &'a Cluster, servers: &'a [ServerName]) -> zk::Cluster
 }
 
 /// Serves a connection until either side closes it.
-pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context) {
+pub(crate) async fn serve(
+    stream: TcpStream,
+    peer: SocketAddr,
+    nodes: Arc<Nodes>,
+    stop: watch::Receiver<bool>,
+) {
     static SESSIONS: AtomicI64 = AtomicI64::new(1);
-    let started = context.cluster.master.start_code as i64;
+    let started = nodes.cluster.master.start_code as i64;
     let id = (started << 16) + SESSIONS.fetch_add(1, Ordering::Relaxed);
-    match run(stream, &context, Session::new(id, [0; 16])).await {
+    match run(stream, &nodes, stop, Session::new(id, [0; 16])).await {
         Ok(()) => tracing::debug!(%peer, "zookeeper session ended"),
         Err(error) if error.kind() == ErrorKind::Protocol => {
             tracing::warn!(%peer, %error, "the zookeeper client was refused, closed");
@@ -83,8 +88,12 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context)
     }
 }
 
-async fn run(mut stream: TcpStream, context: &Context, mut session: Session) -> Result<()> {
-    let mut stop = context.stop.clone();
+async fn run(
+    mut stream: TcpStream,
+    nodes: &Nodes,
+    mut stop: watch::Receiver<bool>,
+    mut session: Session,
+) -> Result<()> {
     let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
     let broken =
         |source| Error::new(ErrorKind::Connection, format!("{source}")).with_source(source);
@@ -99,7 +108,7 @@ async fn run(mut stream: TcpStream, context: &Context, mut session: Session) -> 
         if read.map_err(broken)? == 0 {
             break;
         }
-        let status = context.nodes.read(|nodes| {
+        let status = nodes.read(|nodes| {
             // Watches fire when their client sends something, at the latest its next ping.
             session.notify(nodes, &mut output);
             session.feed(&mut input, nodes, &mut output)

@@ -13,8 +13,10 @@ mod memstore;
 mod store_file {
     pub(crate) struct StoreFile;
 }
-mod read {
+mod retention {
     pub(crate) struct Retention;
+}
+mod reader_memory {
     pub(crate) struct ReaderMemory;
     pub(crate) struct CountedBytes;
 

@@ -48,13 +48,13 @@ mod memstore;
 mod mvcc;
 mod new_file;
 mod newest;
-mod non_blocking;
 mod observer;
 mod open;
 mod oversized_rows;
 mod read;
 mod reader_memory;
 mod region;
+mod region_in_mode;
 mod retention;
 mod salvage;
 mod settings;
@@ -79,11 +79,11 @@ pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
-pub use non_blocking::NonBlockingRegion;
 pub use observer::{Additions, Observer, RowChange, TableChange};
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
 pub use region::{Region, RegionRequests, RegionSize};
+pub use region_in_mode::RegionInMode;
 pub use rowhouse_format::hfile::ZstdForm;
 pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings, SplitSettings};
@@ -93,7 +93,7 @@ pub use stats::{
 pub use store::Store;
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
-pub use wait_mode::NonBlocking;
+pub use wait_mode::{NonBlocking, WaitMode};
 pub use write::transaction::Transaction;
 
 #[cfg(test)]

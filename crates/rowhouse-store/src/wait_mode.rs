@@ -1,25 +1,26 @@
-//! Whether a write may block.
+//! Whether an operation may block.
 
-/// Whether a write may wait for other writes, compactions or memory.
+/// Whether an operation may wait for other operations, compactions, memory or a sync, or may take
+/// long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitMode {
+pub enum WaitMode {
     /// May wait as long as it takes.
     Blocking,
     /// Does not wait, except for microseconds.
     NonBlocking,
 }
 
-/// The result of a non-blocking call.
+/// The result of an operation in a wait mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NonBlocking<T> {
-    /// The call completed.
+    /// The operation completed.
     Done(T),
-    /// The call would have had to wait; nothing was done.
+    /// The operation would have had to wait; nothing was done.
     WouldBlock,
 }
 
 impl<T> NonBlocking<T> {
-    /// Maps the result of a completed call.
+    /// Maps the result of a completed operation.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> NonBlocking<U> {
         match self {
             Self::Done(done) => NonBlocking::Done(map(done)),
@@ -27,14 +28,14 @@ impl<T> NonBlocking<T> {
         }
     }
 
-    /// Returns the result of a blocking call.
+    /// Returns the result of an operation in blocking mode, which always completes.
     ///
     /// # Panics
-    /// If the call did not complete.
-    pub(crate) fn done(self) -> T {
+    /// If the operation did not complete.
+    pub fn done(self) -> T {
         match self {
             Self::Done(done) => done,
-            Self::WouldBlock => unreachable!("a call that may wait does"),
+            Self::WouldBlock => unreachable!("an operation that may wait does"),
         }
     }
 }

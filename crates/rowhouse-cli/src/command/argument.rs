@@ -52,10 +52,10 @@ pub(super) fn row(text: &str) -> Result<String> {
     }
 }
 
-/// Checks a LEFT=RIGHT.
-pub(super) fn pair(text: &str) -> Result<String> {
+/// Parses a LEFT=RIGHT.
+pub(super) fn pair(text: &str) -> Result<(String, String)> {
     match text.split_once('=') {
-        Some((left, _)) if !left.is_empty() => Ok(text.to_owned()),
+        Some((left, right)) if !left.is_empty() => Ok((left.to_owned(), right.to_owned())),
         _ => Err(Error::invalid(format!("expected LEFT=RIGHT: {text}"))),
     }
 }

@@ -14,14 +14,25 @@ pub(super) struct Bar {
     drawn: Option<Instant>,
 }
 
+impl Default for Bar {
+    fn default() -> Self {
+        Self { is_seen: std::io::stderr().is_terminal(), drawn: None }
+    }
+}
+
 impl Bar {
     pub(super) fn new() -> Self {
-        Self { is_seen: std::io::stderr().is_terminal(), drawn: None }
+        Self::default()
+    }
+
+    /// Returns whether the bar is shown, and was not drawn very recently.
+    pub(super) fn is_due(&self) -> bool {
+        self.is_seen && self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN)
     }
 
     /// Draws the bar, unless that was done very recently.
     pub(super) fn draw(&mut self, progress: &Progress<'_>) {
-        if !self.is_seen || self.drawn.is_some_and(|drawn| drawn.elapsed() < BETWEEN) {
+        if !self.is_due() {
             return;
         }
         self.drawn = Some(Instant::now());

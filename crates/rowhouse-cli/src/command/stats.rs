@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::{Bytes, FamilySize, Finding, KeySchema, TableName, check_table, escape};
+use rowhouse_model::escape_line;
 use rowhouse_store::{FamilyStats, RegionStats, RowSize, StoreStats, TableStats};
 use serde_json::{Value as Json, json};
 
 use super::CommandResult;
 use super::progress::Bar;
 use crate::counted::counted;
-use crate::one_line::on_one_line;
 
 /// Arguments of `rowhouse stats`.
 #[derive(Debug, clap::Args)]
@@ -165,7 +165,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
 fn row_text(key: Option<&KeySchema>, row: &[u8]) -> String {
     let bytes = escape(row);
     match key.and_then(|key| key.decode(row).ok()) {
-        Some(values) => format!("{bytes} ({})", on_one_line(&values.to_string())),
+        Some(values) => format!("{bytes} ({})", escape_line(&values.to_string())),
         None => bytes,
     }
 }

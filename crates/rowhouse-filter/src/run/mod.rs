@@ -44,8 +44,8 @@ pub enum KeptValue {
 /// the included cells and, if any remain, [`FilterRun::filters_row`].
 ///
 /// A value that cannot be compared (seven bytes with a
-/// [`Comparator::Long`](rowhouse_model::Comparator::Long)) ends the scan: everything after it is excluded,
-/// and [`FilterRun::check`] returns the error.
+/// [`Comparator::Long`](rowhouse_model::Comparator::Long)) ends the scan: everything after it is
+/// excluded, and [`FilterRun::check`] returns the error.
 #[derive(Debug)]
 pub struct FilterRun {
     state: State,

@@ -1,7 +1,7 @@
 //! HBase's filters on rows and cells.
 //!
-//! A [`Filter`] is a value that can be sent, printed, parsed and compared. `rowhouse-filter` executes
-//! it.
+//! A [`Filter`] is a value that can be sent, printed, parsed and compared. `rowhouse-filter`
+//! executes it.
 
 mod comparator;
 mod language;

@@ -23,14 +23,14 @@ pub(crate) fn prepare(
     if let Some(region) = request.region {
         stored(context, region)?;
     }
-    Ok(proto::PrepareBulkLoadResponse { bulk_token: context.bulk_loads.prepare(&table)? })
+    Ok(proto::PrepareBulkLoadResponse { bulk_token: context.cluster.bulk_loads.prepare(&table)? })
 }
 
 pub(crate) fn clean_up(
     context: &Context,
     request: proto::CleanupBulkLoadRequest,
 ) -> Result<proto::CleanupBulkLoadResponse> {
-    context.bulk_loads.clean_up(&request.bulk_token)?;
+    context.cluster.bulk_loads.clean_up(&request.bulk_token)?;
     Ok(proto::CleanupBulkLoadResponse {})
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn load(
         load_files(context, &region, &files)
     };
     let loaded = match &request.bulk_token {
-        Some(token) => context.bulk_loads.find(token)?.once(&files, load)?,
+        Some(token) => context.cluster.bulk_loads.find(token)?.once(&files, load)?,
         None => load()?,
     };
     Ok(proto::BulkLoadHFileResponse { loaded })
@@ -67,7 +67,7 @@ pub(crate) fn load(
 fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> Result<bool> {
     let found = files
         .iter()
-        .map(|(family, path)| Ok((family.clone(), context.bulk_loads.local_file(path)?)));
+        .map(|(family, path)| Ok((family.clone(), context.cluster.bulk_loads.local_file(path)?)));
     let found = found.collect::<Result<Vec<(Bytes, PathBuf)>>>()?;
     let Some(report) = context.cluster.store.bulk_load_region(region, &found)? else {
         tracing::info!(region = %region.name(), files = found.len(), "HFiles do not fit a region");

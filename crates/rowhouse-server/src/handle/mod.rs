@@ -19,10 +19,3 @@ use rowhouse_model::Row;
 fn bytes_of(row: &Row) -> u64 {
     row.cells().map(|cell| cell.as_bytes().len() as u64).sum()
 }
-
-/// Whether an operation that would block or take long is performed or returned undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WaitMode {
-    NonBlocking,
-    Blocking,
-}

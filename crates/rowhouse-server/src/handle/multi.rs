@@ -14,43 +14,22 @@ use rowhouse_format::proto;
 use rowhouse_model::{
     Error, ErrorKind, Get, Mutation, MutationOutcome, Result, RowCondition, escape,
 };
-use rowhouse_store::{NonBlocking, Region, Store};
+use rowhouse_store::{NonBlocking, Region, Store, WaitMode};
 
-use super::{WaitMode, bytes_of, endpoint, get};
+use super::{bytes_of, endpoint, get};
+use crate::answer::ResumableCall;
+use crate::call::CallContext;
 use crate::cluster::ServedRegion;
-use crate::dispatch::{CallContext, Done, Work};
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
 use crate::server::Context;
 
-pub(crate) fn multi(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
-    if !call_context.is_small() {
-        return Ok(Done::Long(Box::new(|call_context, out| {
-            let mut progress = Progress::new(call_context)?;
-            progress.resume(WaitMode::Blocking);
-            progress.reply(call_context, out)
-        })));
-    }
-    let mut progress = Progress::new(call_context)?;
-    if progress.resume(WaitMode::NonBlocking) {
-        progress.reply(call_context, out)?;
-        return Ok(Done::Answered);
-    }
-    let is_begun = progress.is_begun();
-    let rest: Work = Box::new(move |call_context, out| {
-        progress.resume(WaitMode::Blocking);
-        progress.reply(call_context, out)
-    });
-    Ok(if is_begun { Done::Begun(rest) } else { Done::Long(rest) })
-}
-
-/// The progress of a call.
-struct Progress {
-    context: Context,
+/// A call of many actions, and its progress.
+pub(crate) struct Multi {
     asked: VecDeque<RegionActions>,
     /// The remaining work in the current region.
     current: Option<RegionWork>,
     answers: Vec<Result<RegionResult>>,
-    bounds: Limits,
+    answer_bytes: AnswerBytes,
 }
 
 /// The remaining work in a region.
@@ -60,52 +39,46 @@ enum RegionWork {
     IndependentActions(IndependentActions),
 }
 
-impl Progress {
-    fn new(call_context: &CallContext) -> Result<Self> {
+impl ResumableCall for Multi {
+    type Answer = MultiResult;
+
+    fn parse(call_context: &CallContext) -> Result<Self> {
         let request = call_context.message::<proto::MultiRequest>()?;
         let cells = &mut call_context.request.cells(call_context.client.codec);
         let call = MultiCall::from_proto(request, cells)?;
         let has_limit = call_context.client.is_at_least(1, 2);
         Ok(Self {
-            context: call_context.context.clone(),
             asked: call.regions.into(),
             current: None,
             answers: Vec::new(),
-            bounds: Limits {
+            answer_bytes: AnswerBytes {
                 bytes: 0,
                 max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX),
-                pause: call_context.pause(),
             },
         })
     }
 
-    /// Returns whether any work was done.
-    fn is_begun(&self) -> bool {
-        let is_some = |todo: &RegionWork| matches!(todo, RegionWork::IndependentActions(each) if !each.answers.is_empty());
-        !self.answers.is_empty() || self.current.as_ref().is_some_and(is_some)
-    }
-
-    /// Continues the work. In non-blocking mode returns `false` before an operation that would
-    /// block or take long.
-    fn resume(&mut self, wait_mode: WaitMode) -> bool {
+    fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<MultiResult>> {
         loop {
             let mut todo = match self.current.take() {
                 Some(todo) => todo,
-                None => match self.asked.pop_front().map(|asked| begin(&self.context, asked)) {
-                    None => return true,
-                    Some(Ok(todo)) => todo,
-                    Some(Err(refused)) => {
-                        self.answers.push(Err(refused));
-                        continue;
+                None => {
+                    match self.asked.pop_front().map(|asked| begin(&call_context.context, asked)) {
+                        None => break,
+                        Some(Ok(todo)) => todo,
+                        Some(Err(refused)) => {
+                            self.answers.push(Err(refused));
+                            continue;
+                        }
                     }
-                },
+                }
             };
             let done = match &mut todo {
                 RegionWork::AsOne { region, conditions, mutations } => {
-                    all_or_nothing(region, conditions, mutations, wait_mode)
+                    all_or_nothing(region, conditions, mutations, call_context.wait_mode)
                 }
                 RegionWork::IndependentActions(each) => {
-                    Ok(each.resume(&self.context, &mut self.bounds, wait_mode))
+                    Ok(each.resume(call_context, &mut self.answer_bytes))
                 }
             };
             match done {
@@ -113,15 +86,26 @@ impl Progress {
                 Err(refused) => self.answers.push(Err(refused)),
                 Ok(NonBlocking::WouldBlock) => {
                     self.current = Some(todo);
-                    return false;
+                    return Ok(NonBlocking::WouldBlock);
                 }
             }
         }
+        Ok(NonBlocking::Done(MultiResult { regions: std::mem::take(&mut self.answers) }))
     }
 
-    fn reply(self, call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
-        let answer = MultiResult { regions: self.answers };
-        call_context.reply_with(out, &answer.to_proto(call_context.cells_in()), answer.cells())
+    fn is_begun(&self) -> bool {
+        let is_some = |todo: &RegionWork| matches!(todo, RegionWork::IndependentActions(each) if !each.answers.is_empty());
+        !self.answers.is_empty() || self.current.as_ref().is_some_and(is_some)
+    }
+
+    fn reply(
+        &self,
+        call_context: &CallContext,
+        answer: MultiResult,
+        out: &mut BytesMut,
+    ) -> Result<()> {
+        let message = answer.to_proto(call_context.cells_in());
+        call_context.reply_with(out, &message, answer.cells())
     }
 }
 
@@ -171,10 +155,7 @@ fn all_or_nothing(
     mutations: &[Mutation],
     wait_mode: WaitMode,
 ) -> Result<NonBlocking<RegionResult>> {
-    let outcomes = match wait_mode {
-        WaitMode::NonBlocking => region.non_blocking().mutate_rows(conditions, mutations)?,
-        WaitMode::Blocking => NonBlocking::Done(region.mutate_rows(conditions, mutations)?),
-    };
+    let outcomes = region.in_mode(wait_mode).mutate_rows(conditions, mutations)?;
     Ok(outcomes.map(|outcomes| {
         let Some(outcomes) = outcomes else {
             return RegionResult::all(false, mutations.len(), None);
@@ -185,17 +166,15 @@ fn all_or_nothing(
     }))
 }
 
-/// The limits of a call.
-struct Limits {
+/// The size of a call's answer.
+struct AnswerBytes {
     /// Bytes of cells in the answers so far.
     bytes: u64,
     /// Maximum of `bytes`; `None` for a client that does not retry the refused actions.
     max: Option<u64>,
-    /// When the call has run too long on the connection's task.
-    pause: Instant,
 }
 
-impl Limits {
+impl AnswerBytes {
     fn check(&self) -> Result<()> {
         match self.max {
             Some(max) if self.bytes > max => Err(Error::new(
@@ -245,23 +224,24 @@ impl IndependentActions {
 
     fn resume(
         &mut self,
-        context: &Context,
-        bounds: &mut Limits,
-        wait_mode: WaitMode,
+        call_context: &CallContext,
+        answer_bytes: &mut AnswerBytes,
     ) -> NonBlocking<RegionResult> {
+        let pause = call_context.pause();
         while let Some(step) = self.step.take().or_else(|| self.next_step()) {
-            if wait_mode == WaitMode::NonBlocking && Instant::now() >= bounds.pause {
+            if pause.is_some_and(|pause| Instant::now() >= pause) {
                 self.step = Some(step);
                 return NonBlocking::WouldBlock;
             }
             let before = self.answers.len();
-            if let Some(step) = self.take_step(context, bounds, wait_mode, step) {
+            let full = answer_bytes.check().err();
+            if let Some(step) = self.take_step(call_context, full, step) {
                 self.step = Some(step);
                 return NonBlocking::WouldBlock;
             }
             for numbered in &self.answers[before..] {
                 if let Ok(ActionResult::Row(row)) = &numbered.answer {
-                    bounds.bytes += bytes_of(row);
+                    answer_bytes.bytes += bytes_of(row);
                 }
             }
         }
@@ -295,12 +275,12 @@ impl IndependentActions {
     /// Executes a step, or returns it if it would block.
     fn take_step(
         &mut self,
-        context: &Context,
-        bounds: &Limits,
-        wait_mode: WaitMode,
+        call_context: &CallContext,
+        full: Option<Error>,
         step: RegionOperation,
     ) -> Option<RegionOperation> {
-        if let Err(full) = bounds.check() {
+        let wait_mode = call_context.wait_mode;
+        if let Some(full) = full {
             let refuse = |index| IndexedResult { index, answer: Err(full.clone()) };
             self.answers.extend(step.indexes().into_iter().map(refuse));
             return None;
@@ -311,15 +291,10 @@ impl IndependentActions {
             }
             RegionOperation::Refuse(index, refused) => (index, Err(refused)),
             RegionOperation::Get(index, get) => {
-                let row = match wait_mode {
-                    WaitMode::Blocking => get::read(&self.region, &get),
-                    WaitMode::NonBlocking => match get::read_non_blocking(&self.region, &get) {
-                        Ok(NonBlocking::WouldBlock) => {
-                            return Some(RegionOperation::Get(index, get));
-                        }
-                        Ok(NonBlocking::Done(row)) => Ok(row),
-                        Err(error) => Err(error),
-                    },
+                let row = match get::read(&self.region, &get, wait_mode) {
+                    Ok(NonBlocking::WouldBlock) => return Some(RegionOperation::Get(index, get)),
+                    Ok(NonBlocking::Done(row)) => Ok(row),
+                    Err(error) => Err(error),
                 };
                 let answer = row.map(|row| match get.existence_only {
                     true => ActionResult::Exists(!row.is_empty()),
@@ -332,7 +307,7 @@ impl IndependentActions {
                 return Some(step);
             }
             RegionOperation::Service(index, call) => {
-                let answer = endpoint::call(context, &self.region, call);
+                let answer = endpoint::call(&call_context.context, &self.region, call);
                 (index, answer.map(ActionResult::Service))
             }
         };
@@ -346,17 +321,14 @@ impl IndependentActions {
         mutations: Vec<Mutation>,
         wait_mode: WaitMode,
     ) -> Option<RegionOperation> {
-        let outcomes: Vec<Result<MutationOutcome>> = match (&self.region, wait_mode) {
-            (ServedRegion::Stored(region), WaitMode::Blocking) => region.batch(&mutations),
-            (ServedRegion::Stored(region), WaitMode::NonBlocking) => {
-                match region.non_blocking().batch(&mutations) {
-                    NonBlocking::Done(outcomes) => outcomes,
-                    NonBlocking::WouldBlock => {
-                        return Some(RegionOperation::Mutate(indexes, mutations));
-                    }
+        let outcomes = match &self.region {
+            ServedRegion::Stored(region) => match region.in_mode(wait_mode).batch(&mutations) {
+                NonBlocking::Done(outcomes) => outcomes,
+                NonBlocking::WouldBlock => {
+                    return Some(RegionOperation::Mutate(indexes, mutations));
                 }
-            }
-            (ServedRegion::System(table, _), _) => {
+            },
+            ServedRegion::System(table, _) => {
                 mutations.iter().map(|_| Err(Store::refuse_write(table))).collect()
             }
         };

@@ -7,76 +7,71 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned};
+use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned, WaitMode};
 
-use super::{WaitMode, bytes_of};
+use super::bytes_of;
+use crate::answer::ResumableCall;
+use crate::call::CallContext;
 use crate::cluster::ServedRegion;
-use crate::dispatch::{CallContext, Done};
 use crate::limits::{
     CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
 };
-use crate::scanners::{HeldScanner, Rows, Scanner, SystemRows};
+use crate::scanners::{HeldScanner, PartialRow, Rows, Scanner, SystemRows};
 
-pub(crate) fn scan(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
-    if !call_context.is_small() {
-        return Ok(Done::Long(Box::new(|call_context, out| {
-            scan_to_end(call_context, &ScanCall::from_proto(call_context.message()?)?, out)
-        })));
-    }
-    let call = ScanCall::from_proto(call_context.message()?)?;
-    if !is_short(call_context, &call) {
-        return Ok(Done::Long(Box::new(move |call_context, out| {
-            scan_to_end(call_context, &call, out)
-        })));
-    }
-    let mut reading = match begin(call_context, &call, WaitMode::NonBlocking)? {
-        NonBlocking::Done(ScannerState::Answered(answer)) => {
-            reply(call_context, &answer, out)?;
-            return Ok(Done::Answered);
-        }
-        NonBlocking::Done(ScannerState::Ended) => {
-            reply_ended(call_context, out)?;
-            return Ok(Done::Answered);
-        }
-        NonBlocking::Done(ScannerState::Reading(reading)) => reading,
-        NonBlocking::WouldBlock => {
-            return Ok(Done::Long(Box::new(move |call_context, out| {
-                scan_to_end(call_context, &call, out)
-            })));
-        }
-    };
-    if reading.continue_reading(call_context, &call, Some(call_context.pause()))? {
-        reply(call_context, &reading.end(call_context, &call)?, out)?;
-        return Ok(Done::Answered);
-    }
-    Ok(Done::Begun(Box::new(move |call_context, out| {
-        reading.continue_reading(call_context, &call, None)?;
-        reply(call_context, &reading.end(call_context, &call)?, out)
-    })))
+/// A call that opens, continues or closes a scanner.
+pub(crate) struct Scan {
+    call: ScanCall,
+    /// The answer under construction, once the scanner is held.
+    reading: Option<Box<Reading>>,
 }
 
-fn scan_to_end(call_context: &CallContext, call: &ScanCall, out: &mut BytesMut) -> Result<()> {
-    let answer = match begin(call_context, call, WaitMode::Blocking)? {
-        NonBlocking::Done(ScannerState::Answered(answer)) => answer,
-        NonBlocking::Done(ScannerState::Ended) => return reply_ended(call_context, out),
-        NonBlocking::Done(ScannerState::Reading(mut reading)) => {
-            reading.continue_reading(call_context, call, None)?;
-            reading.end(call_context, call)?
+impl ResumableCall for Scan {
+    /// `None` for a call of a scanner that was closed at its end.
+    type Answer = Option<ScanResult>;
+
+    fn parse(call_context: &CallContext) -> Result<Self> {
+        Ok(Self { call: ScanCall::from_proto(call_context.message()?)?, reading: None })
+    }
+
+    fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<Self::Answer>> {
+        let call = &self.call;
+        if call_context.wait_mode == WaitMode::NonBlocking && !is_short(call_context, call) {
+            return Ok(NonBlocking::WouldBlock);
         }
-        NonBlocking::WouldBlock => unreachable!("a patient call waits"),
-    };
-    reply(call_context, &answer, out)
-}
+        let mut reading = match self.reading.take() {
+            Some(reading) => reading,
+            None => match begin(call_context, call)? {
+                NonBlocking::Done(ScannerState::Reading(reading)) => reading,
+                NonBlocking::Done(ScannerState::Answered(answer)) => {
+                    return Ok(NonBlocking::Done(answer));
+                }
+                NonBlocking::WouldBlock => return Ok(NonBlocking::WouldBlock),
+            },
+        };
+        if !reading.continue_reading(call_context, call)? {
+            self.reading = Some(reading);
+            return Ok(NonBlocking::WouldBlock);
+        }
+        Ok(NonBlocking::Done(Some(reading.end(call_context, call)?)))
+    }
 
-fn reply(call_context: &CallContext, answer: &ScanResult, out: &mut BytesMut) -> Result<()> {
-    let message: proto::ScanResponse = answer.to_proto(call_context.cells_in());
-    call_context.reply_with(out, &message, answer.cells())
-}
+    fn is_begun(&self) -> bool {
+        self.reading.is_some()
+    }
 
-/// Answers a call for a scanner that was closed at its end. The answer does not say whether there
-/// are more results, as in HBase: the client then continues in the next region.
-fn reply_ended(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
-    call_context.reply(out, &proto::ScanResponse::default())
+    fn reply(
+        &self,
+        call_context: &CallContext,
+        answer: Self::Answer,
+        out: &mut BytesMut,
+    ) -> Result<()> {
+        // As in HBase, the answer of a closed scanner does not say whether there are more results:
+        // the client then continues in the next region.
+        let Some(answer) = answer else {
+            return call_context.reply(out, &proto::ScanResponse::default());
+        };
+        call_context.reply_with(out, &answer.to_proto(call_context.cells_in()), answer.cells())
+    }
 }
 
 /// Returns whether the call asks for few rows that are cheap to read one by one. A scan usually
@@ -93,23 +88,18 @@ fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
 
 /// The state of the scanner at the start of a call.
 enum ScannerState {
-    Answered(ScanResult),
-    /// The scanner was closed at its end.
-    Ended,
+    /// There is nothing to read.
+    Answered(Option<ScanResult>),
     Reading(Box<Reading>),
 }
 
-fn begin(
-    call_context: &CallContext,
-    call: &ScanCall,
-    wait_mode: WaitMode,
-) -> Result<NonBlocking<ScannerState>> {
+fn begin(call_context: &CallContext, call: &ScanCall) -> Result<NonBlocking<ScannerState>> {
     match &call.target {
         ScanTarget::Open { region, scan } => {
             let reading = open(call_context, call, region, scan)?;
             Ok(NonBlocking::Done(ScannerState::Reading(Box::new(reading))))
         }
-        ScanTarget::Scanner(id) => resume(call_context, call, *id, wait_mode),
+        ScanTarget::Scanner(id) => resume(call_context, call, *id),
     }
 }
 
@@ -146,10 +136,9 @@ fn resume(
     call_context: &CallContext,
     call: &ScanCall,
     id: u64,
-    wait_mode: WaitMode,
 ) -> Result<NonBlocking<ScannerState>> {
     let scanners = &call_context.context.server.scanners;
-    let answered = |answer| Ok(NonBlocking::Done(ScannerState::Answered(answer)));
+    let answered = |answer| Ok(NonBlocking::Done(ScannerState::Answered(Some(answer))));
     if call.close && call.rows == 0 {
         close(call_context, id)?;
         return answered(ScanResult {
@@ -167,26 +156,23 @@ fn resume(
             // next one.
             return match call.next_call_seq.filter(|&number| number != next_call + 1) {
                 Some(number) => Err(out_of_order(id, next_call + 1, number)),
-                None => Ok(NonBlocking::Done(ScannerState::Ended)),
+                None => Ok(NonBlocking::Done(ScannerState::Answered(None))),
             };
         }
     };
-    let held = match wait_mode {
-        WaitMode::NonBlocking => scanner.try_lock_arc(),
+    let held = match call_context.wait_mode {
         WaitMode::Blocking => scanner.try_lock_arc_for(SCANNER_WAIT),
+        WaitMode::NonBlocking => match scanner.try_lock_arc() {
+            None => return Ok(NonBlocking::WouldBlock),
+            held => held,
+        },
     };
-    let mut scanner = match (held, wait_mode) {
-        (Some(scanner), _) => scanner,
-        (None, WaitMode::NonBlocking) => return Ok(NonBlocking::WouldBlock),
-        // Another call uses the scanner and may itself be waiting for a thread. HBase does not wait
-        // for it.
-        (None, WaitMode::Blocking) => {
-            return Err(Error::new(
-                ErrorKind::OutOfOrderScanner,
-                format!("another call for the scanner is under way: scanner={id}"),
-            ));
-        }
-    };
+    // Another call uses the scanner and may itself be waiting for a thread. HBase does not wait for
+    // it.
+    let mut scanner = held.ok_or_else(|| {
+        let message = format!("another call for the scanner is under way: scanner={id}");
+        Error::new(ErrorKind::OutOfOrderScanner, message)
+    })?;
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
             return Err(out_of_order(id, scanner.next_call, number));
@@ -252,7 +238,8 @@ struct Reading {
     id: u64,
     scanner: ScannerHandle,
     answer: ScanResult,
-    limit: RowLimit,
+    /// The remaining row limit of the scan; several results can be parts of one row.
+    rows_left: Option<u32>,
     /// The scanner's progress before the call.
     before: ScanProgress,
     /// Bytes of cells in the answer, and their maximum.
@@ -263,9 +250,6 @@ struct Reading {
     /// When to send a heartbeat, if the client supports heartbeats.
     until: Option<Instant>,
     at_end: bool,
-    /// The pause interrupted reading inside the last row: the parts read next are joined to it.
-    /// Clients expect only the last result of an answer to be a partial row.
-    is_interrupted: bool,
 }
 
 impl Reading {
@@ -277,32 +261,26 @@ impl Reading {
     ) -> Self {
         let from = scanner.get();
         let bytes_max = from.bytes_max.unwrap_or(SCAN_ANSWER_BYTES_MAX).min(SCAN_ANSWER_BYTES_MAX);
-        let limit = RowLimit { left: call.limit, partial_row: from.partial_row.take() };
         Self {
             id,
             before: from.progress(),
             scanner,
             // asynchbase expects the scanner's number in every answer.
             answer: ScanResult { scanner: Some(id), more_results: true, ..ScanResult::default() },
-            limit,
+            rows_left: call.limit,
             bytes: 0,
             bytes_max,
             prefetch: None,
             until: call.client_handles_heartbeats.then(|| call_context.heartbeat_deadline()),
             at_end: false,
-            is_interrupted: false,
         }
     }
 
-    /// Reads until the answer is complete, or until `pause`; returns `false` in the latter case.
-    fn continue_reading(
-        &mut self,
-        call_context: &CallContext,
-        call: &ScanCall,
-        pause: Option<Instant>,
-    ) -> Result<bool> {
+    /// Reads until the answer is complete, or until the call's pause; returns `false` in the latter
+    /// case.
+    fn continue_reading(&mut self, call_context: &CallContext, call: &ScanCall) -> Result<bool> {
         self.scanner.get().begin_call();
-        let read = self.read_rows(call, pause);
+        let read = self.read_rows(call, call_context.pause());
         self.scanner.get().end_call();
         read.map_err(|error| {
             // The scanner's position is unknown after an error.
@@ -313,7 +291,7 @@ impl Reading {
 
     fn read_rows(&mut self, call: &ScanCall, pause: Option<Instant>) -> Result<bool> {
         let until = self.until.into_iter().chain(pause).min();
-        while self.is_interrupted || !self.is_full(call) {
+        while self.is_paused_in_row() || !self.is_full(call) {
             // A client that cannot join partial rows gets whole rows.
             let row_bytes = match (call.client_handles_partials, &self.prefetch) {
                 (true, None) => self.bytes_max.saturating_sub(self.bytes),
@@ -322,38 +300,40 @@ impl Reading {
             };
             match self.scanner.get().next(&ScanLimits { bytes: row_bytes, until })? {
                 Scanned::Row { row, is_partial } => {
-                    if self.prefetch.as_mut().is_some_and(|prefetch| !prefetch.admits(&row)) {
-                        self.scanner.get().unread(ScannedRow { row, partial: is_partial });
+                    let scanned = ScannedRow { row, partial: is_partial };
+                    if self.prefetch.as_mut().is_some_and(|it| !it.admits(&scanned.row)) {
+                        self.scanner.get().unread(scanned);
                         self.answer.heartbeat = self.answer.rows.is_empty();
                         break;
                     }
-                    if self.limit.reaches_limit_before(&row) {
-                        self.answer.more_results = false;
-                        break;
+                    if let Some(before) = self.complete_before(&scanned.row) {
+                        if self.reaches_limit() {
+                            break;
+                        }
+                        if matches!(before, PartialRow::Paused(_)) && self.is_full(call) {
+                            self.scanner.get().unread(scanned);
+                            break;
+                        }
                     }
-                    let is_last_left = self.completes_interrupted(&row);
-                    let scanned = ScannedRow { row, partial: is_partial };
-                    if is_last_left && self.is_full(call) {
-                        self.scanner.get().unread(scanned);
-                        break;
-                    }
-                    let is_last = self.limit.reaches_limit_after(&scanned.row, is_partial);
+                    let left = is_partial.then(|| Bytes::copy_from_slice(scanned.row.key()));
                     self.take(scanned);
-                    if is_last {
-                        self.answer.more_results = false;
-                        break;
-                    }
+                    let Some(left) = left else {
+                        if self.reaches_limit() {
+                            break;
+                        }
+                        continue;
+                    };
                     let is_over = |until: Instant| Instant::now() >= until;
-                    if is_partial
-                        && self.bytes < self.bytes_max
+                    if self.bytes < self.bytes_max
                         && pause.is_some_and(is_over)
                         && !self.until.is_some_and(is_over)
                     {
-                        self.is_interrupted = true;
+                        self.scanner.get().partial_row = Some(PartialRow::Paused(left));
                         return Ok(false);
                     }
+                    self.scanner.get().partial_row = Some(PartialRow::Returned(left));
                     // Except with a batch, only the last result of an answer may be a partial row.
-                    if is_partial && !self.scanner.get().has_batch {
+                    if !self.scanner.get().has_batch {
                         break;
                     }
                 }
@@ -375,25 +355,35 @@ impl Reading {
         Ok(true)
     }
 
-    /// Returns whether a row was interrupted and `row` is a different one: then the interrupted row
-    /// is complete.
-    fn completes_interrupted(&mut self, row: &Row) -> bool {
-        let Some(last) = self.answer.rows.last_mut().filter(|_| self.is_interrupted) else {
-            return false;
-        };
-        let is_other = last.row.key() != row.key();
-        if is_other {
-            last.partial = false;
-            self.is_interrupted = false;
-        }
-        is_other
+    fn is_paused_in_row(&mut self) -> bool {
+        matches!(self.scanner.get().partial_row, Some(PartialRow::Paused(_)))
     }
 
-    /// Adds a row to the answer, or joins the next part to an interrupted row.
+    /// Returns the row that was left in the middle if `row` is another one: then it is complete.
+    fn complete_before(&mut self, row: &Row) -> Option<PartialRow> {
+        let left = &mut self.scanner.get().partial_row;
+        let complete = left.take_if(|left| left.key() != row.key())?;
+        if let (PartialRow::Paused(_), Some(last)) = (&complete, self.answer.rows.last_mut()) {
+            last.partial = false;
+        }
+        Some(complete)
+    }
+
+    /// Counts a complete row; returns whether it reaches the scan's limit, which ends the scan.
+    fn reaches_limit(&mut self) -> bool {
+        if let Some(left) = &mut self.rows_left {
+            *left = left.saturating_sub(1);
+        }
+        let is_last = self.rows_left == Some(0);
+        self.answer.more_results &= !is_last;
+        is_last
+    }
+
+    /// Adds a row to the answer, or joins what follows to a row that the call was paused in.
     fn take(&mut self, scanned: ScannedRow) {
         self.bytes += bytes_of(&scanned.row);
-        let is_interrupted = std::mem::take(&mut self.is_interrupted);
-        let Some(last) = self.answer.rows.last_mut().filter(|_| is_interrupted) else {
+        let joins = matches!(self.scanner.get().partial_row.take(), Some(PartialRow::Paused(_)));
+        let Some(last) = self.answer.rows.last_mut().filter(|_| joins) else {
             return self.answer.rows.push(scanned);
         };
         let cells = last.row.cells().chain(scanned.row.cells());
@@ -409,7 +399,7 @@ impl Reading {
 
     /// Returns the answer and keeps the scanner if there may be more rows.
     fn end(self, call_context: &CallContext, call: &ScanCall) -> Result<ScanResult> {
-        let Self { id, scanner: mut held, mut answer, limit, before, mut at_end, .. } = self;
+        let Self { id, scanner: mut held, mut answer, before, mut at_end, .. } = self;
         let scanners = &call_context.context.server.scanners;
         let scanner = held.get();
         // A client that knows that the region is at its end need not close the scanner. After its
@@ -433,7 +423,7 @@ impl Reading {
         if call.track_metrics {
             answer.metrics = metrics(call_context, before, scanner.progress());
         }
-        scanner.partial_row = limit.partial_row;
+        scanner.partial_row = scanner.partial_row.take().map(PartialRow::returned);
         answer.more_results_in_region = Some(!at_end);
         let stays_open = !call.close && answer.more_results && !at_end;
         let next_call = scanner.next_call;
@@ -518,40 +508,5 @@ impl Prefetch {
 
     fn is_full(&self) -> bool {
         self.is_full
-    }
-}
-
-/// The remaining row limit of a scan; several results can be parts of one row.
-struct RowLimit {
-    left: Option<u32>,
-    /// The row of the last result, if more of it may follow.
-    partial_row: Option<Bytes>,
-}
-
-impl RowLimit {
-    /// Returns whether the limit was reached by the previous, partially returned row: `row`
-    /// differs, so that row is complete.
-    fn reaches_limit_before(&mut self, row: &Row) -> bool {
-        match self.partial_row.take_if(|partial| partial != row.key()) {
-            Some(_) => self.count(),
-            None => false,
-        }
-    }
-
-    /// Returns whether this row reaches the limit.
-    fn reaches_limit_after(&mut self, row: &Row, is_partial: bool) -> bool {
-        if is_partial {
-            self.partial_row = Some(Bytes::copy_from_slice(row.key()));
-            return false;
-        }
-        self.partial_row = None;
-        self.count()
-    }
-
-    fn count(&mut self) -> bool {
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(1);
-        }
-        self.left == Some(0)
     }
 }

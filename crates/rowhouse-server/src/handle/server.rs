@@ -79,7 +79,7 @@ pub(crate) fn stop(
     context: &Context,
     request: proto::StopServerRequest,
 ) -> Result<proto::StopServerResponse> {
-    context.stop_request.ask("AdminService.StopServer", &request.reason)?;
+    context.cluster.stop_request.ask("AdminService.StopServer", &request.reason)?;
     Ok(proto::StopServerResponse {})
 }
 

@@ -7,7 +7,8 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Service};
 use rowhouse_model::{Error, Result, escape};
 
-use crate::dispatch::{CallContext, Done};
+use crate::answer::Routed;
+use crate::call::CallContext;
 use crate::limits::SLOW_LOG_PARAM_BYTES_MAX;
 use crate::server::Context;
 use crate::slow_log::began_millis;
@@ -142,15 +143,15 @@ fn shown(region: proto::RegionSpecifier) -> String {
 }
 
 /// Returns the entries of the slow or the large log, in the form of clients before HBase 2.5.
-pub(crate) fn responses(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+pub(crate) fn responses(call_context: &CallContext, out: &mut BytesMut) -> Result<Routed> {
     let request = call_context.message::<proto::SlowLogResponseRequest>()?;
     let slow_log_payloads = call_context.context.server.slow_log.select(&request);
     call_context.reply(out, &proto::SlowLogResponses { slow_log_payloads })?;
-    Ok(Done::Answered)
+    Ok(Routed::Answered)
 }
 
 /// As [`responses`], in the form of newer clients.
-pub(crate) fn entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+pub(crate) fn entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Routed> {
     let request = call_context.message::<proto::LogRequest>()?;
     if !request.log_class_name.contains("SlowLogResponseRequest") {
         return Err(unknown_log(&request));
@@ -165,7 +166,7 @@ pub(crate) fn entries(call_context: &CallContext, out: &mut BytesMut) -> Result<
             log_message: proto::SlowLogResponses { slow_log_payloads }.encode_to_vec().into(),
         },
     )?;
-    Ok(Done::Answered)
+    Ok(Routed::Answered)
 }
 
 pub(crate) fn clear(
@@ -177,7 +178,7 @@ pub(crate) fn clear(
 }
 
 /// Returns the balancer's decisions, of which there are none.
-pub(crate) fn balancer_entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+pub(crate) fn balancer_entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Routed> {
     let request = call_context.message::<proto::LogRequest>()?;
     let known = ["BalancerDecisions", "BalancerRejections"];
     let log = known.iter().find(|log| request.log_class_name.contains(&format!("{log}Request")));
@@ -189,7 +190,7 @@ pub(crate) fn balancer_entries(call_context: &CallContext, out: &mut BytesMut) -
             log_message: Bytes::new(),
         },
     )?;
-    Ok(Done::Answered)
+    Ok(Routed::Answered)
 }
 
 fn unknown_log(request: &proto::LogRequest) -> Error {

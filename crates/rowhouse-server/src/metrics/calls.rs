@@ -44,6 +44,16 @@ impl Calls {
         }
     }
 
+    /// Returns the sum of the calls of several servers.
+    pub(crate) fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let sum = Self::default();
+        for (to, from) in all.flat_map(|calls| sum.methods.iter().zip(&calls.methods)) {
+            let counters = to.counters().zip(from.counters());
+            counters.for_each(|(to, from)| _ = to.fetch_add(load(from), Ordering::Relaxed));
+        }
+        sum
+    }
+
     /// The methods that were called at least once.
     pub(crate) fn called(&self) -> impl Iterator<Item = (Method, &MethodCalls)> {
         let methods = Method::ALL.iter().copied().zip(&self.methods);
@@ -52,6 +62,10 @@ impl Calls {
 }
 
 impl MethodCalls {
+    fn counters(&self) -> impl Iterator<Item = &AtomicU64> {
+        [&self.errors, &self.micros].into_iter().chain(&self.buckets)
+    }
+
     /// Calls answered with an exception.
     pub(crate) fn errors(&self) -> u64 {
         load(&self.errors)
@@ -88,6 +102,19 @@ mod tests {
         assert_eq!((&buckets[..3], buckets.last()), (&[1, 2, 0][..], Some(&1)));
         assert_eq!(get.errors(), 1);
         assert_eq!(get.latency(), Duration::from_micros(99_000_201));
+    }
+
+    #[test]
+    fn the_calls_of_several_servers_are_added_up() {
+        let servers = [Calls::default(), Calls::default()];
+        for (calls, micros) in servers.iter().zip([40, 60]) {
+            calls.count(Method::Get, Duration::from_micros(micros), true);
+        }
+        let sum = Calls::sum(servers.iter());
+        let called: Vec<_> = sum.called().collect();
+        let [(Method::Get, get)] = &called[..] else { panic!("{} methods", called.len()) };
+        assert_eq!(get.buckets().take(2).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!((get.errors(), get.latency()), (2, Duration::from_micros(100)));
     }
 
     #[test]

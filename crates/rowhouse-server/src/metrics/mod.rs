@@ -145,6 +145,8 @@ const TABLES_MAX: usize = 1_000;
 /// Where the samples come from.
 struct Sources<'a> {
     cluster: &'a Cluster,
+    /// The calls of all region servers.
+    calls: Calls,
     tables: BTreeMap<TableName, TableTotals>,
 }
 
@@ -173,7 +175,8 @@ impl<'a> Sources<'a> {
             }
             (table.name().clone(), totals)
         });
-        Self { cluster, tables: tables.collect() }
+        let calls = Calls::sum(cluster.region_servers().iter().map(|server| &server.calls));
+        Self { cluster, calls, tables: tables.collect() }
     }
 
     fn by_table(&self, out: &mut Samples<'_>, value: impl Fn(&TableTotals) -> f64) {
@@ -218,8 +221,7 @@ pub(crate) fn render(cluster: &Cluster) -> String {
 }
 
 fn call_seconds(from: &Sources<'_>, out: &mut Samples<'_>) {
-    let servers = from.cluster.region_servers().iter();
-    for (method, calls) in servers.flat_map(|server| server.calls.called()) {
+    for (method, calls) in from.calls.called() {
         let (mut count, mut bounds) = (0, calls::BUCKET_MICROS.iter());
         for bucket in calls.buckets() {
             count += bucket;
@@ -234,8 +236,7 @@ fn call_seconds(from: &Sources<'_>, out: &mut Samples<'_>) {
 }
 
 fn call_errors(from: &Sources<'_>, out: &mut Samples<'_>) {
-    let servers = from.cluster.region_servers().iter();
-    for (method, calls) in servers.flat_map(|server| server.calls.called()) {
+    for (method, calls) in from.calls.called() {
         out.sample("", &[("method", method.name())], calls.errors() as f64);
     }
 }

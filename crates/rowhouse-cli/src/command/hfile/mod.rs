@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::{Error, KeySchema, escape};
+use rowhouse_model::escape_line;
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
 use super::CommandResult;
-use crate::one_line::on_one_line;
 use cells::CellsArgs;
 
 /// Arguments of `rowhouse hfile`.
@@ -96,7 +96,7 @@ impl OutputFormat {
 
     fn fields(&self, row: &[u8]) -> Option<String> {
         let schema = self.schema.as_ref()?;
-        Some(on_one_line(&schema.read_prefix(row).to_string()))
+        Some(escape_line(&schema.read_prefix(row).to_string()))
     }
 
     /// Adds a row to a document under `name`, and its fields under `name` followed by `_fields`.

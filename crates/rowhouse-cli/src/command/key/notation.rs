@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use rowhouse::{Error, Result, Value, escape, unescape};
+use rowhouse_model::escape_line;
 use serde_json::Value as Json;
 
 use super::zone::Zone;
-use crate::one_line::on_one_line;
 
 /// The notation of keys.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -45,7 +45,7 @@ impl Notation {
 /// break the line or move a terminal's cursor as `\xHH`.
 pub(super) fn text(value: &Value, zone: Zone) -> String {
     match value {
-        Value::Text(content) => format!("'{}'", on_one_line(content).replace('\'', "''")),
+        Value::Text(content) => format!("'{}'", escape_line(content).replace('\'', "''")),
         Value::Uuid(uuid) => format!("'{uuid}'"),
         Value::Time(time) => zone.print(*time),
         Value::List(values) => {

@@ -2,8 +2,8 @@
 //! columns with FORMATTER.
 
 use rowhouse::{Bytes, KeyValue, escape};
+use rowhouse_model::escape_line;
 
-use crate::one_line::on_one_line;
 use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
 
@@ -86,7 +86,7 @@ impl Converter {
             Self::Long => value.try_into().ok().map(|bytes| i64::from_be_bytes(bytes).to_string()),
             Self::Short => value.try_into().ok().map(|bytes| i16::from_be_bytes(bytes).to_string()),
             Self::Hex => Some(value.iter().map(|byte| format!("{byte:02x}")).collect()),
-            Self::Text => Some(on_one_line(&String::from_utf8_lossy(value))),
+            Self::Text => Some(escape_line(&String::from_utf8_lossy(value))),
             Self::Escaped => Some(escape(value)),
         };
         shown.unwrap_or_else(|| {

@@ -4,9 +4,9 @@
 //! them, after ` # `, and the name and value of a declared column before its cell, after ` #   `.
 
 use rowhouse::{CellMismatch, ColumnSchema, KeySchema, KeyValue, Table};
+use rowhouse_model::escape_line;
 
 use super::converter::Converters;
-use crate::one_line::on_one_line;
 use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
 
@@ -63,9 +63,9 @@ impl Declared<'_> {
     /// an undeclared column.
     pub(super) fn cell(self, cell: KeyValue<'_>) -> Option<String> {
         match self.columns?.decode(cell.family(), cell.qualifier(), cell.value()) {
-            Ok(named) => Some(on_one_line(&named.to_string())),
+            Ok(named) => Some(escape_line(&named.to_string())),
             Err(CellMismatch::Undeclared { .. }) => None,
-            Err(misfit) => Some(on_one_line(&misfit.to_string())),
+            Err(misfit) => Some(escape_line(&misfit.to_string())),
         }
     }
 }
@@ -73,7 +73,7 @@ impl Declared<'_> {
 /// Returns the fields of a key, or the reason why it does not fit the template.
 pub(super) fn fields(schema: &KeySchema, key: &[u8]) -> String {
     match schema.decode(key) {
-        Ok(values) => on_one_line(&values.to_string()),
-        Err(misfit) => on_one_line(&misfit.to_string()),
+        Ok(values) => escape_line(&values.to_string()),
+        Err(misfit) => escape_line(&misfit.to_string()),
     }
 }

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::net::IpAddr;
 
 use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, ServerName, escape};
+use rowhouse_model::escape_line;
 
 use super::decode;
 use super::row::RowArgument;
 use super::tables::existing;
-use crate::one_line::on_one_line;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::session::Session;
@@ -240,5 +240,5 @@ fn line(columns: &[String; 3], widths: [usize; 3]) -> String {
 
 /// Returns the fields of a key that a region boundary determines.
 fn bound(schema: &KeySchema, key: &[u8]) -> String {
-    on_one_line(&schema.read_prefix(key).to_string())
+    escape_line(&schema.read_prefix(key).to_string())
 }

@@ -12,8 +12,8 @@ use rowhouse_store::Region;
 
 use self::aggregate::run;
 use self::number::{Decimal, Double, Long};
+use crate::call::CallContext;
 use crate::cluster::ServedRegion;
-use crate::dispatch::CallContext;
 use crate::server::Context;
 
 /// The Java package of the answer messages.

@@ -10,7 +10,7 @@ pub(crate) fn shutdown(
     context: &Context,
     _: proto::ShutdownRequest,
 ) -> Result<proto::ShutdownResponse> {
-    context.stop_request.ask("MasterService.Shutdown", "")?;
+    context.cluster.stop_request.ask("MasterService.Shutdown", "")?;
     Ok(proto::ShutdownResponse {})
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn stop_master(
     context: &Context,
     _: proto::StopMasterRequest,
 ) -> Result<proto::StopMasterResponse> {
-    context.stop_request.ask("MasterService.StopMaster", "")?;
+    context.cluster.stop_request.ask("MasterService.StopMaster", "")?;
     Ok(proto::StopMasterResponse {})
 }
 

@@ -8,7 +8,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{CompactionState, MasterSwitch, Result, TableName, TableState};
 use rowhouse_store::{Region, Task};
 
-use crate::cluster::RegionServer;
+use crate::region_server::RegionServer;
 use crate::server::Context;
 
 /// The HBase version announced to clients, which choose their protocol features by it.
@@ -95,7 +95,7 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
             region_loads: region_loads(context, server, |_| true),
             report_start_time: Some(server.name.start_code),
             report_end_time: Some(now_millis()),
-            info_server_port: server.web_port.get().map(|&port| u32::from(port)),
+            info_server_port: server.web_port.map(u32::from),
             tasks: store.tasks().into_iter().map(server_task).collect(),
             ..Default::default()
         },

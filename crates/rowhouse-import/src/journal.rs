@@ -1,0 +1,182 @@
+//! The progress file of an import, from which the same command resumes after an interruption.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rowhouse::{Bytes, Error, Result, escape, unescape};
+use serde_json::{Map, Value as Json, json};
+
+use crate::lanes::Part;
+use crate::rows::InputPosition;
+use crate::source::RecordPosition;
+use crate::survey::Counts;
+
+/// The progress file of an import. It exists only while rows are being written.
+pub(crate) struct ProgressFile {
+    path: PathBuf,
+    /// Identity of the import: database, table, files with their lengths and times, and how they
+    /// are read.
+    import: Json,
+}
+
+/// The point from which an import resumes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Progress {
+    /// Counts of the survey.
+    pub(crate) counts: Counts,
+    /// The remaining parts of the files: they contain all rows that may not be written yet.
+    pub(crate) parts: Vec<Part>,
+    /// Number of rows that are certainly written.
+    pub(crate) written: u64,
+    /// Key of the last written row of each part.
+    pub(crate) last: Vec<Bytes>,
+    /// The files of rejected rows.
+    pub(crate) rejects: Vec<PathBuf>,
+}
+
+impl ProgressFile {
+    pub(crate) fn new(path: &Path, import: Json) -> Self {
+        Self { path: path.to_owned(), import }
+    }
+
+    /// Returns the progress of an earlier, unfinished import.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for the file of another import, and for an unreadable one; `Io`.
+    pub(crate) fn reached(&self) -> Result<Option<Progress>> {
+        let text = match fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(self.io("read", source)),
+        };
+        let unread = || {
+            Error::invalid(format!(
+                "the file of progress cannot be understood: file={}",
+                self.path.display()
+            ))
+        };
+        let kept: Map<String, Json> = serde_json::from_str(&text).map_err(|_| unread())?;
+        if kept.get("import") != Some(&self.import) {
+            return Err(Error::invalid(format!(
+                "an import that was not ended is another one, or its files have changed: give this one a file of its own \
+                 (--progress FILE), or remove that one to begin anew, which leaves the rows that it wrote: file={}",
+                self.path.display()
+            )));
+        }
+        reached_of(&kept).map(Some).ok_or_else(unread)
+    }
+
+    /// Records the progress: all rows before it must be on the disk.
+    pub(crate) fn note(&self, reached: &Progress) -> Result<()> {
+        let Progress { counts, parts, written, last, rejects } = reached;
+        let parts = parts.iter().map(|part| {
+            json!({"start": spot_json(&part.start), "end": part.end.as_ref().map(spot_json)})
+        });
+        let kept = json!({
+            "import": self.import,
+            "rows": counts.rows,
+            "rejected": counts.rejected,
+            "same_key": counts.same_key,
+            "in_table": counts.in_table,
+            "written": written,
+            "parts": parts.collect::<Vec<_>>(),
+            "last": last.iter().map(|key| escape(key)).collect::<Vec<_>>(),
+            "rejects": rejects.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
+        });
+        let mut part = self.path.as_os_str().to_owned();
+        part.push(".part");
+        let write = || {
+            let mut file = File::create(&part)?;
+            writeln!(file, "{kept}")?;
+            // Otherwise a power cut could leave the name without the contents.
+            file.sync_all()?;
+            fs::rename(&part, &self.path)
+        };
+        write().map_err(|source| self.io("write", source))
+    }
+
+    /// Removes the file after the import has finished.
+    pub(crate) fn remove(&self) -> Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(self.io("remove", source))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn io(&self, doing: &str, source: io::Error) -> Error {
+        Error::io(format_args!("cannot {doing} {}", self.path.display()), source)
+    }
+}
+
+fn reached_of(kept: &Map<String, Json>) -> Option<Progress> {
+    let number = |name: &str| kept.get(name)?.as_u64();
+    let counts = Counts {
+        rows: number("rows")?,
+        rejected: number("rejected")?,
+        same_key: number("same_key")?,
+        in_table: number("in_table")?,
+    };
+    let part = |part: &Json| {
+        let end = match part.get("end")? {
+            Json::Null => None,
+            end => Some(spot_of(end)?),
+        };
+        Some(Part { start: spot_of(part.get("start")?)?, end })
+    };
+    let parts = kept.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
+    // Files of older versions do not have it.
+    let last = kept.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
+    let key = |key: &Json| Some(Bytes::from(unescape(key.as_str()?).ok()?));
+    let last = last.iter().map(key).collect::<Option<_>>()?;
+    let rejects = kept.get("rejects").and_then(Json::as_array);
+    let rejects = rejects.into_iter().flatten().map(|path| Some(path.as_str()?.into()));
+    let rejects = rejects.collect::<Option<_>>()?;
+    Some(Progress { counts, parts, written: number("written")?, last, rejects })
+}
+
+fn spot_json(spot: &InputPosition) -> Json {
+    let InputPosition { file, place: RecordPosition { byte, line, record } } = spot;
+    json!({"file": file, "byte": byte, "line": line, "record": record})
+}
+
+fn spot_of(json: &Json) -> Option<InputPosition> {
+    let number = |name: &str| json.get(name)?.as_u64();
+    let place =
+        RecordPosition { byte: number("byte")?, line: number("line")?, record: number("record")? };
+    Some(InputPosition { file: usize::try_from(number("file")?).ok()?, place })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_read_by_the_same_import_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.csv.progress");
+        let journal = ProgressFile::new(&path, json!({"table": "a"}));
+        assert_eq!(journal.reached().unwrap(), None);
+        let place = RecordPosition { byte: u64::MAX, line: 7, record: 6 };
+        let counts = Counts { rows: 9, rejected: 1, same_key: 2, in_table: 3 };
+        let spot = InputPosition { file: 1, place };
+        let parts = vec![
+            Part { start: InputPosition::default(), end: Some(spot) },
+            Part { start: spot, end: None },
+        ];
+        let last = vec![Bytes::from_static(b"a\x00\\x"), Bytes::from_static(b"\xFF")];
+        let rejects = vec!["out/a.csv.rejected.2".into()];
+        let reached = Progress { counts, parts, written: 5, last, rejects };
+        journal.note(&reached).unwrap();
+        assert_eq!(journal.reached().unwrap(), Some(reached));
+        let other = ProgressFile::new(&path, json!({"table": "b"})).reached().unwrap_err();
+        assert!(other.message().contains("another one"), "{other}");
+        fs::write(&path, "{\"import\":").unwrap();
+        assert!(journal.reached().unwrap_err().message().contains("cannot be understood"));
+        journal.remove().unwrap();
+        journal.remove().unwrap();
+        assert_eq!(journal.reached().unwrap(), None);
+    }
+}

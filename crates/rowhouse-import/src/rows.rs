@@ -1,0 +1,237 @@
+//! The rows of all files, one after the other.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rowhouse::{Error, KeySchema, Result};
+
+use crate::mapping::{Mapping, Origin};
+use crate::progress::{Reporter, Step};
+use crate::rejects::Original;
+use crate::row::{NewRow, RowConverter};
+use crate::source::{Datum, Next, Reading, Record, RecordPosition, Source};
+use crate::targets::Targets;
+use crate::times::{FormCounts, Times};
+
+/// The files of an import, with the converter for the rows of each.
+pub(crate) struct Inputs {
+    reading: Reading,
+    ignored_names: Option<Vec<String>>,
+    wanted: Vec<String>,
+    key: KeySchema,
+    files: Vec<Input>,
+}
+
+struct Input {
+    path: PathBuf,
+    len: u64,
+    maker: RowConverter,
+}
+
+impl Inputs {
+    /// Opens every file and matches its fields with the table's, before any row is read.
+    pub(crate) fn new(
+        paths: &[PathBuf],
+        reading: &Reading,
+        mapping: &Mapping,
+        targets: &Targets,
+    ) -> Result<Self> {
+        let (wanted, declared) = (mapping.wanted(targets)?, mapping.times(targets)?);
+        let mut files = Vec::with_capacity(paths.len());
+        for path in paths {
+            let source = Source::open(path, reading, &wanted)?;
+            let origins = mapping.origins(source.names(), targets, source.allows_unknown_names());
+            let maker = origins.and_then(|origins| RowConverter::new(targets, &origins, &declared));
+            files.push(Input {
+                path: path.clone(),
+                len: source.len(),
+                maker: maker.map_err(|error| in_file(path, error))?,
+            });
+        }
+        let (reading, ignored_names) = (reading.clone(), mapping.ignored_names());
+        Ok(Self { reading, ignored_names, wanted, key: targets.key.clone(), files })
+    }
+
+    /// Reads the times whose form is not declared, and recognizes the form of each column of a
+    /// file. Returns a remark for each form that differs from the printed one. Files without such
+    /// columns are not read.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`; `InvalidRequest` if two forms match equally many values.
+    pub(crate) fn recognize_times(&mut self, reporter: &mut Reporter) -> Result<Vec<String>> {
+        let mut told = Vec::new();
+        let mut bytes_done = 0;
+        for nth in 0..self.files.len() {
+            let mut columns: BTreeMap<String, (Origin, FormCounts)> = BTreeMap::new();
+            for (name, origin, times) in self.files[nth].maker.times() {
+                if matches!(times, Times::Unknown) {
+                    columns.insert(name.to_owned(), (origin.clone(), FormCounts::default()));
+                }
+            }
+            if !columns.is_empty() {
+                self.look_at_times(nth, &mut columns, bytes_done, reporter)?;
+            }
+            bytes_done += self.files[nth].len;
+            let Input { path, maker, .. } = &mut self.files[nth];
+            for (name, (_, looks)) in columns {
+                let most = looks.most(&name).map_err(|error| in_file(path, error))?;
+                let Some((form, first)) = most else { continue };
+                let recognized = Times::Recognized(form);
+                for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
+                    *times = recognized;
+                }
+                if recognized.differs_from_printed() {
+                    let path = path.display();
+                    told.push(format!("times of `{name}` in {path} are read as {form}: {first}"));
+                }
+            }
+        }
+        Ok(told)
+    }
+
+    fn look_at_times(
+        &self,
+        nth: usize,
+        columns: &mut BTreeMap<String, (Origin, FormCounts)>,
+        bytes_before: u64,
+        reporter: &mut Reporter,
+    ) -> Result<()> {
+        let mut rows = Rows { inputs: self, file: nth, source: None, record: Record::default() };
+        rows.open(None)?;
+        let (Some(source), record) = (&mut rows.source, &mut rows.record) else { return Ok(()) };
+        let mut count = 0;
+        loop {
+            match source.next(record)? {
+                Next::End => return Ok(()),
+                // The survey rejects it.
+                Next::Broken(..) => continue,
+                Next::Row(_) => {}
+            }
+            for (origin, looks) in columns.values_mut() {
+                match origin.datum(record) {
+                    Ok(Datum::Text(text)) => looks.note(&text),
+                    Ok(Datum::Bytes(bytes)) => {
+                        std::str::from_utf8(&bytes).iter().for_each(|text| looks.note(text));
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            }
+            count += 1;
+            reporter.report(Step::Times, count, bytes_before + source.bytes_done());
+        }
+    }
+
+    /// Returns the template of the keys.
+    pub(crate) fn key(&self) -> &KeySchema {
+        &self.key
+    }
+
+    /// Returns the size of all files in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.len).sum()
+    }
+
+    /// Returns the number of files.
+    pub(crate) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns a file by its number, from 0.
+    pub(crate) fn path(&self, file: usize) -> &Path {
+        self.files.get(file).map_or(Path::new(""), |file| &file.path)
+    }
+
+    /// Returns the rows from a position on.
+    pub(crate) fn rows(&self, from: InputPosition) -> Result<Rows<'_>> {
+        let mut rows =
+            Rows { inputs: self, file: from.file, source: None, record: Record::default() };
+        rows.open(Some(from.place).filter(|place| *place != RecordPosition::default()))?;
+        Ok(rows)
+    }
+}
+
+fn in_file(path: &Path, error: Error) -> Error {
+    let message = format!("{error}\n  in {}", path.display());
+    error.with_message(message)
+}
+
+/// A position in one of the files; the default is the beginning of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct InputPosition {
+    /// The file, counted from 0.
+    pub(crate) file: usize,
+    /// The position in it; the default is its beginning.
+    pub(crate) place: RecordPosition,
+}
+
+/// A row of a file, or the reason why it is invalid.
+pub(crate) struct Read {
+    /// Its file, counted from 0.
+    pub(crate) file: usize,
+    pub(crate) place: RecordPosition,
+    pub(crate) row: Result<NewRow>,
+}
+
+/// An iterator over rows, which reads them on demand.
+pub(crate) struct Rows<'i> {
+    inputs: &'i Inputs,
+    file: usize,
+    source: Option<Source>,
+    record: Record,
+}
+
+impl Rows<'_> {
+    /// Returns the next row; `None` after the last of the last file.
+    ///
+    /// # Errors
+    /// `Io`, and `Corruption` of a file that cannot be read any further.
+    pub(crate) fn next(&mut self) -> Result<Option<Read>> {
+        while let Some(source) = &mut self.source {
+            let input = &self.inputs.files[self.file];
+            let (place, row) = match source.next(&mut self.record)? {
+                Next::Row(place) => (place, input.maker.row(&self.record)),
+                Next::Broken(place, why) => (place, Err(why)),
+                Next::End => {
+                    self.file += 1;
+                    self.open(None)?;
+                    continue;
+                }
+            };
+            return Ok(Some(Read { file: self.file, place, row }));
+        }
+        Ok(None)
+    }
+
+    /// Returns the position after the last row that was read.
+    pub(crate) fn reached(&self) -> InputPosition {
+        let place = self.source.as_ref().map(Source::place);
+        InputPosition { file: self.file, place: place.unwrap_or_default() }
+    }
+
+    /// Returns about how many bytes of all files have been read.
+    pub(crate) fn bytes_done(&self) -> u64 {
+        let before = self.inputs.files.iter().take(self.file).map(|file| file.len).sum::<u64>();
+        before + self.source.as_ref().map_or(0, Source::bytes_done)
+    }
+
+    /// Returns the last row that was read as it stands in its file.
+    pub(crate) fn original(&self, place: &RecordPosition) -> Result<Original> {
+        let Some(source) = &self.source else { return Ok(Original::default()) };
+        let heading = source.heading()?.unwrap_or_default();
+        let (line, row) = source.original(place, &self.record)?;
+        Ok(Original { heading, line, row })
+    }
+
+    /// Opens the next file.
+    fn open(&mut self, place: Option<RecordPosition>) -> Result<()> {
+        self.source = None;
+        let Some(input) = self.inputs.files.get(self.file) else { return Ok(()) };
+        let mut source = Source::open(&input.path, &self.inputs.reading, &self.inputs.wanted)?;
+        source.ignore_names(self.inputs.ignored_names.clone());
+        if let Some(place) = place {
+            source.seek(&place)?;
+        }
+        self.source = Some(source);
+        Ok(())
+    }
+}

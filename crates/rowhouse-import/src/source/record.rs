@@ -1,0 +1,92 @@
+//! A row of a file, before it is matched with the table.
+
+use std::borrow::Cow;
+
+use rowhouse::Value;
+use serde_json::{Map, Value as Json};
+
+/// The position of a row in its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RecordPosition {
+    /// Its first byte; 0 in a Parquet file.
+    pub(crate) byte: u64,
+    /// Its line, or its row in a Parquet file, from 1.
+    pub(crate) line: u64,
+    /// The number of records of a CSV file before it.
+    pub(crate) record: u64,
+}
+
+/// A row: its data, in the order of the file's names.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) text: csv::StringRecord,
+    /// Data of formats other than CSV.
+    pub(crate) data: Vec<Datum<'static>>,
+    /// The values of a CSV file that mean a missing one.
+    pub(crate) nulls: Vec<bool>,
+}
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Datum<'r> {
+    Null,
+    /// A value that has a text.
+    Text(Cow<'r, str>),
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only Parquet has values that are bytes")
+    )]
+    Bytes(Cow<'r, [u8]>),
+    /// A list, of a field with groups.
+    List(Value),
+    /// A value that no field can hold: refused when it is used.
+    Foreign {
+        /// A description of its type.
+        what: &'static str,
+        /// Its printed form.
+        shown: Cow<'r, str>,
+    },
+}
+
+impl Record {
+    /// Returns the value at this index among the names.
+    pub(crate) fn datum(&self, at: usize) -> Datum<'_> {
+        match self.data.get(at) {
+            Some(Datum::Null) => Datum::Null,
+            Some(Datum::Text(text)) => Datum::Text(Cow::Borrowed(text)),
+            Some(Datum::Bytes(bytes)) => Datum::Bytes(Cow::Borrowed(bytes)),
+            Some(Datum::List(value)) => Datum::List(value.clone()),
+            Some(Datum::Foreign { what, shown }) => {
+                Datum::Foreign { what, shown: Cow::Borrowed(shown) }
+            }
+            None => match (self.nulls.get(at), self.text.get(at)) {
+                (Some(false), Some(text)) => Datum::Text(Cow::Borrowed(text)),
+                _ => Datum::Null,
+            },
+        }
+    }
+
+    /// Returns the row as a JSON object; bytes are `0x00ff`.
+    pub(crate) fn to_json(&self, names: &[String]) -> String {
+        let member = |(at, name): (usize, &String)| {
+            let json = match self.datum(at) {
+                Datum::Null => Json::Null,
+                Datum::Text(text) | Datum::Foreign { shown: text, .. } => {
+                    Json::String(text.into_owned())
+                }
+                Datum::Bytes(bytes) => Json::String(Value::from(bytes.into_owned()).to_string()),
+                Datum::List(value) => Json::String(value.to_string()),
+            };
+            (name.clone(), json)
+        };
+        Json::Object(names.iter().enumerate().map(member).collect::<Map<_, _>>()).to_string()
+    }
+}
+
+#[cfg(test)]
+impl Record {
+    /// Returns a record of a format other than CSV.
+    pub(crate) fn of(data: Vec<Datum<'static>>) -> Self {
+        Self { data, ..Self::default() }
+    }
+}

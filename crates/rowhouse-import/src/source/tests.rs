@@ -1,0 +1,268 @@
+//! Tests with complete and damaged files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::parquet::basic::Compression;
+use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::parser::parse_message_type;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+
+/// Writes a file with these bytes to a temporary directory.
+fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    (dir, path)
+}
+
+/// Returns the items of a file: each row as its line and values, each invalid row as its line,
+/// reason and original.
+fn read(path: &Path, reading: &Reading, wanted: &[&str]) -> Result<Vec<String>> {
+    let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
+    let mut source = Source::open(path, reading, &wanted)?;
+    let mut record = Record::default();
+    let mut lines = Vec::new();
+    loop {
+        match source.next(&mut record)? {
+            Next::End => return Ok(lines),
+            Next::Row(place) => lines.push(shown(&source, &place, &record)),
+            Next::Broken(place, why) => {
+                let (line, original) = source.original(&place, &record)?;
+                let original = String::from_utf8_lossy(&original).into_owned();
+                lines.push(format!("{line}: {why}: {original}"));
+            }
+        }
+    }
+}
+
+fn shown(source: &Source, place: &RecordPosition, record: &Record) -> String {
+    let value = |at| match record.datum(at) {
+        Datum::Null => "-".to_owned(),
+        Datum::Text(text) => format!("'{text}'"),
+        Datum::Bytes(bytes) => format!("{bytes:?}"),
+        Datum::List(list) => list.to_string(),
+        Datum::Foreign { what, shown } => format!("{what} {shown}"),
+    };
+    let values: Vec<_> = (0..source.names().len()).map(value).collect();
+    format!("{}: {}", place.line, values.join(" "))
+}
+
+#[test]
+fn values_of_csv_may_have_quotes_and_ends_of_lines() {
+    let text = b"a,b\n1,\"x,\"\"y\"\"\n z\"\n,2\n\n3\n\xff,4\n5,\"6\n7,8";
+    let (_dir, path) = file("a.csv", text);
+    let lines = read(&path, &Reading::default(), &[]).unwrap();
+    assert_eq!(
+        lines,
+        [
+            "2: '1' 'x,\"y\"\n z'",
+            "4: - '2'",
+            "6: a record must have as many values as there are names: values=1, names=2: 3",
+            "7: a record must be UTF-8: field=1: \u{fffd},4",
+            "8: a quote is not closed before the end of the file: 5,\"6\n7,8",
+        ]
+    );
+}
+
+#[test]
+fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
+    let text = b"a,b\n\"x\"y,1\n\"x\",2\nx\"y,\"3\" \n5,5\"\n";
+    let (_dir, path) = file("a.csv", text);
+    let why = "a value goes on behind its closing quote; a quote within quotes is written twice";
+    assert_eq!(
+        read(&path, &Reading::default(), &[]).unwrap(),
+        [
+            &*format!("2: {why}: \"x\"y,1"),
+            "3: 'x' '2'",
+            &format!("4: {why}: x\"y,\"3\""),
+            "5: '5' '5\"'",
+        ]
+    );
+    // Also from the middle.
+    let mut source = Source::open(&path, &Reading::default(), &[]).unwrap();
+    source.seek(&RecordPosition { byte: 18, line: 4, record: 3 }).unwrap();
+    assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Broken(..)));
+    assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Row(_)));
+    let (_dir, path) = file("a.csv", b"\"a\"b,c\n1,2\n");
+    let refused = read(&path, &Reading::default(), &[]).unwrap_err();
+    assert!(refused.message().starts_with(&format!("{why}, in the line")), "{refused}");
+}
+
+#[test]
+fn csv_can_have_other_characters_names_and_nulls() {
+    let (_dir, path) = file("a.tsv", b"1\tNA\n'2\t2'\t\n\n# note\n3\n");
+    let reading = Reading {
+        header: vec!["a".into(), "b".into()],
+        nulls: vec!["NA".into()],
+        quote: b'\'',
+        comment: Some(b'#'),
+        ..Reading::default()
+    };
+    let rows = read(&path, &reading, &[]).unwrap();
+    assert_eq!(rows[..2], ["1: '1' -", "2: '2\t2' ''"]);
+    assert!(rows[2].starts_with("5: a record") && rows[2].ends_with(": 3"), "{}", rows[2]);
+    let refused = Reading { delimiter: Some(0xE4), ..Reading::default() }.check().unwrap_err();
+    assert_eq!(refused.message(), "expected one ASCII character: delimiter=0xe4");
+}
+
+#[test]
+fn objects_may_leave_names_out_and_have_no_others() {
+    let text =
+        b"{\"a\":1.50,\"b\":\"x\"}\n\n{\"b\":null}\n[1]\n{\"a\":[1,\"y\"]}\n{\"c\":1}\n{\"a\":{}}";
+    let (_dir, path) = file("a.jsonl", text);
+    assert_eq!(
+        read(&path, &Reading::default(), &["a", "b"]).unwrap(),
+        [
+            "1: '1.50' 'x'",
+            "3: - -",
+            "4: expected a JSON object: invalid type: sequence, expected a map at line 1 column 0: [1]",
+            "5: (1, 'y') -",
+            "6: a field that the first row does not have, and the table has no place for: field=c: {\"c\":1}",
+            "7: an object {} -",
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_does_not_say_what_it_is_is_refused() {
+    let (_dir, path) = file("a.txt", b"a\n1\n");
+    assert!(read(&path, &Reading::default(), &[]).unwrap_err().message().contains("--format"));
+    let csv = Reading { format: Some(Format::Csv), ..Reading::default() };
+    assert_eq!(read(&path, &csv, &[]).unwrap(), ["2: '1'"]);
+    let (_dir, path) = file("a.csv", b"");
+    assert!(read(&path, &Reading::default(), &[]).unwrap_err().message().contains("empty"));
+}
+
+/// Returns a Parquet file with `rows` rows, three in each group.
+fn parquet_of(rows: i64, compression: Compression) -> Vec<u8> {
+    let schema = "message row { REQUIRED INT64 n; OPTIONAL BYTE_ARRAY text (UTF8); REQUIRED DOUBLE x; \
+                  REQUIRED INT64 at (TIMESTAMP(NANOS,true)); REQUIRED BYTE_ARRAY raw; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+    let all: Vec<_> = (0..rows).collect();
+    for some in all.chunks(3) {
+        let mut group = writer.next_row_group().unwrap();
+        let numbers: Vec<_> = some.to_vec();
+        let times: Vec<_> = some.iter().map(|n| n * 1_000_000_000 + 5).collect();
+        let present: Vec<_> = some.iter().map(|n| i16::from(n % 2 == 0)).collect();
+        let texts = some.iter().filter(|n| *n % 2 == 0);
+        let texts: Vec<_> = texts.map(|n| ByteArray::from(format!("t{n}").as_str())).collect();
+        let floats: Vec<_> = some.iter().map(|n| *n as f64 / 4.0).collect();
+        let raws: Vec<_> = some.iter().map(|n| ByteArray::from(vec![0xff, *n as u8])).collect();
+        let mut at = 0;
+        while let Some(mut column) = group.next_column().unwrap() {
+            match at {
+                0 => column.typed::<Int64Type>().write_batch(&numbers, None, None),
+                1 => column.typed::<ByteArrayType>().write_batch(&texts, Some(&present), None),
+                2 => column.typed::<DoubleType>().write_batch(&floats, None, None),
+                3 => column.typed::<Int64Type>().write_batch(&times, None, None),
+                _ => column.typed::<ByteArrayType>().write_batch(&raws, None, None),
+            }
+            .unwrap();
+            column.close().unwrap();
+            at += 1;
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn parquet_gives_its_values_as_texts_and_bytes() {
+    for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW] {
+        let (_dir, path) = file("a.parquet", &parquet_of(5, compression));
+        let rows = read(&path, &Reading::default(), &[]).unwrap();
+        assert_eq!(rows.len(), 5);
+        assert_eq!(rows[0], "1: '0' 't0' '0' '1970-01-01T00:00:00.000000005Z' [255, 0]");
+        assert_eq!(rows[3], "4: '3' - '0.75' '1970-01-01T00:00:03.000000005Z' [255, 3]");
+    }
+}
+
+/// Returns three files with the same kind of rows.
+fn whole() -> [(&'static str, Vec<u8>); 3] {
+    let csv: String = (0..9).map(|n| format!("{n},\"t\n{n}\"\n")).collect();
+    let jsonl: String = (0..9).map(|n| format!("{{\"n\":{n},\"text\":\"t{n}\"}}\n")).collect();
+    [
+        ("a.csv", format!("n,text\n{csv}").into_bytes()),
+        ("a.jsonl", jsonl.into_bytes()),
+        ("a.parquet", parquet_of(9, Compression::SNAPPY)),
+    ]
+}
+
+#[test]
+fn reading_goes_on_from_every_place() {
+    for (name, bytes) in whole() {
+        let (_dir, path) = file(name, &bytes);
+        let (reading, wanted) = (Reading::default(), ["n".to_owned(), "text".to_owned()]);
+        let all = read(&path, &reading, &["n", "text"]).unwrap();
+        let mut source = Source::open(&path, &reading, &wanted).unwrap();
+        let mut record = Record::default();
+        for done in 0..=all.len() {
+            let place = source.place();
+            let mut other = Source::open(&path, &reading, &wanted).unwrap();
+            if done > 0 {
+                other.seek(&place).unwrap();
+            }
+            let mut rest = Vec::new();
+            while let Next::Row(place) = other.next(&mut record).unwrap() {
+                rest.push(shown(&other, &place, &record));
+            }
+            assert_eq!(rest, all[done..], "{name} from {place:?}");
+            source.next(&mut record).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn damaged_files_are_errors_and_no_panics(
+        which in 0_usize..3,
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let (name, mut bytes) = whole()[which].clone();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] ^= byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let (_dir, path) = file(name, &bytes);
+        // Reading returns rows, or an error that names the file.
+        if let Err(error) = read(&path, &Reading::default(), &["n", "text"]) {
+            prop_assert!(!error.message().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_parquet_decimal_of_scale_zero_is_a_whole_number() {
+    let schema = "message m { required int64 n (DECIMAL(18,0)); required int64 f (DECIMAL(4,4)); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for value in [42_i64, -5] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&[value], None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let (_dir, path) = file("a.parquet", &bytes);
+    assert_eq!(read(&path, &Reading::default(), &[]).unwrap(), ["1: '42' '-0.0005'"]);
+}

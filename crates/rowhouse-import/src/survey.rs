@@ -1,0 +1,192 @@
+//! A check of all rows before any is written: for rejected rows and for rows that have the key of
+//! another.
+
+use rowhouse::{Bytes, Filter, KeySchema, Result, RowRange, Scan, Table, escape};
+use rowhouse_model::{FilterRange, ListOperator, escape_line};
+
+use crate::cells;
+use crate::lanes::PositionSamples;
+use crate::progress::{Reporter, Step};
+use crate::rejects::Rejects;
+use crate::rows::{InputPosition, Inputs};
+use crate::sort::{Entry, Sorter};
+
+/// Counts of rows by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All rows of the files.
+    pub rows: u64,
+    /// Rows that cannot be written.
+    pub rejected: u64,
+    /// Rows that have the key of an earlier row.
+    pub same_key: u64,
+    /// Keys of the others that are already in the table.
+    pub in_table: u64,
+}
+
+/// The result of the check.
+pub(crate) struct Survey {
+    pub(crate) counts: Counts,
+    /// The first rows that have the key of another.
+    pub(crate) examples: Vec<String>,
+    /// The keys in order, with their cells if requested.
+    pub(crate) sorter: Sorter,
+    /// Whether the rows are in key order in the files.
+    pub(crate) is_in_order: bool,
+    /// Positions among them.
+    pub(crate) marks: PositionSamples,
+}
+
+/// Settings of the check.
+pub(crate) struct SurveyOptions<'t> {
+    pub(crate) key: &'t KeySchema,
+    pub(crate) inputs: &'t Inputs,
+    /// The table, if it may already have rows.
+    pub(crate) table: Option<&'t Table>,
+    /// Whether cells are sorted with their keys.
+    pub(crate) with_cells: bool,
+    /// Limit of the bytes of keys and cells in memory.
+    pub(crate) memory: usize,
+}
+
+impl SurveyOptions<'_> {
+    /// Reads all files.
+    pub(crate) async fn run(
+        &self,
+        rejects: &mut Rejects,
+        reporter: &mut Reporter,
+    ) -> Result<Survey> {
+        let mut counts = Counts::default();
+        let mut sorter = Sorter::new(self.memory);
+        let mut rows = self.inputs.rows(InputPosition::default())?;
+        let mut file = 0;
+        let (mut before, mut is_in_order, mut marks) = (Bytes::new(), true, PositionSamples::new());
+        while let Some(read) = rows.next()? {
+            if read.file != file {
+                rejects.finish_file()?;
+                file = read.file;
+            }
+            counts.rows += 1;
+            match read.row {
+                Ok(row) => {
+                    let payload =
+                        if self.with_cells { cells::pack(&row.cells) } else { Vec::new() };
+                    let from = from(read.file, read.place.line);
+                    is_in_order &= before <= row.key;
+                    before = row.key.clone();
+                    sorter.push(Entry { key: row.key.to_vec(), from, payload })?;
+                }
+                Err(why) => {
+                    let original = rows.original(&read.place)?;
+                    let path = self.inputs.path(read.file);
+                    rejects.push(path, &why, &original)?;
+                }
+            }
+            marks.count(rows.reached());
+            reporter.report(Step::Reading, counts.rows, rows.bytes_done());
+        }
+        rejects.finish_file()?;
+        counts.rejected = rejects.count();
+        let mut survey = Survey { counts, examples: Vec::new(), sorter, is_in_order, marks };
+        self.compare(&mut survey, reporter).await?;
+        Ok(survey)
+    }
+
+    /// Compares the keys in order: equal keys are adjacent.
+    async fn compare(&self, survey: &mut Survey, reporter: &mut Reporter) -> Result<()> {
+        let Survey { counts, examples, sorter, .. } = survey;
+        let mut sorted = sorter.sorted()?;
+        let mut before: Option<Entry> = None;
+        let mut asked = Vec::new();
+        let mut done = 0;
+        while let Some(entry) = sorted.next()? {
+            done += 1;
+            reporter.report(Step::Comparing, done, self.inputs.bytes());
+            if let Some(before) = before.as_ref().filter(|before| before.key == entry.key) {
+                counts.same_key += 1;
+                if examples.len() < EXAMPLES {
+                    let (this, that) = (self.shown(entry.from), self.shown(before.from));
+                    let key = self.key_text(&entry.key);
+                    examples.push(format!("{this} has the key of {that}: {key}"));
+                }
+            } else if let Some(table) = self.table {
+                asked.push((Bytes::copy_from_slice(&entry.key), entry.from));
+                if asked.len() == ASKED_AT_ONCE {
+                    self.ask(table, &mut asked, counts, examples).await?;
+                }
+            }
+            before = Some(entry);
+        }
+        match self.table {
+            Some(table) if !asked.is_empty() => self.ask(table, &mut asked, counts, examples).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns which of these rows, in order, the table has.
+    async fn ask(
+        &self,
+        table: &Table,
+        asked: &mut Vec<(Bytes, u64)>,
+        counts: &mut Counts,
+        examples: &mut Vec<String>,
+    ) -> Result<()> {
+        let (Some(first), Some(last)) = (asked.first(), asked.last()) else { return Ok(()) };
+        let range = RowRange::new(first.0.clone(), behind(&last.0));
+        let mut found = table.scan(Scan::new(range).filter(only(asked))).await?;
+        while let Some(row) = found.next().await? {
+            counts.in_table += 1;
+            let at = asked.binary_search_by(|(key, _)| key[..].cmp(row.key()));
+            if let (Ok(at), true) = (at, examples.len() < EXAMPLES) {
+                let (shown, key) = (self.shown(asked[at].1), self.key_text(row.key()));
+                examples.push(format!("{shown} has the key of a row of the table: {key}"));
+            }
+        }
+        asked.clear();
+        Ok(())
+    }
+
+    /// Returns a key by its fields, on one line.
+    fn key_text(&self, key: &[u8]) -> String {
+        match self.key.decode(key) {
+            Ok(values) => escape_line(&values.to_string()),
+            Err(_) => escape(key),
+        }
+    }
+
+    /// Returns the position of a row for messages.
+    fn shown(&self, from: u64) -> String {
+        let path = self.inputs.path((from >> LINE_BITS) as usize);
+        format!("{}, line {}", path.display(), from & ((1 << LINE_BITS) - 1))
+    }
+}
+
+/// Returns a filter that passes the first cell of each of these rows, without its value.
+fn only(asked: &[(Bytes, u64)]) -> Filter {
+    let ranges = asked.iter().map(|(key, _)| FilterRange {
+        start: key.clone(),
+        start_inclusive: true,
+        stop: key.clone(),
+        stop_inclusive: true,
+    });
+    let filters = vec![
+        Filter::MultiRowRange(ranges.collect()),
+        Filter::FirstKeyOnly,
+        Filter::KeyOnly { length_as_value: false },
+    ];
+    Filter::List { operator: ListOperator::And, filters }
+}
+
+/// Returns the first key after `key`.
+fn behind(key: &[u8]) -> Bytes {
+    [key, b"\0"].concat().into()
+}
+
+/// Returns a number that rises with files and their lines.
+fn from(file: usize, line: u64) -> u64 {
+    (file as u64) << LINE_BITS | line
+}
+
+const LINE_BITS: u32 = 44;
+const ASKED_AT_ONCE: usize = 1_000;
+const EXAMPLES: usize = 3;

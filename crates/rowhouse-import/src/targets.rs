@@ -1,0 +1,47 @@
+//! The targets of a table for imported values: fields of its key, columns, and fields of their
+//! qualifiers.
+
+use rowhouse::{ColumnSchema, Error, KeySchema, Result, Table};
+
+/// The declarations of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Targets {
+    pub(crate) key: KeySchema,
+    pub(crate) columns: ColumnSchema,
+}
+
+impl Targets {
+    /// Returns the declarations of a table that declares its key and columns.
+    pub(crate) fn of(table: &Table) -> Result<Self> {
+        let (key, columns) = (table.key_schema()?.clone(), table.column_schema()?.clone());
+        Ok(Self { key, columns })
+    }
+
+    /// Returns the names that a field of a file can have, each once.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let key = self.key.fields().iter().map(|field| field.name());
+        let columns = self.columns.columns().iter().flat_map(|column| {
+            let fields = column.template().map(KeySchema::fields).unwrap_or_default();
+            fields.iter().map(|field| field.name()).chain([column.name()])
+        });
+        for name in key.chain(columns) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// Refuses a name that the table does not have.
+    pub(crate) fn check_name(&self, name: &str) -> Result<()> {
+        let names = self.names();
+        match names.iter().any(|known| known == name) {
+            true => Ok(()),
+            false => Err(Error::invalid(format!(
+                "the table declares no field or column `{name}`; there are: {}",
+                names.join(", ")
+            ))),
+        }
+    }
+}

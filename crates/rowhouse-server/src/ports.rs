@@ -1,0 +1,104 @@
+//! The ports of the server. They are bound before the store is opened: a server that cannot bind
+//! them then creates no store.
+
+use std::net::SocketAddr;
+
+use rowhouse_model::{Error, ErrorKind, Result, ServerName};
+use tokio::net::{TcpListener, TcpSocket};
+
+use crate::Options;
+use crate::limits::CONNECTIONS_WAITING_MAX;
+
+/// The ports of a region server.
+pub(crate) struct Ports {
+    pub(crate) rpc: TcpListener,
+    pub(crate) web: Option<TcpListener>,
+    /// The host and port of `rpc` that clients are told.
+    pub(crate) announced: (String, u16),
+}
+
+impl Ports {
+    /// Binds the ports of a region server.
+    ///
+    /// # Errors
+    /// `InUse` with the address if another process holds a port; `InvalidRequest` for an invalid
+    /// address; `Unsupported` for a web address without the feature `web`.
+    pub(crate) async fn bind(options: &Options) -> Result<Self> {
+        let advertised = options.advertise.as_deref().map(advertised).transpose()?;
+        let rpc = bind(&options.listen, "--listen").await?;
+        let web = match &options.web {
+            None => None,
+            Some(_) if cfg!(not(feature = "web")) => {
+                let message = "this server was built without the feature `web`";
+                return Err(Error::unsupported(message));
+            }
+            Some(address) => Some(bind(address, "--web").await?),
+        };
+        let listen = local_address(&rpc)?;
+        let announced = match advertised {
+            Some(advertised) => advertised,
+            None if listen.ip().is_unspecified() => {
+                return Err(Error::invalid(format!(
+                    "clients cannot be told to connect to {listen}: give --advertise HOST:PORT"
+                )));
+            }
+            None => (listen.ip().to_string(), listen.port()),
+        };
+        Ok(Self { rpc, web, announced })
+    }
+
+    /// Returns where metrics and health are served, if they are.
+    pub(crate) fn web_address(&self) -> Result<Option<SocketAddr>> {
+        self.web.as_ref().map(local_address).transpose()
+    }
+}
+
+/// Parses the address announced to clients.
+fn advertised(address: &str) -> Result<(String, u16)> {
+    let (host, port) = parse(address, "--advertise")?;
+    if port == 0 {
+        let message = format!("--advertise: clients cannot connect to port 0: {address}");
+        return Err(Error::invalid(message));
+    }
+    Ok((host, port))
+}
+
+fn parse(address: &str, flag: &str) -> Result<(String, u16)> {
+    ServerName::parse_address(address).map_err(|error| error.with_context(flag))
+}
+
+pub(crate) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
+    parse(address, flag)?;
+    listen(address).await.map_err(|source| {
+        if source.kind() == std::io::ErrorKind::AddrInUse {
+            let message =
+                format!("address {address} is in use already: choose another with {flag}");
+            return Error::new(ErrorKind::InUse, message).with_source(source);
+        }
+        Error::io(format_args!("cannot listen on {address} ({flag})"), source)
+    })
+}
+
+/// As [`TcpListener::bind`], with a backlog for a burst of clients. When the standard library's
+/// backlog of 128 is full, the next connection waits one second, and longer with each retry.
+async fn listen(address: &str) -> std::io::Result<TcpListener> {
+    let mut failed = None;
+    for address in tokio::net::lookup_host(address).await? {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        // `SO_REUSEADDR` has a different meaning on Windows.
+        #[cfg(not(windows))]
+        socket.set_reuseaddr(true)?;
+        match socket.bind(address).and_then(|()| socket.listen(CONNECTIONS_WAITING_MAX)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.unwrap_or_else(|| std::io::ErrorKind::AddrNotAvailable.into()))
+}
+
+pub(crate) fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
+    listener.local_addr().map_err(|source| Error::io("cannot tell the port", source))
+}

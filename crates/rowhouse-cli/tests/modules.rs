@@ -46,7 +46,7 @@ const STORE: &[Layer] = &[
     ("engine", &["engine"]),
     ("flushes and compactions", &["new_file", "compact", "flush"]),
     ("regions and tables", &["region", "table", "catalog"]),
-    ("writes", &["write", "non_blocking"]),
+    ("writes", &["write", "region_in_mode"]),
     ("store", &["store", "system", "open"]),
     ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage"]),
 ];
@@ -58,6 +58,9 @@ const SCHEMA: &[Layer] = &[
     ("uses of templates", &["plan", "typed", "advise"]),
 ];
 
+const CLI: &[Layer] =
+    &[("words", &["counted", "explained"]), ("commands", &["shell", "command", "args"])];
+
 #[test]
 fn modules_of_the_store_use_only_those_below_them() {
     check("rowhouse-store", STORE);
@@ -66,6 +69,11 @@ fn modules_of_the_store_use_only_those_below_them() {
 #[test]
 fn modules_of_the_schema_crate_use_only_those_below_them() {
     check("rowhouse-schema", SCHEMA);
+}
+
+#[test]
+fn modules_of_the_program_use_only_those_below_them() {
+    check("rowhouse-cli", CLI);
 }
 
 /// Compares the modules of a crate, and their table in the documentation, with `layers`.

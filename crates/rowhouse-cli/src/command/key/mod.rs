@@ -22,7 +22,6 @@ use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
 use explain::ExplainArgs;
-pub(crate) use explain::explained;
 use plan::PlanArgs;
 use splits::SplitsArgs;
 

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod counted;
+mod explained;
 mod shell;
 
 use std::process::ExitCode;

@@ -51,9 +51,29 @@ const STORE: &[Layer] = &[
     ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage", "fuzzing"]),
 ];
 
+const SCHEMA: &[Layer] = &[
+    ("values", &["error", "spelling", "time", "value"]),
+    ("fields", &["transform", "encode", "computed", "order", "field"]),
+    ("templates", &["template", "key", "columns"]),
+    ("uses of templates", &["plan", "typed", "advise"]),
+];
+
+const CLI: &[Layer] =
+    &[("words", &["counted", "explained"]), ("commands", &["shell", "command", "args"])];
+
 #[test]
 fn modules_of_the_store_use_only_those_below_them() {
     check("rowhouse-store", STORE);
+}
+
+#[test]
+fn modules_of_the_schema_crate_use_only_those_below_them() {
+    check("rowhouse-schema", SCHEMA);
+}
+
+#[test]
+fn modules_of_the_program_use_only_those_below_them() {
+    check("rowhouse-cli", CLI);
 }
 
 /// Compares the modules of a crate, and their table in the documentation, with `layers`.

@@ -4,8 +4,7 @@ use std::fmt;
 
 use rowhouse_model::Result;
 
-use crate::encode::{Body, Codec};
-use crate::field_type::FieldType;
+use crate::encode::{Body, Codec, FieldType, Holds};
 use crate::order::FieldOrder;
 use crate::time::{FixedZone, InZone, TimeZone};
 use crate::transform::Modifiers;
@@ -116,6 +115,32 @@ impl Field {
     /// Returns whether keys hold the value rounded down to a step (`floor 1h`).
     pub fn is_floored(&self) -> bool {
         self.codec.is_lossy() && !self.is_hashed()
+    }
+
+    /// The sets of which a Rust type has to hold one to fit this field. Empty for a `repeat`.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Holds, KeySchema};
+    ///
+    /// let schema = KeySchema::parse("[at seconds 4]")?;
+    /// let seconds = Holds::Whole { min: 0, max: u32::MAX.into() };
+    /// assert_eq!(schema.fields()[0].needs(), [Holds::Time, seconds]);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn needs(&self) -> Vec<Holds> {
+        match &self.codec.body {
+            Body::Hashed(hashed) => hashed.of.needs(),
+            body => body.needs(),
+        }
+    }
+
+    /// Returns whether keys hold a text or bytes unchanged, so that a value can borrow from the
+    /// key.
+    pub fn is_borrowable(&self) -> bool {
+        match &self.codec.body {
+            Body::Sequence(sequence) => sequence.is_as_given(),
+            _ => false,
+        }
     }
 
     /// The number of bytes of a key that the field takes, if it is constant.

@@ -55,10 +55,10 @@ mod computed;
 mod encode;
 mod error;
 mod field;
-mod field_type;
 mod key;
 mod order;
 mod plan;
+mod spelling;
 mod template;
 mod time;
 mod transform;
@@ -68,11 +68,10 @@ mod value;
 pub use advise::{FamilySize, Finding, Rule, check_table};
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
-pub use encode::{ForeignType, Labels};
+pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::KeyMismatch;
 pub use field::Field;
-pub use field_type::{Calendar, FieldType};
-pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema};
+pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values};
 pub use order::FieldOrder;
 pub use plan::{
     ColumnFilter, Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanPart,
@@ -80,13 +79,14 @@ pub use plan::{
     Statistics, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
-pub use typed::{FromField, FromRowKey, Holds, RowKey, ToField};
-pub use value::{Decimal, FieldValue, Float, NamedValues, Uuid, Value, Values};
+pub use typed::{FromField, FromRowKey, RowKey, ToField};
+pub use value::{Decimal, FieldValue, Float, Uuid, Value};
 
 /// Types called by `rowhouse-derive` and by the code that it generates: the fast path for plain
 /// keys. Not for use by programs; it changes with the crate.
 pub mod derived {
-    pub use crate::typed::{PlainNumber, PlainReader, PlainStep, PlainWriter};
+    pub use crate::encode::PlainNumber;
+    pub use crate::typed::{PlainReader, PlainStep, PlainWriter};
 }
 
 /// Compiles the examples of the guide.

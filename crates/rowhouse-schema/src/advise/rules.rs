@@ -2,9 +2,9 @@
 
 use super::{Finding, Rule};
 use crate::computed::{Computed, Formula, Operands};
+use crate::encode::FieldType;
 use crate::encode::{Body, End, Shape};
 use crate::field::Field;
-use crate::field_type::FieldType;
 use crate::key::KeySchema;
 use crate::template::Element;
 use crate::transform::{Bucketing, TextForm};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Finding, Rule};
-use crate::field_type::FieldType;
+use crate::encode::FieldType;
 use crate::key::KeySchema;
 use crate::template::Element;
 use crate::value::Value;

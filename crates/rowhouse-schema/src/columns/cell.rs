@@ -6,7 +6,8 @@ use rowhouse_model::{Bytes, Error, Result, escape};
 
 use super::{Column, ColumnAddress, ColumnSchema};
 use crate::error::KeyMismatch;
-use crate::value::{NamedValues, Shown, Value, Values};
+use crate::key::{NamedValues, Values};
+use crate::value::{Shown, Value};
 
 /// The address and the bytes of a named value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::fmt;
 use rowhouse_model::{Bytes, Error, Result};
 
 use super::CellMismatch;
+use crate::encode::FieldType;
 use crate::error::KeyMismatch;
 use crate::field::Field;
-use crate::field_type::FieldType;
 use crate::key::KeySchema;
 use crate::template::{Element, print_literal};
 use crate::time::FixedZone;

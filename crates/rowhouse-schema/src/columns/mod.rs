@@ -15,7 +15,7 @@ use rowhouse_model::{Error, Result, TableDescriptor, escape};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
-use crate::template::closest;
+use crate::spelling::closest;
 
 pub use cell::{CellBytes, CellMismatch, NamedCell};
 pub use column::Column;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 
-use crate::field_type::Calendar;
+use super::Calendar;
 
 const DAY_SECONDS: i64 = 86_400;
 /// The calendar repeats after 400 years.

@@ -1,8 +1,8 @@
 //! `HASH n [hex]`: the first bytes of a digest replace the value, which cannot be recovered.
 
-use super::Body;
 use super::fixed::Fixed;
 use super::read_bytes;
+use super::{Body, FieldType};
 use crate::error::KeyMismatch;
 use crate::transform::{HashFunction, Hashing};
 use crate::value::Value;
@@ -52,5 +52,31 @@ impl Hashed {
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let stored = self.fixed.decode(key, at)?;
         Ok((Value::Hashed(stored.into_owned()), at + self.fixed.width()))
+    }
+}
+
+impl HashFunction {
+    /// Returns the function with the same name for values of a type; `None` if Java's is not
+    /// defined for them.
+    pub(crate) fn of(self, field_type: &FieldType) -> Option<Self> {
+        if !self.is_java() {
+            return Some(self);
+        }
+        match field_type {
+            FieldType::Text
+            | FieldType::PaddedText { .. }
+            | FieldType::String
+            | FieldType::Domain
+            | FieldType::Hex { .. } => Some(Self::JavaText),
+            FieldType::Blob | FieldType::Bytes { .. } => Some(Self::JavaBytes),
+            FieldType::Unsigned { bytes: 4 | 8 }
+            | FieldType::Signed { bytes: 4 | 8 }
+            | FieldType::Time { .. } => Some(Self::JavaInteger),
+            FieldType::Foreign(foreign) => match foreign.name() {
+                "java.long" | "java.int" => Some(Self::JavaInteger),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::is_plain;
-use crate::template::closest;
+use crate::spelling::closest;
 use crate::value::Value;
 
 /// The labels of an `enum`, each with its byte: the position in the list, or the given number.

@@ -1,4 +1,4 @@
-//! The encodings of values, one file per kind with both directions.
+//! The types of fields and the encodings of their values, one file per kind with both directions.
 //!
 //! A [`Codec`] is made of a type and its modifiers once, when the template is parsed; encoding and
 //! decoding look nothing up. The planner (`plan/`) queries codecs for the properties it needs,
@@ -7,6 +7,7 @@
 mod calendar;
 mod content;
 mod encodable;
+mod field_type;
 mod fixed;
 mod float;
 #[cfg(feature = "foreign")]
@@ -16,6 +17,7 @@ pub(crate) mod foreign;
 pub(crate) mod foreign;
 mod form;
 mod hashed;
+mod holds;
 mod labels;
 mod lead;
 mod number;
@@ -30,19 +32,21 @@ pub(crate) mod shortest;
 mod terminated;
 
 use crate::error::{Fault, KeyMismatch};
-use crate::field_type::FieldType;
 use crate::time::TimeZone;
 use crate::transform::Modifiers;
 use crate::value::{self, FieldValue, Value, parse_hex};
 
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use encodable::Encodable;
+pub use field_type::{Calendar, FieldType};
 pub(crate) use fixed::Fixed;
 pub use foreign::ForeignType;
 pub(crate) use form::Shape;
 pub(crate) use hashed::Hashed;
+pub use holds::Holds;
 pub use labels::Labels;
 pub(crate) use lead::{Marker, MarkerRead};
+pub use number::PlainNumber;
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use ordinal_domain::{OrdinalDomain, Point, ValueForm, count_ticks, integer, is_count};

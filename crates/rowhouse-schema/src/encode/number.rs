@@ -10,10 +10,10 @@ use super::foreign::OrderBreak;
 use super::form::{Form, Shape, write_digits};
 use super::ordinal_domain::OrdinalDomain;
 use super::quick::FastNumber;
+use super::{Calendar, FieldType};
 use crate::error::KeyMismatch;
-use crate::field_type::{Calendar, FieldType};
+use crate::time::TimeUnit;
 use crate::transform::{Modifiers, TextForm};
-use crate::typed::PlainNumber;
 use crate::value::Value;
 
 /// The codec of a field of whole numbers.
@@ -30,6 +30,23 @@ pub(crate) struct Number {
     form: Form,
     canonical: Canonical,
     quick: Option<FastNumber>,
+}
+
+/// A number or time in big-endian bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainNumber {
+    /// The number of bytes: 1 to 8.
+    pub bytes: u8,
+    /// Whether the number is signed; its sign bit is stored flipped.
+    pub signed: bool,
+    /// For `desc`: keys hold this number minus the value.
+    pub mirror: Option<i128>,
+    /// The minimum.
+    pub min: i128,
+    /// The maximum.
+    pub max: i128,
+    /// The unit of a time.
+    pub unit: Option<TimeUnit>,
 }
 
 /// The bytes of a number before any modifier, which are the input of hashes.

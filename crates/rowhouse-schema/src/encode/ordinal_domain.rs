@@ -4,13 +4,12 @@
 use std::borrow::Cow;
 
 use crate::error::Fault;
-use crate::field_type::{Calendar, FieldType};
 use crate::time::{Date, FixedZone, Time, TimeLiteral, TimeUnit, TimeZone, calendar_digits};
-use crate::typed::Holds;
 use crate::value::Value;
 
 use super::float;
 use super::labels::Labels;
+use super::{Calendar, FieldType, Holds};
 
 /// The whole numbers of a field: their meaning, the minimum and the maximum.
 #[derive(Clone, Debug, PartialEq, Eq)]

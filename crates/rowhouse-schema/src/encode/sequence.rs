@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::FieldType;
 use super::content::{Arrangement, Content};
 use super::fixed::Fixed;
 use super::foreign::Numeric;
@@ -10,7 +11,6 @@ use super::separated::Separated;
 use super::seven_bits::SevenBits;
 use super::terminated::Terminated;
 use crate::error::KeyMismatch;
-use crate::field_type::FieldType;
 use crate::transform::{Modifiers, TextForm};
 use crate::value::{FieldValue, Value};
 

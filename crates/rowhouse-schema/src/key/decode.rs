@@ -2,11 +2,11 @@
 
 use rowhouse_model::escape;
 
-use super::{KeyReader, KeySchema};
+use super::{KeyReader, KeySchema, Values};
 use crate::computed::{Computed, Operands};
 use crate::encode::{Encodable, ValueForm};
 use crate::error::KeyMismatch;
-use crate::value::{Value, Values};
+use crate::value::Value;
 
 impl KeySchema {
     /// Decodes a key, or returns why it does not fit the template. Never panics; the returned

@@ -2,10 +2,10 @@
 
 use rowhouse_model::{Bytes, Error, Result};
 
-use super::KeySchema;
 use super::compute::KnownValue;
+use super::{KeySchema, NamedValues};
 use crate::computed::{BUCKETS_MAX, Computed};
-use crate::value::{FieldValue, NamedValues, Value};
+use crate::value::{FieldValue, Value};
 
 impl KeySchema {
     /// Encodes these values as a key. Every stored field must be given once, in any order; of the

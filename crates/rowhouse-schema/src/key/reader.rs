@@ -1,7 +1,5 @@
 //! Decoding of a key from its beginning to its end, field by field.
 
-use std::any::type_name;
-
 use rowhouse_model::{ROW_LEN_MAX, escape};
 
 use super::KeySchema;
@@ -10,7 +8,6 @@ use crate::encode::{Encodable, ValueForm};
 use crate::error::KeyMismatch;
 use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
-use crate::typed::{FromField, Holds, RowKey};
 use crate::value::{FieldValue, Value};
 
 /// Decodes a key field by field into Rust types, which borrow from the key where they can.
@@ -48,22 +45,10 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         Ok(Self { schema, key, at: 0, element: 0, places: [0; COMPUTED_MAX] })
     }
 
-    /// Decodes the next stored field.
-    ///
-    /// # Errors
-    /// Returns an error if the key does not fit the template, if the Rust type cannot hold the
-    /// value, and after the last field.
+    /// The offset in the key of the next element.
     #[inline]
-    pub fn take<T: FromField<'k>>(&mut self) -> Result<T, KeyMismatch> {
-        let form = match T::HOLDS {
-            Holds::Whole { .. } => ValueForm::Number,
-            _ => ValueForm::Own,
-        };
-        let at = self.at;
-        let held = |field: &Field, value| {
-            T::from_field(value).ok_or_else(|| not_held(field, at, type_name::<T>()))
-        };
-        self.next(form, drop, held)?
+    pub(crate) fn offset(&self) -> usize {
+        self.at
     }
 
     /// Returns whether all of the key and all of the template were read. Unlike
@@ -72,19 +57,10 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         self.at == self.key.len() && self.element == self.schema.elements().len()
     }
 
-    /// Reads the elements after the last stored field, and checks the computed fields.
-    ///
-    /// # Errors
-    /// Returns an error if the key does not fit the template or has more bytes after it.
-    #[inline]
-    pub fn finish<K: RowKey>(self, row: &K) -> Result<(), KeyMismatch> {
-        self.end(drop, |at| row.field(at))
-    }
-
     /// Decodes the next stored field and returns `made` of the field and its value. Values of
     /// computed fields before it are passed to `computed`.
     #[inline(always)]
-    pub(super) fn next<R>(
+    pub(crate) fn next<R>(
         &mut self,
         form: ValueForm,
         mut computed: impl FnMut(Value),
@@ -116,7 +92,7 @@ impl<'s, 'k> KeyReader<'s, 'k> {
 
     /// Reads to the end of the key and checks the computed fields against the stored values.
     #[inline]
-    pub(super) fn end<V: Encodable>(
+    pub(crate) fn end<V: Encodable>(
         mut self,
         mut computed: impl FnMut(Value),
         value_of: impl Fn(usize) -> V,
@@ -163,11 +139,6 @@ impl<'s, 'k> KeyReader<'s, 'k> {
 #[cold]
 fn in_field(field: &Field, why: KeyMismatch) -> KeyMismatch {
     KeyMismatch::new(why.at, format!("field `{}`: {}", field.name, why.why))
-}
-
-#[cold]
-fn not_held(field: &Field, at: usize, rust_type: &str) -> KeyMismatch {
-    KeyMismatch::new(at, format!("field `{}`: not a value of the type {rust_type}", field.name))
 }
 
 /// Returns the offset after a literal that must be at `at`.

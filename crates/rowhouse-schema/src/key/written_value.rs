@@ -4,8 +4,8 @@ use rowhouse_model::{Error, Result};
 
 use super::KeySchema;
 use crate::encode::Body;
+use crate::encode::{Calendar, FieldType};
 use crate::field::Field;
-use crate::field_type::{Calendar, FieldType};
 use crate::time::{Time, TimeZone};
 use crate::value::{Value, hashed_name};
 

@@ -15,7 +15,7 @@ use crate::encode::{Arrangement, Body, Codec, OrdinalDomain, Point};
 use crate::error::Fault;
 use crate::field::Field;
 use crate::key::KeySchema;
-use crate::template::closest;
+use crate::spelling::closest;
 
 /// The conditions on the key, on columns, and on qualifiers.
 pub(super) struct Bound {

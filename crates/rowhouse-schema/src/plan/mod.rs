@@ -18,6 +18,7 @@ mod fixed;
 mod found;
 mod merge;
 mod number;
+mod of_key;
 mod open;
 mod order;
 mod page;
@@ -47,8 +48,8 @@ pub use predicate::Predicate;
 pub use qualifiers::{QualifierPlan, QualifierRange};
 
 use crate::columns::{Column, ColumnSchema};
-use crate::key::KeySchema;
-use crate::value::{Value, Values};
+use crate::key::{KeySchema, Values};
+use crate::value::Value;
 use bind::Bound;
 use ranges::normalize;
 use set::FieldConditions;

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use super::predicate::{Comparison, Condition, Constant, Literal, Predicate, Test};
 use crate::encode::read_bytes;
 use crate::error::Fault;
-use crate::template::{closest, is_name};
+use crate::spelling::closest;
+use crate::template::is_name;
 use crate::value::{Value, parse_hex};
 
 /// Parses a query.

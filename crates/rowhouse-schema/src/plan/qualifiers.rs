@@ -16,9 +16,8 @@ use super::walk::walk;
 use crate::columns::{Column, ColumnAddress, ColumnSchema};
 use crate::error::Fault;
 use crate::field::Field;
-use crate::key::KeySchema;
-use crate::template::closest;
-use crate::value::Values;
+use crate::key::{KeySchema, Values};
+use crate::spelling::closest;
 
 /// The cells to read of one column with a template: those whose qualifiers are in the ranges, fit
 /// the template and pass the residual. It selects no rows, and does not affect other columns.

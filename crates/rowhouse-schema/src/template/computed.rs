@@ -3,8 +3,8 @@
 use super::bracket::{Words, check_name, is_name, number_up_to};
 use super::words::{self, Role};
 use crate::computed::{Alphabet, BUCKETS_MAX, BucketForm, Computed, Formula, Operands};
+use crate::encode::FieldType;
 use crate::error::Fault;
-use crate::field_type::FieldType;
 use crate::transform::{Bucketing, HashFunction};
 
 /// A computed field whose operands have not been resolved yet.

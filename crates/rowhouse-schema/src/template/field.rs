@@ -4,9 +4,9 @@ use super::bracket::{Words, check_name};
 use super::computed::{self, RawComputed};
 use super::words::{self, Role};
 use super::{field_type, modifier};
+use crate::encode::FieldType;
 use crate::encode::{Codec, End};
 use crate::error::Fault;
-use crate::field_type::FieldType;
 use crate::transform::Modifiers;
 
 /// The field in a pair of brackets, as written.

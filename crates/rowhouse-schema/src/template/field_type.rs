@@ -2,9 +2,9 @@
 
 use super::bracket::{Words, number_up_to};
 use super::words::{self, Role, is_foreign};
-use crate::encode::{Codec, End, ForeignType, Labels, is_plain};
+use crate::encode::{Calendar, Codec, End, FieldType, ForeignType, Labels, is_plain};
 use crate::error::Fault;
-use crate::field_type::{Calendar, FieldType};
+use crate::spelling::closest;
 use crate::time::TimeUnit;
 use crate::transform::Modifiers;
 
@@ -178,7 +178,7 @@ fn foreign(at: usize, word: &str, words: &mut Words<'_>) -> Result<ForeignType, 
     let known = || {
         ForeignType::names().filter(|name| name.split_once('.').is_some_and(|(f, _)| f == family))
     };
-    Err(match words::closest(word, known()) {
+    Err(match closest(word, known()) {
         Some(close) => Fault::new(at, format!("unknown type `{word}`"))
             .hint(format!("did you mean `{close}`?")),
         None => {

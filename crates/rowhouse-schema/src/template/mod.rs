@@ -14,7 +14,7 @@ pub(crate) use bracket::{check_name, is_name};
 pub(crate) use parse::{COMPUTED_MAX, Parsed, parse, parse_literal};
 pub(crate) use print::print_literal;
 pub(crate) use value::parse_value;
-pub(crate) use words::{closest, is_type};
+pub(crate) use words::is_type;
 
 /// One piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::bracket::{Words, number_up_to};
 use super::field_type::DIGITS_MAX;
 use super::words::{self, Role, is_foreign};
+use crate::encode::FieldType;
 use crate::encode::{ForeignType, OrdinalDomain};
 use crate::error::Fault;
-use crate::field_type::FieldType;
 use crate::time::FixedZone;
 use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextForm};
 

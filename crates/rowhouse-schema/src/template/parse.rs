@@ -1,14 +1,14 @@
 //! The parser of templates: literals and brackets, and the end of each open field.
 
+use super::Element;
 use super::computed::RawComputed;
 use super::field::{self, Bracket, StoredSource};
-use super::{Element, closest};
 use crate::computed::Computed;
-use crate::encode::{Codec, End, is_plain};
+use crate::encode::{Codec, End, FieldType, is_plain};
 use crate::error::Fault;
 use crate::field::Field;
-use crate::field_type::FieldType;
 use crate::order::FieldOrder;
+use crate::spelling::closest;
 
 /// A parsed template.
 pub(crate) struct Parsed {

@@ -2,10 +2,10 @@
 
 use super::bracket::Words;
 use super::{field_type, modifier};
+use crate::encode::FieldType;
 use crate::encode::{Arrangement, Body, Codec, Container, Content, End, Sequence};
 use crate::error::Fault;
 use crate::field::Field;
-use crate::field_type::FieldType;
 use crate::order::FieldOrder;
 use crate::transform::Modifiers;
 

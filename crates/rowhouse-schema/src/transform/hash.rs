@@ -2,8 +2,6 @@
 
 use md5::Digest as _;
 
-use crate::field_type::FieldType;
-
 use super::java_hash;
 use super::murmur3::murmur3;
 
@@ -57,30 +55,6 @@ impl HashFunction {
     /// Returns whether it is Java's `hashCode()`.
     pub(crate) fn is_java(self) -> bool {
         self.word() == JAVA
-    }
-
-    /// Returns the function with the same name for values of a type; `None` if Java's is not
-    /// defined for them.
-    pub(crate) fn of(self, field_type: &FieldType) -> Option<Self> {
-        if !self.is_java() {
-            return Some(self);
-        }
-        match field_type {
-            FieldType::Text
-            | FieldType::PaddedText { .. }
-            | FieldType::String
-            | FieldType::Domain
-            | FieldType::Hex { .. } => Some(Self::JavaText),
-            FieldType::Blob | FieldType::Bytes { .. } => Some(Self::JavaBytes),
-            FieldType::Unsigned { bytes: 4 | 8 }
-            | FieldType::Signed { bytes: 4 | 8 }
-            | FieldType::Time { .. } => Some(Self::JavaInteger),
-            FieldType::Foreign(foreign) => match foreign.name() {
-                "java.long" | "java.int" => Some(Self::JavaInteger),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 
     /// The length of its digests, in bytes.

@@ -5,13 +5,14 @@
 
 use rowhouse_model::ROW_LEN_MAX;
 
-use super::{FromField, Holds, ToField};
+use super::{FromField, ToField};
 use crate::encode::{
-    Body, Container, Content, FastNumber, Fixed, Sequence, Terminated, count_ticks,
+    Body, Container, Content, FastNumber, Fixed, Holds, PlainNumber, Sequence, Terminated,
+    count_ticks,
 };
 use crate::key::KeySchema;
 use crate::template::Element;
-use crate::time::{Time, TimeUnit};
+use crate::time::Time;
 use crate::value::{FieldValue, Value};
 
 /// An element of a plain key.
@@ -32,23 +33,6 @@ pub enum PlainStep {
     },
     /// A number or a time.
     Number(PlainNumber),
-}
-
-/// A number or time in big-endian bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlainNumber {
-    /// The number of bytes: 1 to 8.
-    pub bytes: u8,
-    /// Whether the number is signed; its sign bit is stored flipped.
-    pub signed: bool,
-    /// For `desc`: keys hold this number minus the value.
-    pub mirror: Option<i128>,
-    /// The minimum.
-    pub min: i128,
-    /// The maximum.
-    pub max: i128,
-    /// The unit of a time.
-    pub unit: Option<TimeUnit>,
 }
 
 impl KeySchema {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Holds;
+use crate::encode::Holds;
 use crate::time::{Date, Time};
 use crate::value::{Decimal, FieldValue, Uuid, Value};
 

@@ -3,9 +3,7 @@
 mod decimal;
 mod field_value;
 mod float;
-mod named;
 mod uuid;
-mod values;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,9 +13,7 @@ use crate::time::{Date, FixedZone, InZone, Time};
 pub use decimal::Decimal;
 pub use field_value::FieldValue;
 pub use float::Float;
-pub use named::NamedValues;
 pub use uuid::Uuid;
-pub use values::Values;
 
 /// A value of a field.
 ///

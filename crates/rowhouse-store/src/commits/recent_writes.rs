@@ -62,8 +62,8 @@ impl RecentWrites {
         }
     }
 
-    /// Records the rows of a commit, each with its region's id, before it is published, if a transaction is open. The caller
-    /// holds the freeze latch.
+    /// Records the rows of a commit, each with its region's id, before it is published, if a
+    /// transaction is open. The caller holds the freeze latch.
     pub(crate) fn note<'r>(&self, written: impl Iterator<Item = (u64, &'r [u8])>, sequence: u64) {
         if self.open.load(Ordering::Relaxed) == 0 {
             return;

@@ -302,7 +302,6 @@ struct Run {
     /// The cells of each file, the oldest file first.
     files: Vec<Vec<Cell>>,
     memory: Vec<Cell>,
-    written: u64,
     scans: Vec<(TableScanner, VecDeque<Vec<Cell>>)>,
 }
 
@@ -333,7 +332,7 @@ impl Run {
         let store = open(&disk, unmerged());
         store.create_table(TableDescriptor::new(name()).family(two_versions()), &[]).unwrap();
         let (files, memory, scans) = Default::default();
-        Self { disk, store, files, memory, written: 0, scans }
+        Self { disk, store, files, memory, scans }
     }
 
     fn table(&self) -> Arc<Table> {
@@ -344,13 +343,20 @@ impl Run {
         match step {
             Step::Write(cell) => {
                 self.table().mutate(&to_mutation(cell)).unwrap();
-                self.written += 1;
-                self.memory.push(cell.clone().with_sequence(self.written));
+                let sequence = self.table().regions()[0].engine().mvcc.visible();
+                self.memory.push(cell.clone().with_sequence(sequence));
             }
             Step::Flush => {
-                self.table().flush().unwrap();
-                let flushed = std::mem::take(&mut self.memory);
-                let left = left_by(CompactionKind::Minor, &flushed, 0);
+                // Cells newer than the oldest reader of the memstore are written unfiltered.
+                let first = self.memory.iter().map(Cell::sequence).min();
+                let table = self.table();
+                let readers = &table.regions()[0].engine().reader_memory;
+                let judged_to = first.and_then(|first| readers.lowest_sequence(first));
+                table.flush().unwrap();
+                let flushed = std::mem::take(&mut self.memory).into_iter();
+                let (judged, newer): (Vec<_>, Vec<_>) =
+                    flushed.partition(|cell| judged_to.is_none_or(|last| cell.sequence() <= last));
+                let left = [left_by(CompactionKind::Minor, &judged, 0), newer].concat();
                 self.files.extend((!left.is_empty()).then_some(left));
             }
             Step::Merge { start, len } => {

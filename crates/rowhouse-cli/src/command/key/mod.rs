@@ -23,7 +23,6 @@ use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
 use explain::ExplainArgs;
-pub(crate) use explain::explained;
 use plan::PlanArgs;
 use splits::SplitsArgs;
 

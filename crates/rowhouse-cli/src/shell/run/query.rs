@@ -9,7 +9,7 @@ use super::column::WrittenColumns;
 use super::decode::{self, Declared};
 use super::read::time_range;
 use super::scan::say_row;
-use crate::command::key::explained;
+use crate::explained::explained;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::session::Session;

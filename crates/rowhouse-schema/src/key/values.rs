@@ -5,8 +5,8 @@ use std::ops::Index;
 
 use rowhouse_model::{Bytes, Result};
 
-use super::{Shown, Value};
-use crate::KeySchema;
+use super::KeySchema;
+use crate::value::{Shown, Value};
 
 /// The values of one decoded key, in the order of the template's fields.
 ///

@@ -1,6 +1,7 @@
 //! Values given by the names of their fields.
 
-use super::{Value, Values};
+use super::Values;
+use crate::value::Value;
 
 /// The input of [`KeySchema::encode`](crate::KeySchema::encode): pairs of a field's name and its
 /// value in any order, in an array, a slice or a `Vec`; or [`Values`].
@@ -59,7 +60,7 @@ impl NamedValues for Values {
 
 pub(crate) mod sealed {
     use super::{Value, Values};
-    use crate::KeySchema;
+    use crate::key::KeySchema;
 
     pub trait Sealed {
         /// The computed fields of the key from which these values were decoded, if it was a key of

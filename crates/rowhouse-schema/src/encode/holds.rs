@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::encode::{Body, Container, Content, Sequence};
-use crate::field::Field;
+use super::{Body, Container, Content, Sequence};
 
 /// A set of values that a Rust type can hold, or that a field requires it to hold.
 ///
@@ -109,52 +108,27 @@ impl fmt::Display for Holds {
     }
 }
 
-impl Field {
-    /// The sets of which a Rust type has to hold one to fit this field. Empty for a `repeat`.
-    ///
-    /// ```
-    /// use rowhouse_schema::{Holds, KeySchema};
-    ///
-    /// let schema = KeySchema::parse("[at seconds 4]")?;
-    /// let seconds = Holds::Whole { min: 0, max: u32::MAX.into() };
-    /// assert_eq!(schema.fields()[0].needs(), [Holds::Time, seconds]);
-    /// # Ok::<(), rowhouse_model::Error>(())
-    /// ```
-    pub fn needs(&self) -> Vec<Holds> {
-        match &self.codec.body {
-            Body::Hashed(hashed) => of_body(&hashed.of),
-            body => of_body(body),
-        }
-    }
-
-    /// Returns whether keys hold a text or bytes unchanged, so that a value can borrow from the
-    /// key.
-    pub fn is_borrowable(&self) -> bool {
-        match &self.codec.body {
-            Body::Sequence(sequence) => sequence.is_as_given(),
-            _ => false,
-        }
-    }
-}
-
-fn of_body(body: &Body) -> Vec<Holds> {
-    match body {
-        Body::Sequence(Sequence { content, container, .. }) => match (content, container) {
-            (Content::Text | Content::Ascii | Content::Hex { .. }, _) => vec![Holds::Text],
-            (Content::Decimal(_), _) => vec![Holds::Decimal],
-            (Content::Integer(image), _) => {
-                let (min, max) = image.limits();
-                vec![Holds::Whole { min, max }]
+impl Body {
+    /// The sets of which a Rust type has to hold one to fit these values.
+    pub(crate) fn needs(&self) -> Vec<Holds> {
+        match self {
+            Self::Sequence(Sequence { content, container, .. }) => match (content, container) {
+                (Content::Text | Content::Ascii | Content::Hex { .. }, _) => vec![Holds::Text],
+                (Content::Decimal(_), _) => vec![Holds::Decimal],
+                (Content::Integer(image), _) => {
+                    let (min, max) = image.limits();
+                    vec![Holds::Whole { min, max }]
+                }
+                (Content::Uuid, _) => vec![Holds::Uuid, Holds::Array { len: 16 }],
+                (Content::Raw, Container::Fixed(fixed)) => {
+                    vec![Holds::Array { len: fixed.width.into() }, Holds::Bytes]
+                }
+                (Content::Raw | Content::Some, _) => vec![Holds::Bytes],
+            },
+            Self::Repeat(_) | Self::Hashed(_) => Vec::new(),
+            Self::Number(_) | Self::Shortest(_) => {
+                self.domain().map_or(Vec::new(), |domain| domain.needs())
             }
-            (Content::Uuid, _) => vec![Holds::Uuid, Holds::Array { len: 16 }],
-            (Content::Raw, Container::Fixed(fixed)) => {
-                vec![Holds::Array { len: fixed.width.into() }, Holds::Bytes]
-            }
-            (Content::Raw | Content::Some, _) => vec![Holds::Bytes],
-        },
-        Body::Repeat(_) | Body::Hashed(_) => Vec::new(),
-        Body::Number(_) | Body::Shortest(_) => {
-            body.domain().map_or(Vec::new(), |domain| domain.needs())
         }
     }
 }

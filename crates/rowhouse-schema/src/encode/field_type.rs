@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::encode::{ForeignType, Labels, is_plain};
+use super::{ForeignType, Labels, is_plain};
 use crate::time::TimeUnit;
 
 /// The type of a field, as a template names it.

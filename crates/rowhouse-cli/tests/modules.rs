@@ -46,9 +46,9 @@ const STORE: &[Layer] = &[
     ("engine", &["engine"]),
     ("flushes and compactions", &["new_file", "compact", "flush"]),
     ("regions and tables", &["region", "table", "catalog"]),
-    ("writes", &["write", "non_blocking"]),
+    ("writes", &["write", "region_in_mode"]),
     ("store", &["store", "system", "open"]),
-    ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage"]),
+    ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage", "fuzzing"]),
 ];
 
 #[test]

@@ -67,7 +67,7 @@ async fn of_many_rows_some_are_looked_at_from_every_region_and_first_byte() {
         let rest = ["m_first", "pa", "p_", "x"].map(String::from);
         filled(&database, head.chain(rest)).await;
         let refused = database.admin().alter_key("t", "[user text]_").await.unwrap_err();
-        assert!(refused.message().contains(": 503 of 504 rows"), "{refused}");
+        assert!(refused.message().contains(": 503 of 504 checked rows"), "{refused}");
         let error = database.admin().alter_key("t", "a[n digits 4]").await.unwrap_err();
         assert!(error.message().contains("the first is m_first"), "{error}");
     })

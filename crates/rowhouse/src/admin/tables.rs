@@ -80,7 +80,7 @@ impl Admin<'_> {
     /// blog.put(Put::new("bob_7")?.add("cf", "title", "Hello")?).await?;
     ///
     /// let refused = database.admin().alter_key("blog", "[user digits 3]_[post decimal]").await;
-    /// assert!(refused.unwrap_err().message().contains("1 of 1 rows"));
+    /// assert!(refused.unwrap_err().message().contains("1 of 1 checked rows"));
     /// let fit = database.admin().alter_key("blog", "[user text]_[post decimal]").await?;
     /// assert_eq!((fit.rows, fit.misfits), (1, 0));
     /// # database.close().await

@@ -32,8 +32,8 @@ const BATCH_ROWS_MAX: usize = 1024;
 /// Bytes of cells at which a batch ends.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
-/// The most gets of one call that run on the calling task: they take as long as handing them over
-/// to a thread.
+/// The most gets of one call that run on the calling task, as single gets do: handing them over to
+/// a thread would take about as long.
 const GETS_INLINE_MAX: usize = 8;
 
 /// An open store.

@@ -133,28 +133,3 @@ async fn settings_reach_the_client() {
     assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }
-
-#[tokio::test]
-async fn a_backup_of_an_embedded_database_is_a_database() {
-    let dir = tempfile::tempdir().unwrap();
-    let [data, copy] = ["data", "copy"].map(|name| dir.path().join(name).display().to_string());
-    let database = rowhouse::open(&data).await.unwrap();
-    let table = database.create_table(TableSpec::new("t").family("f")).await.unwrap();
-    table.put(Put::new("r").unwrap().add("f", "q", "v").unwrap()).await.unwrap();
-    let (told, heard) = std::sync::mpsc::channel();
-    let progress = move |status: &rowhouse::admin::BackupStatus| {
-        told.send(status.bytes_done).unwrap();
-    };
-    let done = database.admin().backup(&copy, progress).await.unwrap();
-    assert!(done.is_done && done.tables == 1 && done.files == 1 && done.file_bytes > 0, "{done:?}");
-    let told: Vec<_> = heard.iter().collect();
-    assert!(!told.is_empty() && told.is_sorted(), "{told:?}");
-    let again = database.admin().backup(&copy, |_| ()).await.unwrap_err();
-    assert_eq!(again.kind(), ErrorKind::InvalidRequest);
-    database.close().await.unwrap();
-
-    let database = rowhouse::open(&copy).await.unwrap();
-    let table = database.table("t").await.unwrap();
-    assert_eq!(table.get(&Get::new("r").unwrap()).await.unwrap().len(), 1);
-    database.close().await.unwrap();
-}

@@ -16,7 +16,7 @@ test:
 test-crate CRATE *ARGS:
     cargo test -p {{CRATE}} {{ARGS}}
 
-# Accept the new output of expect tests; read the diff afterwards.
+# Accept the new output of expect tests and shell transcripts; read the diff afterwards.
 accept CRATE:
     UPDATE_EXPECT=1 cargo test -p {{CRATE}}
 
@@ -52,6 +52,10 @@ compat:
 hbase-tests *CLASSES:
     cargo build --release --locked --bin rowhouse
     compat/hbase-tests/run.sh target/release/rowhouse {{CLASSES}}
+
+# Feed random input to the parsers (nightly compiler); all targets of fuzz/ by default.
+fuzz SECONDS *TARGETS:
+    fuzz/run.sh {{SECONDS}} {{TARGETS}}
 
 # Compare the store with ready-made engines; bench/README.md explains the cases.
 bench *ARGS:

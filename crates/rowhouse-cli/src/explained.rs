@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use rowhouse::{KeySchema, Plan, RowSequence};
+use rowhouse::key::KeySchema;
+use rowhouse::query::{Plan, RowSequence};
 
 /// Returns the remarks on a plan beyond its text.
 pub(crate) fn explained(plan: &Plan, schema: &KeySchema) -> String {
@@ -23,7 +24,7 @@ fn reading(plan: &Plan) -> String {
     };
     let filter = match (plan.residual(), plan.column_filter()) {
         (Some(_), None) => "on each row's decoded key, by the residual",
-        (None, None) => "nowhere but in the ranges",
+        (None, None) => "only in the ranges",
         (Some(_), Some(_)) => "on each row's decoded key, by the residual, then on its columns",
         (None, Some(_)) => "on each row's columns",
     };
@@ -31,7 +32,7 @@ fn reading(plan: &Plan) -> String {
     let cells = match names.is_empty() {
         true => String::new(),
         false => format!(
-            "cells: of {} those whose qualifiers fit; the store seeks to them\n",
+            "cells: of {} only matching qualifiers; the store seeks to them\n",
             names.join(", ")
         ),
     };

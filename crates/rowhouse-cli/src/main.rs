@@ -20,7 +20,7 @@ fn said(error: &Error) -> String {
     let is_name = !message.contains(char::is_whitespace);
     match error.kind() {
         ErrorKind::TableNotFound if is_name => format!("there is no table {message}"),
-        ErrorKind::TableExists if is_name => format!("there is a table {message} already"),
+        ErrorKind::TableExists if is_name => format!("table {message} already exists"),
         ErrorKind::TableNotEnabled if is_name => format!("table {message} is disabled"),
         ErrorKind::TableNotDisabled if is_name => format!("table {message} is not disabled"),
         ErrorKind::NamespaceNotFound if is_name => format!("there is no namespace {message}"),

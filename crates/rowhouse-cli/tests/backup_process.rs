@@ -1,7 +1,7 @@
 //! Tests of backups by the program: of a directory, of one that a server has open, and of the
 //! restore.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod support;
 

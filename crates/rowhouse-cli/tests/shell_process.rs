@@ -53,7 +53,7 @@ fn commands_come_from_arguments_a_file_or_a_pipe() {
     let pipe = shell(&data, &[], "scan 't'\nput 't', 'r");
     assert!(printed(&pipe).starts_with(
         "ROW  COLUMN+CELL\n r column=f:q, timestamp=1970-01-01T00:00:00.001, value=v\n1 row(s)\n\n\
-         ERROR: this text does not end\n"
+         ERROR: unterminated text\n"
     ));
     assert!(pipe.status.success());
 }

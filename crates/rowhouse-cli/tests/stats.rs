@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use expect_test::expect;
-use rowhouse::{FamilyDescriptor, TableSpec};
+use rowhouse::TableSpec;
+use rowhouse::schema::FamilyDescriptor;
 
 fn stats(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rowhouse")).arg("stats").arg(dir).args(args).output().unwrap()
@@ -23,7 +24,7 @@ async fn fill(dir: &Path) -> rowhouse::Result<()> {
         mail.row(&key).set("d", "subject", "x".repeat(usize::from(n))).put().await?;
     }
     database.create_table(TableSpec::new("other").family("f")).await?;
-    database.flush("mail").await?;
+    database.admin().flush("mail").await?;
     database.close().await
 }
 
@@ -66,7 +67,7 @@ fn what_rows_and_names_cost_is_warned_of_with_the_measured_numbers() {
             let host = format!("{}{n}.example.com", "h".repeat(70));
             pages.row(&[("host", host.into())]).set("details", "description", "x").put().await?;
         }
-        database.flush("pages").await?;
+        database.admin().flush("pages").await?;
         database.close().await
     };
     tokio::runtime::Runtime::new().unwrap().block_on(fill).unwrap();
@@ -74,7 +75,7 @@ fn what_rows_and_names_cost_is_warned_of_with_the_measured_numbers() {
     let text = String::from_utf8(ran.stdout).unwrap();
     let findings: Vec<_> = text.lines().filter(|line| line.starts_with(['K', 'T'])).collect();
     expect![[r#"
-        K11 few leading domains: 120 keys of the sample begin with 120 hosts of 1 domain, by the last two parts of `host`, and the hosts of a domain stand together; put a bucket in front: domains=1, min=9
+        K11 few leading domains: 120 keys of the sample begin with 120 hosts of 1 domain, by the last two parts of `host`, and the hosts of a domain are adjacent; put a bucket before it: domains=1, min=9
         T1 many families: each of b, c, d, details has a memstore and files of its own in every region; put columns that are read together into one family: families=4, max=3
         T2 long names: the names of `details` and its qualifiers take 15.0 bytes a cell beyond one letter and two, in 120 cells: 1800 bytes, 13 % of the family; store short names, and declare readable ones as columns: max=10 %
         T3 long row keys: row keys take 84.1 bytes a cell, in 120 cells: 10090 bytes, 73 % of the table; store a hash or a shorter type: max=64"#]].assert_eq(&findings.join("\n"));

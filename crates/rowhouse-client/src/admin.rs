@@ -33,7 +33,8 @@ pub struct Admin {
 }
 
 /// The status of a cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClusterStatus {
     /// The version of the server software, in its own notation.
     pub version: String,
@@ -57,6 +58,7 @@ pub struct ClusterStatus {
 
 /// The load of a region server.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerLoad {
     /// The server.
     pub name: ServerName,
@@ -70,6 +72,7 @@ pub struct ServerLoad {
 
 /// The size of a region and its request counts since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RegionLoad {
     /// The region's full name.
     pub name: Bytes,
@@ -90,7 +93,8 @@ pub struct RegionLoad {
 }
 
 /// A running task of a server, such as a flush or a compaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerTask {
     /// The operation and its object.
     pub description: String,
@@ -98,6 +102,13 @@ pub struct ServerTask {
     pub status: String,
     /// When it started, in milliseconds since 1970.
     pub started_millis: i64,
+}
+
+impl ServerLoad {
+    /// Creates the load of a server without regions and tasks.
+    pub fn new(name: ServerName) -> Self {
+        Self { name, requests_per_second: 0, regions: Vec::new(), tasks: Vec::new() }
+    }
 }
 
 impl Admin {
@@ -557,9 +568,10 @@ fn sorted(splits: &[Bytes]) -> Result<Vec<Bytes>> {
     }
     match splits.windows(2).find(|pair| pair[0] == pair[1]) {
         None => Ok(splits),
-        Some(pair) => {
-            Err(Error::invalid(format!("split keys must differ: twice={}", escape(&pair[0]))))
-        }
+        Some(pair) => Err(Error::invalid(format!(
+            "split keys must be distinct: duplicate={}",
+            escape(&pair[0])
+        ))),
     }
 }
 

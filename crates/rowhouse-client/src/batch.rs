@@ -327,7 +327,8 @@ fn outcomes_of(chunk: &Chunk, answer: MultiResult) -> Outcomes {
     let mut regions = answer.regions.into_iter();
     for (located, numbers) in chunk {
         let missing = |at: usize| {
-            let message = format!("no answer to an action: server={}, action={at}", located.server);
+            let message =
+                format!("no response to an action: server={}, action={at}", located.server);
             (at, Err(Failure::unknown(Error::new(ErrorKind::Protocol, message))))
         };
         match regions.next() {

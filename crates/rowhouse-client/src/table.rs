@@ -36,7 +36,7 @@ impl Table {
     /// existence-only get; the error of the last retry.
     pub async fn get(&self, get: &Get) -> Result<Row> {
         if get.existence_only {
-            return Err(Error::invalid("a get that asks only for existence gives no row"));
+            return Err(Error::invalid("a get that checks only existence returns no row"));
         }
         let (answer, mut cells) = self.call_get(get).await?;
         let Some(result) = answer.result else { return Ok(Row::default()) };
@@ -52,7 +52,7 @@ impl Table {
         get.existence_only = true;
         let (answer, _) = self.call_get(&get).await?;
         answer.result.and_then(|result| result.exists).ok_or_else(|| {
-            Error::new(ErrorKind::Protocol, "the answer does not say whether the row exists")
+            Error::new(ErrorKind::Protocol, "the response does not state whether the row exists")
         })
     }
 
@@ -127,7 +127,7 @@ impl Table {
         let repeatable = mutations.mutations().iter().all(is_repeatable);
         let done = self.call_row_mutations(mutations, None, repeatable).await?;
         done.ok_or_else(|| {
-            Error::new(ErrorKind::Protocol, "mutations without a condition were not made")
+            Error::new(ErrorKind::Protocol, "mutations without a condition were not applied")
         })
     }
 
@@ -200,12 +200,12 @@ impl Table {
     }
 
     /// Reads many rows; returns one result for each get, in order. Existence-only gets are refused.
-    pub async fn get_all(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
+    pub async fn get_many(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
         let refused: Vec<bool> = gets.iter().map(|get| get.existence_only).collect();
         let actions = gets.into_iter().map(Action::Get).collect();
         let answers = batch::run(&self.client, &self.name, actions).await;
         let row = |(answer, refused): (Result<ActionResult>, bool)| match answer? {
-            _ if refused => Err(Error::invalid("a get that asks only for existence gives no row")),
+            _ if refused => Err(Error::invalid("a get that checks only existence returns no row")),
             ActionResult::Row(row) => Ok(row),
             ActionResult::Done
             | ActionResult::Exists(_)
@@ -216,7 +216,7 @@ impl Table {
     }
 
     /// Returns for each get whether any cell matches it, in order.
-    pub async fn exists_all(&self, gets: Vec<Get>) -> Vec<Result<bool>> {
+    pub async fn exists_many(&self, gets: Vec<Get>) -> Vec<Result<bool>> {
         let actions = gets.into_iter().map(|mut get| {
             get.existence_only = true;
             Action::Get(get)
@@ -253,7 +253,7 @@ impl Table {
 }
 
 fn no_word() -> Error {
-    let message = "the answer does not say whether the mutations of a row were made";
+    let message = "the response does not state whether the mutations of a row were applied";
     Error::new(ErrorKind::Protocol, message)
 }
 

@@ -51,7 +51,7 @@ fn template(attributes: &[Attribute], ident: Span) -> syn::Result<LitStr> {
             "a row key has a template: write #[key(\"[user string][at millis desc]\")] above the struct",
         )),
         (Some(_), Some(second)) => {
-            Err(Error::new_spanned(second, "a row key has one template, and this is the second"))
+            Err(Error::new_spanned(second, "duplicate template: a row key has one"))
         }
     }
 }
@@ -63,10 +63,9 @@ fn check_generics(generics: &Generics) -> syn::Result<()> {
     });
     match parameter {
         None => Ok(()),
-        Some(parameter) => Err(Error::new_spanned(
-            parameter,
-            "the types of a row key's fields are known: no parameters but lifetimes",
-        )),
+        Some(parameter) => {
+            Err(Error::new_spanned(parameter, "a row key can have lifetime parameters only"))
+        }
     }
 }
 
@@ -85,7 +84,7 @@ fn members(input: &DeriveInput) -> syn::Result<Vec<Member>> {
         if let Some(key) = field.attrs.iter().find(|attribute| attribute.path().is_ident("key")) {
             return Err(Error::new_spanned(
                 key,
-                "#[key(…)] stands above the struct; its fields have the names of the template's",
+                "write #[key(…)] above the struct; its fields have the names of the template's",
             ));
         }
         let ident = field.ident.clone();

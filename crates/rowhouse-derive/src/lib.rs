@@ -81,7 +81,7 @@ pub fn row_key(input: TokenStream) -> TokenStream {
 /// this macro as `RowKey`.
 #[proc_macro_derive(FacadeRowKey, attributes(key))]
 pub fn facade_row_key(input: TokenStream) -> TokenStream {
-    derive(input, &quote!(::rowhouse))
+    derive(input, &quote!(::rowhouse::key))
 }
 
 fn derive(input: TokenStream, facade: &proc_macro2::TokenStream) -> TokenStream {

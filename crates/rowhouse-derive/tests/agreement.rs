@@ -253,7 +253,7 @@ fn a_type_of_ones_own_can_refuse_what_the_template_takes() {
     let why = OfEven::decode_key(b"\0\x03").unwrap_err();
     assert_eq!(
         why.to_string(),
-        "key does not fit: field `n`: no value of the type agreement::Even: at=0"
+        "key does not fit: field `n`: not a value of the type agreement::Even: at=0"
     );
     let mut key = Vec::new();
     let error = OfEven { n: Even(65_536) }.encode_key(&mut key).unwrap_err();

@@ -5,7 +5,7 @@
 //! constant. Reads use parsed blocks, as a store's cache holds them. Compressed files have a fifth
 //! of the cells. Reports the median of three rounds.
 
-#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
 use std::hint::black_box;
 use std::sync::Arc;

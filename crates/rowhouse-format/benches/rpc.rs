@@ -4,7 +4,7 @@
 //! Rows are those of PerformanceEvaluation: keys of 26 bytes, one column of 1,000 bytes. Reports
 //! the best of five rounds.
 
-#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures time")]
 
 use std::hint::black_box;

@@ -9,7 +9,9 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse::{Bytes, Cell, CellBytes, CellKind, Result, Timestamp};
+use rowhouse::cell::{Cell, CellKind};
+use rowhouse::schema::CellBytes;
+use rowhouse::{Bytes, Result, Timestamp};
 
 /// Packs cells. Families, qualifiers and values come from the table's declaration and have lengths
 /// that fit.

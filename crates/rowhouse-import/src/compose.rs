@@ -54,7 +54,7 @@ impl Composed {
                     }
                     parts.push(field(text, &inside, &position)?);
                 }
-                '}' => return Err(wrong(text, "a brace closes nothing: one that is meant is }}")),
+                '}' => return Err(wrong(text, "unmatched brace: write }} for a brace")),
                 c => literal.push(c),
             }
         }
@@ -86,7 +86,7 @@ impl Composed {
                         made.extend(text.chars().take(*take));
                     }
                     Datum::Bytes(_) | Datum::List(_) | Datum::Foreign { .. } => {
-                        return Err(Error::invalid("only texts and numbers are parts of a text"));
+                        return Err(Error::invalid("only texts and numbers can be part of a text"));
                     }
                 },
             }
@@ -99,7 +99,8 @@ impl Composed {
 fn field(text: &str, inside: &str, position: &impl Fn(&str) -> Result<usize>) -> Result<Part> {
     let (name, format) = inside.rsplit_once(':').unwrap_or((inside, ""));
     let number = |digits: &str| {
-        let why = || wrong(text, "behind the colon stands 0 and a width, or a point and a length");
+        let why =
+            || wrong(text, "after the colon, expected 0 and a width, or a point and a length");
         digits.parse::<usize>().ok().filter(|number| *number <= WIDTH_MAX).ok_or_else(why)
     };
     let (fill, take) = match (format.strip_prefix('.'), format.strip_prefix('0')) {

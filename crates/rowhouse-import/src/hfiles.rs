@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use rowhouse::{Error, Result, TableName};
+use rowhouse::schema::TableName;
+use rowhouse::{Error, Result};
 use rowhouse_store::{LoadReport, Progress, Store, files_to_load};
 
 /// Loads the HFiles under `hfiles`, in a folder for each family, atomically into a table of the

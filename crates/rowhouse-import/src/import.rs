@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use rowhouse::{ColumnSchema, Database, Error, ErrorKind, KeySchema, Result, TableName};
+use rowhouse::key::KeySchema;
+use rowhouse::schema::{ColumnSchema, TableName};
+use rowhouse::{Database, Error, ErrorKind, Result};
 use tokio::runtime::Handle;
 
 use crate::making::Declaration;

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rowhouse::{Bytes, Error, Result, escape, unescape};
+use rowhouse::key::{escape, unescape};
+use rowhouse::{Bytes, Error, Result};
 use serde_json::{Map, Value as Json, json};
 
 use crate::lanes::Part;
@@ -51,16 +52,14 @@ impl ProgressFile {
             Err(source) => return Err(self.io("read", source)),
         };
         let unread = || {
-            Error::invalid(format!(
-                "the file of progress cannot be understood: file={}",
-                self.path.display()
-            ))
+            Error::invalid(format!("the progress file is unreadable: file={}", self.path.display()))
         };
         let kept: Map<String, Json> = serde_json::from_str(&text).map_err(|_| unread())?;
         if kept.get("import") != Some(&self.import) {
             return Err(Error::invalid(format!(
-                "an import that was not ended is another one, or its files have changed: give this one a file of its own \
-                 (--progress FILE), or remove that one to begin anew, which leaves the rows that it wrote: file={}",
+                "the progress file is of another import, or its files have changed: name another \
+                 progress file (--progress FILE), or remove this one to start again, which keeps \
+                 the rows written so far: file={}",
                 self.path.display()
             )));
         }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use rowhouse::{Cell, Result, TableName};
+use rowhouse::Result;
+use rowhouse::cell::Cell;
+use rowhouse::schema::TableName;
 use rowhouse_store::Store;
 
 use crate::cells::Merged;

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rowhouse::{
-    COLUMNS_ATTRIBUTE, Database, Error, ErrorKind, KEY_ATTRIBUTE, Result, Table, TableName,
-    TableSpec,
-};
+use rowhouse::schema::{COLUMNS_ATTRIBUTE, KEY_ATTRIBUTE, TableName};
+use rowhouse::{Database, Error, ErrorKind, Result, Table, TableSpec};
 
 use crate::targets::Targets;
 
@@ -43,7 +41,7 @@ pub(crate) async fn destination(
         return Ok((Destination::Existing(table), targets));
     }
     let Some(declared) = declared else {
-        let message = format!("there is no table {text}: --key and --columns say how it is made");
+        let message = format!("there is no table {text}: create it with --key and --columns");
         return Err(Error::new(ErrorKind::TableNotFound, message));
     };
     let spec = declared.spec(&text);
@@ -56,7 +54,8 @@ fn check_same(declared: Option<&Declaration>, there: &Targets, name: &TableName)
     match declared.map(|declared| &declared.targets) {
         Some(given) if given.key != there.key || given.columns != there.columns => {
             Err(Error::invalid(format!(
-                "the table is there and declares another key or other columns: table={name}, key={}, columns={}",
+                "the table exists and declares another key or other columns: table={name}, \
+                     key={}, columns={}",
                 there.key, there.columns
             )))
         }

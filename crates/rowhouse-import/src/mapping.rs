@@ -139,7 +139,7 @@ fn add(origins: &mut Origins, name: &str, origin: Origin) -> Result<()> {
     match origins.insert(name.to_owned(), origin) {
         None => Ok(()),
         Some(_) => Err(Error::invalid(format!(
-            "a field of the table is given twice: leave one out by --skip: field={name}"
+            "a field of the table is given twice: skip one with --skip: field={name}"
         ))),
     }
 }
@@ -150,10 +150,10 @@ fn position(names: &[String], name: &str) -> Result<usize> {
     match (found.next(), found.next()) {
         (Some(at), None) => Ok(at),
         (Some(_), Some(_)) => {
-            Err(Error::invalid(format!("the file has two fields of one name: field={name}")))
+            Err(Error::invalid(format!("duplicate field in the file: field={name}")))
         }
         (None, _) => Err(Error::invalid(format!(
-            "the file has no field `{name}`; there are: {}",
+            "the file has no field `{name}`; its fields: {}",
             names.join(", ")
         ))),
     }
@@ -162,8 +162,8 @@ fn position(names: &[String], name: &str) -> Result<usize> {
 fn no_place(unknown: &[&str]) -> Error {
     let first = unknown.first().copied().unwrap_or_default();
     Error::invalid(format!(
-        "the table has no place for fields of the file: name their places (--map {first}=FIELD), leave them out \
-         (--skip {first}) or all of them (--skip-unknown): fields={}",
+        "the table has no field or column for fields of the file: map them (--map {first}=FIELD), \
+         skip them (--skip {first}) or skip all of them (--skip-unknown): fields={}",
         unknown.join(",")
     ))
 }
@@ -189,7 +189,8 @@ fn names_in(text: &str) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse::{ColumnSchema, KeySchema};
+    use rowhouse::key::KeySchema;
+    use rowhouse::schema::ColumnSchema;
 
     use super::*;
 
@@ -236,11 +237,11 @@ mod tests {
             assert!(message.contains(want), "{message}");
         };
         refused(args(&[], &[], &[]), &["user", "year", "day"], "fields=year,day");
-        refused(args(&["x=user"], &[], &[]), &["user"], "no field `x`; there are: user");
+        refused(args(&["x=user"], &[], &[]), &["user"], "no field `x`; its fields: user");
         refused(
             args(&["user=x"], &[], &[]),
             &["user"],
-            "no field or column `x`; there are: user, at",
+            "no field or column `x`; its fields: user, at",
         );
         refused(args(&["name=user"], &[], &[]), &["name", "user"], "twice");
         refused(args(&[], &["at={user}"], &[]), &["user", "at"], "twice");

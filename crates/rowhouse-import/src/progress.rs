@@ -36,7 +36,7 @@ pub enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Times => "looking at times",
+            Self::Times => "checking times",
             Self::Reading => "reading",
             Self::Comparing => "comparing",
             Self::Writing => "writing",

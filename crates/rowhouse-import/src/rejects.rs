@@ -41,7 +41,8 @@ impl Rejects {
         let mut names = BTreeSet::new();
         if let Some(twice) = files.iter().find(|file| !names.insert(name_of(file))) {
             return Err(Error::invalid(format!(
-                "two files of one name in one import, their rejected rows would go to one file: file={}",
+                "two files of the import have the same name, so their rejected rows would go to \
+                 one file: file={}",
                 twice.display()
             )));
         }

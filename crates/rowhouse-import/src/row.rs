@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse::{Bytes, CellBytes, Column, Error, FieldType, KeySchema, Put, Result, Value};
+use rowhouse::key::{FieldType, KeySchema};
+use rowhouse::schema::{CellBytes, Column};
+use rowhouse::{Bytes, Error, Put, Result, Value};
 use rowhouse_model::check_row;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -106,8 +108,8 @@ impl RowConverter {
         if columns.is_empty() {
             let names: Vec<_> = targets.columns.columns().iter().map(Column::name).collect();
             return Err(Error::invalid(format!(
-                "the file has no field for any column, and a row is its cells; a constant is one too \
-                 (--set COLUMN=TEXT): columns={}",
+                "the file has no field for any column, and a row needs a cell; a constant is \
+                 enough (--set COLUMN=TEXT): columns={}",
                 names.join(",")
             )));
         }
@@ -158,7 +160,7 @@ impl RowConverter {
         }
         match cells.is_empty() {
             false => Ok(NewRow { key, cells }),
-            true => Err(Error::invalid("no column has a value, and a row is its cells")),
+            true => Err(Error::invalid("no column has a value, and a row needs a cell")),
         }
     }
 }
@@ -179,10 +181,10 @@ fn sources_of(
     declared: &Declared,
     of: &str,
 ) -> Result<Vec<Option<FieldSource>>> {
-    let source = |field: &rowhouse::Field| match origins.get(field.name()) {
+    let source = |field: &rowhouse::key::Field| match origins.get(field.name()) {
         None if !field.is_nullable() => Err(Error::invalid(format!(
-            "the file has nothing for a field of {of}: name a field of the file that it is (--map NAME={name}), or what it \
-             is made of (--set {name}=TEXT): field={name}",
+            "the file has no value for a field of {of}: map a field of the file to it (--map \
+             NAME={name}), or set it (--set {name}=TEXT): field={name}",
             name = field.name()
         ))),
         None => Ok(None),
@@ -219,7 +221,8 @@ fn key_of(schema: &KeySchema, sources: &[Option<FieldSource>], record: &Record) 
     }
     let texts: Vec<_> = values.iter().map(Value::to_string).collect();
     let random = xxh3_64(texts.join("\0").as_bytes());
-    let named: Vec<_> = schema.fields().iter().map(rowhouse::Field::name).zip(values).collect();
+    let named: Vec<_> =
+        schema.fields().iter().map(rowhouse::key::Field::name).zip(values).collect();
     schema.encode_salted(&named, random)
 }
 
@@ -235,7 +238,7 @@ fn value_of(
         Datum::Text(text) => read(&text),
         Datum::List(value) => Ok(value),
         Datum::Foreign { what, shown } => {
-            Err(Error::unsupported(format!("{what} is no value of a field: value={shown}")))
+            Err(Error::unsupported(format!("{what} cannot be the value of a field: value={shown}")))
         }
         Datum::Bytes(bytes) => match field_type {
             FieldType::Blob | FieldType::Bytes { .. } => Ok(bytes.into_owned().into()),

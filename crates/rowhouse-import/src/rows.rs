@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rowhouse::{Error, KeySchema, Result};
+use rowhouse::key::KeySchema;
+use rowhouse::{Error, Result};
 
 use crate::mapping::{Mapping, Origin};
 use crate::progress::{Reporter, Step};

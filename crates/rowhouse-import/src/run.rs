@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use rowhouse::{Database, Error, Filter, Get, Result, Scan, Table, TableName};
+use rowhouse::filter::Filter;
+use rowhouse::schema::TableName;
+use rowhouse::{Database, Error, Get, Result, Scan, Table};
 use serde_json::{Value as Json, json};
 
 use crate::journal::{Progress, ProgressFile};
@@ -172,8 +174,8 @@ impl Run {
         match lost {
             false => Ok(()),
             true => Err(Error::invalid(format!(
-                "an import that was not ended had written rows that the table has not: remove its file of progress to \
-                 begin anew: file={}, written={}",
+                "the table lacks rows that an incomplete import wrote: remove its progress file \
+                 to start again: file={}, written={}",
                 self.progress_path().display(),
                 reached.written
             ))),
@@ -200,8 +202,8 @@ impl Run {
         }
         let counts = survey.counts;
         Err(Error::invalid(format!(
-            "nothing was written, because rows would be written over others with their key: over rows of the files={}, \
-             over rows of the table={}; --duplicates merge writes them\n  {}",
+            "nothing was written, because rows would overwrite others with the same key: rows of \
+             the files={}, rows of the table={}; --duplicates merge writes them\n  {}",
             counts.same_key,
             counts.in_table,
             survey.examples.join("\n  ")
@@ -219,8 +221,8 @@ impl Run {
         match rejects.chain([self.progress_path()]).find(is_input) {
             None => Ok(()),
             Some(path) => Err(Error::invalid(format!(
-                "rejected rows or progress would be written over a file that is imported: --rejects and --progress name \
-                 other places: file={}",
+                "rejected rows or progress would overwrite an imported file: name other files \
+                 with --rejects and --progress: file={}",
                 path.display()
             ))),
         }
@@ -240,7 +242,7 @@ impl Run {
         let Plan { table, files, reading, mapping, .. } = &self.plan;
         let files = files.iter().map(|file| file_identity(file)).collect::<Result<Vec<_>>>()?;
         Ok(json!({
-            "database": self.database.cluster_id().await?,
+            "database": self.database.admin().cluster_id().await?,
             "table": table.to_string(),
             "key": targets.key.to_stored(),
             "columns": targets.columns.to_stored(),

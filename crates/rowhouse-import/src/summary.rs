@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rowhouse::{Error, Result, TableName};
+use rowhouse::schema::TableName;
+use rowhouse::{Error, Result};
 
 use crate::journal::Progress;
 use crate::rows::Inputs;

@@ -1,7 +1,9 @@
 //! A check of all rows before any is written: for rejected rows and for rows that have the key of
 //! another.
 
-use rowhouse::{Bytes, Filter, KeySchema, Result, RowRange, Scan, Table, escape};
+use rowhouse::filter::Filter;
+use rowhouse::key::{KeySchema, escape};
+use rowhouse::{Bytes, Result, RowRange, Scan, Table};
 use rowhouse_model::{FilterRange, ListOperator, escape_line};
 
 use crate::cells;

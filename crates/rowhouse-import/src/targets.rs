@@ -1,7 +1,9 @@
 //! The targets of a table for imported values: fields of its key, columns, and fields of their
 //! qualifiers.
 
-use rowhouse::{ColumnSchema, Error, KeySchema, Result, Table};
+use rowhouse::key::KeySchema;
+use rowhouse::schema::ColumnSchema;
+use rowhouse::{Error, Result, Table};
 
 /// The declarations of a table.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ impl Targets {
         match names.iter().any(|known| known == name) {
             true => Ok(()),
             false => Err(Error::invalid(format!(
-                "the table declares no field or column `{name}`; there are: {}",
+                "the table declares no field or column `{name}`; it declares: {}",
                 names.join(", ")
             ))),
         }

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use rowhouse::{Error, Result, Time, TimeUnit, Value};
+use rowhouse::key::{Time, TimeUnit};
+use rowhouse::{Error, Result, Value};
 
 /// A form of times: how all times of a field or column are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,8 +130,8 @@ impl Times {
                 Some(own) if own == form => form,
                 Some(own) => {
                     return Err(Error::invalid(format!(
-                        "the times of this column of the file are written as {form}, and this one as {own}; \
-                         --times says how all are written: value={text}"
+                        "the times of this column of the file are written as {form}, and this one \
+                         as {own}; --times sets the form of all: value={text}"
                     )));
                 }
             },
@@ -191,8 +192,9 @@ impl FormCounts {
             [] => Ok(None),
             [(a, count, first), (b, other, second), ..] if count == other => {
                 Err(Error::invalid(format!(
-                    "as many times of the file are written as {a} ({first}) as are as {b} ({second}); say which they \
-                     are, --times {name}={a} or --times {name}={b}: field={name}, values={count}"
+                    "equally many times of the file are written as {a} ({first}) and as {b} \
+                     ({second}); choose --times {name}={a} or --times {name}={b}: field={name}, \
+                     values={count}"
                 )))
             }
             [(form, _, first), ..] => Ok(Some((*form, first))),
@@ -202,7 +204,7 @@ impl FormCounts {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse::KeySchema;
+    use rowhouse::key::KeySchema;
 
     use super::*;
 
@@ -256,7 +258,7 @@ mod tests {
         let error = recognized(&["2022", "20221201"]).unwrap_err();
         assert_eq!(
             error.message(),
-            "as many times of the file are written as iso (2022) as are as ymd (20221201); say which they are, \
+            "equally many times of the file are written as iso (2022) as are as ymd (20221201); say which they are, \
              --times at=iso or --times at=ymd: field=at, values=1"
         );
     }

@@ -94,7 +94,7 @@ impl Writing<'_> {
         for outcome in outcomes {
             outcome.map_err(|error| {
                 let message = format!(
-                    "{}\n  the import is not at its end; the same command goes on where it was",
+                    "{}\n  the import is incomplete; the same command resumes it",
                     error.message()
                 );
                 error.with_message(message)

@@ -6,7 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rowhouse::{ColumnSchema, Database, ErrorKind, KeySchema, Scan, TableName};
+use rowhouse::key::KeySchema;
+use rowhouse::schema::{ColumnSchema, TableName};
+use rowhouse::{Database, ErrorKind, Scan};
 use rowhouse_import::{Duplicates, Import, Reading, Step};
 use tempfile::TempDir;
 

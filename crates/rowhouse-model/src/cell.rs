@@ -205,7 +205,7 @@ impl<'a> CellRef<'a> {
             .ok_or_else(|| malformed("key and value longer than the cell"))?;
         let tags = match bytes.len() - without_tags {
             0 => &[][..],
-            1 => return Err(malformed("one byte behind the value")),
+            1 => return Err(malformed("one byte after the value")),
             rest => {
                 let at = without_tags;
                 let tags_len = u16::from_be_bytes([bytes[at], bytes[at + 1]]) as usize;

@@ -25,6 +25,7 @@ pub struct CellEntry {
 
 /// The location of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CellLocation {
     /// In the memstore, and in the log unless its mutation skipped the log.
     Memory,
@@ -34,6 +35,7 @@ pub enum CellLocation {
 
 /// A read's treatment of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CellStatus {
     /// The read returns it.
     Visible,
@@ -93,17 +95,20 @@ impl fmt::Display for CellStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Visible => f.write_str("visible"),
-            Self::Covers => f.write_str("covers what it names"),
-            Self::CoversOtherTimes => f.write_str("covers nothing of the time asked for"),
+            Self::Covers => f.write_str("covers the cells that it names"),
+            Self::CoversOtherTimes => f.write_str("covers nothing in the requested time range"),
             Self::Deleted { by, at, sequence } => {
                 write!(f, "deleted by {by:?} at {at}, sequence {sequence}")
             }
             Self::Expired { until } => write!(f, "expired: the family's TTL ended at {until}"),
             Self::OwnTtlExpired { until } => write!(f, "expired: its own TTL ended at {until}"),
             Self::Surplus { version, versions } => {
-                write!(f, "surplus: version {version}, shown are {versions}")
+                write!(f, "surplus: version {version}, shown: {versions}")
             }
-            Self::SurplusAtDelete => f.write_str("surplus: enough were newer when one was deleted"),
+            Self::SurplusAtDelete => f.write_str(
+                "surplus: enough versions were newer when one \
+                                                  was deleted",
+            ),
             Self::OutsideTimeRange => f.write_str("outside the time range"),
             Self::Overwritten { sequence } => {
                 write!(f, "overwritten at its timestamp, sequence {sequence}")

@@ -56,7 +56,8 @@ impl Namespace {
         let Some(value) = value else { return Ok(u64::MAX) };
         let number: i64 = value.parse().map_err(|_| {
             Error::invalid(format!(
-                "a quota of a namespace is no number: namespace={}, setting={name}, value={value}",
+                "a quota of a namespace is not a number: namespace={}, setting={name}, \
+                 value={value}",
                 self.name
             ))
         })?;
@@ -81,7 +82,7 @@ impl Namespace {
         };
         self.configuration.keys().find(is_unknown).map_or(Ok(()), |name| {
             Err(Error::unsupported(format!(
-                "the quota is not known: namespace={}, setting={name}",
+                "unknown quota: namespace={}, setting={name}",
                 self.name
             )))
         })

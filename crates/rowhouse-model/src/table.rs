@@ -182,7 +182,7 @@ impl TableDescriptor {
         let Some(value) = self.value(CELL_BYTES_MAX) else { return Ok(None) };
         value.trim().parse().map(Some).map_err(|_| {
             Error::invalid(format!(
-                "a setting is no number: table={}, setting={CELL_BYTES_MAX}, value={value}",
+                "a setting is not a number: table={}, setting={CELL_BYTES_MAX}, value={value}",
                 self.name
             ))
         })

@@ -4,7 +4,7 @@
 //! counted. Each of five rounds uses a new server; the result is the median, printed with the
 //! minimum.
 
-#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -125,7 +125,7 @@ impl PendingCall {
         call_context.move_to_worker(is_begun);
         if !is_begun && call_context.is_expired() {
             let (method, timeout) = (call_context.request.method, call_context.request.timeout_ms);
-            tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
+            tracing::warn!(?method, timeout, "a call was dropped after its client's timeout");
             return;
         }
         match work(&call_context, out) {

@@ -51,7 +51,7 @@ impl Backups {
         match &*last {
             Some(job) if job.call == call => return Ok(()),
             Some(job) if job.is_running() => {
-                let message = format!("another backup is being made: into={}", job.call.into);
+                let message = format!("another backup is running: into={}", job.call.into);
                 return Err(Error::new(ErrorKind::InUse, message));
             }
             _ => {}
@@ -72,7 +72,7 @@ impl Backups {
     pub(crate) fn status(&self, call: &BackupCall) -> Result<BackupStatus> {
         let last = self.last.lock();
         let Some(job) = last.as_ref().filter(|job| job.call == *call) else {
-            let message = format!("no such backup was begun here: into={}", call.into);
+            let message = format!("unknown backup: into={}", call.into);
             return Err(Error::invalid(message));
         };
         match &job.failed {
@@ -103,12 +103,13 @@ impl Backups {
     fn path_of(&self, into: &str) -> Result<PathBuf> {
         let Some(dir) = &self.dir else {
             return Err(Error::unsupported(
-                "this server makes no backups: start it with --backups DIR",
+                "backups are off on this server: start it with --backups DIR",
             ));
         };
         let refused = || {
             Error::invalid(format!(
-                "a backup goes right into the server's directory for backups: into={into}, directory={}",
+                "a backup must be directly in the server's backup directory: into={into}, \
+                 directory={}",
                 dir.display()
             ))
         };

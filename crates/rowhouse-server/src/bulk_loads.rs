@@ -135,7 +135,7 @@ impl BulkLoads {
         let io =
             |source| Error::io(format_args!("cannot find the HFile {}", path.display()), source);
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(Error::invalid(format!("a path names no file: {named}")));
+            return Err(Error::invalid(format!("path does not name a file: {named}")));
         };
         let path = dir.canonicalize().map_err(io)?.join(name);
         // Refuse symbolic links: a link would load its target under another name.
@@ -144,7 +144,7 @@ impl BulkLoads {
         }
         if path.starts_with(&self.data) && !path.starts_with(self.staging()) {
             return Err(Error::invalid(format!(
-                "a file of the data directory is not loaded: {named}"
+                "a file of the data directory cannot be loaded: {named}"
             )));
         }
         Ok(path)
@@ -181,14 +181,14 @@ fn local_path(named: &str) -> Result<PathBuf> {
         }
         Some(_) => {
             let message =
-                format!("only files of the server's machine are loaded, file:/…: {named}");
+                format!("only local files of the server can be loaded (file:/…): {named}");
             return Err(Error::unsupported(message));
         }
     };
     if path.starts_with('/') {
         return Ok(PathBuf::from(path));
     }
-    Err(Error::invalid(format!("a path to an HFile begins with /, or with file:/: {named}")))
+    Err(Error::invalid(format!("a path to an HFile must begin with / or file:/: {named}")))
 }
 
 fn remove_dir(dir: &str) -> Result<()> {
@@ -242,30 +242,30 @@ mod tests {
         check(format!("{root}/data"), expect!["Path does not reference a file: ROOT/data"]);
         check(
             format!("{root}/way/MANIFEST"),
-            expect!["a file of the data directory is not loaded: ROOT/way/MANIFEST"],
+            expect!["a file of the data directory cannot be loaded: ROOT/way/MANIFEST"],
         );
         check(
             format!("{root}/data/staging/../files/1.hfile"),
             expect![
-                "a file of the data directory is not loaded: ROOT/data/staging/../files/1.hfile"
+                "a file of the data directory cannot be loaded: ROOT/data/staging/../files/1.hfile"
             ],
         );
         check(
             format!("{root}/none"),
             expect!["cannot find the HFile ROOT/none: No such file or directory (os error 2)"],
         );
-        check("/".into(), expect!["a path names no file: /"]);
+        check("/".into(), expect!["path does not name a file: /"]);
         check(
             "out/cf/1".into(),
-            expect!["a path to an HFile begins with /, or with file:/: out/cf/1"],
+            expect!["a path to an HFile must begin with / or file:/: out/cf/1"],
         );
         check(
             "file://host/out".into(),
-            expect!["a path to an HFile begins with /, or with file:/: file://host/out"],
+            expect!["a path to an HFile must begin with / or file:/: file://host/out"],
         );
         check(
             "hdfs://host:9000/out".into(),
-            expect!["only files of the server's machine are loaded, file:/…: hdfs://host:9000/out"],
+            expect!["only local files of the server can be loaded (file:/…): hdfs://host:9000/out"],
         );
     }
 

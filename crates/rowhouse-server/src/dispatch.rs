@@ -204,18 +204,18 @@ pub(crate) fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
         Method::ScheduleSCPsForUnknownServers => short(call, out, hbck::unknown_servers),
         Method::FixMeta => short(call, out, hbck::fix_meta),
         Method::SetTableStateInMeta | Method::SetRegionStateInMeta => {
-            call.refused("hbase:meta is made from the manifest")
+            call.refused("hbase:meta is synthesized from the manifest")
         }
 
         Method::ExecService => Ok(Routed::to_worker(endpoint::exec)),
         Method::ExecRegionServerService | Method::ExecMasterService => {
             call.refused("only regions have coprocessors")
         }
-        Method::ExecProcedureWithRet => call.refused("no procedure of clients gives data back"),
+        Method::ExecProcedureWithRet => call.refused("client procedures return no data"),
         Method::OpenRegion | Method::CloseRegion | Method::ExecuteProcedures => {
             call.refused("there is no master in another process")
         }
-        Method::UpdateFavoredNodes => call.refused("files lie on one machine"),
+        Method::UpdateFavoredNodes => call.refused("files are on one machine"),
         Method::ReplicateWALEntry => call.refused("there is no replication"),
         Method::Replay => call.refused("a region has no replicas"),
     }

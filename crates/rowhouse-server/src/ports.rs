@@ -100,5 +100,5 @@ async fn listen(address: &str) -> std::io::Result<TcpListener> {
 }
 
 pub(crate) fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
-    listener.local_addr().map_err(|source| Error::io("cannot tell the port", source))
+    listener.local_addr().map_err(|source| Error::io("cannot read the port", source))
 }

@@ -356,7 +356,7 @@ impl Scanners {
         for scanner in open {
             match scanner.try_lock().map(|mut scanner| scanner.follow_flushes()) {
                 Some(Ok(bytes)) => kept += bytes,
-                Some(Err(error)) => tracing::warn!(%error, "a scanner that waits cannot go on"),
+                Some(Err(error)) => tracing::warn!(%error, "an idle scanner cannot continue"),
                 // It is in use and follows flushes as it reads.
                 None => {}
             }
@@ -373,7 +373,7 @@ impl Scanners {
         });
         let expired = before - open.len();
         if expired > 0 {
-            tracing::info!(expired, "scanners whose lease ran out were closed");
+            tracing::info!(expired, "scanners with expired leases were closed");
         }
     }
 }

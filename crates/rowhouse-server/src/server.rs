@@ -162,7 +162,7 @@ impl Server {
         let closed = tokio::task::spawn_blocking(move || store.close());
         let all = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
-            tracing::warn!("calls still under way were abandoned");
+            tracing::warn!("pending calls were abandoned");
             self.tasks.abort_all();
         }
         let closed = closed.await.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
@@ -174,7 +174,7 @@ impl Server {
             }
         };
         if tokio::time::timeout(STOP_WAIT, ended).await.is_err() {
-            tracing::warn!("a backup still under way was abandoned");
+            tracing::warn!("a running backup was abandoned");
         }
         closed
     }
@@ -256,8 +256,8 @@ async fn free_scanned_memory(cluster: &Arc<Cluster>) {
     };
     match tokio::task::spawn_blocking(follow).await {
         Ok(0) => {}
-        Ok(bytes) => tracing::debug!(bytes, "open scanners keep flushed memory"),
-        Err(error) => tracing::error!(%error, "scanners that wait were not looked at"),
+        Ok(bytes) => tracing::debug!(bytes, "open scanners hold flushed memstores"),
+        Err(error) => tracing::error!(%error, "idle scanners were not checked"),
     }
 }
 

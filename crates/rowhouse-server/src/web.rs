@@ -39,7 +39,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, mut context: Cont
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%peer, %error, "a web connection broke");
+        tracing::debug!(%peer, %error, "web connection lost");
     }
 }
 

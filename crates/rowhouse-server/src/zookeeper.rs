@@ -84,7 +84,7 @@ pub(crate) async fn serve(
         Err(error) if error.kind() == ErrorKind::Protocol => {
             tracing::warn!(%peer, %error, "the zookeeper client was refused, closed");
         }
-        Err(error) => tracing::info!(%peer, %error, "zookeeper session broke"),
+        Err(error) => tracing::info!(%peer, %error, "zookeeper session lost"),
     }
 }
 

@@ -6,7 +6,7 @@
 //! Interference: the latency of puts without a sync, alone and while a writer of another table
 //! syncs each of its puts.
 
-#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 //! Cells of about 100 bytes, one at a time, compared with a `BTreeMap` of the same cells. The
 //! median of three rounds is reported.
 
-#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
 #[path = "../src/memstore/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "a bench needs a part of a private module")]

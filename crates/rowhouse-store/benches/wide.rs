@@ -6,7 +6,7 @@
 //! just opened; and the share of a table's bytes that is read for a filter that knows the positions
 //! of its rows.
 
-#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
 use std::io;
 use std::path::Path;

@@ -230,7 +230,7 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
         }
         let before = last.as_ref().map(|last| last.view());
         if before.is_some_and(|before| compare(&before, &cell).is_gt()) {
-            wrong(format!("a cell stands before the one in front of it: {:?}", cell.to_cell()));
+            wrong(format!("cells out of order: {:?}", cell.to_cell()));
         }
         let new_row = before.is_none_or(|before| before.key.row != cell.key.row);
         let new_column =
@@ -247,13 +247,13 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
             _ => true,
         };
         if !is_found {
-            wrong(format!("the bloom does not know a cell: {:?}", cell.to_cell()));
+            wrong(format!("a cell is missing in the bloom filter: {:?}", cell.to_cell()));
         }
         if runs.iter().any(|run| run.hides(&cell.key)) {
             wrong(format!("a run of delete markers hides a cell: {:?}", cell.to_cell()));
         }
         if cells == 1 && cell.key.row != meta.first_row {
-            wrong("it begins with another row than was written".to_owned());
+            wrong("its first row is not the recorded one".to_owned());
         }
         last = cursor.to_cell();
         cursor.advance()?;
@@ -262,10 +262,10 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
         wrong(what);
     }
     if cells != meta.cells {
-        wrong(format!("it has another number of cells: cells={cells}, written={}", meta.cells));
+        wrong(format!("wrong number of cells: cells={cells}, written={}", meta.cells));
     }
     if last.is_some_and(|last| last.row() != meta.last_row) {
-        wrong("it ends with another row than was written".to_owned());
+        wrong("its last row is not the recorded one".to_owned());
     }
     checked.cells = cells;
     Ok(())
@@ -276,7 +276,7 @@ pub(crate) fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'s
     let meta = named.meta;
     let is_split = !named.range.contains(&meta.first_row) || !named.range.contains(&meta.last_row);
     if !is_split && !named.range.contains(cell.key.row) {
-        return Some("a cell is of a row that is not the region's");
+        return Some("a cell is outside the region");
     }
     if cell.key.family != named.family {
         return Some("a cell is of another family");
@@ -285,6 +285,5 @@ pub(crate) fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'s
         return Some("a cell is newer than the file");
     }
     let written = meta.timestamp_min..=meta.timestamp_max;
-    (!written.contains(&cell.key.timestamp))
-        .then_some("a cell is of a time that the file is not of")
+    (!written.contains(&cell.key.timestamp)).then_some("a cell is outside the file's time range")
 }

@@ -188,7 +188,8 @@ impl TimestampSource {
             tracing::warn!(
                 clock_millis = now,
                 newest_stored_millis = newest_millis,
-                "the clock is behind the newest stored timestamp: writes without a timestamp of their own are hidden behind cells that are newer"
+                "the clock is after the newest stored timestamp: newer cells hide writes without \
+                 a timestamp of their own"
             );
         }
     }

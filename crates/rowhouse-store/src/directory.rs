@@ -125,7 +125,8 @@ impl Directory {
             }
             // The files' own versions are checked later.
             None if is_data_directory(&self.path) => {
-                tracing::warn!(dir = %self.path.display(), "{FORMAT} is missing and is written anew");
+                tracing::warn!(dir = %self.path.display(), "{FORMAT} is missing and is written \
+                                                            again");
             }
             None => {}
         }
@@ -195,7 +196,7 @@ fn parse_format(text: &str, dir: &Path) -> Result<u32> {
     let value = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
     let version = |name: &str| value(name).and_then(|number| number.trim().parse::<u32>().ok());
     let (Some(written), Some(least)) = (version("written-by "), version("readable-by ")) else {
-        return Err(damaged("it says nothing readable"));
+        return Err(damaged("it is unreadable"));
     };
     if checksum.is_none() && written >= FORMAT_VERSION_CHECKSUM {
         return Err(damaged("it has no checksum"));
@@ -251,7 +252,7 @@ impl ReadOnlyDirectory {
         let wrong = match read_format(path) {
             Ok(Some(_)) => None,
             Ok(None) => Some(Error::corruption(format!(
-                "{} is missing; the next open writes it anew",
+                "{} is missing; the next open writes it again",
                 path.join(FORMAT).display()
             ))),
             Err(error) if error.kind() == ErrorKind::Corruption => Some(error),
@@ -324,7 +325,7 @@ fn refuse_without_store(path: &Path) -> Result<()> {
     if is_data_directory(path) {
         return Ok(());
     }
-    let message = format!("{} is no data directory: it has no {FORMAT}", path.display());
+    let message = format!("{} is not a data directory: it has no {FORMAT}", path.display());
     Err(Error::invalid(message))
 }
 
@@ -342,7 +343,8 @@ fn refuse_foreign(path: &Path) -> Result<()> {
         // Files of the file system, and hidden files or logs of a service manager, do no harm.
         let is_harmless = name.starts_with('.') || name.ends_with(".log") || name == "lost+found";
         if !is_harmless && !OWN_NAMES.iter().any(|own| name.starts_with(own)) {
-            let message = "there are other files, and no database: give a directory of its own";
+            let message = "the directory has other files and no database: choose an empty \
+                           directory";
             return Err(Error::invalid(format!("{message}: dir={}, has={name}", path.display())));
         }
     }

@@ -313,7 +313,7 @@ impl FamilyStore {
                 family = %rowhouse_model::escape(self.name()),
                 files = self.read_amplification(),
                 ?wait,
-                "too many files: a flush is put off until some are merged"
+                "too many files: a flush waits for a compaction"
             );
         }
         if since.get_or_insert_with(Instant::now).elapsed() < wait {

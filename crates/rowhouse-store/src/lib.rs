@@ -39,6 +39,8 @@ mod disk;
 mod engine;
 mod family;
 mod flush;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod hand_over;
 mod hfile;
 mod key_formatter;

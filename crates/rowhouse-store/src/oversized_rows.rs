@@ -52,7 +52,7 @@ impl OversizedRowLog {
             row = %limit.keys.row(row),
             bytes = len,
             max = limit.bytes_max,
-            "a row is larger than a region is to be"
+            "a row is larger than the size limit of a region"
         );
     }
 }
@@ -175,7 +175,7 @@ mod tests {
         let region = table.regions()[0].id();
         let line = |row, bytes| {
             format!(
-                "message=a row is larger than a region is to be table=t region={region} family=f \
+                "message=a row is larger than the size limit of a region table=t region={region} family=f \
                  row={row} (user='{row}') bytes={bytes} max=1000 "
             )
         };

@@ -92,9 +92,10 @@ pub(crate) fn salvage_disk(
         return Err(report.lost.into_iter().next().unwrap_or_else(nothing));
     }
     let snapshots = state.snapshots.keys();
-    report.lost.extend(snapshots.map(|name| {
-        Error::unsupported(format!("a snapshot is not taken over by a salvage: snapshot={name}"))
-    }));
+    report.lost.extend(
+        snapshots
+            .map(|name| Error::unsupported(format!("a salvage drops snapshots: snapshot={name}"))),
+    );
     let known = log_known(&**disk, &state, boot_id)?;
     // Damage of the log is reported in `lost`.
     let scanned = wal::scan(&**disk, &known, |_| Ok(()));
@@ -178,7 +179,8 @@ impl Salvage {
                 table.descriptor.families().iter().filter(|it| it.new_version_behavior());
             self.report.lost.extend(by_sequence.map(|family| {
                 Error::unsupported(format!(
-                    "the order of writes is not taken over by a salvage, and decides which cells are seen with NEW_VERSION_BEHAVIOR: table={name}, family={}",
+                    "a salvage drops the order of writes, which decides the visible cells with \
+                     NEW_VERSION_BEHAVIOR: table={name}, family={}",
                     escape(family.name())
                 ))
             }));
@@ -240,7 +242,7 @@ impl Salvage {
         }
         if self.log_unknown > 0 {
             self.report.lost.push(Error::corruption(format!(
-                "the log has cells of a table of which MANIFEST does not say anything: commits={}",
+                "the log has cells of a table that MANIFEST does not name: commits={}",
                 self.log_unknown
             )));
         }

@@ -145,7 +145,7 @@ impl Settings {
     ///
     /// # Errors
     /// `InvalidRequest` for a setting out of its bounds.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let (bytes, bounds) = (self.mutation_bytes_max, Self::MUTATION_BYTES);
         if bounds.contains(&bytes) {
             return Ok(());

@@ -5,7 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use rowhouse::{Database, Mutation, Predicate, Result, RowRange, Scan, Table, TableSpec};
+use rowhouse::query::Predicate;
+use rowhouse::{Database, Mutation, Result, RowRange, Scan, Table, TableSpec};
 
 /// All rows fit in one memstore, so each table has one file and the merge of files is not measured.
 const USERS: u32 = 15_000;
@@ -92,7 +93,7 @@ async fn load(database: &Database, name: &str, key: &str) -> Result<Table> {
             outcome?;
         }
     }
-    database.flush(name).await?;
+    database.admin().flush(name).await?;
     Ok(table)
 }
 

@@ -1,7 +1,8 @@
 //! How long is a number in a key, and in which order does it sort? As bytes, as text, and as a
 //! hash.
 
-use rowhouse::{KeySchema, Result};
+use rowhouse::Result;
+use rowhouse::key::KeySchema;
 
 const ID: u64 = 1_234_567_890;
 
@@ -51,7 +52,11 @@ fn hashes() -> Result<()> {
     other[0] ^= 1;
     assert_ne!(other, digest);
     assert_eq!(String::from_utf8_lossy(&other), utf8);
-    println!("{} and {} have one key", rowhouse::escape(&digest), rowhouse::escape(&other));
+    println!(
+        "{} and {} have one key",
+        rowhouse::key::escape(&digest),
+        rowhouse::key::escape(&other)
+    );
     Ok(())
 }
 

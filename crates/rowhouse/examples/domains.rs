@@ -28,7 +28,7 @@ pub(crate) async fn main() -> Result<()> {
     let found = query.rows().await?.collect().await?;
     let names: Vec<_> = found.iter().filter_map(|row| row.text("d", "title")).collect();
     for row in &found {
-        println!("  {} is stored as {}", row, rowhouse::escape(row.key_bytes()));
+        println!("  {} is stored as {}", row, rowhouse::key::escape(row.key_bytes()));
     }
     assert_eq!(names, ["example.com", "mail.example.com", "www.example.com", "a.www.example.com"]);
 
@@ -36,7 +36,7 @@ pub(crate) async fn main() -> Result<()> {
     let prefix = Scan::new(RowRange::prefix(b"com.example"));
     let rows = hosts.scan(prefix).await?.collect().await?;
     println!("the prefix com.example finds {} hosts:", rows.len());
-    rows.iter().for_each(|row| println!("  {}", rowhouse::escape(row.key())));
+    rows.iter().for_each(|row| println!("  {}", rowhouse::key::escape(row.key())));
     assert_eq!(rows.len(), 5);
 
     // With names in their usual order, a subdomain can start with any label: every row is scanned.

@@ -10,7 +10,8 @@ mod flight;
 mod spread;
 
 use flight::Flight;
-use rowhouse::{KeySchema, Result, Scan, Table, TableSpec};
+use rowhouse::key::KeySchema;
+use rowhouse::{Result, Scan, Table, TableSpec};
 
 /// Each ends in fields that make it unique: a carrier has only one flight of a number at a time.
 const KEYS: [(&str, &str); 4] = [

@@ -46,7 +46,7 @@ pub(crate) async fn main() -> Result<()> {
         let by_tall = !tall.get(&Get::new(pair(&tall, a, b)?)?).await?.is_empty();
         println!(
             "does {a} follow {b}? {by_tall}, by the get of one {}",
-            rowhouse::escape(&pair(&tall, a, b)?)
+            rowhouse::key::escape(&pair(&tall, a, b)?)
         );
         assert_eq!((by_wide, by_tall), (expected, expected));
     }

@@ -55,7 +55,7 @@ async fn pages(mail: &Table) -> Result<()> {
     assert_eq!(second.rows[0].text("d", "subject").as_deref(), Some("mail 51 of user0001"));
 
     let by_offset = inbox().offset(50).page(50).await?;
-    let keys = |page: &rowhouse::Page| {
+    let keys = |page: &rowhouse::query::Page| {
         page.rows.iter().map(|row| row.key_bytes().to_vec()).collect::<Vec<_>>()
     };
     assert_eq!(keys(&second), keys(&by_offset));

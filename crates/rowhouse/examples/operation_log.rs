@@ -36,7 +36,7 @@ pub(crate) async fn main() -> Result<()> {
         for (start, stop) in starts.zip(stops) {
             let rows =
                 log.scan(Scan::new(RowRange::new(start.clone(), stop))).await?.collect().await?;
-            println!("  region from '{}': {} rows", rowhouse::escape(&start), rows.len());
+            println!("  region from '{}': {} rows", rowhouse::key::escape(&start), rows.len());
             regions.push(rows.len());
         }
         assert_eq!(regions, expected);

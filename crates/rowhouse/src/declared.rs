@@ -20,9 +20,9 @@ impl DeclaredColumns {
         match &self.declared {
             Ok(Some(schema)) => Ok(schema),
             Ok(None) => Err(Error::invalid(format!(
-                "table {name} declares no columns; declare them when it is made: \
-                 TableSpec::new(\"{name}\").columns(\"d:n count u64\"), \
-                 or in the shell: alter '{name}', COLUMNS => 'd:n count u64'",
+                "table {name} declares no columns; declare them when it is created: \
+                 TableSpec::new(\"{name}\").columns(\"d:n count u64\"), or in the shell: alter \
+                 '{name}', COLUMNS => 'd:n count u64'",
                 name = self.table
             ))),
             Err(error) => {

@@ -77,10 +77,10 @@ impl Fit {
 impl fmt::Display for Fit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.first_misfit {
-            None => write!(f, "all rows that were looked at fit: rows={}", self.rows),
+            None => write!(f, "all checked rows fit: rows={}", self.rows),
             Some((key, misfit)) => write!(
                 f,
-                "{} of {} rows that were looked at do not fit, the first is {}: {misfit}",
+                "{} of {} checked rows do not fit, the first is {}: {misfit}",
                 self.misfits,
                 self.rows,
                 escape(key)

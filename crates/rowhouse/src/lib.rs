@@ -32,7 +32,8 @@
 //!
 //! ```
 //! # #[cfg(feature = "derive")] {
-//! use rowhouse::{RowKey, Time};
+//! use rowhouse::RowKey;
+//! use rowhouse::key::Time;
 //!
 //! #[derive(RowKey)]
 //! #[key("[blogger text]_[at millis digits desc]")]
@@ -56,51 +57,52 @@
 //! A table can also declare its columns: names for short qualifiers, value types, and qualifiers
 //! that contain data. See [`TableSpec::columns`].
 //!
+//! | for | see |
+//! |---|---|
+//! | settings: memory, durability, timeouts | [`Database::builder`] |
+//! | typed keys and queries | [`Table::row`], [`Table::query`], [`key`], [`query`] |
+//! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`], [`filter`] |
+//! | several rows at once | [`Database::transact`], [`Database::commit`] |
+//! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
+//! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
+//! | errors | [`Error::kind`] says what happened, [`Error::action`] what to do |
+//!
 //! All calls are asynchronous and need a tokio runtime. Programs that want only the synchronous
 //! store use `rowhouse-store` directly.
 
+pub mod admin;
 mod backend;
+mod builder;
+pub mod cell;
 mod database;
 mod declared;
+pub mod filter;
 mod fit;
+pub mod key;
 mod location;
-mod query;
+pub mod query;
 mod row_put;
 mod rows;
+pub mod schema;
 mod spec;
 mod table;
 mod transaction;
 
-pub use database::{Database, check_url, open};
-pub use fit::Fit;
-pub use query::{Page, Query, QueryRow, QueryRows};
+pub use builder::DatabaseBuilder;
+pub use database::{Database, open};
+pub use key::RowKey;
 pub use row_put::RowPut;
 pub use rows::Rows;
 pub use spec::TableSpec;
 pub use table::Table;
 pub use transaction::Transaction;
 
-pub use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use rowhouse_model::{
-    Action, Append, BitOperator, Bytes, Cell, CellEntry, CellHistory, CellKind, CellLocation,
-    CellStatus, ColumnCondition, Columns, CompactionState, Comparator, CompareOperator, Comparison,
-    Condition, Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition,
-    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch,
-    Result, Row, RowMutations, RowRange, Scan, ServerName, Snapshot, SnapshotKind, TableDescriptor,
-    TableName, TableState, TimeRange, Timestamp, escape, unescape,
+    Action, Append, Bytes, Columns, Condition, Delete, Durability, Error, ErrorKind, Get,
+    Increment, Mutation, MutationOutcome, Put, Result, Row, RowMutations, RowRange, Scan,
+    TimeRange, Timestamp,
 };
-pub use rowhouse_schema::{
-    COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellMismatch, Column, ColumnFilter, ColumnSchema,
-    Computed, Date, Decimal, Direction, Estimate, EstimatedRows, FamilySize, Field, FieldType,
-    FieldValue, Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyMismatch,
-    KeyPrefix, KeyReader, KeySchema, Labels, NamedCell, NamedValues, Plan, Predicate,
-    QualifierPlan, QualifierRange, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time,
-    TimeUnit, TimeZone, ToField, Uuid, Value, Values, check_table, derived,
-};
-pub use rowhouse_store::CompactionKind;
-
-#[cfg(feature = "derive")]
-pub use rowhouse_derive::FacadeRowKey as RowKey;
+pub use rowhouse_schema::Value;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

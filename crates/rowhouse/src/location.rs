@@ -31,7 +31,8 @@ impl Location {
         let path = url.strip_prefix("file://").or_else(|| url.strip_prefix("file:"));
         if path.is_none() && is_address(url) {
             return Err(Error::invalid(format!(
-                "a server is named hbase://HOST:PORT or hbase+zk://HOST:PORT, and a directory of such a name file:PATH: url={url}"
+                "a server is hbase://HOST:PORT or hbase+zk://HOST:PORT; for a directory of that \
+                 name write file:PATH: url={url}"
             )));
         }
         match path.unwrap_or(url) {

@@ -1,13 +1,44 @@
-//! Queries by key fields, by declared columns, and by the fields of column qualifiers.
+//! Queries by key fields, by declared columns, and by the fields of column qualifiers: their rows
+//! and pages, predicates given as values, and plans.
+//!
+//! What does a query read, before it reads anything?
+//!
+//! ```
+//! use rowhouse::TableSpec;
+//! use rowhouse::query::Predicate;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> rowhouse::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+//! let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+//! let mail = database.create_table(spec).await?;
+//!
+//! let plan = mail.query("user = 'bob' and at during 2022-12").explain()?;
+//! assert_eq!(plan.ranges().len(), 1);
+//! assert!(plan.is_exact());
+//! assert!(mail.query("at during 2022-12").explain()?.reads_whole_table());
+//!
+//! // The same query, with values of the program.
+//! let asked = Predicate::all().eq("user", "bob").during("at", "2022-12")?;
+//! assert_eq!(mail.query_where(asked).explain()?.ranges(), plan.ranges());
+//! # database.close().await
+//! # }
+//! ```
 
 mod parts;
 mod row;
 mod rows;
 
 use rowhouse_model::{Bytes, Columns, Result, Scan, TimeRange};
-use rowhouse_schema::{Direction, KeySchema, Plan, Predicate, RowSequence, TimeZone};
+use rowhouse_schema::{KeySchema, TimeZone};
 
 pub use row::QueryRow;
+pub use rowhouse_schema::{
+    ColumnFilter, Direction, Estimate, EstimatedRows, FieldOrder, OrderedField, Plan, PlanOrder,
+    PlanPart, PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX, Residual,
+    RowSequence, Statistics, StreamMerge,
+};
 pub use rows::QueryRows;
 
 use crate::table::Table;
@@ -57,12 +88,28 @@ impl<'t> Query<'t> {
     }
 
     /// Adds a family to the columns to read.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let page = mail.query("user = 'bob'").family("d").page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn family(mut self, family: &str) -> Self {
         self.scan.columns.add_family(family.to_owned());
         self
     }
 
     /// Adds a column to the columns to read. Rows without any of these columns are not returned.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let subjects = mail.query("user = 'bob'").column("d", "subject").page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn column(mut self, family: &str, qualifier: &str) -> Self {
         self.add_column(family.to_owned().into(), qualifier.to_owned().into());
         self
@@ -79,6 +126,16 @@ impl<'t> Query<'t> {
     /// Adds a declared column to the columns to read, by its name. If the column's qualifiers
     /// contain data, this adds the whole family; conditions on the qualifiers' fields restrict it
     /// to the matching cells.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// for row in mail.query("user = 'bob'").named("subject").page(50).await?.rows {
+    ///     println!("{:?}", row.column("subject")?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn named(mut self, name: &str) -> Self {
         match self.table.column_schema().and_then(|columns| columns.column(name)) {
             Ok(column) => {
@@ -99,24 +156,63 @@ impl<'t> Query<'t> {
     /// Replaces the columns to read. Columns needed only by conditions are read too but not
     /// returned. Cells selected by conditions on qualifier fields (`price.at`) are returned in
     /// addition.
+    ///
+    /// ```
+    /// # use rowhouse::{Columns, Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let mut columns = Columns::all();
+    /// columns.add_column("d", "subject");
+    /// let page = mail.query("user = 'bob' and size > 10000").columns(columns).page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn columns(mut self, columns: Columns) -> Self {
         self.scan.columns = columns;
         self
     }
 
     /// Reads only cells with timestamps inside `range`.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table, TimeRange, Timestamp};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let start = Timestamp::from_millis(1_640_995_200_000)?;
+    /// let stop = Timestamp::from_millis(1_672_531_200_000)?;
+    /// let written_in_2022 = TimeRange::new(start, stop)?;
+    /// let page = mail.query("user = 'bob'").time_range(written_in_2022).page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn time_range(mut self, range: TimeRange) -> Self {
         self.scan.time_range = range;
         self
     }
 
     /// Reads up to `versions` versions of each column; the default is 1.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// for row in mail.query("user = 'bob'").versions(3).page(50).await?.rows {
+    ///     row.row().cells().for_each(|cell| println!("{} {:?}", cell.timestamp(), cell.value()));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn versions(mut self, versions: u32) -> Self {
         self.scan.versions = versions;
         self
     }
 
     /// Stops after `rows` rows.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let newest = mail.query("user = 'bob'").limit(10).rows().await?.collect().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limit(mut self, rows: u64) -> Self {
         self.limit = Some(rows);
         self
@@ -124,6 +220,14 @@ impl<'t> Query<'t> {
 
     /// Skips the first `rows` rows. They are still read, so a distant page costs as much as all
     /// pages before it; [`Query::after`] avoids this.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let third_page = mail.query("user = 'bob'").offset(100).page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn offset(mut self, rows: u64) -> Self {
         self.offset = rows;
         self
@@ -131,7 +235,8 @@ impl<'t> Query<'t> {
 
     /// Resumes after a page, with its token in [`Page::next`]. The token encodes the position at
     /// the end of the page, and no other state is kept. It stays valid while the table keeps its
-    /// template, even if rows are added and deleted, regions split or servers restart.
+    /// template, even if rows are added and deleted, regions split or servers restart. See
+    /// [`Query::page`].
     pub fn after(mut self, token: &str) -> Self {
         self.after = Some(token.to_owned());
         self
@@ -139,6 +244,14 @@ impl<'t> Query<'t> {
 
     /// Returns the rows in reverse order. Limits, offsets and pages count from the end. A page
     /// token resumes only in the direction it was created in.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let oldest = mail.query("user = 'bob'").reversed().limit(1).rows().await?.next().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reversed(mut self) -> Self {
         self.direction = Direction::Reverse;
         self.scan.reversed = true;
@@ -147,18 +260,47 @@ impl<'t> Query<'t> {
 
     /// Sets the time zone for times in the query that name no zone, of fields that name none
     /// (`tz`); the default is UTC.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table, key::TimeZone};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let zone = TimeZone::get("Asia/Shanghai").expect("a zone of the IANA database");
+    /// let today = mail.query("user = 'bob' and at during 2022-12-24").zone(zone).page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn zone(mut self, zone: TimeZone) -> Self {
         self.zone = zone;
         self
     }
 
     /// Omits rows whose keys do not fit the template. [`QueryRows::not_fitting`] still counts them.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let mut rows = mail.query("user = 'bob'").fitting_only().rows().await?;
+    /// while let Some(row) = rows.next().await? {
+    ///     println!("{}", row.values().expect("only rows that fit"));
+    /// }
+    /// println!("left out: {}", rows.not_fitting());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fitting_only(mut self) -> Self {
         self.fitting_only = true;
         self
     }
 
     /// Returns the plan of the query, which can be printed.
+    ///
+    /// ```
+    /// # fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let plan = mail.query("user = 'bob' and at during 2022-12").explain()?;
+    /// assert!(!plan.reads_whole_table(), "{plan}");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a name that is
@@ -184,6 +326,22 @@ impl<'t> Query<'t> {
     /// database then reads the whole query at one read point, which it holds for at most an hour.
     /// On a cluster, a row changed between the scans may be returned with old cells of one family
     /// and new cells of another.
+    ///
+    /// ```
+    /// use futures_util::TryStreamExt;
+    ///
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let mut rows = mail.query("user = 'bob'").rows().await?;
+    /// while let Some(row) = rows.next().await? {
+    ///     println!("{row}");
+    /// }
+    ///
+    /// // As a stream.
+    /// let rows = mail.query("user = 'bob'").rows().await?;
+    /// let keys: Vec<String> = rows.map_ok(|row| row.to_string()).try_collect().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Query::explain`] and [`Table::scan`].

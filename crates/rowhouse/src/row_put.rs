@@ -7,6 +7,15 @@ use crate::table::Table;
 
 /// A row to write: created by [`Table::row`], filled by [`RowPut::set`], written by [`RowPut::put`]
 /// or [`RowPut::insert`]. The put reports the first mistake in the key or a column.
+///
+/// ```
+/// # use rowhouse::{Durability, Result, Table};
+/// # async fn example(mail: Table) -> Result<()> {
+/// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+/// let row = mail.row(&key).set("d", "subject", "Christmas").set_named("size", 20_000);
+/// row.durability(Durability::FsyncWal).put().await
+/// # }
+/// ```
 #[must_use = "nothing is written before `put`"]
 pub struct RowPut<'t> {
     table: &'t Table,
@@ -21,11 +30,30 @@ impl<'t> RowPut<'t> {
     }
 
     /// Sets a column; its timestamp is the time at which the write is accepted.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+    /// mail.row(&key).set("d", "subject", "Christmas").put().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set(self, family: &str, qualifier: &str, value: impl AsRef<[u8]>) -> Self {
         self.set_at(family, qualifier, Timestamp::LATEST, value)
     }
 
     /// Sets a column with this timestamp.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table, Timestamp};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+    /// let then = Timestamp::from_millis(1_671_904_800_000)?;
+    /// mail.row(&key).set_at("d", "subject", then, "Christmas").put().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_at(
         self,
         family: &str,
@@ -41,6 +69,16 @@ impl<'t> RowPut<'t> {
     /// accepted.
     ///
     /// The put reports an undeclared column, and a value that does not fit the column.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// // Declared: d:n size u32
+    /// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+    /// mail.row(&key).set_named("size", 20_000).put().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_named(self, name: &str, value: impl Into<Value>) -> Self {
         let columns = self.table.column_schema();
         let cell = columns.and_then(|columns| columns.encode(name, value));
@@ -77,7 +115,7 @@ impl<'t> RowPut<'t> {
         Self { put, ..self }
     }
 
-    /// Sets the durability of the write.
+    /// Sets the durability of the write; the default is that of the database or the table.
     pub fn durability(mut self, durability: Durability) -> Self {
         if let Ok(put) = &mut self.put {
             put.durability = durability;
@@ -85,7 +123,7 @@ impl<'t> RowPut<'t> {
         self
     }
 
-    /// Writes the row.
+    /// Writes the row. Columns that are not set stay as they are.
     ///
     /// # Errors
     /// The first mistake in the key or a column; as [`Table::put`].
@@ -114,8 +152,8 @@ impl<'t> RowPut<'t> {
         let put = self.put?;
         if self.has_random_salt {
             return Err(Error::invalid(format!(
-                "a key with a random salt cannot be inserted, the same values may stand in another row: \
-                 use bucket, or give the salt: table={}",
+                "a key with a random salt cannot be inserted, the same values may be in another \
+                 row: use bucket, or give the salt: table={}",
                 self.table.name()
             )));
         }
@@ -123,6 +161,21 @@ impl<'t> RowPut<'t> {
     }
 
     /// Returns the put, for a [`Table::batch`].
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let put = |n: u32| {
+    ///     let key = [("user", "bob".into()), ("at", n.into())];
+    ///     mail.row(&key).set("d", "subject", "Christmas").into_put().map(Into::into)
+    /// };
+    /// let puts = (0..100).map(put).collect::<Result<Vec<_>>>()?;
+    /// for outcome in mail.batch(puts).await {
+    ///     outcome?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The first mistake in the key or a column.

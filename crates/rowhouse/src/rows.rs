@@ -1,15 +1,43 @@
 //! The rows of a scan.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use futures_core::Stream;
 use rowhouse_client::Scanner;
 use rowhouse_model::{Result, Row, Scan};
 
 use crate::backend::{EmbeddedRows, ReadAhead, TableReadPoint};
 
-/// The rows of a scan, in key order, read on demand.
+/// The rows of a scan, in key order, read on demand. [`Rows::next`] returns them one by one,
+/// [`Rows::collect`] all of them; as a [`Stream`] they are used with the combinators of other
+/// crates. Dropping it ends the scan.
 ///
-/// Dropping it ends the scan.
+/// ```
+/// use futures_util::TryStreamExt;
+/// use rowhouse::{Put, Scan, TableSpec};
+///
+/// // How are the rows of a scan processed concurrently, or until one fails?
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> rowhouse::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+/// let users = database.create_table(TableSpec::new("users").family("u")).await?;
+/// for user in ["alice", "bob", "carol"] {
+///     users.put(Put::new(user)?.add("u", "name", user)?).await?;
+/// }
+/// let rows = users.scan(Scan::all()).await?;
+/// rows.try_for_each_concurrent(8, async |row| {
+///     // Send it somewhere.
+///     println!("{}", String::from_utf8_lossy(row.key()));
+///     Ok(())
+/// })
+/// .await?;
+/// # database.close().await
+/// # }
+/// ```
 pub struct Rows {
     source: Source,
 }
@@ -37,25 +65,40 @@ impl Rows {
     /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that
     /// drops the future and calls again misses no row.
     ///
+    /// ```
+    /// # use rowhouse::{Result, Scan, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let mut rows = users.scan(Scan::all().family("u")).await?;
+    /// while let Some(row) = rows.next().await? {
+    ///     println!("{:?}", row.value("u", "name"));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The errors of the backend; the scan ends with the first.
     pub async fn next(&mut self) -> Result<Option<Row>> {
-        match &mut self.source {
-            Source::Embedded(rows) => rows.next().await,
-            Source::Cluster(rows) => rows.next().await,
-        }
+        poll_fn(|context| self.poll_row(context)).await
     }
 
-    /// Returns the next row if it is already in memory; otherwise `None`.
     #[inline]
-    pub(crate) fn next_ready(&mut self) -> Option<Row> {
+    pub(crate) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
         match &mut self.source {
-            Source::Embedded(rows) => rows.next_ready(),
-            Source::Cluster(_) => None,
+            Source::Embedded(rows) => rows.poll_row(context),
+            Source::Cluster(rows) => Pin::new(rows).poll_next(context).map(Option::transpose),
         }
     }
 
     /// Reads all remaining rows into memory.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, RowRange, Scan, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let a_to_c = users.scan(Scan::new(RowRange::new("a", "d"))).await?.collect().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Rows::next`].
@@ -65,5 +108,15 @@ impl Rows {
             rows.push(row);
         }
         Ok(rows)
+    }
+}
+
+/// The rows of [`Rows::next`], in the same order, and equally cancel-safe. After an error the stream
+/// ends.
+impl Stream for Rows {
+    type Item = Result<Row>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_row(context).map(Result::transpose)
     }
 }

@@ -9,7 +9,8 @@ use rowhouse_schema::{
 /// [`crate::Database::create_table`] and [`TableSpec::check`] report the first mistake.
 ///
 /// ```
-/// use rowhouse::{FamilyDescriptor, TableSpec};
+/// use rowhouse::schema::FamilyDescriptor;
+/// use rowhouse::TableSpec;
 ///
 /// let spec = TableSpec::new("blog")
 ///     .key("[blogger text]_[at millis digits desc]")
@@ -30,6 +31,14 @@ pub struct TableSpec {
 
 impl TableSpec {
     /// Declares a table without families; `name` is `table` or `namespace:table`.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result, TableSpec};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let orders = database.create_table(TableSpec::new("shop:orders").family("o")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(name: &str) -> Self {
         Self {
             declared: TableName::parse(name).map(TableDescriptor::new),
@@ -39,6 +48,13 @@ impl TableSpec {
     }
 
     /// Declares the key with a template, for example `[blogger text]_[at millis digits desc]`.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+    /// assert!(spec.check().is_ok());
+    /// ```
     pub fn key(self, template: &str) -> Self {
         self.and(|declared| {
             let schema = KeySchema::parse(template)?;
@@ -47,6 +63,21 @@ impl TableSpec {
     }
 
     /// Declares the key with the template of a struct.
+    ///
+    /// ```
+    /// # #[cfg(feature = "derive")] {
+    /// use rowhouse::{RowKey, TableSpec};
+    ///
+    /// #[derive(RowKey)]
+    /// #[key("[user string][n u32]")]
+    /// struct Note {
+    ///     user: String,
+    ///     n: u32,
+    /// }
+    ///
+    /// assert!(TableSpec::new("notes").family("n").key_of::<Note>().check().is_ok());
+    /// # }
+    /// ```
     pub fn key_of<K: RowKey>(self) -> Self {
         self.and(|declared| Ok(declared.attribute(KEY_ATTRIBUTE, K::schema().to_stored())))
     }
@@ -77,6 +108,11 @@ impl TableSpec {
     }
 
     /// Adds a family with HBase's defaults.
+    ///
+    /// ```
+    /// # use rowhouse::TableSpec;
+    /// assert!(TableSpec::new("users").family("u").family("log").check().is_ok());
+    /// ```
     pub fn family(self, name: &str) -> Self {
         match FamilyDescriptor::new(name.to_owned()) {
             Ok(family) => self.family_with(family),
@@ -85,22 +121,47 @@ impl TableSpec {
     }
 
     /// Adds a family. Each family can be added only once.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    /// use rowhouse::schema::FamilyDescriptor;
+    ///
+    /// // How are cells compressed, and dropped after a day?
+    /// let log = FamilyDescriptor::new("log")?;
+    /// let log = log.attribute("COMPRESSION", "ZSTD").attribute("TTL", "86400");
+    /// assert!(TableSpec::new("users").family_with(log).check().is_ok());
+    /// # Ok::<(), rowhouse::Error>(())
+    /// ```
     pub fn family_with(self, family: FamilyDescriptor) -> Self {
         self.and(|declared| {
             if declared.find_family(family.name()).is_ok() {
                 let name = rowhouse_model::escape(family.name());
-                return Err(Error::invalid(format!("a table has a family once: family={name}")));
+                return Err(Error::invalid(format!("duplicate family: family={name}")));
             }
             Ok(declared.family(family))
         })
     }
 
     /// Sets an attribute of the table, with a name of HBase's or any other name.
+    ///
+    /// ```
+    /// # use rowhouse::TableSpec;
+    /// // How does every write of a table survive a power failure?
+    /// let spec = TableSpec::new("accounts").family("a").attribute("DURABILITY", "FSYNC_WAL");
+    /// # assert!(spec.check().is_ok());
+    /// ```
     pub fn attribute(self, name: &str, value: &str) -> Self {
         self.and(|declared| Ok(declared.attribute(name.to_owned(), value.to_owned())))
     }
 
     /// Sets a configuration value of the table.
+    ///
+    /// ```
+    /// # use rowhouse::TableSpec;
+    /// // Can files be compacted completely on request only?
+    /// let spec = TableSpec::new("t").family("f").configuration("hbase.hregion.majorcompaction", "0");
+    /// # assert!(spec.check().is_ok());
+    /// ```
     pub fn configuration(self, name: &str, value: &str) -> Self {
         self.and(|mut declared| {
             declared.configuration.insert(name.to_owned(), value.to_owned());
@@ -109,6 +170,12 @@ impl TableSpec {
     }
 
     /// Splits the table: each of these rows starts a further region.
+    ///
+    /// ```
+    /// # use rowhouse::TableSpec;
+    /// let three_regions = TableSpec::new("users").family("u").splits(["h", "p"]);
+    /// # assert!(three_regions.check().is_ok());
+    /// ```
     pub fn splits<R: Into<Bytes>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         self.splits.extend(rows.into_iter().map(Into::into));
         self
@@ -134,7 +201,8 @@ impl TableSpec {
     /// template gets none. Creating the table does not require this check.
     ///
     /// ```
-    /// use rowhouse::{Rule, TableSpec};
+    /// use rowhouse::schema::Rule;
+    /// use rowhouse::TableSpec;
     ///
     /// let spec = TableSpec::new("metrics").family("d").key("[at millis][metric string]");
     /// assert_eq!(spec.advice()[0].rule, Rule::LeadingTime);
@@ -160,6 +228,12 @@ impl TableSpec {
     /// Checks the declaration against the rules of every backend. Limits of a particular store or
     /// cluster are checked only when the table is created.
     ///
+    /// ```
+    /// # use rowhouse::TableSpec;
+    /// let error = TableSpec::new("mail").family("d").key("[user strin]").check().unwrap_err();
+    /// assert!(error.message().contains("strin"));
+    /// ```
+    ///
     /// # Errors
     /// The first mistake in a name, the template or the columns; columns in undeclared families, or
     /// with the name of a key field; splits that are empty or not distinct; a number of regions
@@ -177,9 +251,7 @@ impl TableSpec {
         let mut splits = self.splits.clone();
         if let Some(regions) = self.regions {
             let schema = self.key_schema()?.ok_or_else(|| {
-                Error::invalid(format!(
-                    "the table declares no key by which to make regions: regions={regions}"
-                ))
+                Error::invalid(format!("the table declares no key to split by: regions={regions}"))
             })?;
             splits.extend(schema.splits(regions)?);
         }

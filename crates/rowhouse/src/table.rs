@@ -21,6 +21,25 @@ use crate::rows::Rows;
 /// The handle refers to the table by name: if the table is dropped and created again, the handle
 /// reads the new one. It keeps the key template and the columns that the table had when the handle
 /// was created.
+///
+/// ```
+/// use rowhouse::TableSpec;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> rowhouse::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+/// let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+/// let mail = database.create_table(spec).await?;
+///
+/// // A typed row, and a typed query.
+/// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+/// mail.row(&key).set("d", "subject", "Christmas").put().await?;
+/// let page = mail.query("user = 'bob' and at during 2022-12").page(10).await?;
+/// assert_eq!(page.rows[0].text("d", "subject").as_deref(), Some("Christmas"));
+/// # database.close().await
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Table {
     inner: Arc<Inner>,
@@ -54,11 +73,27 @@ impl Table {
     }
 
     /// Returns the name of the table.
+    ///
+    /// ```
+    /// # fn example(orders: rowhouse::Table) {
+    /// println!("{} in {}", orders.name(), orders.name().namespace());
+    /// # }
+    /// ```
     pub fn name(&self) -> &TableName {
         &self.inner.name
     }
 
     /// Returns the key template of the table.
+    ///
+    /// ```
+    /// // Which fields does a key have?
+    /// # fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// for field in mail.key_schema()?.fields() {
+    ///     println!("{} {}", field.name(), field.field_type());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `InvalidRequest` if the table has none, with a hint how to declare one; `Unsupported` if a
@@ -67,9 +102,9 @@ impl Table {
         match &self.inner.key {
             Key::Declared(schema) => Ok(schema),
             Key::Undeclared => Err(Error::invalid(format!(
-                "table {name} declares no key; declare one when it is made: \
-                 TableSpec::new(\"{name}\").key(\"[user text]_[at millis desc]\"), \
-                 or in the shell: alter '{name}', KEY => '[user text]_[at millis desc]'",
+                "table {name} declares no key; declare one when it is created: \
+                 TableSpec::new(\"{name}\").key(\"[user text]_[at millis desc]\"), or in the \
+                 shell: alter '{name}', KEY => '[user text]_[at millis desc]'",
                 name = self.name()
             ))),
             Key::Unreadable(error) => {
@@ -79,6 +114,16 @@ impl Table {
     }
 
     /// Returns the declared columns of the table.
+    ///
+    /// ```
+    /// // How is the cell of a named column written with a plain put?
+    /// # use rowhouse::{Put, Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let size = mail.column_schema()?.encode("size", 20_000)?;
+    /// let key = mail.key(&[("user", "bob".into()), ("at", "2022-12-24T18:00".into())])?;
+    /// mail.put(Put::new(key)?.add(size.family, size.qualifier, size.value)?).await
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `InvalidRequest` if the table declares none, with a hint how to declare them; `Unsupported`
@@ -92,6 +137,15 @@ impl Table {
     }
 
     /// Encodes these values as a row key with the table's template.
+    ///
+    /// ```
+    /// # use rowhouse::{Get, Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let key = mail.key(&[("user", "bob".into()), ("at", "2022-12-24T18:00".into())])?;
+    /// let row = mail.get(&Get::new(key)?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::key_schema`] and [`KeySchema::encode`].
@@ -156,6 +210,22 @@ impl Table {
 
     /// As [`Table::row`], with the key given as a struct. The put fails if the struct's template
     /// differs from the table's.
+    ///
+    /// ```
+    /// # #[cfg(feature = "derive")] {
+    /// # use rowhouse::{Result, RowKey, Table};
+    /// #[derive(RowKey)]
+    /// #[key("[user string][n u32]")]
+    /// struct Note {
+    ///     user: String,
+    ///     n: u32,
+    /// }
+    ///
+    /// # async fn example(notes: Table) -> Result<()> {
+    /// notes.row_of(&Note { user: "bob".into(), n: 7 }).set("n", "text", "Hello").put().await
+    /// # }
+    /// # }
+    /// ```
     pub fn row_of<K: RowKey>(&self, key: &K) -> RowPut<'_> {
         let drawn = K::schema().has_salt();
         let encoded = self.check_row_key::<K>().and_then(|()| {
@@ -185,21 +255,102 @@ impl Table {
     /// '123' and at during 2022-12 and likes > 5`. Conditions on qualifier fields, for example
     /// `price.at during 2022-12`, select part of a wide row. Running the query reports mistakes in
     /// it.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let newest = mail.query("user = 'bob' and size > 10000").limit(1).rows().await?.next().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn query(&self, query: &str) -> Query<'_> {
         Query::new(self, Predicate::parse(query))
     }
 
     /// Builds a query from a predicate whose conditions are given as values.
+    ///
+    /// ```
+    /// use rowhouse::query::Predicate;
+    ///
+    /// // How is a user's input used without quoting it?
+    /// # async fn example(mail: rowhouse::Table, user: String) -> rowhouse::Result<()> {
+    /// let page = mail.query_where(Predicate::all().eq("user", user)).page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn query_where(&self, predicate: Predicate) -> Query<'_> {
         Query::new(self, Ok(predicate))
     }
 
     /// Reads one row; the result is empty if the row does not exist.
     ///
+    /// ```
+    /// # use rowhouse::{Get, Result, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let bob = users.get(&Get::new("bob")?.column("u", "name")).await?;
+    /// if let Some(name) = bob.value("u", "name") {
+    ///     println!("{}", String::from_utf8_lossy(&name));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`.
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a get with
+    /// `existence_only`, see [`Table::exists`]; the errors of the backend.
     pub async fn get(&self, get: &Get) -> Result<Row> {
         self.inner.backend.get(self.name(), get).await
+    }
+
+    /// Returns whether any cell matches a get, without reading the row's cells.
+    ///
+    /// ```
+    /// # use rowhouse::{Get, Result, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// if !users.exists(&Get::new("bob")?).await? {
+    ///     println!("the name is free");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub async fn exists(&self, get: &Get) -> Result<bool> {
+        self.inner.backend.exists(self.name(), get).await
+    }
+
+    /// Reads many rows; returns one result for each get, in the order of the gets. The row of a
+    /// missing key is empty; a get that fails does not affect the others.
+    ///
+    /// A cluster is asked with one call for each region server at a time, all servers in parallel,
+    /// of at most 1,000 gets. The rows are read one by one, not at one point in time.
+    ///
+    /// ```
+    /// use rowhouse::{Get, Put, TableSpec};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let users = database.create_table(TableSpec::new("users").family("u")).await?;
+    /// users.put(Put::new("bob")?.add("u", "name", "Bob")?).await?;
+    ///
+    /// // Which of these users are there?
+    /// let gets = vec![Get::new("alice")?, Get::new("bob")?];
+    /// let mut found = Vec::new();
+    /// for row in users.get_many(gets).await {
+    ///     found.push(!row?.is_empty());
+    /// }
+    /// assert_eq!(found, [false, true]);
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Each result as [`Table::get`].
+    pub async fn get_many(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
+        self.inner.backend.get_many(self.name(), gets).await
     }
 
     /// Explains a get of one column: returns every stored cell of the column and whether the get
@@ -226,6 +377,19 @@ impl Table {
 
     /// Reads a range of rows, in key order.
     ///
+    /// ```
+    /// # use rowhouse::{Result, RowRange, Scan, Table};
+    /// // Which are the last ten rows before a key?
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let before = Scan::new(RowRange::new("", "bob")).reversed().limit(10);
+    /// let mut rows = users.scan(before).await?;
+    /// while let Some(row) = rows.next().await? {
+    ///     println!("{row:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::get`]; `Unsupported` for options that the backend does not support.
     pub async fn scan(&self, scan: Scan) -> Result<Rows> {
@@ -243,6 +407,15 @@ impl Table {
 
     /// Writes cells of one row atomically.
     ///
+    /// ```
+    /// # use rowhouse::{Durability, Put, Result, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let mut bob = Put::new("bob")?.add("u", "name", "Bob")?.add("u", "city", "Leeds")?;
+    /// bob.durability = Durability::FsyncWal;
+    /// users.put(bob).await
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::mutate`].
     pub async fn put(&self, put: Put) -> Result<()> {
@@ -258,6 +431,17 @@ impl Table {
     ///
     /// As after any delete, a cell inserted in the millisecond of a delete, or with a timestamp
     /// that the delete covers, is hidden by the delete marker: then the row still does not exist.
+    ///
+    /// ```
+    /// # use rowhouse::{ErrorKind, Put, Result, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// match users.insert(Put::new("bob")?.add("u", "name", "Bob")?).await {
+    ///     Err(error) if error.kind() == ErrorKind::RowExists => println!("the name is taken"),
+    ///     inserted => inserted?,
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `RowExists`, with the fields of the key if the table has a template; `Unsupported` on a
@@ -288,6 +472,15 @@ impl Table {
 
     /// Deletes cells of one row.
     ///
+    /// ```
+    /// # use rowhouse::{Delete, Result, Table, Timestamp};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// // A column, and a whole row.
+    /// users.delete(Delete::new("bob")?.column("u", "city", Timestamp::LATEST)?).await?;
+    /// users.delete(Delete::new("bob")?).await
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::mutate`].
     pub async fn delete(&self, delete: Delete) -> Result<()> {
@@ -295,6 +488,15 @@ impl Table {
     }
 
     /// Adds to counters of one row and returns their new values.
+    ///
+    /// ```
+    /// # use rowhouse::{Increment, Result, Table};
+    /// # async fn example(pages: Table) -> Result<()> {
+    /// let counted = pages.increment(Increment::new("home")?.add("n", "visits", 1)?).await?;
+    /// println!("{:?}", counted.counter("n", "visits")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::mutate`]; `InvalidRequest` for a column that does not hold a counter.
@@ -304,6 +506,15 @@ impl Table {
 
     /// Applies a mutation to one row.
     ///
+    /// ```
+    /// # use rowhouse::{Mutation, Result, Table};
+    /// # async fn example(users: Table, received: Mutation) -> Result<()> {
+    /// let outcome = users.mutate(received).await?;
+    /// println!("{:?}", outcome.row);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a mutation
     /// without columns; `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
@@ -312,6 +523,15 @@ impl Table {
     }
 
     /// Appends bytes to values of one row and returns the new values.
+    ///
+    /// ```
+    /// # use rowhouse::{Append, Result, Table};
+    /// # async fn example(logs: Table) -> Result<()> {
+    /// let grown = logs.append(Append::new("bob")?.add("l", "text", "logged in; ")?).await?;
+    /// println!("{:?}", grown.value("l", "text"));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::mutate`].
@@ -323,7 +543,8 @@ impl Table {
     /// and returns `None`. The check and the mutation are atomic.
     ///
     /// ```
-    /// # use rowhouse::{CompareOperator, Condition, Put, Result, Table};
+    /// # use rowhouse::filter::CompareOperator;
+    /// # use rowhouse::{Condition, Put, Result, Table};
     /// # async fn example(accounts: Table) -> Result<()> {
     /// let open = Condition::value("cf", "state", CompareOperator::Equal, "open");
     /// let close = Put::new("bob")?.add("cf", "state", "closed")?;
@@ -348,6 +569,17 @@ impl Table {
     /// Applies several mutations to one row atomically: all become visible and durable, or none.
     /// Returns the new cells of the increments and appends, in their order.
     ///
+    /// ```
+    /// # use rowhouse::{Delete, Put, Result, RowMutations, Table, Timestamp};
+    /// // How is a column renamed in a row, without a moment with both or none?
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let town = Put::new("bob")?.add("u", "town", "Leeds")?;
+    /// let city = Delete::new("bob")?.column("u", "city", Timestamp::LATEST)?;
+    /// users.mutate_row(RowMutations::new("bob")?.with(town)?.with(city)?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::mutate`], for the first mutation that fails; then nothing is changed.
     pub async fn mutate_row(&self, mutations: RowMutations) -> Result<MutationOutcome> {
@@ -356,6 +588,18 @@ impl Table {
     }
 
     /// As [`Table::mutate_row`], if `condition` holds for the row; otherwise returns `None`.
+    ///
+    /// ```
+    /// # use rowhouse::{Condition, Increment, Put, Result, RowMutations, Table};
+    /// # async fn example(seats: Table) -> Result<()> {
+    /// let take = Put::new("12A")?.add("s", "passenger", "bob")?;
+    /// let count = Increment::new("12A")?.add("s", "taken", 1)?;
+    /// let both = RowMutations::new("12A")?.with(take)?.with(count)?;
+    /// let taken = seats.mutate_row_if(&Condition::no_value("s", "passenger"), both).await?;
+    /// println!("{}", if taken.is_some() { "yours" } else { "taken already" });
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::mutate_row`] and [`Table::mutate_if`].
@@ -370,11 +614,42 @@ impl Table {
 
     /// Applies mutations independently and returns one result each. Mutations of the same row are
     /// applied in the given order.
+    ///
+    /// ```
+    /// # use rowhouse::{Mutation, Put, Result, Table};
+    /// # async fn example(users: Table, lines: Vec<(String, String)>) -> Result<()> {
+    /// let puts: Result<Vec<Mutation>> = lines
+    ///     .into_iter()
+    ///     .map(|(user, name)| Ok(Put::new(user)?.add("u", "name", name)?.into()))
+    ///     .collect();
+    /// let failed = users.batch(puts?).await.into_iter().filter_map(Result::err);
+    /// for error in failed {
+    ///     eprintln!("{error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         self.inner.backend.batch(self.name(), mutations).await
     }
 
     /// Returns the regions of the table, ordered by start row.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Scan, Table};
+    /// // How is a whole table read in parallel?
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let mut tasks = tokio::task::JoinSet::new();
+    /// for region in users.regions().await? {
+    ///     let users = users.clone();
+    ///     tasks.spawn(async move { users.scan(Scan::new(region.range)).await?.collect().await });
+    /// }
+    /// for rows in tasks.join_all().await {
+    ///     println!("{}", rows?.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -385,6 +660,15 @@ impl Table {
 
     /// Returns the region whose range contains a row, with its server if it is assigned. An
     /// embedded database is one server named `localhost`, port 0.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// let (region, server) = users.locate(b"bob").await?;
+    /// println!("{} on {server:?}", region.name());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotEnabled`; `InvalidRequest` for an invalid row key.
@@ -399,6 +683,14 @@ impl Table {
     }
 
     /// Returns the value of a counter, or `None` if the column does not exist.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(pages: Table) -> Result<()> {
+    /// let visits = pages.counter("home", "n", "visits").await?.unwrap_or(0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::get`]; `InvalidRequest` for a column that does not hold a counter.

@@ -10,6 +10,36 @@ use crate::table::Table;
 /// The reads and writes of one [`Database::transact`] call. They wait for nothing but the disk, so
 /// they are not asynchronous.
 ///
+/// ```
+/// use rowhouse::{Error, Get, Increment, TableSpec};
+///
+/// // How is an amount moved from one account to another?
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> rowhouse::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+/// let accounts = database.create_table(TableSpec::new("accounts").family("a")).await?;
+/// accounts.increment(Increment::new("alice")?.add("a", "balance", 150)?).await?;
+///
+/// let inside = accounts.clone();
+/// let moved = database.transact(move |transaction| {
+///     let from = transaction.get(&inside, &Get::new("alice")?)?;
+///     if from.counter("a", "balance")?.unwrap_or(0) < 100 {
+///         return Err(Error::invalid("not enough"));
+///     }
+///     for (account, amount) in [("alice", -100), ("bob", 100)] {
+///         let change = Increment::new(account)?.add("a", "balance", amount)?;
+///         transaction.increment(&inside, change)?;
+///     }
+///     Ok(())
+/// });
+/// moved.await?;
+/// assert_eq!(accounts.counter("alice", "a", "balance").await?, Some(50));
+/// assert_eq!(accounts.counter("bob", "a", "balance").await?, Some(100));
+/// # database.close().await
+/// # }
+/// ```
+///
 /// [`Database::transact`]: crate::Database::transact
 pub struct Transaction<'a> {
     inner: EmbeddedTransaction<'a>,
@@ -23,6 +53,14 @@ impl<'a> Transaction<'a> {
     /// Reads one row at the transaction's read point, with the transaction's own writes applied.
     /// The result is empty if the row does not exist.
     ///
+    /// ```
+    /// # use rowhouse::{Get, Result, Table, Transaction};
+    /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
+    /// let alice = transaction.get(accounts, &Get::new("alice")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::get`].
     pub fn get(&mut self, table: &Table, get: &Get) -> Result<Row> {
@@ -33,6 +71,17 @@ impl<'a> Transaction<'a> {
     /// conflict detection, so keep it narrow with [`Scan::range`], and bound the result with
     /// [`Scan::limit`].
     ///
+    /// ```
+    /// # use rowhouse::{Result, RowRange, Scan, Table, Transaction};
+    /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
+    /// let of_alice = Scan::new(RowRange::new("alice/", "alice0")).limit(100);
+    /// for row in transaction.scan(accounts, of_alice)? {
+    ///     println!("{row:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::scan`].
     pub fn scan(&mut self, table: &Table, scan: Scan) -> Result<Vec<Row>> {
@@ -40,6 +89,14 @@ impl<'a> Transaction<'a> {
     }
 
     /// Writes cells of one row.
+    ///
+    /// ```
+    /// # use rowhouse::{Put, Result, Table, Transaction};
+    /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
+    /// transaction.put(accounts, Put::new("alice")?.add("a", "name", "Alice")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::put`].
@@ -49,6 +106,14 @@ impl<'a> Transaction<'a> {
 
     /// Deletes cells of one row. Cells that the transaction puts later are not hidden by it.
     ///
+    /// ```
+    /// # use rowhouse::{Delete, Result, Table, Transaction};
+    /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
+    /// transaction.delete(accounts, Delete::new("alice")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::delete`].
     pub fn delete(&mut self, table: &Table, delete: Delete) -> Result<()> {
@@ -56,6 +121,15 @@ impl<'a> Transaction<'a> {
     }
 
     /// Adds to counters of one row and returns their new values.
+    ///
+    /// ```
+    /// # use rowhouse::{Increment, Result, Table, Transaction};
+    /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
+    /// let grown = transaction.increment(accounts, Increment::new("bob")?.add("a", "balance", 5)?)?;
+    /// println!("{:?}", grown.counter("a", "balance")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::increment`].
@@ -65,6 +139,14 @@ impl<'a> Transaction<'a> {
 
     /// Appends bytes to values of one row and returns the new values.
     ///
+    /// ```
+    /// # use rowhouse::{Append, Result, Table, Transaction};
+    /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
+    /// transaction.append(accounts, Append::new("bob")?.add("a", "log", "+5; ")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Table::append`].
     pub fn append(&mut self, table: &Table, append: Append) -> Result<Row> {
@@ -72,6 +154,15 @@ impl<'a> Transaction<'a> {
     }
 
     /// Applies a mutation to one row.
+    ///
+    /// ```
+    /// # use rowhouse::{Put, Result, Table, Transaction};
+    /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
+    /// let name = Put::new("bob")?.add("a", "name", "Bob")?;
+    /// transaction.mutate(accounts, name.into())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Table::mutate`].

@@ -34,7 +34,7 @@ async fn fill(database: &Database) {
         }
         table.put(put).await.unwrap();
     }
-    database.flush("t").await.unwrap();
+    database.admin().flush("t").await.unwrap();
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
 //! Parsers for arguments whose errors do not depend on a database. The command line reports such an
 //! error and exits with status 2.
 
-use rowhouse::{Error, Result, check_url, unescape};
+use rowhouse::key::unescape;
+use rowhouse::{Database, Error, Result};
 use rowhouse_model::ServerName;
 use rowhouse_store::Settings;
 
 /// Checks the URL of a database.
 pub(super) fn url(text: &str) -> Result<String> {
-    check_url(text)?;
+    Database::builder(text).check()?;
     Ok(text.to_owned())
 }
 
@@ -47,7 +48,7 @@ pub(super) fn bound(text: &str) -> Result<String> {
 /// Checks a row as [`bound`] does, and refuses an empty one.
 pub(super) fn row(text: &str) -> Result<String> {
     match text.is_empty() {
-        true => Err(Error::invalid("no row is empty")),
+        true => Err(Error::invalid("a row must not be empty")),
         false => bound(text),
     }
 }

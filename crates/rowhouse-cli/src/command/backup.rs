@@ -43,7 +43,7 @@ pub(crate) fn backup(args: &BackupArgs) -> CommandResult {
         // The server is on this machine, but may have another working directory.
         Some(address) => {
             let into = std::path::absolute(&args.into);
-            let into = into.map_err(|source| Error::io("cannot tell the directory", source))?;
+            let into = into.map_err(|source| Error::io("cannot resolve the directory", source))?;
             through_server(&format!("hbase://{address}"), &into)
         }
         None => copy(Path::new(&args.from), &args.into),
@@ -72,7 +72,7 @@ fn copy(from: &Path, into: &Path) -> CommandResult {
 
 fn through_server(url: &str, into: &Path) -> CommandResult {
     let name = into.to_str().ok_or_else(|| {
-        Error::invalid(format!("a server is told of directories in UTF-8: {}", into.display()))
+        Error::invalid(format!("a directory on a server must be UTF-8: {}", into.display()))
     })?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -108,7 +108,7 @@ struct BackupReport {
 impl BackupReport {
     fn print(&self, into: &Path) {
         println!(
-            "{}, {}, {}, {} into {}\nwhat was written was read back: nothing is wrong",
+            "{}, {}, {}, {} into {}\nthe backup was read back: no damage found",
             counted(self.tables, "table"),
             counted(self.snapshots, "snapshot"),
             counted(self.files, "file"),

@@ -55,14 +55,15 @@ fn told(report: &CheckReport) -> String {
     }
     for file in &report.strangers {
         text.push_str(&format!(
-            "no table or snapshot has {file}: the next open takes it away, or aside if none ever had it\n"
+            "no table or snapshot has {file}: the next open removes it, or moves it aside if none \
+             ever had it\n"
         ));
     }
     match report.problems.len() {
         0 if report.log_end.is_some() => {
-            text.push_str("no damage was found, in a store that was not closed\n");
+            text.push_str("no damage found, in a store that was not closed\n");
         }
-        0 => text.push_str("nothing is wrong\n"),
+        0 => text.push_str("no damage found\n"),
         problems => {
             text.push_str(&format!("{problems} wrong:\n"));
             for problem in &report.problems {

@@ -12,6 +12,6 @@ pub(super) fn unreadable_csv(error: csv::Error) -> Error {
         csv::ErrorKind::Utf8 { err, .. } => {
             Error::invalid(format!("a record must be UTF-8: field={}", err.field() + 1))
         }
-        other => Error::invalid(format!("the input is no CSV: {other:?}")),
+        other => Error::invalid(format!("the input is not CSV: {other:?}")),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::TableName;
+use rowhouse::schema::TableName;
 use rowhouse_store::{ExportOptions, ExportedCells, Store, ZstdForm};
 
 use super::progress::Bar;

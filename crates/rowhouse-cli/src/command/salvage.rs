@@ -45,12 +45,12 @@ pub(crate) fn run(args: &SalvageArgs) -> CommandResult {
             return Ok(ExitCode::SUCCESS);
         }
         ([], Some(_)) => {
-            println!("everything that was found is there, of a store that was not closed");
+            println!("all data that was found is written, of a store that was not closed");
             return Ok(ExitCode::from(NOT_CLOSED));
         }
         _ => {}
     }
-    println!("lost is what stood in {}:", counted(report.lost.len(), "place"));
+    println!("lost from {}:", counted(report.lost.len(), "place"));
     for lost in &report.lost {
         println!("  {lost}");
     }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
     let made = directory_of(&url).filter(|dir| !is_data_directory(dir));
     let database = runtime.block_on(rowhouse::open(&url))?;
     if let Some(dir) = made {
-        eprintln!("made a new database in {}", dir.display());
+        eprintln!("created a database in {}", dir.display());
     }
     let session = Session::new(database.clone(), output());
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
@@ -59,7 +59,7 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
         Ok(code) => code,
         // The reader of the output has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => return Err(Error::io("cannot go on", error)),
+        Err(error) => return Err(Error::io("cannot continue", error)),
     };
     closed.map(|()| code)
 }
@@ -157,7 +157,7 @@ impl Shell {
     fn run_terminal(&mut self) -> io::Result<ExitCode> {
         let history = std::env::home_dir().map(|home| home.join(".rowhouse_history"));
         let mut terminal = Terminal::open(history).map_err(io::Error::other)?;
-        println!("rowhouse {}; help explains, exit leaves.", env!("CARGO_PKG_VERSION"));
+        println!("rowhouse {}; type help for help, exit to leave", env!("CARGO_PKG_VERSION"));
         let mut reader = StatementReader::default();
         for line in 1_u32.. {
             let tables = self.runtime.block_on(self.session.database.tables());

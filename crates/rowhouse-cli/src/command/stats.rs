@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::{Bytes, FamilySize, Finding, KeySchema, TableName, check_table, escape};
+use rowhouse::Bytes;
+use rowhouse::key::{KeySchema, escape};
+use rowhouse::schema::{FamilySize, Finding, TableName, check_table};
 use rowhouse_model::escape_line;
 use rowhouse_store::{FamilyStats, RegionStats, RowSize, StoreStats, TableStats};
 use serde_json::{Value as Json, json};

@@ -1,7 +1,8 @@
 //! A call: a command and its arguments, which are taken out one by one. Arguments left over at the
 //! end are refused, so that nothing is ignored.
 
-use rowhouse::{Bytes, TableName};
+use rowhouse::Bytes;
+use rowhouse::schema::TableName;
 
 use super::commands::{Command, NOT_YET};
 use super::failure::{Failure, Result, said};

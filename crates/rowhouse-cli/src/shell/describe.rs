@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse::{Bytes, FamilyDescriptor, TableDescriptor, escape};
+use rowhouse::Bytes;
+use rowhouse::key::escape;
+use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
 
 /// The attributes of a family that are always shown, in HBase's order, with their defaults.
 const FAMILY_ATTRIBUTES: [(&str, &str); 12] = [

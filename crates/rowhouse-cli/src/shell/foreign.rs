@@ -34,45 +34,47 @@ const ABSENT: [(&str, &str); 23] = [
     ),
     (
         "grant list_security_capabilities revoke user_permission whoami",
-        "there is no access control: who reaches the server's port may do everything",
+        "there is no access control: every client of the server may do everything",
     ),
     (
         "disable_exceed_throttle_quota disable_rpc_throttle enable_exceed_throttle_quota enable_rpc_throttle
          list_quota_snapshots list_quota_table_sizes list_quotas set_quota",
-        "there are no quotas; rowhouse stats tells what takes the room",
+        "there are no quotas; rowhouse stats shows disk usage",
     ),
     (
         "balance_switch balancer balancer_enabled get_balancer_decisions get_balancer_rejections",
-        "one process serves all regions, and none is balanced; move moves a region of a cluster",
+        "one process serves all regions, so there is nothing to balance; move moves a region of a \
+         cluster",
     ),
     (
         "catalogjanitor_enabled catalogjanitor_run catalogjanitor_switch cleaner_chore_enabled cleaner_chore_run
          cleaner_chore_switch flush_master_store hbck_chore_run list_unknownservers",
-        "the store keeps itself in order; rowhouse check tells whether it is whole",
+        "the store maintains itself; rowhouse check finds damage",
     ),
     (
         "normalize normalizer_enabled normalizer_switch",
         "regions are not normalized; split and merge_region change them",
     ),
-    ("clear_block_cache", "the block cache makes room by itself; BLOCKCACHE of a family keeps blocks out of it"),
+    ("clear_block_cache", "the block cache evicts by itself; BLOCKCACHE => false of a family \
+                           keeps its blocks out"),
     (
         "clear_compaction_queues compact_rs",
-        "compact and major_compact ask for the merges of a table, and compaction_state tells of them",
+        "compact and major_compact request compactions of a table, and compaction_state shows them",
     ),
-    ("compaction_switch", "alter 'TABLE', COMPACTION_ENABLED => false ends the merges of a table"),
+    ("compaction_switch", "alter 'TABLE', COMPACTION_ENABLED => false stops compactions of a table"),
     ("alter_async alter_status", "alter is done in all regions when it returns"),
-    ("change_sft change_sft_all", "files are named by the manifest of the store: there is nothing to track otherwise"),
+    ("change_sft change_sft_all", "the manifest of the store tracks files"),
     (
         "get_table table_help",
         "there are no variables: each command names its table, and help 'COMMAND' explains it",
     ),
     (
         "list_locks list_procedures rit",
-        "what changes tables is done when its command returns, so that nothing is under way to be listed",
+        "a command that changes tables is complete when it returns, so nothing is pending",
     ),
-    ("regioninfo", "list_regions 'TABLE' tells where regions begin and end"),
+    ("regioninfo", "list_regions 'TABLE' shows the boundaries of regions"),
     ("close_region", "unassign takes a region out of service"),
-    ("reopen_regions", "nothing has to be opened anew: alter is seen at once"),
+    ("reopen_regions", "no region needs to be reopened: alter takes effect at once"),
     ("truncate_region", "deleteall 'TABLE', {ROWPREFIXFILTER => 'prefix'} deletes rows, truncate empties a table"),
     ("list_snapshot_sizes", "snapshots share files with their tables; list_snapshots lists them"),
     (
@@ -80,10 +82,11 @@ const ABSENT: [(&str, &str); 23] = [
          recommission_regionserver stop_master stop_regionserver update_all_config update_config",
         "a server is stopped by Ctrl-C or SIGTERM, and set by the arguments of rowhouse serve",
     ),
-    ("wal_roll", "segments of the log are ended and recycled by themselves; flush 'TABLE' brings a table to files"),
+    ("wal_roll", "log segments are rolled and recycled automatically; flush 'TABLE' writes a \
+                  table to files"),
     (
         "clear_slowlog_responses get_largelog_responses get_slowlog_responses trace zk_dump",
-        "a server tells what it does in rowhouse.log, in its data directory, and in status 'detailed'",
+        "a server reports in rowhouse.log, in its data directory, and in status 'detailed'",
     ),
 ];
 

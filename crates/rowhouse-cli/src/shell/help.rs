@@ -31,7 +31,7 @@ How commands are written:
   disable 'blog'; drop 'blog'                     several commands in a line
   # a comment                                     to the end of the line
 
-A command goes on in the next line after a comma, inside brackets and inside quotes.
+A command continues in the next line after a comma, inside brackets and inside quotes.
 "#;
 
 /// Returns the help for one command.

@@ -1,6 +1,7 @@
 //! Output of commands, in HBase's formats.
 
-use rowhouse::{CellKind, KeyValue, escape};
+use rowhouse::cell::{CellKind, KeyValue};
+use rowhouse::key::escape;
 
 /// Returns the line of a cell of one row, after the heading `COLUMN  CELL`, with its formatted
 /// value.

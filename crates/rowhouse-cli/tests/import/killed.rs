@@ -78,7 +78,11 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
     let ran = import(killed.path(), &ARGS);
     assert_eq!(ran.status, 3, "{}", ran.err);
     assert!(ran.out.contains("\nrejected rows are in ./scores.csv.rejected\n"), "{}", ran.out);
-    assert!(ran.out.contains("19980 rows written to scores, going on where it was"), "{}", ran.out);
+    assert!(
+        ran.out.contains("19980 rows written to scores, resuming an incomplete import"),
+        "{}",
+        ran.out
+    );
     assert_eq!(cells(killed.path(), "scores"), cells(whole.path(), "scores"));
     assert!(!killed.path().join("scores.csv.progress").exists());
     let rejected = |dir: &Path| fs::read_to_string(dir.join("scores.csv.rejected")).unwrap();
@@ -93,7 +97,7 @@ fn an_import_does_not_go_on_with_a_table_that_lost_rows_it_wrote() {
     // As if the table had been restored from an earlier snapshot.
     let text = fs::read_to_string(dir.path().join("scores.csv.progress")).unwrap();
     let noted: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let last = rowhouse::unescape(noted["last"][0].as_str().unwrap()).unwrap();
+    let last = rowhouse::key::unescape(noted["last"][0].as_str().unwrap()).unwrap();
     with_table(dir.path(), "scores", async |table| {
         table.mutate(Delete::new(last.clone())?.into()).await.map(drop)
     });

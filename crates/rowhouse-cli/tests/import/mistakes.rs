@@ -58,7 +58,7 @@ fn what_cannot_be_imported_is_refused_before_a_row_is_read() {
         assert!(ran.err.contains(want), "{more:?}: {}", ran.err);
     };
     refused(&[], "fields=extra");
-    refused(&["--skip", "extra"], "the file has nothing for a field of the key");
+    refused(&["--skip", "extra"], "the file has no value for a field of the key");
     let unclosed = import(dir.path(), &[&make[..], &["--set", "at={n"]].concat());
     assert_eq!(unclosed.status, 2);
     assert!(unclosed.err.contains("a brace is not closed"), "{}", unclosed.err);
@@ -89,7 +89,8 @@ fn nested_values_are_in_the_way_only_where_they_are_asked_for() {
     assert_eq!(cells(dir.path(), "t"), ["id=1: n=1"]);
     let rejected = fs::read_to_string(dir.path().join("a.jsonl.rejected")).unwrap();
     assert!(
-        rejected.starts_with("# line 2: column `n`: an object is no value of a field: value={"),
+        rejected
+            .starts_with("# line 2: column `n`: an object cannot be the value of a field: value={"),
         "{rejected}"
     );
 }
@@ -180,7 +181,7 @@ fn a_look_at_rows_that_are_rejected_ends_as_the_import_would() {
     assert_eq!(look.status, 3, "{}", look.err);
     let ran = import(dir.path(), &make);
     assert_eq!(ran.status, 3, "{}", ran.err);
-    let why = "# line 3: a value goes on behind its closing quote; a quote within quotes is written twice";
+    let why = "# line 3: a value continues after its closing quote; a quote within quotes is written twice";
     let rejected = fs::read_to_string(dir.path().join("a.csv.rejected")).unwrap();
     assert_eq!(rejected, format!("id,n\n{why}\n\"2\"0,2\n"));
     assert_eq!(cells(dir.path(), "t"), ["id=1: n=1"]);

@@ -103,7 +103,7 @@ fn a_text_that_looks_like_a_stored_hash_is_imported_as_a_text() {
     let key = "[wallet text sha1 20 hex]";
     let ran = import(dir.path(), &["t", "a.csv", "--key", key, "--columns", "d:n size u32"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    let schema = rowhouse::KeySchema::parse(key).unwrap();
+    let schema = rowhouse::key::KeySchema::parse(key).unwrap();
     let row = schema.encode(&[("wallet", address.into())]).unwrap();
     let found = crate::with_table(dir.path(), "t", async |table| {
         Ok(table.get(&rowhouse::Get::new(row)?).await?.len())

@@ -10,7 +10,7 @@ fn findings_make_the_exit_status() {
     check(
         &[template, "check"],
         expect![[r#"
-        K1 leading time: `at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front
+        K1 leading time: `at` comes first, so the rows of each moment go to one region: put another field or a bucket before it
         K6 long key: `at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each
         exit status 1
     "#]],
@@ -18,14 +18,14 @@ fn findings_make_the_exit_status() {
     check(
         &[template, "check", "--deny", "K4,K5"],
         expect![[r#"
-        K1 leading time: `at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front
+        K1 leading time: `at` comes first, so the rows of each moment go to one region: put another field or a bucket before it
         K6 long key: `at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each
     "#]],
     );
     check(
         &[template, "check", "--deny", "K1", "--json"],
         expect![[r#"
-        {"rule":"K1","name":"leading time","message":"`at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front","reason":"writes of one moment go to one region, whatever their number"}
+        {"rule":"K1","name":"leading time","message":"`at` comes first, so the rows of each moment go to one region: put another field or a bucket before it","reason":"all writes of a moment go to one region"}
         {"rule":"K6","name":"long key","message":"`at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each","reason":"a key is stored with every cell of its row"}
         exit status 1
     "#]],
@@ -33,7 +33,7 @@ fn findings_make_the_exit_status() {
     check(
         &[template, "check", "--deny", "K0"],
         expect![[r#"
-            error: invalid value 'K0' for '--deny <RULE>': no such rule; there are: K1, K2, K3, K4, K5, K6, K7, K8, K9, K10, K11, T1, T2, T3: rule=K0
+            error: invalid value 'K0' for '--deny <RULE>': unknown rule; known: K1, K2, K3, K4, K5, K6, K7, K8, K9, K10, K11, T1, T2, T3: rule=K0
 
             For more information, try '--help'.
             exit status 2
@@ -42,7 +42,7 @@ fn findings_make_the_exit_status() {
     check(
         &["[user string][day date]", "check"],
         expect![[r#"
-        K8 keys are not unique: two events of one `user` with the same `day` (in days) are one row; if there can be such, put an id behind it
+        K8 keys are not unique: two events of one `user` with the same `day` (in days) are one row; if that can happen, put an id after it
         exit status 1
     "#]],
     );
@@ -59,16 +59,16 @@ fn a_sample_shows_whether_keys_begin_with_few_values() {
     check(
         &[template, "check", "--deny", "K7", "--sample", file],
         expect![[r#"
-        K3 order is not that of the values: `country` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+        K3 keys do not sort as their values: `country` is followed by `_`: 'user0' sorts before 'user', since `0` is less than `_`; use string if that matters
         K6 long key: `n` takes 3 bytes, 2 in binary: 10 MB for ten million rows of one cell each
-        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: that is into how many parts rows are spread; put a bucket in front, or another field first
+        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: rows are spread over no more parts; put a bucket or another field before it
         exit status 1
     "#]],
     );
     check(
         &[template, "check", "--deny", "K7"],
         expect![[r#"
-        K3 order is not that of the values: `country` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+        K3 keys do not sort as their values: `country` is followed by `_`: 'user0' sorts before 'user', since `0` is less than `_`; use string if that matters
         K6 long key: `n` takes 3 bytes, 2 in binary: 10 MB for ten million rows of one cell each
     "#]],
     );
@@ -123,7 +123,7 @@ fn splits_are_keys_one_per_line() {
     check(
         &["[user text]_[at millis]", "splits", "--regions", "4"],
         expect![[r#"
-        rowhouse: the template does not say how keys are spread, give the splits themselves: template=[user text]_[at millis]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly
+        rowhouse: the template does not determine how keys are spread, give the splits: template=[user text]_[at millis]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly
         exit status 2
     "#]],
     );
@@ -146,7 +146,7 @@ fn a_sample_shows_how_keys_are_spread_over_regions() {
     };
     let buckets = "[bucket 4 of user][user string][at millis]";
     expect![[r#"
-        K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+        K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if that can happen, put an id after it
         4 regions, split by the template:
            14.3 % from …
             0.0 % from \x01
@@ -154,27 +154,27 @@ fn a_sample_shows_how_keys_are_spread_over_regions() {
            42.9 % from \x03
     "#]].assert_eq(&spread(buckets, "4", &[]));
     expect![[r#"
-        {"rule":"K8","name":"keys are not unique","message":"two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it","reason":"the second of two events is a new version of the first"}
+        {"rule":"K8","name":"keys are not unique","message":"two events of one `user` with the same `at` (in millis) are one row; if that can happen, put an id after it","reason":"the second of two events is a new version of the first"}
         {"start":"","keys":143,"share":0.143,"by":"template"}
         {"start":"\\x02","keys":857,"share":0.857,"by":"template"}
     "#]].assert_eq(&spread(buckets, "2", &["--json"]));
     expect![[r#"
-        K3 order is not that of the values: `user` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
-        K7 few leading values: 1000 keys of the sample begin with 7 different values of `user`: that is into how many parts rows are spread; put a bucket in front, or another field first
-        K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+        K3 keys do not sort as their values: `user` is followed by `_`: 'user0' sorts before 'user', since `0` is less than `_`; use string if that matters
+        K7 few leading values: 1000 keys of the sample begin with 7 different values of `user`: rows are spread over no more parts; put a bucket or another field before it
+        K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if that can happen, put an id after it
         3 regions, split by the sample:
            33.3 % from …
            33.3 % from u02_\x00\x00\x00\x00\x00\x00\x01K
            33.4 % from u04_\x00\x00\x00\x00\x00\x00\x02\x96
     "#]].assert_eq(&spread("[user text]_[at millis]", "3", &[]));
     expect![[r#"
-        rowhouse: how keys are spread is told of 1 or more regions, with keys from --sample, --jsonl or --csv: regions=0, keys=1000
+        rowhouse: the spread of keys needs 1 or more regions, and keys from --sample, --jsonl or --csv: regions=0, keys=1000
         exit status 2
     "#]].assert_eq(&spread(buckets, "0", &[]));
     check(
         &[buckets, "check", "--deny", "K1", "--regions", "4"],
         expect![[r#"
-            rowhouse: how keys are spread is told of 1 or more regions, with keys from --sample, --jsonl or --csv: regions=4, keys=0
+            rowhouse: the spread of keys needs 1 or more regions, and keys from --sample, --jsonl or --csv: regions=4, keys=0
             exit status 2
         "#]],
     );

@@ -45,7 +45,7 @@ fn a_template_that_holds_nothing_that_is_drawn_is_not_measured() {
     check(
         &["[host domain].[n u8]", "bench"],
         expect![[r#"
-            rowhouse: no values could be drawn that the template holds: field `host`: a value cannot hold the literal behind the field, it would end there: value='com.example.ufjsfk.hyg', literal=.
+            rowhouse: no random values fit the template: field `host`: a value cannot contain the literal after the field, it would end there: value='com.example.ufjsfk.hyg', literal=.
             exit status 2
         "#]],
     );

@@ -249,7 +249,7 @@ fn requests_that_are_wrong_point_at_the_mistake() {
     check(
         &[BLOG, "encode", "blogger=a_b", "at=0"],
         expect![[r#"
-        rowhouse: field `blogger`: a value cannot hold the literal behind the field, it would end there: value='a_b', literal=_
+        rowhouse: field `blogger`: a value cannot contain the literal after the field, it would end there: value='a_b', literal=_
         exit status 2
     "#]],
     );

@@ -27,7 +27,7 @@ fn a_pipe_goes_through_line_by_line() {
         expect![[r#"
             1 2_9223370367001975807
             4_9223370367001975807
-            rowhouse: line 2: field `blogger`: a value cannot hold the literal behind the field, it would end there: value='a_b', literal=_
+            rowhouse: line 2: field `blogger`: a value cannot contain the literal after the field, it would end there: value='a_b', literal=_
             exit status 1
         "#]],
     );
@@ -58,7 +58,7 @@ fn values_come_from_json_lines() {
               1e+3
               ^
             rowhouse: line 5: expected a JSON object: EOF while parsing an object at line 1 column 14
-            rowhouse: line 6: field `at`: has a value always: add null first or null last
+            rowhouse: line 6: field `at`: is never null: add null first or null last
             rowhouse: line 7: the key has no field `bloger`; did you mean `blogger`?
             exit status 1
         "#]],
@@ -137,7 +137,7 @@ fn values_come_from_csv() {
             123_9223370367001975807
             a,"b"\x0Ac_9223370364949975807
             4_9223370367001975807
-            rowhouse: line 5: field `blogger`: a value cannot hold the literal behind the field, it would end there: value='a_b', literal=_
+            rowhouse: line 5: field `blogger`: a value cannot contain the literal after the field, it would end there: value='a_b', literal=_
             rowhouse: line 6: a record must have as many values as there are names: values=1, names=2
             exit status 1
         "#]],
@@ -186,7 +186,7 @@ fn a_sample_is_made_of_values_too() {
         &[template, "check", "--deny", "K1", "--csv", "-"],
         &csv,
         expect![[r#"
-        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: that is into how many parts rows are spread; put a bucket in front, or another field first
+        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: rows are spread over no more parts; put a bucket or another field before it
     "#]],
     );
     let jsonl = "{\"country\":\"eu\",\"n\":70000}\n";

@@ -94,7 +94,7 @@ fn an_explanation_tells_order_and_filters() {
         residual: none, the ranges are exact
         order: user ascending; merged from the buckets
         read: the streams side by side, merged by the key without its buckets
-        filter: nowhere but in the ranges
+        filter: only in the ranges
         fields:
           [user string] ordered
           [bucket 3 of user] computed
@@ -179,7 +179,7 @@ fn explain_tells_what_a_query_costs_by_regions_and_a_sample() {
             regions: 1 of 3
             rows: about 1000 of 5000 read, 1000 given
             read: one range after the other
-            filter: nowhere but in the ranges
+            filter: only in the ranges
             fields:
               [name text] ordered as stored
               [n digits 3] ordered
@@ -227,7 +227,7 @@ fn columns_that_are_declared_can_be_asked_for() {
         order: user ascending
         read: one range after the other
         filter: on each row's columns
-        cells: of price those whose qualifiers fit; the store seeks to them
+        cells: of price only matching qualifiers; the store seeks to them
         fields:
           [user string] ordered
     "#]],

@@ -84,8 +84,13 @@ impl Admin {
             switch_types: vec![switch_type(switch).into()],
         };
         let before = self.ask(message).await?.prev_value;
-        let nothing =
-            || Error::new(ErrorKind::Protocol, "the master does not say what a switch was");
+        let nothing = || {
+            Error::new(
+                ErrorKind::Protocol,
+                "the master does not return the previous value of \
+                                                a switch",
+            )
+        };
         before.first().copied().ok_or_else(nothing)
     }
 

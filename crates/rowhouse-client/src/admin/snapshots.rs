@@ -139,7 +139,8 @@ impl Admin {
             // If this fails too, the failsafe snapshot is kept for manual recovery.
             self.restore_or_clone(&failsafe, &table).await.map_err(|again| {
                 let message = format!(
-                    "neither restored nor put back, what there was is snapshot {failsafe}: {error}; {again}"
+                    "restore failed, and so did the rollback; the previous data is in snapshot \
+                     {failsafe}: {error}; {again}"
                 );
                 error.clone().with_message(message)
             })?;

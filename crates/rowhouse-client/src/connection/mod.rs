@@ -176,10 +176,8 @@ impl Connection {
         let broken = || match self.end.get() {
             Some(why) => why.clone(),
             None => {
-                let message = format!(
-                    "connection broke: the runtime it ran on ended, address={}",
-                    self.address
-                );
+                let message =
+                    format!("connection lost: its runtime has ended, address={}", self.address);
                 Error::new(ErrorKind::Connection, message)
             }
         };
@@ -191,7 +189,7 @@ impl Connection {
         let room = self.room.clone().acquire_many_owned(room_for(&frame));
         let room = match timeout_at(deadline, room).await {
             Ok(room) => room.map_err(|_| Failure::before(broken()))?,
-            Err(_) => return Err(Failure::before(timed_out("too many calls under way"))),
+            Err(_) => return Err(Failure::before(timed_out("too many pending calls"))),
         };
         let (answer, answered) = oneshot::channel();
         let call = QueuedCall { call_id, frame, answer: Some(answer), room };
@@ -201,7 +199,7 @@ impl Connection {
             Ok(Ok(outcome)) => outcome,
             // The connection's task ended with its runtime.
             Ok(Err(_)) => Err(Failure::unknown(broken())),
-            Err(_) => Err(Failure::unknown(timed_out("no answer in time"))),
+            Err(_) => Err(Failure::unknown(timed_out("no response in time"))),
         }
     }
 

@@ -84,7 +84,7 @@ async fn connect(address: &Address, settings: &Settings) -> Result<TcpStream> {
     let stream = match timeout(settings.connect_timeout, connecting).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return Err(failed(error.to_string()).with_source(error)),
-        Err(_) => return Err(failed(format!("no answer in {:?}", settings.connect_timeout))),
+        Err(_) => return Err(failed(format!("no response in {:?}", settings.connect_timeout))),
     };
     // Requests are written in one piece; Nagle's algorithm would only delay them.
     stream.set_nodelay(true).map_err(|error| failed(error.to_string()).with_source(error))?;
@@ -183,7 +183,7 @@ impl Served {
             let outcome = response.outcome.map_err(|exception| exception.into_error());
             if response.call_id == FATAL_CALL_ID {
                 return match outcome {
-                    Ok(_) => Err(self.broken("an answer to no call")),
+                    Ok(_) => Err(self.broken("a response to an unknown call")),
                     Err(error) => Err(error),
                 };
             }
@@ -224,7 +224,7 @@ impl Served {
     }
 
     fn broken(&self, why: &str) -> Error {
-        let message = format!("connection broke: {why}, address={}", self.address);
+        let message = format!("connection lost: {why}, address={}", self.address);
         Error::new(ErrorKind::Connection, message)
     }
 }

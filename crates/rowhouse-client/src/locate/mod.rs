@@ -227,7 +227,7 @@ async fn locked<T>(
     deadline: Instant,
 ) -> Result<tokio::sync::MutexGuard<'_, T>, Failure> {
     timeout_at(deadline, mutex.lock()).await.map_err(|_| {
-        let message = "no time left to look up a location: another lookup takes it";
+        let message = "no time left to look up a location: another lookup is running";
         Failure::before(Error::new(ErrorKind::Timeout, message))
     })
 }

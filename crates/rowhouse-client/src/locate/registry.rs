@@ -122,8 +122,6 @@ impl Servers {
                 }
             }
         }
-        Err(failed.unwrap_or_else(|| {
-            Failure::before(Error::invalid("no address to find the cluster at"))
-        }))
+        Err(failed.unwrap_or_else(|| Failure::before(Error::invalid("no address of the cluster"))))
     }
 }

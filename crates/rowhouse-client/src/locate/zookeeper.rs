@@ -83,7 +83,7 @@ impl Ensemble {
                 }
                 Ok(Err(error)) => failed = error,
                 Err(_) => {
-                    let message = format!("no answer from ZooKeeper in time: address={address}");
+                    let message = format!("no response from ZooKeeper in time: address={address}");
                     failed = Error::new(ErrorKind::Timeout, message);
                 }
             }
@@ -162,7 +162,7 @@ impl Session {
     }
 
     fn broken(&self, error: std::io::Error) -> Error {
-        let message = format!("connection to ZooKeeper broke: {error}, address={}", self.address);
+        let message = format!("connection to ZooKeeper lost: {error}, address={}", self.address);
         Error::new(ErrorKind::Connection, message).with_source(error)
     }
 }

@@ -8,9 +8,13 @@ mod join;
 mod parts;
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
+use futures_core::Stream;
 use rowhouse_model::{Error, ErrorKind, Result, Row, Scan, TableName};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::Client;
 use crate::locate::TableRegions;
@@ -34,9 +38,12 @@ enum State {
     Idle(Box<Cursor>),
     /// Kept here and not in the future of `next`, so that a caller that drops the future loses no
     /// rows.
-    Asking(JoinHandle<(Box<Cursor>, Result<VecDeque<Row>>)>),
+    Asking(JoinHandle<Answer>),
     Done,
 }
+
+/// The position after a call, and its rows.
+type Answer = (Box<Cursor>, Result<VecDeque<Row>>);
 
 impl Scanner {
     pub(crate) fn new(client: Client, table: TableName, scan: Scan) -> Self {
@@ -64,30 +71,38 @@ impl Scanner {
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; the error of the last retry. The
     /// scan ends with the first error.
     pub async fn next(&mut self) -> Result<Option<Row>> {
+        poll_fn(|context| self.poll_row(context)).await
+    }
+
+    fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
         loop {
             if let Some(row) = self.ready.pop_front() {
-                return Ok(Some(row));
+                return Poll::Ready(Ok(Some(row)));
             }
-            match std::mem::replace(&mut self.state, State::Done) {
-                State::Done => return Ok(None),
-                State::Idle(mut cursor) => {
-                    self.state = State::Asking(tokio::spawn(async move {
-                        let rows = cursor.next_rows().await;
-                        (cursor, rows)
-                    }));
-                }
+            match &mut self.state {
+                State::Done => return Poll::Ready(Ok(None)),
+                State::Idle(_) => self.ask(),
                 State::Asking(task) => {
-                    self.state = State::Asking(task);
-                    self.take_answer().await?;
+                    let joined = ready!(Pin::new(task).poll(context));
+                    self.state = State::Done;
+                    self.take_answer(joined)?;
                 }
             }
         }
     }
 
-    async fn take_answer(&mut self) -> Result<()> {
-        let State::Asking(task) = &mut self.state else { return Ok(()) };
-        let joined = task.await;
-        self.state = State::Done;
+    /// Starts the next call.
+    fn ask(&mut self) {
+        self.state = match std::mem::replace(&mut self.state, State::Done) {
+            State::Idle(mut cursor) => State::Asking(tokio::spawn(async move {
+                let rows = cursor.next_rows().await;
+                (cursor, rows)
+            })),
+            other => other,
+        };
+    }
+
+    fn take_answer(&mut self, joined: Result<Answer, JoinError>) -> Result<()> {
         match joined {
             Ok((cursor, rows)) => {
                 self.ready = rows?;
@@ -111,5 +126,15 @@ impl Scanner {
             rows.push(row);
         }
         Ok(rows)
+    }
+}
+
+/// The rows of [`Scanner::next`], in the same order; dropping a pending `next` of the stream loses
+/// no row.
+impl Stream for Scanner {
+    type Item = Result<Row>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_row(context).map(Result::transpose)
     }
 }

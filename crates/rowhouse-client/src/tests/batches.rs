@@ -90,7 +90,7 @@ async fn only_what_failed_is_asked_again() {
         answer(request, fail, |_| None)
     };
     let cluster = FakeCluster::start(&["m"], TableState::Enabled, handler).await;
-    let answers = cluster.table.get_all(gets("z x1 a bad x2 b")).await;
+    let answers = cluster.table.get_many(gets("z x1 a bad x2 b")).await;
     let answers: Vec<_> = answers
         .into_iter()
         .map(|answer| match answer {
@@ -152,7 +152,7 @@ async fn a_disabled_table_fails_all_actions_at_once() {
     let handler =
         |request: &Request| answer(request, |_| None, |_| Some(ErrorKind::NotServingRegion));
     let cluster = FakeCluster::start(&["m"], TableState::Disabled, handler).await;
-    for answer in cluster.table.get_all(gets("a z b")).await {
+    for answer in cluster.table.get_many(gets("a z b")).await {
         assert_eq!(answer.unwrap_err().kind(), ErrorKind::TableNotEnabled);
     }
     assert_eq!(cluster.asked(Method::Multi).len(), 1);

@@ -26,17 +26,17 @@ fn batches_reach_all_regions_and_come_back_in_order() {
         outcomes.into_iter().for_each(|outcome| assert!(outcome.unwrap().row.is_empty()));
 
         let gets: Vec<Get> = order.iter().map(|&at| Get::new(row(at)).unwrap()).collect();
-        let rows = table.get_all(gets.clone()).await;
+        let rows = table.get_many(gets.clone()).await;
         for (&at, read) in order.iter().zip(rows) {
             assert_eq!(read.unwrap().value("cf", "q").unwrap(), row(at));
         }
         let mut missing = gets;
         missing.push(Get::new("nothing").unwrap());
         let exist: Vec<bool> =
-            table.exists_all(missing).await.into_iter().map(|one| one.unwrap()).collect();
+            table.exists_many(missing).await.into_iter().map(|one| one.unwrap()).collect();
         assert_eq!(exist.iter().filter(|&&exists| exists).count(), 1000);
         assert!(!exist[1000]);
-        let none = table.get_all(vec![Get::new("nothing").unwrap()]).await.remove(0);
+        let none = table.get_many(vec![Get::new("nothing").unwrap()]).await.remove(0);
         assert!(none.unwrap().is_empty());
 
         let deletes = (0..1000).step_by(2).map(|at| Delete::new(row(at)).unwrap().into());
@@ -118,7 +118,7 @@ fn batches_larger_than_one_call_are_cut() {
             outcome.unwrap();
         }
         let gets = (0..1000).map(|at| Get::new(row(at)).unwrap()).collect();
-        for read in table.get_all(gets).await {
+        for read in table.get_many(gets).await {
             assert_eq!(read.unwrap().value("cf", "q").unwrap().len(), 20_000);
         }
         drop_table(&client, &table).await;

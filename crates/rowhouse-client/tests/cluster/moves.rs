@@ -88,7 +88,7 @@ fn regions_that_split_are_followed() {
                 let back = table.scan(back).collect().await.unwrap();
                 assert!(back.iter().rev().map(Row::key).eq(rows.iter().map(Row::key)));
             }
-            for read in table.get_all((0..20).map(|at| Get::new(row(at)).unwrap()).collect()).await
+            for read in table.get_many((0..20).map(|at| Get::new(row(at)).unwrap()).collect()).await
             {
                 assert_eq!(read.unwrap().value("cf", "v").unwrap().len(), 20_000);
             }

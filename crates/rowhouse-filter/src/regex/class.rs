@@ -79,7 +79,7 @@ impl PatternReader {
             Escape::Set(set) => {
                 if self.flags.case() == Case::Unicode {
                     // `fancy-regex` would add the other cases to the class, which Java does not.
-                    let what = "named set in a class where capitals of all languages do not matter";
+                    let what = "named set in a case-insensitive Unicode class";
                     return Err(PatternError::unsupported(what, at));
                 }
                 items.push_str(&set);

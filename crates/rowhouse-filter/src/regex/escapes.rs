@@ -23,7 +23,7 @@ impl PatternReader {
         let at = self.at();
         self.next();
         let Some(char) = self.next() else {
-            return Err(PatternError::invalid("unexpected end behind a backslash", at));
+            return Err(PatternError::invalid("unexpected end after a backslash", at));
         };
         if self.engine == RegexEngine::Joni && "hHvVRXGZkNuxc0".contains(char.char) {
             return Err(PatternError::unsupported(
@@ -104,7 +104,7 @@ impl PatternReader {
     /// Java consumes further digits only while that many groups exist.
     fn numbered_reference(&mut self, first: char, at: usize) -> Result<Escape, PatternError> {
         if self.engine == RegexEngine::Joni {
-            return Err(PatternError::unsupported("group found again on the engine JONI", at));
+            return Err(PatternError::unsupported("back reference on the engine JONI", at));
         }
         let mut number = first.to_digit(10).map_or(0, |digit| digit as usize);
         while let Some(digit) = self.peek_any().and_then(|char| char.char.to_digit(10)) {

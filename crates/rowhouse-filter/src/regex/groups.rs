@@ -94,7 +94,7 @@ impl PatternReader {
                 _ => break,
             }
         }
-        Err(PatternError::invalid("group name is none", at))
+        Err(PatternError::invalid("invalid group name", at))
     }
 
     fn flags_group(&mut self) -> Result<Option<&'static str>, PatternError> {

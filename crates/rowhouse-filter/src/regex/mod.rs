@@ -69,7 +69,7 @@ impl Regex {
             .build()
             .map_err(|source| {
                 Error::unsupported(format!(
-                    "regular expression cannot be had here: {source}: bytes_max={}, expression={}",
+                    "regular expression cannot be compiled: {source}: bytes_max={}, expression={}",
                     room.0, pattern.pattern
                 ))
             })?;

@@ -81,7 +81,7 @@ impl PatternReader {
 
     fn property_name(&mut self, at: usize) -> Result<String, PatternError> {
         let invalid = |what| PatternError::invalid(what, at);
-        let first = self.next().ok_or_else(|| invalid("unexpected end behind \\p"))?;
+        let first = self.next().ok_or_else(|| invalid("unexpected end after \\p"))?;
         if first.char != '{' {
             return Ok(first.char.into());
         }

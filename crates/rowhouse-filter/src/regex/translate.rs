@@ -150,7 +150,7 @@ impl PatternReader {
             Case::Matters => Ok(format!(r"(?:\{number})")),
             Case::Unicode => Ok(format!(r"(?i:\{number})")),
             Case::Ascii => Err(PatternError::unsupported(
-                "group found again in capitals of ASCII alone (flag CASE_INSENSITIVE without \
+                "case-insensitive back reference in ASCII only (flag CASE_INSENSITIVE without \
                  UNICODE_CASE)",
                 at,
             )),
@@ -264,7 +264,7 @@ impl PatternReader {
     pub(super) fn enter(&mut self) -> Result<(), PatternError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            let what = format!("groups and classes in each other, max={DEPTH_MAX}");
+            let what = format!("groups and classes nested too deeply, max={DEPTH_MAX}");
             return Err(PatternError::unsupported(what, self.at()));
         }
         Ok(())

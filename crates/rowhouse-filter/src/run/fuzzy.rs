@@ -69,7 +69,7 @@ impl Pattern {
         let FuzzyKey { key, mask } = key;
         if key.len() != mask.len() {
             return Err(Error::invalid(format!(
-                "key and mask of FuzzyRowFilter must be of one length: key={}, mask={}",
+                "key and mask of FuzzyRowFilter must have the same length: key={}, mask={}",
                 escape(key),
                 escape(mask)
             )));

@@ -157,7 +157,7 @@ pub(crate) fn check_depth(filter: &Filter) -> Result<()> {
             return Ok(());
         }
     }
-    Err(Error::invalid(format!("filters too deep in each other: max={FILTER_DEPTH_MAX}")))
+    Err(Error::invalid(format!("filters nested too deeply: max={FILTER_DEPTH_MAX}")))
 }
 
 /// Returns the number of regular expressions in the filter. Call [`check_depth`] first.

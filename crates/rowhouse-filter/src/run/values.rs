@@ -117,7 +117,7 @@ impl SingleColumn {
         };
         if value.operator == CompareOperator::NoOp {
             return Err(Error::invalid(
-                "SingleColumnValueFilter cannot compare so: operator=NO_OP",
+                "SingleColumnValueFilter does not support the operator: operator=NO_OP",
             ));
         }
         Ok(Self {

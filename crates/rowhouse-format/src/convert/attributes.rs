@@ -101,7 +101,7 @@ pub(super) fn ttl_millis(attributes: &[NameBytesPair]) -> Result<Option<i64>> {
     };
     let value = ttl.value.as_deref().unwrap_or_default();
     let bytes = value.try_into().map_err(|_| {
-        Error::invalid(format!("the time to live of a mutation has 8 bytes: len={}", value.len()))
+        Error::invalid(format!("the TTL of a mutation must have 8 bytes: len={}", value.len()))
     })?;
     Ok(Some(i64::from_be_bytes(bytes)).filter(|&millis| millis != FOREVER))
 }
@@ -165,6 +165,6 @@ mod tests {
         }
         assert_eq!(ttl_millis(&[ttl(i64::MAX)]).unwrap(), None);
         let error = ttl_millis(&attribute("_ttl", b"1234")).unwrap_err();
-        assert_eq!(error.message(), "the time to live of a mutation has 8 bytes: len=4");
+        assert_eq!(error.message(), "the TTL of a mutation must have 8 bytes: len=4");
     }
 }

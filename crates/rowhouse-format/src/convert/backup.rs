@@ -19,6 +19,7 @@ pub struct BackupCall {
 
 /// The progress of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BackupStatus {
     /// Whether the backup is complete.
     pub is_done: bool,
@@ -70,7 +71,10 @@ pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsPro
 /// `Protocol` if the response lacks a value.
 pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<BackupStatus> {
     let unsaid = |name: &str| {
-        let message = format!("the server does not tell how far the backup is: missing={name}");
+        let message = format!(
+            "the server does not report the progress of the backup: \
+                               missing={name}"
+        );
         Error::new(rowhouse_model::ErrorKind::Protocol, message)
     };
     let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;

@@ -57,7 +57,7 @@ pub fn to_proto(condition: &Condition, row: &Bytes) -> Result<proto::Condition> 
     Ok(match condition {
         Condition::NoRow => {
             return Err(Error::unsupported(
-                "HBase's protocol cannot ask for a row that is not there, only for a column",
+                "HBase's protocol can test for a missing column, not for a missing row",
             ));
         }
         Condition::Column(column) => proto::Condition {

@@ -127,7 +127,7 @@ fn aggregate(
     };
     let scan = Box::new(OpenScan::from_proto(request.scan)?.scan);
     if function != AggregateFunction::RowCount && scan.columns.families().next().is_none() {
-        return Err(Error::invalid("an aggregate of values has to name a family"));
+        return Err(Error::invalid("an aggregate of values must name a family"));
     }
     Ok(EndpointCall::Aggregate { function, interpreter, scan })
 }

@@ -112,7 +112,7 @@ pub fn was_done(answer: &proto::MutateResponse) -> Result<bool> {
     answer.processed.ok_or_else(|| {
         Error::new(
             ErrorKind::Protocol,
-            "the answer does not say whether the condition of a mutation held",
+            "the response does not state whether the condition of a mutation held",
         )
     })
 }

@@ -62,10 +62,10 @@ impl RegionRef {
         let name: &[u8] = match self {
             Self::Encoded(name) => name,
             Self::Full(name) => encoded_part(name)
-                .ok_or_else(|| Error::invalid(format!("no region name: {}", escape(name))))?,
+                .ok_or_else(|| Error::invalid(format!("not a region name: {}", escape(name))))?,
         };
         std::str::from_utf8(name)
-            .map_err(|_| Error::invalid(format!("no encoded region name: {}", escape(name))))
+            .map_err(|_| Error::invalid(format!("not an encoded region name: {}", escape(name))))
     }
 
     /// Decodes a region specifier.

@@ -196,7 +196,7 @@ impl Header {
         };
         let kind = BlockKind::from_magic(&header[..8]).ok_or_else(|| {
             Error::corruption(format!(
-                "no hfile block here: offset={offset}, magic={}",
+                "not an hfile block: offset={offset}, magic={}",
                 escape(&header[..8])
             ))
         })?;

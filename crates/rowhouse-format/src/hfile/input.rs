@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
     pub(super) fn end(&self) -> Result<()> {
         if self.left() > 0 {
             return Err(Error::corruption(format!(
-                "{} has bytes behind its end: offset={}, left={}",
+                "{} has bytes after its end: offset={}, left={}",
                 self.what,
                 self.at,
                 self.left()

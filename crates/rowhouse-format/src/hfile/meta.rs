@@ -78,7 +78,7 @@ impl FileMeta {
         let info_offset = blocks.offset;
         if info_offset != trailer.file_info_offset {
             return Err(Error::corruption(format!(
-                "hfile file info is elsewhere: trailer={}, offset={info_offset}",
+                "hfile file info is not where the trailer says: trailer={}, offset={info_offset}",
                 trailer.file_info_offset
             )));
         }

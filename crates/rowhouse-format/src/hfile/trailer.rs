@@ -99,7 +99,7 @@ impl Trailer {
         let start = bytes.len().checked_sub(Self::LEN).filter(|_| file_len >= bytes.len() as u64);
         let Some(start) = start else {
             return Err(Error::corruption(format!(
-                "no hfile: too short for a trailer: len={file_len}, read={}, min={}",
+                "not an hfile: too short for a trailer: len={file_len}, read={}, min={}",
                 bytes.len(),
                 Self::LEN
             )));

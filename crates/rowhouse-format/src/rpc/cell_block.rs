@@ -112,7 +112,7 @@ impl CellReader {
     fn read(&mut self) -> Result<Cell> {
         let Some(prefix) = self.bytes.first_chunk::<4>() else {
             return Err(malformed(format!(
-                "cell block ends in a length: left={}",
+                "cell block ends inside a length: left={}",
                 self.bytes.len()
             )));
         };
@@ -126,7 +126,7 @@ impl CellReader {
         let cell = Cell::from_key_value(bytes, 0)
             .map_err(|error| malformed(error.message()).with_source(error))?;
         if self.codec == CellCodec::KeyValue && !cell.tags().is_empty() {
-            return Err(malformed("cell with tags in a cell block without"));
+            return Err(malformed("cell with tags in a cell block without tags"));
         }
         Ok(cell)
     }

@@ -157,7 +157,7 @@ pub(super) fn check_path(path: &str) -> Result<()> {
         || path.strip_prefix('/').is_some_and(|rest| {
             rest.split('/').all(|part| !["", ".", ".."].contains(&part)) && !rest.contains('\0')
         });
-    if good { Ok(()) } else { Err(Error::invalid(format!("no path of a node: {path:?}"))) }
+    if good { Ok(()) } else { Err(Error::invalid(format!("not a node path: {path:?}"))) }
 }
 
 fn parent_of(path: &str) -> &str {

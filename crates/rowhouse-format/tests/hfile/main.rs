@@ -1,6 +1,6 @@
 //! HFiles, written and read back.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod apache;
 mod damage;

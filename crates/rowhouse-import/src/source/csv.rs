@@ -144,7 +144,7 @@ impl CsvSource {
                 ))
             }
             csv::ErrorKind::Io(source) => unreadable(&self.path, source),
-            other => Error::invalid(format!("the file is no CSV: {other:?}")),
+            other => Error::invalid(format!("the file is not CSV: {other:?}")),
         }
     }
 }
@@ -159,7 +159,7 @@ fn unreadable_csv(error: csv::Error) -> Error {
         csv::ErrorKind::Utf8 { err, .. } => {
             Error::invalid(format!("a record must be UTF-8: field={}", err.field() + 1))
         }
-        other => Error::invalid(format!("the input is no CSV: {other:?}")),
+        other => Error::invalid(format!("the input is not CSV: {other:?}")),
     }
 }
 
@@ -171,7 +171,7 @@ fn unequal(values: usize, names: usize) -> Error {
 
 /// The reason why `"x"y` is invalid.
 const BEHIND_QUOTE: &str =
-    "a value goes on behind its closing quote; a quote within quotes is written twice";
+    "a value continues after its closing quote; a quote within quotes is written twice";
 
 fn place_of(position: &csv::Position) -> RecordPosition {
     RecordPosition { byte: position.byte(), line: position.line(), record: position.record() }

@@ -97,7 +97,8 @@ impl JsonLinesSource {
                 }
                 None => {
                     return Err(Error::invalid(format!(
-                        "a field that the first row does not have, and the table has no place for: field={name}"
+                        "a field that the first row does not have and the table does not declare: \
+                         field={name}"
                     )));
                 }
             }

@@ -54,7 +54,8 @@ impl Source {
         let metadata = file.metadata().map_err(|source| unreadable(path, source))?;
         if !metadata.is_file() {
             return Err(Error::invalid(format!(
-                "rows are read twice, first to look at their keys, so they must be in a file: path={}",
+                "rows are read twice, first to check their keys, so they must be in a file: \
+                 path={}",
                 path.display()
             )));
         }

@@ -12,7 +12,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::record::{Field, Row};
-use rowhouse::{Error, Result, Time, TimeUnit};
+use rowhouse::key::{Time, TimeUnit};
+use rowhouse::{Error, Result};
 
 use super::{Datum, Next, Record, RecordPosition};
 
@@ -35,7 +36,7 @@ impl ParquetSource {
         let file = catch_panics(path, || SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
         let rows = u64::try_from(metadata.num_rows()).map_err(|_| {
-            corrupt(path, format_args!("a number of rows below zero: {}", metadata.num_rows()))
+            corrupt(path, format_args!("negative number of rows: {}", metadata.num_rows()))
         })?;
         let fields = metadata.schema().get_fields();
         let names = fields.iter().map(|field| field.name().to_owned()).collect();
@@ -178,11 +179,11 @@ fn catch_panics<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -
     match ran {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(ParquetError::NYI(what))) => Err(Error::unsupported(format!(
-            "the Parquet file has what is not read: file={}: {what}",
+            "the Parquet file has an unsupported part: file={}: {what}",
             path.display()
         ))),
         Ok(Err(error)) => Err(corrupt(path, format_args!("{error}"))),
-        Err(_) => Err(corrupt(path, format_args!("its parts do not fit together"))),
+        Err(_) => Err(corrupt(path, format_args!("its parts are inconsistent"))),
     }
 }
 

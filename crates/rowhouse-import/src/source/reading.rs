@@ -70,7 +70,7 @@ impl Reading {
             "jsonl" | "ndjson" => Ok(Format::JsonLines),
             "parquet" => Ok(Format::Parquet),
             _ => Err(Error::invalid(format!(
-                "the file's name does not say what it is: give --format csv, jsonl or parquet: file={}",
+                "unknown file format: give --format csv, jsonl or parquet: file={}",
                 path.display()
             ))),
         }

@@ -75,7 +75,7 @@ fn values_of_csv_may_have_quotes_and_ends_of_lines() {
 fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
     let text = b"a,b\n\"x\"y,1\n\"x\",2\nx\"y,\"3\" \n5,5\"\n";
     let (_dir, path) = file("a.csv", text);
-    let why = "a value goes on behind its closing quote; a quote within quotes is written twice";
+    let why = "a value continues after its closing quote; a quote within quotes is written twice";
     assert_eq!(
         read(&path, &Reading::default(), &[]).unwrap(),
         [
@@ -124,7 +124,7 @@ fn objects_may_leave_names_out_and_have_no_others() {
             "3: - -",
             "4: expected a JSON object: invalid type: sequence, expected a map at line 1 column 0: [1]",
             "5: (1, 'y') -",
-            "6: a field that the first row does not have, and the table has no place for: field=c: {\"c\":1}",
+            "6: a field that the first row does not have and the table does not declare: field=c: {\"c\":1}",
             "7: an object {} -",
         ]
     );

@@ -20,7 +20,7 @@ pub(super) fn check_not_named(cells: &[Cell], family: &[u8], qualifier: &[u8]) -
     let is_same = |cell: &Cell| cell.family() == family && cell.qualifier() == qualifier;
     if cells.iter().any(is_same) {
         return Err(Error::invalid(format!(
-            "an increment or append names a column once: column={}:{}",
+            "an increment or append must not name a column twice: column={}:{}",
             escape(family),
             escape(qualifier)
         )));
@@ -32,8 +32,9 @@ pub(super) fn check_not_named(cells: &[Cell], family: &[u8], qualifier: &[u8]) -
 pub(super) fn check_is_put(cell: &Cell) -> Result<()> {
     match cell.kind() {
         CellKind::Put => Ok(()),
-        kind => {
-            Err(Error::invalid(format!("an increment or append takes no delete marker: {kind:?}")))
-        }
+        kind => Err(Error::invalid(format!(
+            "an increment or append cannot contain a delete marker: \
+                                        {kind:?}"
+        ))),
     }
 }

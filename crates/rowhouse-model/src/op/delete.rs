@@ -83,7 +83,7 @@ impl Delete {
     /// Adds a prepared delete marker of the same row.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
         if cell.kind() == CellKind::Put {
-            return Err(Error::invalid("a delete takes delete markers only"));
+            return Err(Error::invalid("a delete can contain only delete markers"));
         }
         check_same_row(&self.row, &cell)?;
         self.cells.push(cell);

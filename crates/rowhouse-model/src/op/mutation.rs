@@ -20,6 +20,14 @@ pub enum Durability {
     FsyncWal,
 }
 
+impl Durability {
+    /// Returns `other` instead of [`Durability::UseDefault`], and any other durability unchanged.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        if self == Self::UseDefault { other } else { self }
+    }
+}
+
 /// A mutation of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mutation {
@@ -52,6 +60,19 @@ impl Mutation {
             Self::Increment(increment) => increment.durability,
             Self::Append(append) => append.durability,
         }
+    }
+
+    /// Sets the durability, if the mutation names none.
+    #[must_use]
+    pub fn with_default_durability(mut self, default: Durability) -> Self {
+        let durability = match &mut self {
+            Self::Put(put) => &mut put.durability,
+            Self::Delete(delete) => &mut delete.durability,
+            Self::Increment(increment) => &mut increment.durability,
+            Self::Append(append) => &mut append.durability,
+        };
+        *durability = durability.or(default);
+        self
     }
 
     /// Returns the cells in the form in which they are sent: new cells of a put, markers of a

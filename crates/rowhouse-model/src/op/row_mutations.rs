@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{Error, Mutation, Result, check_row, escape};
+use crate::{Durability, Error, Mutation, Result, check_row, escape};
 
 /// Mutations of one row that are applied atomically: HBase's RowMutations.
 ///
@@ -37,6 +37,14 @@ impl RowMutations {
         }
         self.mutations.push(mutation);
         Ok(self)
+    }
+
+    /// Sets the durability of the mutations that name none.
+    #[must_use]
+    pub fn with_default_durability(mut self, default: Durability) -> Self {
+        let mutations = self.mutations.into_iter();
+        self.mutations = mutations.map(|one| one.with_default_durability(default)).collect();
+        self
     }
 
     /// Returns the row.

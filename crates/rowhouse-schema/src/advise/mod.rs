@@ -46,26 +46,18 @@ pub enum Rule {
 
 /// The name and the reason of each rule, in the order of [`Rule`].
 const RULES: &[(Rule, &str, &str)] = &[
-    (
-        Rule::LeadingTime,
-        "leading time",
-        "writes of one moment go to one region, whatever their number",
-    ),
-    (
-        Rule::LeadingSequence,
-        "leading sequence",
-        "numbers that count up go to one region, as times do",
-    ),
+    (Rule::LeadingTime, "leading time", "all writes of a moment go to one region"),
+    (Rule::LeadingSequence, "leading sequence", "new rows of a rising number go to one region"),
     (
         Rule::OrderNotOfValues,
-        "order is not that of the values",
-        "ranges and pages come in another order than expected",
+        "keys do not sort as their values",
+        "ranges and pages have an unexpected order",
     ),
     (Rule::NoDelimiter, "no delimiter", "a scan of one value meets keys of longer values"),
     (
         Rule::RandomSalt,
         "random salt",
-        "a get asks once for each salt, and two writes may make two rows",
+        "a get reads once for each salt, and two writes may create two rows",
     ),
     (Rule::LongKey, "long key", "a key is stored with every cell of its row"),
     (Rule::FewLeadingValues, "few leading values", "regions cannot be split between equal values"),
@@ -77,17 +69,17 @@ const RULES: &[(Rule, &str, &str)] = &[
     (
         Rule::BucketCount,
         "number of buckets",
-        "one bucket spreads nothing, and every scan asks all of them",
+        "one bucket spreads nothing, and every scan reads all of them",
     ),
     (
         Rule::StepOperand,
-        "computed of what keys do not hold",
-        "the values that decoding returns do not make the same key again",
+        "computed from values that keys do not hold",
+        "decoded values do not encode to the same key",
     ),
     (
         Rule::FewLeadingDomains,
         "few leading domains",
-        "the hosts of one domain stand together, in one region",
+        "the hosts of one domain are adjacent, in one region",
     ),
     (Rule::ManyFamilies, "many families", "every family has a memstore and files in every region"),
     (Rule::LongNames, "long names", "family and qualifier are stored with every cell"),
@@ -136,6 +128,7 @@ impl Rule {
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The rule.
     pub rule: Rule,

@@ -58,8 +58,8 @@ fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
     let name = field.name();
     if field.field_type().is_time() {
         let message = format!(
-            "`{name}` comes first, so the rows of each moment go to one region: \
-             put it behind another field, or a bucket in front"
+            "`{name}` comes first, so the rows of each moment go to one region: put another field \
+             or a bucket before it"
         );
         return Some((Rule::LeadingTime, message));
     }
@@ -74,8 +74,8 @@ fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
     };
     is_wide.then(|| {
         let message = format!(
-            "`{name}` comes first; if it counts up, new rows all go to one region: \
-             reverse it, hash it, or put a bucket in front"
+            "`{name}` comes first; if it counts up, all new rows go to one region: reverse it, \
+             hash it, or put a bucket before it"
         );
         (Rule::LeadingSequence, message)
     })
@@ -87,9 +87,9 @@ fn order(field: &Field) -> Option<(Rule, String)> {
     match field.codec.end() {
         Some(End::Before(width)) => {
             let message = format!(
-                "`{name}` ends {width} bytes before the end of the key and has no order of its own; \
-                 where one value begins another, a scan of the shorter meets rows of the longer: \
-                 use string, or a literal behind it"
+                "`{name}` ends {width} bytes before the end of the key and has no order of its \
+                 own; if one value is a prefix of another, a scan of the shorter one reads rows \
+                 of the longer one: use string, or a literal after it"
             );
             return Some((Rule::NoDelimiter, message));
         }
@@ -102,8 +102,8 @@ fn order(field: &Field) -> Option<(Rule, String)> {
                 return None;
             }
             let message = format!(
-                "`{name}` stands before `{delimiter}`: 'user{}' comes before 'user', since `{}` is \
-                 less than `{delimiter}`; use string if that matters",
+                "`{name}` is followed by `{delimiter}`: 'user{}' sorts before 'user', since `{}` \
+                 is less than `{delimiter}`; use string if that matters",
                 below.escape_default(),
                 below.escape_default()
             );
@@ -113,13 +113,13 @@ fn order(field: &Field) -> Option<(Rule, String)> {
     }
     let message = match (&field.codec.body, field.field_type()) {
         (Body::Shortest(shortest), _) if !shortest.reversed => {
-            format!("`{name}` is text: 10 comes before 9; use digits N if that matters")
+            format!("`{name}` is text: 10 sorts before 9; use digits N if that matters")
         }
         (Body::Sequence(_), FieldType::PaddedText { pad: pad @ 1.., .. }) => {
             let pad = rowhouse_model::escape(&[*pad]);
             format!(
-                "`{name}` is padded with `{pad}`: a value with a lesser character behind comes first; \
-                 pad with zeros if that matters"
+                "`{name}` is padded with `{pad}`: a value that continues with a lesser character \
+                 sorts first; pad with zeros if that matters"
             )
         }
         _ => return None,
@@ -160,8 +160,8 @@ fn length(field: &Field) -> Option<String> {
 
 fn salt(computed: &str, count: Option<u32>) -> String {
     format!(
-        "`{computed}` is random: a get by the other fields asks for {} keys, and the same fields may make \
-         several rows; use bucket where rows are read by their key",
+        "`{computed}` is random: a get by the other fields reads {} keys, and the same fields may \
+         be in several rows; use bucket if rows are read by their key",
         count.unwrap_or(1)
     )
 }
@@ -176,21 +176,24 @@ fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
     };
     if nth > 0 {
         return Some(format!(
-            "`{computed}` is not the first of the key, so it spreads only what is equal before it"
+            "`{computed}` is not first in the key, so it spreads only rows that are equal before \
+             it"
         ))
         .filter(|_| count > 1);
     }
     if let Formula::Bucket { by: Bucketing::JavaRemainder(_), .. } = formula {
         return Some(format!(
-            "`{computed}` has {} values, not {count}, for a remainder in Java has the sign of the hash, and takes two \
-             bytes: it describes tables that have it; for a new one leave `by java.hashcode` out",
+            "`{computed}` has {} values, not {count}, because a remainder in Java has the sign of \
+             the hash, and takes two bytes: it describes existing tables; for a new one omit `by \
+             java.hashcode`",
             2 * count - 1
         ));
     }
     match count {
         1 => Some(format!("`{computed}` spreads nothing: there is one")),
         count if count > BUCKETS_MANY => Some(format!(
-            "`{computed}`: a scan that does not pin what it is computed of asks all {count}, and merges them"
+            "`{computed}`: a scan that does not fix its operands reads all {count}, and merges \
+             them"
         )),
         _ => None,
     }
@@ -202,14 +205,14 @@ fn step_operand(schema: &KeySchema, computed: &Computed) -> Option<String> {
     let mut operands = operands.iter().map(|at| &schema.fields()[*at]);
     let field = operands.find(|field| field.is_floored())?;
     let other = match computed.formula {
-        Formula::Bucket { .. } => "leave `of` out to compute it of the rest of the key",
+        Formula::Bucket { .. } => "omit `of` to compute it from the rest of the key",
         Formula::Hash { .. } | Formula::Salt { .. } => {
-            "write `of rest` to compute it of the rest of the key"
+            "write `of rest` to compute it from the rest of the key"
         }
     };
     Some(format!(
-        "`{computed}` is computed of `{name}` before `floor`, and keys hold only its step, so a row cannot be \
-         addressed by the values that decoding returns; {other}, or leave `{name}` out of it",
+        "`{computed}` is computed from `{name}` before `floor`, and keys hold only its step, so \
+         decoded values do not address the row; {other}, or omit `{name}`",
         name = field.name()
     ))
 }
@@ -224,7 +227,8 @@ fn not_unique(schema: &KeySchema) -> Option<String> {
     let names: Vec<_> = before.iter().map(|field| format!("`{}`", field.name())).collect();
     let of = if names.is_empty() { String::new() } else { format!(" of one {}", names.join(", ")) };
     Some(format!(
-        "two events{of} with the same `{}` (in {}) are one row; if there can be such, put an id behind it",
+        "two events{of} with the same `{}` (in {}) are one row; if that can happen, put an id \
+         after it",
         last.name(),
         tick.word
     ))

@@ -29,8 +29,8 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
     let distinct = leading.iter().collect::<HashSet<_>>().len();
     if distinct <= VALUES_FEW {
         let message = format!(
-            "{keys} keys of the sample begin with {} of `{name}`: that is into how many \
-             parts rows are spread; put a bucket in front, or another field first",
+            "{keys} keys of the sample begin with {} of `{name}`: rows are spread over no more \
+             parts; put a bucket or another field before it",
             counted(distinct, "different value"),
         );
         return Some(Finding { rule: Rule::FewLeadingValues, message });
@@ -42,8 +42,9 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
         leading.iter().filter_map(Value::as_str).map(domain).collect::<HashSet<_>>().len();
     (domains <= VALUES_FEW).then(|| {
         let message = format!(
-            "{keys} keys of the sample begin with {distinct} hosts of {}, by the last two parts of `{name}`, and \
-             the hosts of a domain stand together; put a bucket in front: domains={domains}, min={}",
+            "{keys} keys of the sample begin with {distinct} hosts of {}, by the last two parts \
+             of `{name}`, and the hosts of a domain are adjacent; put a bucket before it: \
+             domains={domains}, min={}",
             counted(domains, "domain"),
             VALUES_FEW + 1
         );

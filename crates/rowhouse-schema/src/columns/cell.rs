@@ -87,7 +87,7 @@ impl ColumnSchema {
         let column = self.column(name)?;
         let Some(qualifier) = column.qualifier() else {
             return Err(Error::invalid(format!(
-                "column `{name}` has many qualifiers, {}: say which by the values of their fields",
+                "column `{name}` has many qualifiers, {}: choose one by the values of its fields",
                 ColumnAddress(column)
             )));
         };

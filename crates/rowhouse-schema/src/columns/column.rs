@@ -82,7 +82,7 @@ impl Column {
     pub fn encode_value(&self, value: &Value) -> Result<Bytes> {
         let refused = |why: String| Error::invalid(format!("column `{}`: {why}", self.name()));
         if value.is_null() {
-            let why = "null is no value of a column: leave the column out, or delete it";
+            let why = "null is not a value of a column: omit the column, or delete it";
             return Err(refused(why.to_owned()));
         }
         let mut bytes = Vec::new();
@@ -98,7 +98,7 @@ impl Column {
         let decoded =
             self.value.codec.decode(bytes, 0).and_then(|(value, next)| match next == bytes.len() {
                 true => Ok(value),
-                false => Err(KeyMismatch::new(next, "the bytes go on behind the value")),
+                false => Err(KeyMismatch::new(next, "there are bytes after the value")),
             });
         decoded.map_err(|why| CellMismatch::Value { column: self.name().to_owned(), why })
     }

@@ -198,7 +198,7 @@ impl ColumnSchema {
                 Err(Error::invalid(format!("`{name}` is a field of the key and a column: {why}")))
             };
             if key.computed_position(name).is_some() {
-                return refused("names are there once, so choose another for the column");
+                return refused("names are unique, so choose another for the column");
             }
             let Some(field) = key.field(name) else { continue };
             if !field.codec.is_lossy() {
@@ -209,7 +209,7 @@ impl ColumnSchema {
             }
             if !field.field_type().has_values_of(column.field_type()) {
                 let (one, other) = (field.field_type(), column.field_type());
-                return refused(&format!("they have not the same values, `{one}` and `{other}`"));
+                return refused(&format!("their values differ, `{one}` and `{other}`"));
             }
         }
         Ok(())
@@ -242,7 +242,7 @@ impl ColumnSchema {
             Some(close) => format!("no column `{name}` is declared; did you mean `{close}`?"),
             None => {
                 let names: Vec<_> = names.collect();
-                format!("no column `{name}` is declared; there are: {}", names.join(", "))
+                format!("no column `{name}` is declared; declared: {}", names.join(", "))
             }
         }
     }

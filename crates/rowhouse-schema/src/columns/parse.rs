@@ -43,7 +43,7 @@ impl<'t> ParsedDeclaration<'t> {
         let place = &text[at..behind];
         let (family, qualifier) = place.split_once(':').ok_or_else(|| {
             Fault::new(at, format!("expected family:qualifier, not {place}"))
-                .hint("a declaration is such as d:via colour string")
+                .hint("for example d:via colour string")
         })?;
         let qualifier = (at + family.len() + 1, qualifier);
         let (name_at, name, rest) = word(behind, text[behind..end].trim_end());
@@ -65,7 +65,7 @@ impl<'t> ParsedDeclaration<'t> {
         let (at, family) = self.family;
         let literal = parse_literal(family).map_err(|fault| fault.behind(at))?;
         let literal =
-            literal.ok_or_else(|| Fault::new(at, "a family has no fields, its qualifiers may"))?;
+            literal.ok_or_else(|| Fault::new(at, "a family has no fields, only its qualifiers"))?;
         match FamilyDescriptor::new(literal) {
             Ok(family) => Ok(Bytes::copy_from_slice(family.name())),
             Err(error) => Err(Fault::new(at, error.message())),
@@ -81,7 +81,7 @@ impl<'t> ParsedDeclaration<'t> {
         // The hint suggests a readable qualifier as the name.
         let calling = if is_name(qualifier) { qualifier } else { "colour" };
         if name.is_empty() {
-            let message = format!("expected a name and a type behind `{family}:{qualifier}`");
+            let message = format!("expected a name and a type after `{family}:{qualifier}`");
             return Err(Fault::new(at, message).hint(example(calling, "string")));
         }
         if name.contains(':') {
@@ -92,9 +92,9 @@ impl<'t> ParsedDeclaration<'t> {
         if !self.value.1.is_empty() {
             return Ok(());
         }
-        let fault = Fault::new(at + name.len(), format!("expected a type behind `{name}`"));
+        let fault = Fault::new(at + name.len(), format!("expected a type after `{name}`"));
         Err(match is_type(name) {
-            true => fault.hint(format!("a name goes first: {}", example(calling, name))),
+            true => fault.hint(format!("the name comes first: {}", example(calling, name))),
             false => fault.hint(example(name, "string")),
         })
     }
@@ -107,7 +107,7 @@ impl<'t> ParsedDeclaration<'t> {
         let template = KeySchema::read_template(text).map_err(|fault| fault.behind(at))?;
         if let Some(computed) = template.computed().first() {
             return Err(Fault::new(at, format!("`{computed}` is for keys"))
-                .hint("within a row nothing has to be spread"));
+                .hint("within a row there is nothing to spread"));
         }
         Ok(Qualifier::Template(template))
     }

@@ -203,7 +203,7 @@ impl Arrangement {
 }
 
 fn no_value(bytes: &[u8]) -> (usize, String) {
-    (0, format!("{} is no value of the field", rowhouse_model::escape(bytes)))
+    (0, format!("{} is not a value of the field", rowhouse_model::escape(bytes)))
 }
 
 #[inline]

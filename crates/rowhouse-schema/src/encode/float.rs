@@ -47,7 +47,7 @@ pub(super) fn zero(bytes: u8) -> i128 {
 /// none.
 pub(super) fn point(float: f64, bytes: u8) -> Result<Point, String> {
     if float.is_nan() {
-        return Err("nothing compares with NaN".to_owned());
+        return Err("NaN cannot be compared".to_owned());
     }
     if float == 0.0 {
         return Ok(Point { low: rank(-0.0, bytes), high: rank(0.0, bytes) });

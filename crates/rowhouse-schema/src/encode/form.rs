@@ -126,7 +126,7 @@ impl Form {
             }
             Shape::Foreign(mapping) => mapping
                 .read(bytes)
-                .ok_or_else(|| format!("{} is no value of the field", escape(bytes)).into()),
+                .ok_or_else(|| format!("{} is not a value of the field", escape(bytes)).into()),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Labels {
                 return Err((at, "expected labels such as enum(open,closed)".to_owned()));
             }
             if list.iter().any(|(earlier, _)| earlier == label) {
-                return Err((at, format!("the label `{label}` is there twice")));
+                return Err((at, format!("duplicate label `{label}`")));
             }
             if let Some((earlier, _)) = list.iter().find(|(_, taken)| *taken == byte) {
                 return Err((at, format!("`{earlier}` and `{label}` have the same byte {byte}")));
@@ -72,7 +72,7 @@ impl Labels {
             Some(close) => format!("unknown label '{label}'; did you mean '{close}'?"),
             None => {
                 let labels: Vec<_> = self.iter().map(|(label, _)| label).collect();
-                format!("unknown label '{label}'; there are: {}", labels.join(", "))
+                format!("unknown label '{label}'; labels: {}", labels.join(", "))
             }
         }
     }

@@ -198,7 +198,7 @@ impl Codec {
     fn encode_any(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match (self.lead.null, value) {
             (None, Value::Null) => {
-                return Err("has a value always: add null first or null last".into());
+                return Err("is never null: add null first or null last".into());
             }
             (Some(null), Value::Null) => {
                 out.push(null);
@@ -361,7 +361,7 @@ impl Body {
             Self::Sequence(sequence) => out.extend_from_slice(&sequence.content.bytes(value)?),
             Self::Repeat(repeat) => repeat.encode(value, out)?,
             Self::Hashed(hashed) => match value {
-                Value::Hashed(_) => return Err("a hash is given, and the value is needed".into()),
+                Value::Hashed(_) => return Err("a hash is given, but the value is needed".into()),
                 value => hashed.of.put_canonical(value, out)?,
             },
         }
@@ -386,7 +386,7 @@ impl Body {
                 .map(Value::Signed)
                 .ok_or_else(|| Fault::new(0, "expected a whole number")),
             Self::Sequence(_) => Ok(text.into()),
-            Self::Repeat(_) => Err(Fault::new(0, "a list is not written as plain text")),
+            Self::Repeat(_) => Err(Fault::new(0, "a list cannot be written as plain text")),
             // A text that looks like a stored hash is a text: its meaning must not depend on its
             // content.
             Self::Hashed(hashed) => hashed.of.read(text),

@@ -318,7 +318,7 @@ impl Number {
 
 #[cold]
 fn not_a_value(bytes: &[u8], at: usize) -> KeyMismatch {
-    KeyMismatch::new(at, format!("{} is no value of the field", escape(bytes)))
+    KeyMismatch::new(at, format!("{} is not a value of the field", escape(bytes)))
 }
 
 /// The shape of a type's values without modifiers.

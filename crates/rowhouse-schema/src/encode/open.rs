@@ -21,7 +21,7 @@ impl End {
     pub(crate) fn check(&self, stored: &[u8]) -> Result<(), String> {
         match self {
             Self::Literal(literal) if !ends_at_its_end(stored, literal) => Err(format!(
-                "a value cannot hold the literal behind the field, it would end there: \
+                "a value cannot contain the literal after the field, it would end there: \
                  value='{}', literal={}",
                 String::from_utf8_lossy(stored),
                 escape(literal)

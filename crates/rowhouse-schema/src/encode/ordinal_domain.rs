@@ -329,7 +329,7 @@ impl OrdinalDomain {
         };
         if number < self.min || number > self.max {
             if matches!(value, Value::Float(float) if float.get().is_nan()) {
-                return Err("NaN has no place in an order and cannot be held".to_owned());
+                return Err("NaN has no order and cannot be stored".to_owned());
             }
             return Err(self.outside(value, number));
         }
@@ -342,7 +342,7 @@ impl OrdinalDomain {
             return Err(match self.tick() {
                 Some(tick) => {
                     let time = self.time(value, &TimeZone::UTC)?.map_or(value.clone(), Value::from);
-                    format!("holds {}, the value is finer: value={time}", tick.word)
+                    format!("holds {}, the value is more precise: value={time}", tick.word)
                 }
                 None => format!("cannot hold the value exactly: value={value}"),
             });

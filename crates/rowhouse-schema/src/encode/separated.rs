@@ -43,7 +43,7 @@ impl Separated {
                 Err("a value cannot be empty: that is null in Phoenix".to_owned())
             }
             Separation::Phoenix if value.contains(&0) => Err(format!(
-                "a value cannot hold a zero byte, it would end there: value='{}'",
+                "a value cannot contain a zero byte, it would end there: value='{}'",
                 escape(value)
             )),
             Separation::Phoenix | Separation::Bigtable => Ok(()),

@@ -52,7 +52,7 @@ impl ShortestDigits {
         match number {
             Some(number) => Ok((number, at + stored.len())),
             None => {
-                let why = format!("{} is no decimal number", rowhouse_model::escape(stored));
+                let why = format!("{} is not a decimal number", rowhouse_model::escape(stored));
                 Err(KeyMismatch::new(at, why))
             }
         }

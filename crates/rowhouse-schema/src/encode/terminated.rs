@@ -44,7 +44,7 @@ impl Terminated {
     pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
         if self.style == Style::Zero && value.contains(&0) {
             return Err(format!(
-                "a value cannot hold a zero byte, it would end there: value='{}'",
+                "a value cannot contain a zero byte, it would end there: value='{}'",
                 rowhouse_model::escape(value)
             ));
         }

@@ -135,7 +135,7 @@ impl KeySchema {
                 let value = value_of(*at).ok_or("no value given")?;
                 if let Err(why) = value.put_canonical(&field.codec, out) {
                     out.truncate(end);
-                    return Err(format!("cannot be computed of `{}`: {why}", field.name));
+                    return Err(format!("cannot be computed from `{}`: {why}", field.name));
                 }
             }
         }
@@ -156,7 +156,7 @@ impl KeySchema {
 }
 
 /// The error for a key whose fields have separators, when none of them has a value.
-pub(super) const NO_VALUE: &str = "no field has a value, and no key is of separators alone";
+pub(super) const NO_VALUE: &str = "no field has a value, and a key cannot consist of separators";
 
 /// Checks that the value given for a computed field equals the computed one.
 fn check_named(computed: &Computed, named: &Value, bytes: &[u8]) -> Result<(), String> {
@@ -166,14 +166,14 @@ fn check_named(computed: &Computed, named: &Value, bytes: &[u8]) -> Result<(), S
         return Ok(());
     }
     let computed = escape(bytes);
-    Err(format!("the value given is not what is computed: given={named}, computed={computed}"))
+    Err(format!("the given value is not the computed one: given={named}, computed={computed}"))
 }
 
 fn check_len(len: usize) -> Result<()> {
     match len {
-        0 => Err(Error::invalid("the values make an empty key, and no row key is empty")),
+        0 => Err(Error::invalid("the values encode to an empty key, which no row can have")),
         len if len > ROW_LEN_MAX => Err(Error::invalid(format!(
-            "the values make a key that is too long: len={len}, max={ROW_LEN_MAX}"
+            "the values encode to a key that is too long: len={len}, max={ROW_LEN_MAX}"
         ))),
         _ => Ok(()),
     }

@@ -97,7 +97,7 @@ impl KeySchema {
         let (given, fields) = (values.len(), self.fields().len());
         if given != fields {
             return Err(Error::invalid(format!(
-                "the key has {fields} stored fields, not as many values: values={given}"
+                "wrong number of values: fields={fields}, values={given}"
             )));
         }
         let value_of = |at: usize| values.get(at);
@@ -170,7 +170,7 @@ impl KeySchema {
         let count = counts.fold(1, u64::saturating_mul);
         if count > u64::from(BUCKETS_MAX) {
             return Err(Error::invalid(format!(
-                "too many salts to make a key with each: keys={count}, max={BUCKETS_MAX}"
+                "too many salts for a key with each: keys={count}, max={BUCKETS_MAX}"
             )));
         }
         let keys = (0..count).map(|random| self.encode_salted(values, random));

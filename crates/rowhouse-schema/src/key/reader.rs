@@ -102,7 +102,7 @@ impl<'s, 'k> KeyReader<'s, 'k> {
             self.pass(element, &mut computed)?;
         }
         if self.at < self.key.len() {
-            return Err(KeyMismatch::new(self.at, "the key goes on behind its last field"));
+            return Err(KeyMismatch::new(self.at, "the key continues after its last field"));
         }
         let checks = schema.computed().iter().zip(self.places);
         checks

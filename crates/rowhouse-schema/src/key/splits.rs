@@ -60,8 +60,9 @@ impl KeySchema {
 
     fn no_spread(&self) -> Error {
         Error::invalid(format!(
-            "the template does not say how keys are spread, give the splits themselves: \
-             template={self}; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
+            "the template does not determine how keys are spread, give the splits: \
+             template={self}; keys that begin with a bucket, salt, hash, uuid, digits or hex are \
+             spread evenly"
         ))
     }
 }

@@ -156,7 +156,7 @@ impl FieldConditions {
             (_, Set::Bytes(set), body) => set.add(body, condition, reader)?,
             (_, Set::Hashes(_), _) if condition.test.mixes_hashes_and_values() => {
                 let message =
-                    format!("{} is asked for stored hashes and values at once", reader.subject());
+                    format!("{} is compared with stored hashes and with values", reader.subject());
                 return Err(Fault::new(condition.at, message).hint("a list holds one or the other"));
             }
             (_, Set::Hashes(list), body) => {
@@ -214,7 +214,7 @@ impl NumberSet {
                 self.limit(Comparison::Less, stop);
             }
             Test::StartsWith(_) | Test::EndsWith(_) | Test::Under(_) => {
-                let message = format!("{} is no text", reader.subject());
+                let message = format!("{} is not text", reader.subject());
                 return Err(Fault::new(condition.at, message).hint(
                     "`starts with`, `ends with` and `under` are for texts; compare, or use between",
                 ));
@@ -239,7 +239,7 @@ impl BytesSet {
             (body, &condition.test)
             && !sequence.content.has_parts()
         {
-            return fault("is no text");
+            return fault("is not text");
         }
         let is_repeat = matches!(body, Body::Repeat(_));
         match &condition.test {
@@ -254,8 +254,8 @@ impl BytesSet {
             Test::StartsWith(start) => {
                 self.push(BytesTest::StartsWith, reader.part(body, start)?);
             }
-            Test::During(_) => return fault("is no time, `during` is for times"),
-            _ if is_repeat => return fault("is a list: ask with =, in or starts with"),
+            Test::During(_) => return fault("is not a time, `during` is for times"),
+            _ if is_repeat => return fault("is a list: use =, in or starts with"),
             Test::Compare(comparison, constant) => {
                 let constant = reader.part(body, constant)?;
                 self.push(|constant| BytesTest::Compare(*comparison, constant), constant);
@@ -272,7 +272,7 @@ impl BytesSet {
                 Body::Sequence(sequence) if sequence.arrangement == Arrangement::Labels => {
                     self.push(BytesTest::Under, reader.part(body, domain)?);
                 }
-                _ => return fault("is no domain, `under` is for the type `domain`"),
+                _ => return fault("is not a domain, `under` is for the type `domain`"),
             },
             Test::IsNull | Test::IsNotNull => {}
         }
@@ -293,5 +293,5 @@ impl BytesSet {
 fn only_a_hash(condition: &Condition) -> Fault {
     let what = if condition.qualifier_field().is_some() { "qualifiers" } else { "keys" };
     let message = format!("{what} hold only a hash of `{}`", condition.field);
-    Fault::new(condition.at, message).hint("ask with = or in")
+    Fault::new(condition.at, message).hint("use = or in")
 }

@@ -38,7 +38,7 @@ impl ConstantReader<'_> {
     ) -> Result<(Point, Point), Fault> {
         let text = match &constant.literal {
             _ if domain.tick().is_none() => {
-                return Err(self.wrong(constant, "is no time, `during` is for times"));
+                return Err(self.wrong(constant, "is not a time, `during` is for times"));
             }
             Literal::Word(text) | Literal::Value(Value::Text(text)) => text,
             Literal::Value(value) => {
@@ -155,7 +155,7 @@ impl ConstantReader<'_> {
                     self.wrong(constant, &format!("takes a whole number, not {word}"))
                 }),
                 Content::Text | Content::Ascii | Content::Hex { .. } => Err(self
-                    .wrong(constant, "is a text, which stands in quotes")
+                    .wrong(constant, "is text, which needs quotes")
                     .hint(format!("write '{word}'"))),
             },
             (_, Literal::Word(word)) => {

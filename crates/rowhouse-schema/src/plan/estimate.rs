@@ -47,7 +47,7 @@ impl Statistics {
         let first = starts.first().is_some_and(Vec::is_empty);
         if !first || !starts.is_sorted_by(|a, b| a < b) {
             return Err(Error::invalid(
-                "regions begin at the empty key, and each behind the one before it",
+                "regions begin at the empty key, and each after the one before it",
             ));
         }
         let stops = starts[1..].iter().cloned().chain([Vec::new()]);
@@ -71,6 +71,7 @@ impl Statistics {
 
 /// The approximate cost of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The number of regions that the ranges overlap, and the number of all regions; `None` if the
     /// regions are unknown.
@@ -81,6 +82,7 @@ pub struct Estimate {
 
 /// Approximate numbers of rows, extrapolated from a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EstimatedRows {
     /// Rows in the plan's ranges.
     pub read: u64,

@@ -91,7 +91,7 @@ impl<T> StreamMerge<T> {
     pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
         let logical = self.logical(key)?;
         let stream = self.wanted.pop().ok_or_else(|| {
-            Error::invalid("a row was offered to a merge that wants none, take the next one first")
+            Error::invalid("a row was offered to a full merge, take the next row first")
         })?;
         let mut own = std::mem::take(&mut self.spare);
         own.extend_from_slice(&logical);

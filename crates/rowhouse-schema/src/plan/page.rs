@@ -70,23 +70,23 @@ impl Plan {
     /// direction.
     pub fn resume(&self, token: &str, direction: Direction) -> Result<Self> {
         let refuse = |why: &str| Error::invalid(format!("the page token {why}"));
-        let token = parse_hex(token).ok_or_else(|| refuse("is not one: expected hex digits"))?;
+        let token = parse_hex(token).ok_or_else(|| refuse("is invalid: expected hex digits"))?;
         let body = token.len().checked_sub(SUM_LEN).map(|len| token.split_at(len));
         let (body, _) = body
             .filter(|(body, found)| body.len() > HEAD_LEN && sum(body) == *found)
-            .ok_or_else(|| refuse("is not one, or was damaged"))?;
+            .ok_or_else(|| refuse("is invalid or damaged"))?;
         let (head, last) = body.split_at(HEAD_LEN);
         if head[0] != FORM {
-            return Err(refuse(&format!("is of a newer form: form={}, known={FORM}", head[0])));
+            return Err(refuse(&format!("is of a newer version: form={}, known={FORM}", head[0])));
         }
         if head[2..10] != self.template_fingerprint().to_be_bytes() {
-            return Err(refuse("was made for another template of the key"));
+            return Err(refuse("is of another template of the key"));
         }
         if head[10..18] != self.query_fingerprint().to_be_bytes() {
-            return Err(refuse("was made for another query"));
+            return Err(refuse("is of another query"));
         }
         if head[1] != direction as u8 {
-            return Err(refuse("was made for reading in the other direction"));
+            return Err(refuse("is of a read in the other direction"));
         }
         self.behind(last, direction)
     }

@@ -113,7 +113,7 @@ impl<'a> QueryLexer<'a> {
         let (field, _) = self.field()?;
         match self.next()? {
             (_, Token::Sign(")")) => {}
-            (at, _) => return Err(Fault::new(at, "expected `)` behind the field")),
+            (at, _) => return Err(Fault::new(at, "expected `)` after the field")),
         }
         let test = match self.test()? {
             Test::Compare(Comparison::Equal, constant) => {
@@ -122,7 +122,7 @@ impl<'a> QueryLexer<'a> {
             Test::OneOf(constants) => {
                 Test::OneOf(constants.into_iter().map(hash_of).collect::<Result<_, _>>()?)
             }
-            _ => return Err(Fault::new(at, "a stored hash is asked for with = or in")),
+            _ => return Err(Fault::new(at, "a stored hash is compared by = or in")),
         };
         Ok((field, test))
     }
@@ -138,7 +138,7 @@ impl<'a> QueryLexer<'a> {
             Token::Sign("==") => return Err(Fault::new(at, "unknown sign `==`").hint("write =")),
             Token::Sign(sign @ ("!=" | "<>")) => {
                 return Err(Fault::new(at, format!("`{sign}` is not in the query language"))
-                    .hint("it would read nearly every row; ask with < and with >"));
+                    .hint("it would read nearly every row; use < and >"));
             }
             Token::Word(word) => return self.test_in_words(at, word),
             _ => return Err(Fault::new(at, format!("expected {EXPECTED}"))),
@@ -173,7 +173,7 @@ impl<'a> QueryLexer<'a> {
                 _ => self.word("null").map(|()| Test::IsNull),
             },
             "like" => Err(Fault::new(at, "`like` is not in the query language")
-                .hint("for what a text begins with use starts with '…'")),
+                .hint("for a prefix use starts with '…'")),
             "not" => Err(Fault::new(at, "`not` is not in the query language")),
             word => {
                 let fault = Fault::new(at, format!("expected {EXPECTED}"));
@@ -188,7 +188,7 @@ impl<'a> QueryLexer<'a> {
     fn list(&mut self) -> Result<Test, Fault> {
         let (at, token) = self.next()?;
         if token != Token::Sign("(") {
-            return Err(Fault::new(at, "expected `(` behind `in`"));
+            return Err(Fault::new(at, "expected `(` after `in`"));
         }
         Ok(Test::OneOf(self.constants()?))
     }
@@ -222,12 +222,12 @@ impl<'a> QueryLexer<'a> {
                 Literal::List(list)
             }
             Token::Word(word) if is(word, "null") => {
-                return Err(Fault::new(at, "nothing compares with null").hint("ask with `is null`"));
+                return Err(Fault::new(at, "null cannot be compared").hint("use `is null`"));
             }
             Token::Word(word) if WORDS.contains(&word) => Literal::Word(word.to_owned()),
             Token::Word(word) if word.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
                 return Err(Fault::new(at, "expected a value")
-                    .hint(format!("a text stands in quotes: '{word}'")));
+                    .hint(format!("put text in quotes: '{word}'")));
             }
             Token::Word(word) => Literal::Word(word.to_owned()),
             _ => {
@@ -280,7 +280,7 @@ impl<'a> QueryLexer<'a> {
         }
         let fault = Fault::new(at, format!("unexpected character `{first}`"));
         Err(match first {
-            '"' | '`' | '‘' | '’' | '“' => fault.hint("texts stand in single quotes: '…'"),
+            '"' | '`' | '‘' | '’' | '“' => fault.hint("put text in single quotes: '…'"),
             _ => fault,
         })
     }

@@ -31,11 +31,11 @@ impl<'a> Words<'a> {
         })?;
         let word = &rest[..len];
         if let Some(space) = word.find(|c: char| c.is_whitespace() && c != ' ') {
-            return Err(Fault::new(start + space, "only a space may stand between words"));
+            return Err(Fault::new(start + space, "words must be separated by a space"));
         }
         if word.is_empty() {
             let at = start.saturating_sub(usize::from(start == self.text.len()));
-            return Err(Fault::new(at, "a space too many"));
+            return Err(Fault::new(at, "superfluous space"));
         }
         self.at = start + len + 1;
         Ok(Some((start, word)))
@@ -111,7 +111,7 @@ pub(crate) fn check_name(at: usize, name: &str) -> Result<(), Fault> {
         && is_name(family)
     {
         return Err(Fault::unsupported(at, name)
-            .hint("a column stands in the template of an index, not of a row key"));
+            .hint("a column is allowed in the template of an index, not of a row key"));
     }
     let bad = name
         .char_indices()

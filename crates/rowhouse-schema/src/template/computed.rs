@@ -99,7 +99,7 @@ pub(super) fn parse(
     if !Role::Computed.has(word) {
         return Err(match words::suggest(word, Role::Computed) {
             Some(hint) => Fault::new(at, format!("unknown computed field `{word}`")).hint(hint),
-            None => Fault::new(number_at, format!("expected a type behind `{word}`, not a number"))
+            None => Fault::new(number_at, format!("expected a type after `{word}`, not a number"))
                 .hint(format!("for example [{word} digits 8]")),
         });
     }
@@ -134,7 +134,7 @@ fn of(words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
     if words.word("of")?.is_none() {
         return Ok(None);
     }
-    let (mut at, names) = words.expect("the names of fields behind `of`, or `rest`")?;
+    let (mut at, names) = words.expect("the names of fields after `of`, or `rest`")?;
     if names == "rest" {
         return Ok(Some(Vec::new()));
     }
@@ -144,7 +144,7 @@ fn of(words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
             check_name(at, name).map_err(|fault| fault.hint("as in `of user,day`"))?;
         }
         if of.iter().any(|(_, earlier)| earlier == name) {
-            return Err(Fault::new(at, format!("`{name}` is there twice")));
+            return Err(Fault::new(at, format!("`{name}` is given twice")));
         }
         of.push((at, name.to_owned()));
         at += name.len() + 1;
@@ -157,7 +157,7 @@ fn by<'a>(words: &mut Words<'a>) -> Result<Option<(usize, &'a str)>, Fault> {
     match words.word("by")? {
         None => Ok(None),
         Some(_) => {
-            words.expect("a hash behind `by`: md5, sha1, sha256, xxh3, murmur3 or crc32").map(Some)
+            words.expect("a hash after `by`: md5, sha1, sha256, xxh3, murmur3 or crc32").map(Some)
         }
     }
 }
@@ -193,7 +193,7 @@ fn bucketing(
         return Err(Fault::new(count_at, message));
     }
     if by.is_of_rest() && !is_of_rest {
-        return Err(Fault::new(at, format!("`{word}` is made of all bytes behind it"))
+        return Err(Fault::new(at, format!("`{word}` is computed from all bytes after it"))
             .hint(format!("write [bucket {count} by {word}]")));
     }
     Ok(by)
@@ -222,7 +222,7 @@ fn name(words: &mut Words<'_>) -> Result<Option<String>, Fault> {
     if words.word("as")?.is_none() {
         return Ok(None);
     }
-    let (at, name) = words.expect("a name behind `as`")?;
+    let (at, name) = words.expect("a name after `as`")?;
     check_name(at, name)?;
     Ok(Some(name.to_owned()))
 }
@@ -242,7 +242,7 @@ fn alphabet(at: usize, text: &str, count: u32) -> Result<Alphabet, Fault> {
         return Err(Fault::unsupported(at, text));
     }
     if !text.bytes().all(|c| c.is_ascii_graphic()) {
-        return Err(Fault::new(at, "the characters of a salt are ASCII"));
+        return Err(Fault::new(at, "the characters of a salt must be ASCII"));
     }
     let characters: String = match text.as_bytes() {
         [first, b'-', last] => (*first..=*last).map(char::from).collect(),
@@ -251,7 +251,7 @@ fn alphabet(at: usize, text: &str, count: u32) -> Result<Alphabet, Fault> {
     let mut sorted = characters.clone().into_bytes();
     sorted.sort_unstable();
     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Fault::new(at, "a character is there twice"));
+        return Err(Fault::new(at, "duplicate character"));
     }
     if characters.len() != count as usize {
         return Err(Fault::new(
@@ -264,6 +264,6 @@ fn alphabet(at: usize, text: &str, count: u32) -> Result<Alphabet, Fault> {
 }
 
 fn unexpected(at: usize, word: &str) -> Fault {
-    Fault::new(at, format!("`{word}` cannot stand here"))
+    Fault::new(at, format!("`{word}` is not allowed here"))
         .hint("in this order: of FIELDS, by HASH, digits or hex, as NAME")
 }

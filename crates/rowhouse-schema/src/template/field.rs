@@ -72,7 +72,7 @@ pub(super) fn parse(inside: &str) -> Result<Bracket, Fault> {
 
 fn no_type(name: &str, at: usize) -> Fault {
     if Role::Computed.has(name) {
-        return Fault::new(at, format!("expected a number behind `{name}`"))
+        return Fault::new(at, format!("expected a number after `{name}`"))
             .hint("for example [bucket 16 of user]");
     }
     if Role::Type.has(name) {
@@ -83,7 +83,7 @@ fn no_type(name: &str, at: usize) -> Fault {
         Some(_) => {
             Fault::new(0, "expected a name before the type").hint("for example [user string]")
         }
-        None => Fault::new(at, format!("expected a type behind `{name}`"))
+        None => Fault::new(at, format!("expected a type after `{name}`"))
             .hint(format!("for example [{name} string]")),
     }
 }

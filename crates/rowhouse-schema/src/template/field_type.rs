@@ -191,7 +191,7 @@ fn foreign(at: usize, word: &str, words: &mut Words<'_>) -> Result<ForeignType, 
 fn unknown(at: usize, word: &str) -> Fault {
     if matches!(word, "enum" | "repeat") {
         let example = if word == "enum" { "enum(open,closed)" } else { "repeat(u24 u24)" };
-        return Fault::new(at, format!("expected parentheses behind `{word}`: {example}"));
+        return Fault::new(at, format!("expected parentheses after `{word}`: {example}"));
     }
     if Role::Modifier.has(word) {
         return Fault::new(at, format!("expected a type before `{word}`"));

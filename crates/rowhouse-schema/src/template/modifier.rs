@@ -32,10 +32,10 @@ pub(super) fn parse(field_type: &FieldType, words: &mut Words<'_>) -> Result<Mod
                 return Err(Fault::new(at, format!("`{word}` is written twice")));
             }
             Some((before, earlier)) if before == place => {
-                return Err(Fault::new(at, format!("`{earlier}` and `{word}` cannot both be")));
+                return Err(Fault::new(at, format!("`{earlier}` and `{word}` exclude each other")));
             }
             Some((before, earlier)) if before > place => {
-                return Err(Fault::new(at, format!("`{word}` stands before `{earlier}`")));
+                return Err(Fault::new(at, format!("`{word}` must be before `{earlier}`")));
             }
             _ => last = Some((place, word)),
         }
@@ -65,7 +65,7 @@ fn read(
 ) -> Result<(), Fault> {
     let fault = |message: String| Err(Fault::new(at, message));
     if let FieldType::Repeat(_) = field_type {
-        return fault(format!("`{word}` cannot stand behind repeat(…)"));
+        return fault(format!("`{word}` is not allowed after repeat(…)"));
     }
     if let FieldType::Foreign(foreign) = field_type
         && matches!(
@@ -77,7 +77,7 @@ fn read(
         )
     {
         return fault(format!(
-            "`{}` is written as elsewhere, `{word}` changes that",
+            "`{}` has the encoding of another system, `{word}` would change it",
             foreign.name()
         ));
     }
@@ -100,11 +100,13 @@ fn read(
         ModifierOrder::Reverse => modifiers.reverse = true,
         ModifierOrder::Hash if modifiers.reverse => {
             return fault(
-                "`reverse` is pointless before a hash, which is made of the value".into(),
+                "`reverse` is pointless before a hash, which is computed from the value".into(),
             );
         }
         ModifierOrder::Hash if modifiers.floor.is_some() || modifiers.form.is_some() => {
-            return fault("a hash is made of the value, nothing stands between them".to_owned());
+            return fault(
+                "a hash is computed from the value, nothing is allowed between them".to_owned(),
+            );
         }
         ModifierOrder::Hash => modifiers.hash = Some(hashing(at, word, field_type, words)?),
         ModifierOrder::Desc => {
@@ -118,9 +120,9 @@ fn read(
 
 fn zone(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<FixedZone, Fault> {
     if !field_type.is_time() {
-        return Err(Fault::new(at, format!("`{field_type}` is no time, it has no zone")));
+        return Err(Fault::new(at, format!("`{field_type}` is not a time, it has no zone")));
     }
-    let (at, offset) = words.expect("an offset behind `tz`: +08:00")?;
+    let (at, offset) = words.expect("an offset after `tz`: +08:00")?;
     FixedZone::parse(offset).map_err(|fault| fault.behind(at))
 }
 
@@ -132,7 +134,7 @@ fn floor(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Flo
     if !is_number && !field_type.is_time() {
         return Err(Fault::new(at, "only whole numbers and times can be floored"));
     }
-    let (at, step) = words.expect("a step behind `floor`: 1h, 15m, 1d, or 100 for a number")?;
+    let (at, step) = words.expect("a step after `floor`: 1h, 15m, 1d, or 100 for a number")?;
     let floor = Floor::parse(step).map_err(|why| Fault::new(at, why))?;
     let tick = OrdinalDomain::new(field_type).and_then(|domain| domain.tick());
     floor.step(tick.map(|tick| tick.nanos)).map_err(|why| Fault::new(at, why))?;
@@ -193,12 +195,18 @@ fn hashing(
 
 fn check_desc(field_type: &FieldType, modifiers: &Modifiers, at: usize) -> Result<(), Fault> {
     if modifiers.reverse || modifiers.hash.is_some() {
-        return Err(Fault::new(at, "there is no order left that `desc` could turn round"));
+        return Err(Fault::new(at, "there is no order that `desc` could reverse"));
     }
     if let FieldType::Foreign(foreign) = field_type
         && !foreign.has_desc()
     {
-        return Err(Fault::new(at, format!("`{field_type}` has no descending order elsewhere")));
+        return Err(Fault::new(
+            at,
+            format!(
+                "`{field_type}` has no descending order in its own \
+                                           system"
+            ),
+        ));
     }
     if field_type.is_open(true) {
         let message = format!("`{field_type}` has no descending order, its end is not stored");
@@ -242,14 +250,17 @@ fn foreign_null(
     words: &mut Words<'_>,
 ) -> Result<NullPlace, Fault> {
     let Some(place) = foreign.null_place(desc) else {
-        return Err(Fault::new(at, format!("`{}` is never null elsewhere", foreign.name())));
+        return Err(Fault::new(
+            at,
+            format!("`{}` is never null in its own system", foreign.name()),
+        ));
     };
     match null_place(at, words)? {
         written if written == place => Ok(place),
         _ => {
             let word = if place == NullPlace::First { "first" } else { "last" };
             let desc = if desc { " desc" } else { "" };
-            let message = format!("null of `{}{desc}` stands {word} elsewhere", foreign.name());
+            let message = format!("null of `{}{desc}` is {word} in its own system", foreign.name());
             Err(Fault::new(at, message).hint(format!("write null {word}")))
         }
     }
@@ -263,7 +274,7 @@ fn unknown(at: usize, word: &str) -> Fault {
         return Fault::new(at, format!("the field has a type already, `{word}` is another"));
     }
     if word == "pad" {
-        return Fault::new(at, "`pad` stands behind `text N`");
+        return Fault::new(at, "`pad` follows `text N`");
     }
     let fault = Fault::new(at, format!("unknown modifier `{word}`"));
     match words::suggest(word, Role::Modifier) {

@@ -124,7 +124,7 @@ fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<(usize, Field
     }
     let computed = pieces.iter().any(|piece| piece.name().is_some_and(|(_, known)| known == name));
     Err(match closest(name, names.iter().copied()) {
-        _ if computed => format!("`{name}` is computed, and nothing is computed of that"),
+        _ if computed => format!("`{name}` is computed, and cannot be an operand"),
         Some(close) => format!("the key has no field `{name}`; did you mean `{close}`?"),
         None => format!("the key has no field `{name}`"),
     })
@@ -137,11 +137,11 @@ fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
     }
     let hint = "name the fields: of user,day";
     if behind.iter().any(|piece| matches!(piece, Piece::Computed(_))) {
-        let message = "nothing computed may stand behind what is computed of the rest";
+        let message = "no computed field is allowed after one that is computed from the rest";
         return Err(Fault::new(raw.at, message).hint(hint));
     }
     if !behind.iter().any(|piece| matches!(piece, Piece::Field(_))) {
-        return Err(Fault::new(raw.at, "no field stands behind it to compute it of").hint(hint));
+        return Err(Fault::new(raw.at, "there is no field after it to compute it from").hint(hint));
     }
     Ok(())
 }
@@ -184,9 +184,9 @@ fn check_behind(raw: &StoredSource, behind: Option<&Piece>) -> Result<(), Fault>
     if is_right {
         return Ok(());
     }
-    let message = format!("a byte FF behind `{}` would be read as part of it", raw.name);
+    let message = format!("a byte FF after `{}` would be read as part of it", raw.name);
     Err(Fault::new(raw.at, message)
-        .hint("behind it stand the end of the key, a literal, or another type of tuple"))
+        .hint("after it must come the end of the key, a literal, or another type of tuple"))
 }
 
 /// Returns the end of an open field: the key's end, a literal, or by length.
@@ -194,20 +194,20 @@ fn end(raw: &StoredSource, behind: &[Piece]) -> Result<End, Fault> {
     let literal = match behind.first() {
         None => return Ok(End::Key),
         _ if matches!(raw.field_type, FieldType::Repeat(_)) => {
-            return Err(Fault::new(raw.at, "what is repeated goes on to the end of the key")
-                .hint("it is the last field, and nothing stands behind it"));
+            return Err(Fault::new(raw.at, "repeated values extend to the end of the key")
+                .hint("it must be the last field, with nothing after it"));
         }
         _ if matches!(raw.field_type, FieldType::Foreign(_)) => {
-            let message = format!("`{}` goes on to the end of the key", raw.field_type);
+            let message = format!("`{}` extends to the end of the key", raw.field_type);
             return Err(Fault::new(raw.at, message)
-                .hint("it is the last field, and nothing stands behind it"));
+                .hint("it must be the last field, with nothing after it"));
         }
         Some(Piece::Literal(literal)) => Some(literal),
         Some(Piece::Field(_) | Piece::Computed(_)) => None,
     };
     if let Some(literal) = literal {
         if raw.field_type == FieldType::ShortestDigits && literal[0].is_ascii_digit() {
-            let message = format!("a digit behind `{}` would be read as part of it", raw.name);
+            let message = format!("a digit after `{}` would be read as part of it", raw.name);
             return Err(Fault::new(raw.at, message).hint("put another literal there"));
         }
         return Ok(End::Literal(literal.clone()));
@@ -225,12 +225,12 @@ fn no_end(raw: &StoredSource, behind: &[Piece]) -> Fault {
         format!(", and `{} {}{}` has none", field.name, field.field_type, field.modifiers)
     });
     let message = format!(
-        "`{}` has no end: behind `{}` stand the end of the key, a literal, or only fields of \
+        "`{}` has no end: after `{}` must come the end of the key, a literal, or only fields of \
          fixed width{variable}",
         raw.name, raw.field_type
     );
     Fault::new(raw.at, message)
-        .hint(format!("use [{} string], or put a literal such as _ behind it", raw.name))
+        .hint(format!("use [{} string], or put a literal such as _ after it", raw.name))
 }
 
 /// Splits a template into literals and fields.
@@ -285,7 +285,7 @@ fn escape(template: &str, at: usize) -> Result<(u8, usize), Fault> {
         Some(&c @ (b'[' | b']' | b'\\')) => Ok((c, 2)),
         Some(b'x') => match (digit(1), digit(2)) {
             (Some(high), Some(low)) => Ok(((high * 16 + low) as u8, 4)),
-            _ => Err(Fault::new(at, "expected two hex digits behind \\x")),
+            _ => Err(Fault::new(at, "expected two hex digits after \\x")),
         },
         _ => Err(Fault::new(at, "expected \\[, \\], \\\\ or \\xHH")),
     }

@@ -19,7 +19,7 @@ pub(crate) fn parse_value(name: &str, text: &str) -> Result<Field, Fault> {
         let at = text.find(&format!(" {word}")).map_or(0, |space| space + 1);
         let fault = Fault::new(at, format!("`{word}` is for keys, a value is stored as it is"));
         return Err(match word {
-            "null" => fault.hint("a column without a value is not there"),
+            "null" => fault.hint("a column without a value does not exist"),
             _ => fault,
         });
     }

@@ -104,7 +104,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 
 /// The error for a type that Java has no hash for, or a hash other than that of its bytes.
 pub(super) fn no_java_hash(at: usize, field_type: &FieldType) -> Fault {
-    let message = format!("`java.hashcode` is not known of `{field_type}`");
+    let message = format!("`java.hashcode` is not defined for `{field_type}`");
     Fault::new(at, message).hint("it is of texts, of bytes, and of whole numbers of 4 or 8 bytes")
 }
 

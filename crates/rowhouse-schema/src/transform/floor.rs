@@ -47,7 +47,7 @@ impl Floor {
             (None, Some(_)) => {
                 Err(format!("a step of time has a unit: {self}s, {self}m or {self}h"))
             }
-            (Some(_), None) => Err(format!("the field counts no time, write floor {count}")),
+            (Some(_), None) => Err(format!("the field is not a time, write floor {count}")),
             (None, None) => Ok(count),
         }
     }

@@ -39,5 +39,5 @@ impl<'k> KeyReader<'_, 'k> {
 
 #[cold]
 fn not_held(field: &Field, at: usize, rust_type: &str) -> KeyMismatch {
-    KeyMismatch::new(at, format!("field `{}`: no value of the type {rust_type}", field.name))
+    KeyMismatch::new(at, format!("field `{}`: not a value of the type {rust_type}", field.name))
 }

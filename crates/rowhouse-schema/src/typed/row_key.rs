@@ -98,8 +98,8 @@ pub trait RowKey {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a row key",
     note = "a key holds only the hash of a hashed field",
-    note = "a `&str` can be borrowed from a `text` or `hex` field, `&[u8]` from `bytes`, as long as they \
-            stand in the key as they are: use String, Vec<u8> or Cow"
+    note = "a `&str` can be borrowed from a `text` or `hex` field, `&[u8]` from `bytes`, if the \
+            key stores them unchanged: use String, Vec<u8> or Cow"
 )]
 pub trait FromRowKey<'k>: RowKey + Sized {
     /// Decodes a key, or returns why it does not fit. The result encodes to the same bytes, unless

@@ -16,49 +16,49 @@ fn each_rule_has_a_template_it_warns_of() {
     check(
         "[at millis digits 13]#[metric text]",
         expect![[r#"
-        K1 leading time: `at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front
+        K1 leading time: `at` comes first, so the rows of each moment go to one region: put another field or a bucket before it
         K6 long key: `at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each"#]],
     );
     check(
         "[id u64][n u8]",
         expect![
-            "K2 leading sequence: `id` comes first; if it counts up, new rows all go to one region: reverse it, hash it, or put a bucket in front"
+            "K2 leading sequence: `id` comes first; if it counts up, all new rows go to one region: reverse it, hash it, or put a bucket before it"
         ],
     );
     check(
         "[user text]_[id uuid]",
         expect![
-            "K3 order is not that of the values: `user` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters"
+            "K3 keys do not sort as their values: `user` is followed by `_`: 'user0' sorts before 'user', since `0` is less than `_`; use string if that matters"
         ],
     );
     check(
         "[user text 8 pad ~][id uuid]",
         expect![
-            "K3 order is not that of the values: `user` is padded with `~`: a value with a lesser character behind comes first; pad with zeros if that matters"
+            "K3 keys do not sort as their values: `user` is padded with `~`: a value that continues with a lesser character sorts first; pad with zeros if that matters"
         ],
     );
     check(
         "[user string][n decimal]",
         expect![
-            "K3 order is not that of the values: `n` is text: 10 comes before 9; use digits N if that matters"
+            "K3 keys do not sort as their values: `n` is text: 10 sorts before 9; use digits N if that matters"
         ],
     );
     check(
         "[user text][at millis desc][id uuid]",
         expect![
-            "K4 no delimiter: `user` ends 24 bytes before the end of the key and has no order of its own; where one value begins another, a scan of the shorter meets rows of the longer: use string, or a literal behind it"
+            "K4 no delimiter: `user` ends 24 bytes before the end of the key and has no order of its own; if one value is a prefix of another, a scan of the shorter one reads rows of the longer one: use string, or a literal after it"
         ],
     );
     check(
         "[salt 4 a-d]-[id text]",
         expect![
-            "K5 random salt: `salt 4 a-d` is random: a get by the other fields asks for 4 keys, and the same fields may make several rows; use bucket where rows are read by their key"
+            "K5 random salt: `salt 4 a-d` is random: a get by the other fields reads 4 keys, and the same fields may be in several rows; use bucket if rows are read by their key"
         ],
     );
     check(
         "[user string][at millis desc]",
         expect![
-            "K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it"
+            "K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if that can happen, put an id after it"
         ],
     );
     check(
@@ -74,13 +74,13 @@ fn each_rule_has_a_template_it_warns_of() {
     check(
         "[bucket 1000 of user][user string]",
         expect![
-            "K9 number of buckets: `bucket 1000 of user`: a scan that does not pin what it is computed of asks all 1000, and merges them"
+            "K9 number of buckets: `bucket 1000 of user`: a scan that does not fix its operands reads all 1000, and merges them"
         ],
     );
     check(
         "[user string][bucket 4 of id][id uuid]",
         expect![
-            "K9 number of buckets: `bucket 4 of id` is not the first of the key, so it spreads only what is equal before it"
+            "K9 number of buckets: `bucket 4 of id` is not first in the key, so it spreads only rows that are equal before it"
         ],
     );
 }
@@ -96,13 +96,13 @@ fn a_bucket_of_a_floored_value_is_warned_of_and_its_rows_are_why() {
     check(
         "[bucket 16 of at][at seconds 4 floor 1h][user string]",
         expect![
-            "K10 computed of what keys do not hold: `bucket 16 of at` is computed of `at` before `floor`, and keys hold only its step, so a row cannot be addressed by the values that decoding returns; leave `of` out to compute it of the rest of the key, or leave `at` out of it"
+            "K10 computed from values that keys do not hold: `bucket 16 of at` is computed from `at` before `floor`, and keys hold only its step, so decoded values do not address the row; omit `of` to compute it from the rest of the key, or leave `at` out of it"
         ],
     );
     check(
         "[hash 2 of user,at][user string][at seconds 4 floor 1h][id u32]",
         expect![
-            "K10 computed of what keys do not hold: `hash 2 of user,at` is computed of `at` before `floor`, and keys hold only its step, so a row cannot be addressed by the values that decoding returns; write `of rest` to compute it of the rest of the key, or leave `at` out of it"
+            "K10 computed from values that keys do not hold: `hash 2 of user,at` is computed from `at` before `floor`, and keys hold only its step, so decoded values do not address the row; write `of rest` to compute it from the rest of the key, or leave `at` out of it"
         ],
     );
     // The rest of the key is computed from the bytes that keys hold.
@@ -133,9 +133,9 @@ fn the_template_of_the_readme_is_found_to_be_an_old_key_and_its_new_form_is_left
     check(
         "[blogger text]_[at millis digits desc]",
         expect![[r#"
-        K3 order is not that of the values: `blogger` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+        K3 keys do not sort as their values: `blogger` is followed by `_`: 'user0' sorts before 'user', since `0` is less than `_`; use string if that matters
         K6 long key: `at` takes 19 bytes, 8 in binary: 110 MB for ten million rows of one cell each
-        K8 keys are not unique: two events of one `blogger` with the same `at` (in millis) are one row; if there can be such, put an id behind it"#]],
+        K8 keys are not unique: two events of one `blogger` with the same `at` (in millis) are one row; if that can happen, put an id after it"#]],
     );
     check("[blogger string][at millis desc][post u32]", expect![""]);
 }
@@ -152,7 +152,7 @@ fn many_hosts_of_few_domains_are_seen_in_a_sample() {
     };
     let few = schema.check_with(&keys(1));
     let lines: Vec<_> = few.iter().map(ToString::to_string).collect();
-    expect!["K11 few leading domains: 500 keys of the sample begin with 500 hosts of 1 domain, by the last two parts of `host`, and the hosts of a domain stand together; put a bucket in front: domains=1, min=9"].assert_eq(&lines.join("\n"));
+    expect!["K11 few leading domains: 500 keys of the sample begin with 500 hosts of 1 domain, by the last two parts of `host`, and the hosts of a domain are adjacent; put a bucket before it: domains=1, min=9"].assert_eq(&lines.join("\n"));
     assert_eq!(schema.check_with(&keys(8)).len(), 1);
     assert!(schema.check_with(&keys(9)).is_empty());
     assert!(schema.check_with(&keys(1)[..99]).is_empty(), "too small a sample says nothing");
@@ -212,7 +212,7 @@ fn few_leading_values_are_seen_in_a_sample() {
     };
     let few = schema.check_with(&keys(3));
     assert_eq!(few[0].rule, Rule::FewLeadingValues);
-    expect!["K7 few leading values: 500 keys of the sample begin with 3 different values of `country`: that is into how many parts rows are spread; put a bucket in front, or another field first"].assert_eq(&few[0].to_string());
+    expect!["K7 few leading values: 500 keys of the sample begin with 3 different values of `country`: rows are spread over no more parts; put a bucket or another field before it"].assert_eq(&few[0].to_string());
     assert!(schema.check_with(&keys(100)).is_empty());
     assert!(schema.check_with(&keys(3)[..50]).is_empty(), "too small a sample says nothing");
 }
@@ -223,17 +223,17 @@ fn every_rule_says_what_it_is_and_why() {
         .map(|rule| format!("{} {}: {}", rule.code(), rule.name(), rule.reason()))
         .collect();
     expect![[r#"
-        K1 leading time: writes of one moment go to one region, whatever their number
-        K2 leading sequence: numbers that count up go to one region, as times do
-        K3 order is not that of the values: ranges and pages come in another order than expected
+        K1 leading time: all writes of a moment go to one region
+        K2 leading sequence: new rows of a rising number go to one region
+        K3 keys do not sort as their values: ranges and pages have an unexpected order
         K4 no delimiter: a scan of one value meets keys of longer values
-        K5 random salt: a get asks once for each salt, and two writes may make two rows
+        K5 random salt: a get reads once for each salt, and two writes may create two rows
         K6 long key: a key is stored with every cell of its row
         K7 few leading values: regions cannot be split between equal values
         K8 keys are not unique: the second of two events is a new version of the first
-        K9 number of buckets: one bucket spreads nothing, and every scan asks all of them
-        K10 computed of what keys do not hold: the values that decoding returns do not make the same key again
-        K11 few leading domains: the hosts of one domain stand together, in one region
+        K9 number of buckets: one bucket spreads nothing, and every scan reads all of them
+        K10 computed from values that keys do not hold: decoded values do not encode to the same key
+        K11 few leading domains: the hosts of one domain are adjacent, in one region
         T1 many families: every family has a memstore and files in every region
         T2 long names: family and qualifier are stored with every cell
         T3 long row keys: the row key is stored with every cell"#]]

@@ -19,7 +19,7 @@ fn a_bucket_that_is_given_must_be_the_one_that_is_computed() {
         template,
         [("shard", 6.into()), user()],
         expect![[
-            r#"`bucket 16 of user as shard`: the value given is not what is computed: given=6, computed=\x05"#
+            r#"`bucket 16 of user as shard`: the given value is not the computed one: given=6, computed=\x05"#
         ]],
     );
     check(
@@ -38,7 +38,7 @@ fn a_bucket_of_what_is_given_by_its_hash_has_to_be_named() {
         template,
         [user()],
         expect![
-            "`bucket 16 of user as shard`: cannot be computed of `user`: a hash is given, and the value is needed"
+            "`bucket 16 of user as shard`: cannot be computed from `user`: a hash is given, but the value is needed"
         ],
     );
     check(template, [("shard", 5.into()), user()], expect![[r#"\x05-9f9d"#]]);
@@ -89,7 +89,7 @@ fn a_salt_is_given_by_name_or_by_chance() {
     check(
         "[salt 2 ab as shard][id text]",
         [("shard", "c".into()), ("id", "a".into())],
-        expect!["`salt 2 ab as shard`: unknown label 'c'; there are: a, b"],
+        expect!["`salt 2 ab as shard`: unknown label 'c'; labels: a, b"],
     );
 
     let schema = KeySchema::parse("[salt 2 ab][salt 3][id text]").unwrap();
@@ -103,6 +103,6 @@ fn a_salt_is_given_by_name_or_by_chance() {
 
     let many =
         KeySchema::parse("[salt 60000][salt 60000][salt 60000][salt 60000][salt 60000][id text]");
-    expect!["too many salts to make a key with each: keys=18446744073709551615, max=65536"]
+    expect!["too many salts for a key with each: keys=18446744073709551615, max=65536"]
         .assert_eq(&many.unwrap().encode_all(&id).unwrap_err().to_string());
 }

@@ -82,34 +82,34 @@ fn tokens_of_something_else_are_refused() {
         &plan_of_bob,
         &token,
         Direction::Reverse,
-        expect!["the page token was made for reading in the other direction"],
+        expect!["the page token is of a read in the other direction"],
     );
     check(
         &plan(TEMPLATE, "user = 'eve'"),
         &token,
         forward,
-        expect!["the page token was made for another query"],
+        expect!["the page token is of another query"],
     );
     let template = "[bucket 8 of user][user string][n u8]";
     check(
         &plan(template, "user = 'bob'"),
         &token,
         forward,
-        expect!["the page token was made for another template of the key"],
+        expect!["the page token is of another template of the key"],
     );
-    check(&plan_of_bob, "bob", forward, expect!["the page token is not one: expected hex digits"]);
-    check(&plan_of_bob, "00", forward, expect!["the page token is not one, or was damaged"]);
+    check(&plan_of_bob, "bob", forward, expect!["the page token is invalid: expected hex digits"]);
+    check(&plan_of_bob, "00", forward, expect!["the page token is invalid or damaged"]);
     check(
         &plan_of_bob,
         &token.replace('7', "8"),
         forward,
-        expect!["the page token is not one, or was damaged"],
+        expect!["the page token is invalid or damaged"],
     );
     check(
         &plan_of_bob,
         &token[..token.len() - 2],
         forward,
-        expect!["the page token is not one, or was damaged"],
+        expect!["the page token is invalid or damaged"],
     );
     expect!["key does not fit: the key ends before its computed field: at=0"]
         .assert_eq(&plan(TEMPLATE, "").page_token(b"", forward).unwrap_err().to_string());

@@ -24,7 +24,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user = bob",
         expect![[r#"
-        expected a value; a text stands in quotes: 'bob': offset=7
+        expected a value; put text in quotes: 'bob': offset=7
           user = bob
                  ^"#]],
     );
@@ -32,7 +32,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user = 123",
         expect![[r#"
-        field `user` is a text, which stands in quotes; write '123': offset=7
+        field `user` is text, which needs quotes; write '123': offset=7
           user = 123
                  ^"#]],
     );
@@ -40,7 +40,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user = \"bob\"",
         expect![[r#"
-        unexpected character `"`; texts stand in single quotes: '…': offset=7
+        unexpected character `"`; put text in single quotes: '…': offset=7
           user = "bob"
                  ^"#]],
     );
@@ -96,7 +96,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user during 2022",
         expect![[r#"
-            field `user` is no time, `during` is for times: offset=0
+            field `user` is not a time, `during` is for times: offset=0
               user during 2022
               ^"#]],
     );
@@ -112,7 +112,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user != 'bob'",
         expect![[r#"
-        `!=` is not in the query language; it would read nearly every row; ask with < and with >: offset=5
+        `!=` is not in the query language; it would read nearly every row; use < and >: offset=5
           user != 'bob'
                ^"#]],
     );
@@ -136,7 +136,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user = null",
         expect![[r#"
-        nothing compares with null; ask with `is null`: offset=7
+        null cannot be compared; use `is null`: offset=7
           user = null
                  ^"#]],
     );
@@ -152,7 +152,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user in 'b'",
         expect![[r#"
-        expected `(` behind `in`: offset=8
+        expected `(` after `in`: offset=8
           user in 'b'
                   ^"#]],
     );
@@ -196,7 +196,7 @@ fn what_a_type_does_not_compare_with_is_said() {
         "[d f64][e enum(a,b)]",
         "e = 'c'",
         expect![[r#"
-            field `e` unknown label 'c'; there are: a, b: offset=4
+            field `e` unknown label 'c'; labels: a, b: offset=4
               e = 'c'
                   ^"#]],
     );
@@ -268,7 +268,7 @@ fn what_a_type_does_not_compare_with_is_said() {
         "[u text md5 4]",
         "u > 'a'",
         expect![[r#"
-        keys hold only a hash of `u`; ask with = or in: offset=0
+        keys hold only a hash of `u`; use = or in: offset=0
           u > 'a'
           ^"#]],
     );
@@ -284,7 +284,7 @@ fn what_a_type_does_not_compare_with_is_said() {
         "[u text]",
         "u under 'com'",
         expect![[r#"
-        field `u` is no domain, `under` is for the type `domain`: offset=0
+        field `u` is not a domain, `under` is for the type `domain`: offset=0
           u under 'com'
           ^"#]],
     );
@@ -308,7 +308,7 @@ fn what_a_type_does_not_compare_with_is_said() {
         "[r repeat(u8)]",
         "r > (1)",
         expect![[r#"
-        field `r` is a list: ask with =, in or starts with: offset=0
+        field `r` is a list: use =, in or starts with: offset=0
           r > (1)
           ^"#]],
     );

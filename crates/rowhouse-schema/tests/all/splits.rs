@@ -38,21 +38,21 @@ fn what_cannot_be_known_is_not_guessed() {
         "[id text]",
         4,
         expect![
-            "the template does not say how keys are spread, give the splits themselves: template=[id text]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
+            "the template does not determine how keys are spread, give the splits: template=[id text]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
         ],
     );
     check(
         "[at millis]",
         4,
         expect![
-            "the template does not say how keys are spread, give the splits themselves: template=[at millis]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
+            "the template does not determine how keys are spread, give the splits: template=[at millis]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
         ],
     );
     check(
         "[at millis digits 13]",
         4,
         expect![
-            "the template does not say how keys are spread, give the splits themselves: template=[at millis digits 13]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
+            "the template does not determine how keys are spread, give the splits: template=[at millis digits 13]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
         ],
     );
     check(

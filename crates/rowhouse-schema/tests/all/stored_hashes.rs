@@ -89,7 +89,7 @@ fn mistakes_are_told() {
     check(
         "user = 0x9f9d51bc",
         expect![[r#"
-        field `user` is a text, which stands in quotes; write '0x9f9d51bc'; hash(user) = 0x9f9d51bc asks for a stored hash: offset=7
+        field `user` is text, which needs quotes; write '0x9f9d51bc'; hash(user) = 0x9f9d51bc asks for a stored hash: offset=7
           user = 0x9f9d51bc
                  ^"#]],
     );
@@ -117,14 +117,14 @@ fn mistakes_are_told() {
     check(
         "hash(user) > 0x00",
         expect![[r#"
-        a stored hash is asked for with = or in: offset=0
+        a stored hash is compared by = or in: offset=0
           hash(user) > 0x00
           ^"#]],
     );
     check(
         "hash(user = 0x00",
         expect![[r#"
-        expected `)` behind the field: offset=10
+        expected `)` after the field: offset=10
           hash(user = 0x00
                     ^"#]],
     );
@@ -142,7 +142,7 @@ fn mistakes_are_told() {
 
     let mixed = Predicate::all().one_of("user", ["bob".into(), Value::Hashed(vec![0; 4])]);
     expect![
-        "field `user` is asked for stored hashes and values at once; a list holds one or the other"
+        "field `user` is compared with stored hashes and with values; a list holds one or the other"
     ]
     .assert_eq(&schema.plan(&mixed).unwrap_err().to_string());
 }

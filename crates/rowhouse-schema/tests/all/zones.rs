@@ -115,7 +115,7 @@ fn mistakes_are_told() {
     check(
         "[n u64 tz +08:00]",
         expect![[r"
-            `u64` is no time, it has no zone: offset=7
+            `u64` is not a time, it has no zone: offset=7
               [n u64 tz +08:00]
                      ^"]],
     );
@@ -136,14 +136,14 @@ fn mistakes_are_told() {
     check(
         "[at millis desc tz +08:00]",
         expect![[r"
-            `tz` stands before `desc`: offset=16
+            `tz` must be before `desc`: offset=16
               [at millis desc tz +08:00]
                               ^"]],
     );
     check(
         "[at phoenix.date tz +08:00]",
         expect![[r"
-            `phoenix.date` is written as elsewhere, `tz` changes that: offset=17
+            `phoenix.date` has the encoding of another system, `tz` would change it: offset=17
               [at phoenix.date tz +08:00]
                                ^"]],
     );

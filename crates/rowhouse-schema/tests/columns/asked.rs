@@ -159,7 +159,7 @@ fn a_mistake_in_a_condition_on_a_column_is_pointed_at() {
     check(
         "t during 2022",
         expect![[r#"
-            column `t` is no time, `during` is for times: offset=0
+            column `t` is not a time, `during` is for times: offset=0
               t during 2022
               ^"#]],
     );

@@ -40,21 +40,21 @@ fn a_value_that_a_column_cannot_hold_is_refused() {
     encode(
         "count",
         None::<u64>,
-        expect!["column `count`: null is no value of a column: leave the column out, or delete it"],
+        expect!["column `count`: null is not a value of a column: omit the column, or delete it"],
     );
     encode("cuont", 1, expect!["no column `cuont` is declared; did you mean `count`?"]);
     encode(
         "weight",
         1,
         expect![
-            "no column `weight` is declared; there are: colour, count, raw, total, price, follows"
+            "no column `weight` is declared; declared: colour, count, raw, total, price, follows"
         ],
     );
     encode(
         "price",
         1.0,
         expect![
-            "column `price` has many qualifiers, f:[at millis desc][id u32]: say which by the values of their fields"
+            "column `price` has many qualifiers, f:[at millis desc][id u32]: choose one by the values of its fields"
         ],
     );
     let columns = ColumnSchema::parse(COLUMNS).unwrap();
@@ -86,7 +86,7 @@ fn a_cell_gives_its_name_and_value_or_why_it_does_not_fit() {
         b"d",
         b"n",
         b"\0\0\0\0\0\0\0\x07\0",
-        expect!["value of `count` does not fit: the bytes go on behind the value: at=8"],
+        expect!["value of `count` does not fit: there are bytes after the value: at=8"],
     );
     check(
         b"d",

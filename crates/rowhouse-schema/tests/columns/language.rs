@@ -41,14 +41,14 @@ fn a_mistake_in_a_declaration_is_pointed_at() {
     check(
         "via colour string",
         expect![[r#"
-        expected family:qualifier, not via; a declaration is such as d:via colour string: offset=0
+        expected family:qualifier, not via; for example d:via colour string: offset=0
           via colour string
           ^"#]],
     );
     check(
         "d:via",
         expect![[r#"
-            expected a name and a type behind `d:via`; for example d:via via string: offset=5
+            expected a name and a type after `d:via`; for example d:via via string: offset=5
               d:via
                    ^"#]],
     );
@@ -62,14 +62,14 @@ fn a_mistake_in_a_declaration_is_pointed_at() {
     check(
         "d:count u64",
         expect![[r#"
-            expected a type behind `u64`; a name goes first: for example d:count count u64: offset=11
+            expected a type after `u64`; the name comes first: for example d:count count u64: offset=11
               d:count u64
                          ^"#]],
     );
     check(
         "d:count count",
         expect![[r#"
-        expected a type behind `count`; for example d:count count string: offset=13
+        expected a type after `count`; for example d:count count string: offset=13
           d:count count
                        ^"#]],
     );
@@ -118,7 +118,7 @@ fn a_mistake_in_a_declaration_is_pointed_at() {
     check(
         "d:n count u64 null first",
         expect![[r#"
-        `null` is for keys, a value is stored as it is; a column without a value is not there: offset=14
+        `null` is for keys, a value is stored as it is; a column without a value does not exist: offset=14
           d:n count u64 null first
                         ^"#]],
     );
@@ -153,7 +153,7 @@ fn a_mistake_in_a_declaration_is_pointed_at() {
     check(
         "[d text]:n count u64",
         expect![[r#"
-            a family has no fields, its qualifiers may: offset=0
+            a family has no fields, only its qualifiers: offset=0
               [d text]:n count u64
               ^"#]],
     );
@@ -181,7 +181,7 @@ fn a_mistake_in_a_declaration_is_pointed_at() {
     check(
         "d:[bucket 4 of at][at millis] count u64",
         expect![[r#"
-        `bucket 4 of at` is for keys; within a row nothing has to be spread: offset=2
+        `bucket 4 of at` is for keys; within a row there is nothing to spread: offset=2
           d:[bucket 4 of at][at millis] count u64
             ^"#]],
     );
@@ -249,15 +249,13 @@ fn a_name_is_of_a_field_and_a_column_only_where_the_key_holds_too_little() {
     check(
         "[user text md5 4]",
         "d:u user u64",
-        expect![
-            "`user` is a field of the key and a column: they have not the same values, `text` and `u64`"
-        ],
+        expect!["`user` is a field of the key and a column: their values differ, `text` and `u64`"],
     );
     check(
         "[base seconds 4 floor 1h]",
         "d:b base millis",
         expect![
-            "`base` is a field of the key and a column: they have not the same values, `seconds 4` and `millis`"
+            "`base` is a field of the key and a column: their values differ, `seconds 4` and `millis`"
         ],
     );
     check(
@@ -271,7 +269,7 @@ fn a_name_is_of_a_field_and_a_column_only_where_the_key_holds_too_little() {
         "[bucket 4 of user as b][user text]",
         "d:b b u8",
         expect![
-            "`b` is a field of the key and a column: names are there once, so choose another for the column"
+            "`b` is a field of the key and a column: names are unique, so choose another for the column"
         ],
     );
 }

@@ -13,21 +13,21 @@ fn modifiers_that_would_change_the_bytes_are_refused() {
     check(
         "[n java.long floor 10]",
         expect![[r#"
-        `java.long` is written as elsewhere, `floor` changes that: offset=13
+        `java.long` has the encoding of another system, `floor` would change it: offset=13
           [n java.long floor 10]
                        ^"#]],
     );
     check(
         "[n java.long desc]",
         expect![[r#"
-        `java.long` has no descending order elsewhere: offset=13
+        `java.long` has no descending order in its own system: offset=13
           [n java.long desc]
                        ^"#]],
     );
     check(
         "[n java.long null first]",
         expect![[r#"
-        `java.long` is never null elsewhere: offset=13
+        `java.long` is never null in its own system: offset=13
           [n java.long null first]
                        ^"#]],
     );
@@ -84,28 +84,28 @@ fn what_cannot_stand_behind_a_field_is_refused() {
     check(
         "[a ordered.blob_copy][n u8]",
         expect![[r#"
-        `ordered.blob_copy` goes on to the end of the key; it is the last field, and nothing stands behind it: offset=1
+        `ordered.blob_copy` extends to the end of the key; it must be the last field, with nothing after it: offset=1
           [a ordered.blob_copy][n u8]
            ^"#]],
     );
     check(
         "[a phoenix.varbinary][n phoenix.integer]",
         expect![[r#"
-        `phoenix.varbinary` goes on to the end of the key; it is the last field, and nothing stands behind it: offset=1
+        `phoenix.varbinary` extends to the end of the key; it must be the last field, with nothing after it: offset=1
           [a phoenix.varbinary][n phoenix.integer]
            ^"#]],
     );
     check(
         "[a tuple.string][n u8]",
         expect![[r#"
-        a byte FF behind `a` would be read as part of it; behind it stand the end of the key, a literal, or another type of tuple: offset=1
+        a byte FF after `a` would be read as part of it; after it must come the end of the key, a literal, or another type of tuple: offset=1
           [a tuple.string][n u8]
            ^"#]],
     );
     check(
         r"[a tuple.string]\xFF[n u8]",
         expect![[r#"
-        a byte FF behind `a` would be read as part of it; behind it stand the end of the key, a literal, or another type of tuple: offset=1
+        a byte FF after `a` would be read as part of it; after it must come the end of the key, a literal, or another type of tuple: offset=1
           [a tuple.string]\xFF[n u8]
            ^"#]],
     );
@@ -123,7 +123,7 @@ fn buckets_of_others_say_what_they_take() {
     check(
         "[bucket 16 of a by phoenix.salt][a phoenix.varchar]",
         expect![[r#"
-        `phoenix.salt` is made of all bytes behind it; write [bucket 16 by phoenix.salt]: offset=19
+        `phoenix.salt` is computed from all bytes after it; write [bucket 16 by phoenix.salt]: offset=19
           [bucket 16 of a by phoenix.salt][a phoenix.varchar]
                              ^"#]],
     );
@@ -137,7 +137,7 @@ fn buckets_of_others_say_what_they_take() {
     check(
         "[bucket 16 of n by java.hashcode][n phoenix.bigint]",
         expect![[r#"
-        `java.hashcode` is not known of `phoenix.bigint`; it is of texts, of bytes, and of whole numbers of 4 or 8 bytes: offset=14
+        `java.hashcode` is not defined for `phoenix.bigint`; it is of texts, of bytes, and of whole numbers of 4 or 8 bytes: offset=14
           [bucket 16 of n by java.hashcode][n phoenix.bigint]
                         ^"#]],
     );
@@ -176,10 +176,10 @@ fn values_that_would_be_read_as_others_are_refused() {
     ];
     expect![[r#"
         field `a`: a value cannot be empty: that is null in Phoenix
-        field `a`: a value cannot hold a zero byte, it would end there: value='x\x00'
-        no field has a value, and no key is of separators alone
+        field `a`: a value cannot contain a zero byte, it would end there: value='x\x00'
+        no field has a value, and a key cannot consist of separators
         field `a`: not an ASCII text of at least one character: 'ü'
-        field `a`: a value cannot hold a zero byte, it would end there: value='\x00'
+        field `a`: a value cannot contain a zero byte, it would end there: value='\x00'
         field `a`: too many digits: value=10000000000000000000000000000000000001, digits=38, max=31
         field `a`: value out of range: value=-0.0, min=0.0, max=inf
         field `a`: value out of range: value=170141183460469231731687303715884105727, min=-99999999999999999999999999999999999999, max=99999999999999999999999999999999999999
@@ -192,5 +192,5 @@ fn advice_warns_of_remainders_with_a_sign() {
     assert_eq!(schema.computed()[0].count(), Some(31));
     let findings = schema.check();
     let finding = findings.iter().find(|finding| finding.rule == Rule::BucketCount).unwrap();
-    expect!["K9 number of buckets: `bucket 16 of at by java.hashcode` has 31 values, not 16, for a remainder in Java has the sign of the hash, and takes two bytes: it describes tables that have it; for a new one leave `by java.hashcode` out"].assert_eq(&finding.to_string());
+    expect!["K9 number of buckets: `bucket 16 of at by java.hashcode` has 31 values, not 16, because a remainder in Java has the sign of the hash, and takes two bytes: it describes existing tables; for a new one omit `by java.hashcode`"].assert_eq(&finding.to_string());
 }

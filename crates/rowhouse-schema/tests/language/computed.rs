@@ -36,14 +36,14 @@ fn computed_fields_say_what_they_are_of() {
     check(
         "[bucket 4 of a,a][a u8]",
         expect![[r#"
-        `a` is there twice: offset=15
+        `a` is given twice: offset=15
           [bucket 4 of a,a][a u8]
                          ^"#]],
     );
     check(
         "[bucket 4 of][a u8]",
         expect![[r#"
-        expected the names of fields behind `of`, or `rest`: offset=12
+        expected the names of fields after `of`, or `rest`: offset=12
           [bucket 4 of][a u8]
                       ^"#]],
     );
@@ -57,35 +57,35 @@ fn computed_fields_say_what_they_are_of() {
     check(
         "[bucket 4 of a desc][a u8]",
         expect![[r#"
-        `desc` cannot stand here; in this order: of FIELDS, by HASH, digits or hex, as NAME: offset=15
+        `desc` is not allowed here; in this order: of FIELDS, by HASH, digits or hex, as NAME: offset=15
           [bucket 4 of a desc][a u8]
                          ^"#]],
     );
     check(
         "[bucket 4 hex of a][a u8]",
         expect![[r#"
-        `of` cannot stand here; in this order: of FIELDS, by HASH, digits or hex, as NAME: offset=14
+        `of` is not allowed here; in this order: of FIELDS, by HASH, digits or hex, as NAME: offset=14
           [bucket 4 hex of a][a u8]
                         ^"#]],
     );
     check(
         "[a u8][bucket 4]",
         expect![[r#"
-        no field stands behind it to compute it of; name the fields: of user,day: offset=7
+        there is no field after it to compute it from; name the fields: of user,day: offset=7
           [a u8][bucket 4]
                  ^"#]],
     );
     check(
         "[bucket 4][bucket 2][a u8]",
         expect![[r#"
-        nothing computed may stand behind what is computed of the rest; name the fields: of user,day: offset=1
+        no computed field is allowed after one that is computed from the rest; name the fields: of user,day: offset=1
           [bucket 4][bucket 2][a u8]
            ^"#]],
     );
     check(
         "[bucket 4 of b][bucket 2 of a as b][a u8]",
         expect![[r#"
-        `b` is computed, and nothing is computed of that: offset=13
+        `b` is computed, and cannot be an operand: offset=13
           [bucket 4 of b][bucket 2 of a as b][a u8]
                        ^"#]],
     );
@@ -120,7 +120,7 @@ fn computed_fields_say_what_they_are_of() {
     check(
         "[salt 4 aabb][a u8]",
         expect![[r#"
-        a character is there twice: offset=8
+        duplicate character: offset=8
           [salt 4 aabb][a u8]
                   ^"#]],
     );
@@ -134,7 +134,7 @@ fn computed_fields_say_what_they_are_of() {
     check(
         "[salt 2 as][a u8]",
         expect![[r#"
-        expected a name behind `as`: offset=10
+        expected a name after `as`: offset=10
           [salt 2 as][a u8]
                     ^"#]],
     );
@@ -148,7 +148,7 @@ fn computed_fields_say_what_they_are_of() {
     check(
         "[bucket]",
         expect![[r#"
-        expected a number behind `bucket`; for example [bucket 16 of user]: offset=7
+        expected a number after `bucket`; for example [bucket 16 of user]: offset=7
           [bucket]
                  ^"#]],
     );

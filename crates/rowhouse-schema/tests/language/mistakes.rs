@@ -53,7 +53,7 @@ fn mistakes_are_pointed_at() {
     check(
         r"a\x4[n u8]",
         expect![[r#"
-        expected two hex digits behind \x: offset=1
+        expected two hex digits after \x: offset=1
           a\x4[n u8]
            ^"#]],
     );
@@ -67,7 +67,7 @@ fn mistakes_are_pointed_at() {
     check(
         "[user]",
         expect![[r#"
-        expected a type behind `user`; for example [user string]: offset=5
+        expected a type after `user`; for example [user string]: offset=5
           [user]
                ^"#]],
     );
@@ -81,21 +81,21 @@ fn mistakes_are_pointed_at() {
     check(
         "[user  string]",
         expect![[r#"
-        a space too many: offset=6
+        superfluous space: offset=6
           [user  string]
                 ^"#]],
     );
     check(
         "[user string ]",
         expect![[r#"
-        a space too many: offset=12
+        superfluous space: offset=12
           [user string ]
                       ^"#]],
     );
     check(
         "[ user string]",
         expect![[r#"
-        a space too many: offset=1
+        superfluous space: offset=1
           [ user string]
            ^"#]],
     );
@@ -200,7 +200,7 @@ fn mistakes_are_pointed_at() {
     check(
         "[n u8 desc digits]",
         expect![[r#"
-        `digits` stands before `desc`: offset=11
+        `digits` must be before `desc`: offset=11
           [n u8 desc digits]
                      ^"#]],
     );
@@ -270,7 +270,7 @@ fn mistakes_are_pointed_at() {
     check(
         "[user 8]",
         expect![[r#"
-        expected a type behind `user`, not a number; for example [user digits 8]: offset=6
+        expected a type after `user`, not a number; for example [user digits 8]: offset=6
           [user 8]
                 ^"#]],
     );
@@ -291,14 +291,14 @@ fn mistakes_are_pointed_at() {
     check(
         "[user text][name string]",
         expect![[r#"
-            `user` has no end: behind `text` stand the end of the key, a literal, or only fields of fixed width, and `name string` has none; use [user string], or put a literal such as _ behind it: offset=1
+            `user` has no end: after `text` must come the end of the key, a literal, or only fields of fixed width, and `name string` has none; use [user string], or put a literal such as _ after it: offset=1
               [user text][name string]
                ^"#]],
     );
     check(
         "[user text][name text]",
         expect![[r#"
-            `user` has no end: behind `text` stand the end of the key, a literal, or only fields of fixed width, and `name text` has none; use [user string], or put a literal such as _ behind it: offset=1
+            `user` has no end: after `text` must come the end of the key, a literal, or only fields of fixed width, and `name text` has none; use [user string], or put a literal such as _ after it: offset=1
               [user text][name text]
                ^"#]],
     );

@@ -8,14 +8,14 @@ fn modifiers_say_where_they_stand_and_what_they_exclude() {
     check(
         "[n u8 floor]",
         expect![[r#"
-        expected a step behind `floor`: 1h, 15m, 1d, or 100 for a number: offset=11
+        expected a step after `floor`: 1h, 15m, 1d, or 100 for a number: offset=11
           [n u8 floor]
                      ^"#]],
     );
     check(
         "[n u8 floor 1h]",
         expect![[r#"
-            the field counts no time, write floor 1: offset=12
+            the field is not a time, write floor 1: offset=12
               [n u8 floor 1h]
                           ^"#]],
     );
@@ -50,14 +50,14 @@ fn modifiers_say_where_they_stand_and_what_they_exclude() {
     check(
         "[n u8 desc floor 10]",
         expect![[r#"
-        `floor` stands before `desc`: offset=11
+        `floor` must be before `desc`: offset=11
           [n u8 desc floor 10]
                      ^"#]],
     );
     check(
         "[n u64 hex digits]",
         expect![[r#"
-        `hex` and `digits` cannot both be: offset=11
+        `hex` and `digits` exclude each other: offset=11
           [n u64 hex digits]
                      ^"#]],
     );
@@ -92,35 +92,35 @@ fn modifiers_say_where_they_stand_and_what_they_exclude() {
     check(
         "[n u8 reverse desc]",
         expect![[r#"
-        there is no order left that `desc` could turn round: offset=14
+        there is no order that `desc` could reverse: offset=14
           [n u8 reverse desc]
                         ^"#]],
     );
     check(
         "[s string md5 4 desc]",
         expect![[r#"
-        there is no order left that `desc` could turn round: offset=16
+        there is no order that `desc` could reverse: offset=16
           [s string md5 4 desc]
                           ^"#]],
     );
     check(
         "[s string reverse md5 4]",
         expect![[r#"
-        `reverse` is pointless before a hash, which is made of the value: offset=18
+        `reverse` is pointless before a hash, which is computed from the value: offset=18
           [s string reverse md5 4]
                             ^"#]],
     );
     check(
         "[n u8 digits md5 4]",
         expect![[r#"
-        a hash is made of the value, nothing stands between them: offset=13
+        a hash is computed from the value, nothing is allowed between them: offset=13
           [n u8 digits md5 4]
                        ^"#]],
     );
     check(
         "[n u8 floor 10 md5 4]",
         expect![[r#"
-        a hash is made of the value, nothing stands between them: offset=15
+        a hash is computed from the value, nothing is allowed between them: offset=15
           [n u8 floor 10 md5 4]
                          ^"#]],
     );
@@ -176,14 +176,14 @@ fn modifiers_say_where_they_stand_and_what_they_exclude() {
     check(
         "[r repeat(u8) desc]",
         expect![[r#"
-        `desc` cannot stand behind repeat(…): offset=14
+        `desc` is not allowed after repeat(…): offset=14
           [r repeat(u8) desc]
                         ^"#]],
     );
     check(
         "[n u8 null first desc]",
         expect![[r#"
-        `desc` stands before `null`: offset=17
+        `desc` must be before `null`: offset=17
           [n u8 null first desc]
                            ^"#]],
     );
@@ -197,7 +197,7 @@ fn modifiers_say_where_they_stand_and_what_they_exclude() {
     check(
         "[n u8 pad x]",
         expect![[r#"
-        `pad` stands behind `text N`: offset=6
+        `pad` follows `text N`: offset=6
           [n u8 pad x]
                 ^"#]],
     );

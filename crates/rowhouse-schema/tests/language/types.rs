@@ -8,14 +8,14 @@ fn types_say_what_they_need() {
     check(
         "[e enum]",
         expect![[r#"
-        expected parentheses behind `enum`: enum(open,closed): offset=3
+        expected parentheses after `enum`: enum(open,closed): offset=3
           [e enum]
              ^"#]],
     );
     check(
         "[e enum(a,a)]",
         expect![[r#"
-        the label `a` is there twice: offset=10
+        duplicate label `a` is given twice: offset=10
           [e enum(a,a)]
                     ^"#]],
     );
@@ -113,14 +113,14 @@ fn types_say_what_they_need() {
     check(
         "[r repeat(u8)]x",
         expect![[r#"
-        what is repeated goes on to the end of the key; it is the last field, and nothing stands behind it: offset=1
+        repeated values extend to the end of the key; it must be the last field, with nothing after it: offset=1
           [r repeat(u8)]x
            ^"#]],
     );
     check(
         "[r repeat(u8)][n u8]",
         expect![[r#"
-        what is repeated goes on to the end of the key; it is the last field, and nothing stands behind it: offset=1
+        repeated values extend to the end of the key; it must be the last field, with nothing after it: offset=1
           [r repeat(u8)][n u8]
            ^"#]],
     );
@@ -141,21 +141,21 @@ fn types_say_what_they_need() {
     check(
         "[d decimal]5[n u8]",
         expect![[r#"
-        a digit behind `d` would be read as part of it; put another literal there: offset=1
+        a digit after `d` would be read as part of it; put another literal there: offset=1
           [d decimal]5[n u8]
            ^"#]],
     );
     check(
         "[d decimal][s string]",
         expect![[r#"
-        `d` has no end: behind `decimal` stand the end of the key, a literal, or only fields of fixed width, and `s string` has none; use [d string], or put a literal such as _ behind it: offset=1
+        `d` has no end: after `decimal` must come the end of the key, a literal, or only fields of fixed width, and `s string` has none; use [d string], or put a literal such as _ after it: offset=1
           [d decimal][s string]
            ^"#]],
     );
     check(
         "[d domain][n u8 null first]",
         expect![[r#"
-        `d` has no end: behind `domain` stand the end of the key, a literal, or only fields of fixed width, and `n u8 null first` has none; use [d string], or put a literal such as _ behind it: offset=1
+        `d` has no end: after `domain` must come the end of the key, a literal, or only fields of fixed width, and `n u8 null first` has none; use [d string], or put a literal such as _ after it: offset=1
           [d domain][n u8 null first]
            ^"#]],
     );

@@ -13,14 +13,18 @@ fn values_are_refused_by_name() {
         "[f text]_",
         "a_b".into(),
         expect![
-            "field `f`: a value cannot hold the literal behind the field, it would end there: value='a_b', literal=_"
+            "field `f`: a value cannot contain the literal after the field, it would end there: value='a_b', literal=_"
         ],
     );
-    check("[f text]", "".into(), expect!["the values make an empty key, and no row key is empty"]);
+    check(
+        "[f text]",
+        "".into(),
+        expect!["the values encode to an empty key, which no row can have"],
+    );
     check(
         "[f text]",
         "a".repeat(32_768).into(),
-        expect!["the values make a key that is too long: len=32768, max=32767"],
+        expect!["the values encode to a key that is too long: len=32768, max=32767"],
     );
     check("[f text]", 7.into(), expect!["field `f`: takes a text, not the number 7"]);
     check(
@@ -40,7 +44,9 @@ fn values_are_refused_by_name() {
     check(
         "[f millis]",
         "2022-12-01T00:00:00.0001".into(),
-        expect!["field `f`: holds millis, the value is finer: value=2022-12-01T00:00:00.000100Z"],
+        expect![
+            "field `f`: holds millis, the value is more precise: value=2022-12-01T00:00:00.000100Z"
+        ],
     );
     check(
         "[f millis]",
@@ -95,14 +101,10 @@ fn values_are_refused_by_name() {
     check(
         "[f enum(open,closed)]",
         "gone".into(),
-        expect!["field `f`: unknown label 'gone'; there are: open, closed"],
+        expect!["field `f`: unknown label 'gone'; labels: open, closed"],
     );
     check("[f bool]", 1.into(), expect!["field `f`: takes true or false, not the number 1"]);
-    check(
-        "[f f64]",
-        f64::NAN.into(),
-        expect!["field `f`: NaN has no place in an order and cannot be held"],
-    );
+    check("[f f64]", f64::NAN.into(), expect!["field `f`: NaN has no order and cannot be stored"]);
     check(
         "[f f32]",
         0.1.into(),
@@ -112,7 +114,7 @@ fn values_are_refused_by_name() {
     check(
         "[f date]",
         "2022-12-01T08".into(),
-        expect!["field `f`: holds days, the value is finer: value=2022-12-01T08:00:00.000Z"],
+        expect!["field `f`: holds days, the value is more precise: value=2022-12-01T08:00:00.000Z"],
     );
     check(
         "[f ymd]",
@@ -128,11 +130,7 @@ fn values_are_refused_by_name() {
             "field `f`: value out of range: value=-1, min=0, max=99999999999999999999999999999999999999"
         ],
     );
-    check(
-        "[f u8]",
-        Value::Null,
-        expect!["field `f`: has a value always: add null first or null last"],
-    );
+    check("[f u8]", Value::Null, expect!["field `f`: is never null: add null first or null last"]);
     check(
         "[f repeat(u8 u8)]",
         Value::List(vec![7.into()]),
@@ -173,7 +171,7 @@ fn keys_that_do_not_fit_say_where() {
     check(
         "[f text]_[n u8]",
         b"abc_de",
-        expect!["key does not fit: the key goes on behind its last field: at=5"],
+        expect!["key does not fit: the key continues after its last field: at=5"],
     );
     check(
         "[f text][n u16]",
@@ -195,7 +193,7 @@ fn keys_that_do_not_fit_say_where() {
         "[f millis]",
         b"\xff\0\0\0\0\0\0\0",
         expect![[
-            r#"key does not fit: field `f`: \xFF\x00\x00\x00\x00\x00\x00\x00 is no value of the field: at=0"#
+            r#"key does not fit: field `f`: \xFF\x00\x00\x00\x00\x00\x00\x00 is not a value of the field: at=0"#
         ]],
     );
     check(
@@ -206,17 +204,17 @@ fn keys_that_do_not_fit_say_where() {
     check(
         "[f u8 digits]",
         b"300",
-        expect!["key does not fit: field `f`: 300 is no value of the field: at=0"],
+        expect!["key does not fit: field `f`: 300 is not a value of the field: at=0"],
     );
     check(
         "[f bool]",
         b"\x02",
-        expect![[r#"key does not fit: field `f`: \x02 is no value of the field: at=0"#]],
+        expect![[r#"key does not fit: field `f`: \x02 is not a value of the field: at=0"#]],
     );
     check(
         "[f enum(a,b)]",
         b"\x02",
-        expect![[r#"key does not fit: field `f`: \x02 is no value of the field: at=0"#]],
+        expect![[r#"key does not fit: field `f`: \x02 is not a value of the field: at=0"#]],
     );
     check(
         "[f hex 4]",
@@ -231,25 +229,25 @@ fn keys_that_do_not_fit_say_where() {
     check(
         "[f ymd]",
         b"20230229",
-        expect!["key does not fit: field `f`: 20230229 is no value of the field: at=0"],
+        expect!["key does not fit: field `f`: 20230229 is not a value of the field: at=0"],
     );
     check(
         "[f f64]",
         b"\xff\xff\xff\xff\xff\xff\xff\xff",
         expect![[
-            r#"key does not fit: field `f`: \xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF is no value of the field: at=0"#
+            r#"key does not fit: field `f`: \xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF is not a value of the field: at=0"#
         ]],
     );
     check(
         "[f decimal]",
         b"007",
-        expect!["key does not fit: field `f`: 007 is no decimal number: at=0"],
+        expect!["key does not fit: field `f`: 007 is not a decimal number: at=0"],
     );
     check(
         "[f seconds 4 floor 1h]",
         b"\0\0\0\x01",
         expect![[
-            r#"key does not fit: field `f`: \x00\x00\x00\x01 is no value of the field: at=0"#
+            r#"key does not fit: field `f`: \x00\x00\x00\x01 is not a value of the field: at=0"#
         ]],
     );
     check(
@@ -267,7 +265,7 @@ fn keys_that_do_not_fit_say_where() {
     check(
         "[bucket 4 of f][f u8]",
         b"\x09\x01",
-        expect![[r#"key does not fit: `bucket 4 of f`: \x09 is no value of the field: at=0"#]],
+        expect![[r#"key does not fit: `bucket 4 of f`: \x09 is not a value of the field: at=0"#]],
     );
     check(
         "[bucket 4 of f][f u8]",
@@ -277,6 +275,6 @@ fn keys_that_do_not_fit_say_where() {
     check(
         "[salt 2 ab][f u8]",
         b"c\x01",
-        expect!["key does not fit: `salt 2 ab`: c is no value of the field: at=0"],
+        expect!["key does not fit: `salt 2 ab`: c is not a value of the field: at=0"],
     );
 }

@@ -179,10 +179,7 @@ impl AnswerBytes {
         match self.max {
             Some(max) if self.bytes > max => Err(Error::new(
                 ErrorKind::ResponseTooLarge,
-                format!(
-                    "the answer is full, ask for the rest again: bytes={}, max={max}",
-                    self.bytes
-                ),
+                format!("the response is full, retry the rest: bytes={}, max={max}", self.bytes),
             )),
             _ => Ok(()),
         }

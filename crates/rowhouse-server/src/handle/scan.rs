@@ -170,7 +170,7 @@ fn resume(
     // Another call uses the scanner and may itself be waiting for a thread. HBase does not wait for
     // it.
     let mut scanner = held.ok_or_else(|| {
-        let message = format!("another call for the scanner is under way: scanner={id}");
+        let message = format!("another call for the scanner is running: scanner={id}");
         Error::new(ErrorKind::OutOfOrderScanner, message)
     })?;
     if let Some(number) = call.next_call_seq {

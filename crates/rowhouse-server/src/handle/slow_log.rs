@@ -32,7 +32,7 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize) {
         bytes,
         client = caller.address,
         param,
-        "a call was slow, or its answer large"
+        "slow call or large response"
     );
     log.add(proto::SlowLogPayload {
         start_time: began_millis(took),

@@ -119,7 +119,7 @@ fn what_is_no_hfile_or_in_no_family_is_refused_and_left() {
     refused(&own_numbers, "is not supported");
     let mut far = request(&region, &token, &files[0]);
     far.family_path[0].path = "hdfs://host/file".into();
-    refused(&far, "only files of the server's machine are loaded, file:/…: hdfs://host/file");
+    refused(&far, "only local files of the server can be loaded (file:/…): hdfs://host/file");
     assert!(files[0].exists() && text.exists());
 }
 

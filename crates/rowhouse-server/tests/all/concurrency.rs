@@ -198,7 +198,7 @@ fn answers_find_their_calls_on_a_crowded_connection() {
     }
     while !asked.is_empty() {
         let (call, body) = client.receive_body();
-        let start = asked.remove(&call).expect("an answer to no call");
+        let start = asked.remove(&call).expect("a response to an unknown call");
         let answer = ScanResult::from_proto(body.message().unwrap(), &mut body.cells(None));
         let answer = answer.unwrap();
         assert_eq!(crate::support::rows_of(&answer)[0].0, format!("{start:03}"));

@@ -73,7 +73,7 @@ fn one_sees_the_changes_in_front_of_it_and_leaves_the_others_when_it_fails() {
     server.create_table("t", &["cf"], &[]);
     expect![[r#"
         0: Done
-        1: No registered coprocessor service found in region REGION: the table has to declare org.apache.hadoop.hbase.coprocessor.AggregateImplementation
+        1: No registered coprocessor service found in region REGION: the table must declare org.apache.hadoop.hbase.coprocessor.AggregateImplementation
     "#]].assert_eq(&show(&server, false, vec![put("1"), count_rows()]));
     let mut master = server.connect(Service::Master);
     let message = proto::GetTableDescriptorsRequest {

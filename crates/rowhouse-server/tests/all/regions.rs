@@ -21,7 +21,7 @@ fn a_switch_that_is_off_stays_off_over_a_restart() {
     assert_eq!(master.call(&set(false, &[SPLIT, MERGE])).unwrap().prev_value, [true, true]);
     assert_eq!(master.call(&set(true, &[MERGE])).unwrap().prev_value, [false]);
     let error = master.call(&set(true, &[7])).unwrap_err();
-    assert!(error.message.ends_with("a switch is not known: 7"), "{}", error.message);
+    assert!(error.message.ends_with("unknown switch: 7"), "{}", error.message);
     let server = TestServer::start_in(server.stop());
     let mut master = server.connect(Service::Master);
     let mut is_on = |switch_type| {

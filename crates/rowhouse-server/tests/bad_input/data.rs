@@ -67,7 +67,9 @@ fn regions_that_are_not_there_are_not_served() {
     );
     scene.check_message(
         &full(b"t,,1795220131100."),
-        &expect!["call 7, do not retry: DoNotRetryIOException: no region name: t,,1795220131100."],
+        &expect![
+            "call 7, do not retry: DoNotRetryIOException: not a region name: t,,1795220131100."
+        ],
     );
     scene.check_message(
         &full(b".."),
@@ -76,7 +78,7 @@ fn regions_that_are_not_there_are_not_served() {
     scene.check_message(
         &full(b"t,\xff\xff,1.\xff\xfe."),
         &expect![[
-            r#"call 7, do not retry: DoNotRetryIOException: no encoded region name: \xFF\xFE"#
+            r#"call 7, do not retry: DoNotRetryIOException: not an encoded region name: \xFF\xFE"#
         ]],
     );
     scene.check_message(
@@ -236,7 +238,7 @@ fn what_is_not_done_is_refused_by_name() {
     let mut short_ttl = put(&region, "a", "cf");
     let ttl = proto::NameBytesPair { name: "_ttl".into(), value: Some("1234".into()) };
     short_ttl.mutation.attribute.push(ttl);
-    scene.check_message(&short_ttl, &expect!["call 7, do not retry: DoNotRetryIOException: the time to live of a mutation has 8 bytes: len=4"]);
+    scene.check_message(&short_ttl, &expect!["call 7, do not retry: DoNotRetryIOException: the TTL of a mutation must have 8 bytes: len=4"]);
 }
 
 #[test]
@@ -274,7 +276,7 @@ fn times_that_cannot_be_are_refused() {
 fn the_catalog_cannot_be_written() {
     let mut scene = Scene::new();
     let meta = RegionRef::encoded("1588230740");
-    scene.check_message(&put(&meta, "a", "info"), &expect!["call 7, do not retry: DoNotRetryIOException: hbase:meta is made from the manifest and cannot be written"]);
+    scene.check_message(&put(&meta, "a", "info"), &expect!["call 7, do not retry: DoNotRetryIOException: hbase:meta is synthesized from the manifest and cannot be written"]);
     scene.check_message(&get(&meta, b"a", "nope"), &expect!["call 7: answered"]);
 }
 

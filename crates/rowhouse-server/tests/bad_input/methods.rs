@@ -28,18 +28,18 @@ fn every_method_is_answered_and_those_that_are_never_done_say_why() {
     }
     expect![[r#"
         ClientService.ExecRegionServerService is not supported: only regions have coprocessors
-        AdminService.UpdateFavoredNodes is not supported: files lie on one machine
+        AdminService.UpdateFavoredNodes is not supported: files are on one machine
         AdminService.OpenRegion is not supported: there is no master in another process
         AdminService.CloseRegion is not supported: there is no master in another process
         AdminService.ExecuteProcedures is not supported: there is no master in another process
         AdminService.ReplicateWALEntry is not supported: there is no replication
         AdminService.Replay is not supported: a region has no replicas
-        MasterService.ExecProcedureWithRet is not supported: no procedure of clients gives data back
+        MasterService.ExecProcedureWithRet is not supported: client procedures return no data
         MasterService.ExecMasterService is not supported: only regions have coprocessors
         MasterService.AddReplicationPeer is not supported: there is no replication
         MasterService.UpdateReplicationPeerConfig is not supported: there is no replication
-        HbckService.SetTableStateInMeta is not supported: hbase:meta is made from the manifest
-        HbckService.SetRegionStateInMeta is not supported: hbase:meta is made from the manifest
+        HbckService.SetTableStateInMeta is not supported: hbase:meta is synthesized from the manifest
+        HbckService.SetRegionStateInMeta is not supported: hbase:meta is synthesized from the manifest
     "#]]
     .assert_eq(&refused);
 }

@@ -32,7 +32,7 @@ fn whole(report: CheckReport, what: &str) -> Result<CheckReport> {
     match report.problems.first() {
         None => Ok(report),
         Some(first) => Err(Error::corruption(format!(
-            "{what} is not whole, nothing was made: {first}; problems={}",
+            "{what} is damaged, nothing was written: {first}; problems={}",
             report.problems.len()
         ))),
     }

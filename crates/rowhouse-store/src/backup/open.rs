@@ -131,7 +131,7 @@ impl Store {
     /// Returns the store's directory.
     fn path(&self) -> Result<std::path::PathBuf> {
         self.directory_path().ok_or_else(|| {
-            Error::unsupported("a store that is closed, or on a disk of its own, cannot be copied")
+            Error::unsupported("a closed store, or one on a custom disk, cannot be copied")
         })
     }
 }

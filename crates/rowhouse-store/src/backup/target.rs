@@ -30,7 +30,7 @@ impl Target {
     /// `InvalidRequest` if its name or its temporary name is taken; `Io`.
     pub(super) fn create(path: &Path) -> Result<Self> {
         let Some(name) = path.file_name() else {
-            return Err(Error::invalid(format!("{} is no name for a directory", path.display())));
+            return Err(Error::invalid(format!("{} is not a directory name", path.display())));
         };
         let mut unfinished = name.to_owned();
         unfinished.push(".");
@@ -39,9 +39,9 @@ impl Target {
         for taken in [path, &*unfinished] {
             match fs::symlink_metadata(taken) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(at("cannot look at", taken, source)),
+                Err(source) => return Err(at("cannot read", taken, source)),
                 Ok(_) => {
-                    let message = format!("{} is there already", taken.display());
+                    let message = format!("{} already exists", taken.display());
                     return Err(Error::invalid(message));
                 }
             }
@@ -70,7 +70,7 @@ impl Target {
         fs::hard_link(from, &to).map_err(|source| match source.kind() {
             io::ErrorKind::CrossesDevices | io::ErrorKind::Unsupported => {
                 Error::unsupported(format!(
-                    "a checkpoint has links to the store's files, and must be on a file system with them: \
+                    "a checkpoint links to the store's files and must be on the same file system: \
                      {}, {source}",
                     self.path.display()
                 ))
@@ -134,7 +134,8 @@ impl Drop for Target {
         if !self.is_finished
             && let Err(error) = fs::remove_dir_all(&self.unfinished)
         {
-            tracing::warn!(dir = %self.unfinished.display(), %error, "what was copied cannot be removed");
+            tracing::warn!(dir = %self.unfinished.display(), %error, "the copied files cannot be \
+                                                                      removed");
         }
     }
 }

@@ -292,14 +292,14 @@ impl State {
         let known = self.failed.get(&job.key).is_some_and(|failure| failure.message == message);
         let (region, family) = (job.family.region_id(), rowhouse_model::escape(job.family.name()));
         if known {
-            tracing::debug!(error = message, region, %family, ?wait, "files still cannot be merged");
+            tracing::debug!(error = message, region, %family, ?wait, "a compaction still fails");
         } else {
             tracing::error!(
                 error = message,
                 region,
                 %family,
                 retry_in = ?wait,
-                "files cannot be merged; they stay as they are"
+                "a compaction failed; its files are unchanged"
             );
         }
         let retry = Instant::now() + wait;

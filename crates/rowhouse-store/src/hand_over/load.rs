@@ -38,13 +38,13 @@ pub fn files_to_load(dir: impl AsRef<Path>) -> Result<Vec<(Bytes, PathBuf)>> {
     let mut files = Vec::new();
     for folder in listed(dir.as_ref())? {
         if !folder.is_dir() {
-            return Err(Error::invalid(format!("{} is no family's folder", folder.display())));
+            return Err(Error::invalid(format!("{} is not a family's folder", folder.display())));
         }
         let family = folder.file_name().unwrap_or_default().as_bytes();
         let family = Bytes::copy_from_slice(family);
         for file in listed(&folder)? {
             if file.is_dir() {
-                return Err(Error::invalid(format!("{} is no HFile", file.display())));
+                return Err(Error::invalid(format!("{} is not an HFile", file.display())));
             }
             files.push((family.clone(), file));
         }

@@ -109,14 +109,14 @@ fn check_cells(before: Option<&Cell>, cells: &[Cell]) -> Result<()> {
     let Some(first) = cells.first() else { return Ok(()) };
     if let Some(before) = before.filter(|before| before.row() >= first.row()) {
         return Err(Error::invalid(format!(
-            "rows to load are out of order: row={}, behind={}",
+            "rows to load are out of order: row={}, after={}",
             escape(first.row()),
             escape(before.row())
         )));
     }
     if cells.iter().any(|cell| !cell.tags().is_empty()) {
         return Err(Error::unsupported(format!(
-            "cells with tags are not loaded by rows: row={}",
+            "cells with tags cannot be loaded by rows: row={}",
             escape(first.row())
         )));
     }

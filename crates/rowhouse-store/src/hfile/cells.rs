@@ -61,7 +61,7 @@ impl<'a> HFileCells<'a> {
         if compare(&last.view(), &next) != Ordering::Greater {
             return Ok(());
         }
-        let what = format!("a cell stands before the one in front of it: {:?}", next.to_cell());
+        let what = format!("cells out of order: {:?}", next.to_cell());
         self.cursor = None;
         Err(named(&self.file.path, Error::corruption(what)))
     }

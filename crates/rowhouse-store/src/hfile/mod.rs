@@ -39,7 +39,7 @@ impl HFile {
         let file = File::open(&path).map_err(|source| io("open", source))?;
         let found = file.metadata().map_err(|source| io("read", source))?;
         if !found.is_file() {
-            return Err(Error::invalid(format!("{} is no file", path.display())));
+            return Err(Error::invalid(format!("{} is not a file", path.display())));
         }
         let len = found.len();
         let meta = read_meta(&path, &file, len).map_err(|error| named(&path, error))?;

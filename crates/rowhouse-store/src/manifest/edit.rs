@@ -370,7 +370,7 @@ pub(crate) fn encode_table(descriptor: &TableDescriptor) -> Bytes {
 
 pub(super) fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {
     M::decode(bytes.clone()).map_err(|error| {
-        Error::corruption("MANIFEST holds a descriptor that is none").with_source(error)
+        Error::corruption("MANIFEST holds an invalid descriptor").with_source(error)
     })
 }
 

@@ -62,7 +62,8 @@ impl Manifest {
         let (state, gone, generation) = match read(&**disk, boot_id)? {
             Some(whole) => {
                 for wrong in &whole.wrong {
-                    tracing::warn!(%wrong, "one copy of the manifest is damaged and will be written anew");
+                    tracing::warn!(%wrong, "one copy of the manifest is damaged and will be \
+                                            written again");
                 }
                 (whole.state, whole.gone, whole.generation)
             }

@@ -113,7 +113,7 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
     };
     classify_end(&header, &bytes, at, wrong, boot_id)?;
     if whole.state.cluster_id.is_empty() {
-        return Err(header.damaged(at, "it does not say what store it is of"));
+        return Err(header.damaged(at, "it does not name its store"));
     }
     Ok(Some(whole))
 }
@@ -205,7 +205,11 @@ fn classify_end(
     if behind.is_empty() {
         if let Some(what) = wrong {
             let bytes = whole.len() - at;
-            tracing::warn!(offset = at, bytes, "an interrupted edit of MANIFEST was cut: {what}");
+            tracing::warn!(
+                offset = at,
+                bytes,
+                "an incomplete edit of MANIFEST was cut off: {what}"
+            );
         }
         return Ok(());
     }
@@ -214,7 +218,7 @@ fn classify_end(
     let unknown = [0; 16];
     let restarted = ![header.boot_id, boot_id].contains(&unknown) && header.boot_id != boot_id;
     if restarted && behind == [LEN_END] {
-        tracing::warn!(offset = at, "an edit of MANIFEST was lost with the power");
+        tracing::warn!(offset = at, "an edit of MANIFEST was lost in a power cut");
         return Ok(());
     }
     Err(header.damaged(at, wrong.unwrap_or("edits are missing after it")))

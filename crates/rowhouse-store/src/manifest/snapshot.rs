@@ -197,7 +197,7 @@ impl ManifestState {
         let restored = TableEntry { descriptor, state: TableState::Disabled, regions };
         match self.tables.insert(edit.table_id, Arc::new(restored)) {
             Some(was) if was.descriptor.name() == entry.descriptor.name() => Ok(()),
-            _ => Err(contradiction("a snapshot is restored to a table that it is not of")),
+            _ => Err(contradiction("a snapshot is restored to another table")),
         }
     }
 

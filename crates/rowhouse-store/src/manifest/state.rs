@@ -97,7 +97,8 @@ impl ManifestState {
             return Ok(());
         }
         Err(Error::corruption(format!(
-            "the log has cells of region {region_id}, of which MANIFEST has not heard: its end is missing"
+            "the log has cells of region {region_id}, which MANIFEST does not name: the end of \
+             MANIFEST is missing"
         )))
     }
 
@@ -339,7 +340,7 @@ impl ManifestState {
         for id in &edit.removed {
             family.files.remove(id).ok_or_else(|| {
                 let path = file_path(*id);
-                contradiction(format_args!("a file goes that was not there: {path}"))
+                contradiction(format_args!("an unknown file is removed: {path}"))
             })?;
         }
         for file in &edit.added {

@@ -244,7 +244,12 @@ pub(crate) fn open_files_max(wanted: usize) -> usize {
     if limit / 2 >= wanted {
         return wanted;
     }
-    tracing::warn!(limit, wanted, "too few file descriptors: fewer files are kept open than asked");
+    tracing::warn!(
+        limit,
+        wanted,
+        "too few file descriptors: fewer files are kept open than \
+                                   requested"
+    );
     limit / 2
 }
 

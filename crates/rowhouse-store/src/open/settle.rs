@@ -41,7 +41,7 @@ pub(super) fn reconcile_files(
     let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
     if let Some(missing) = wanted.first() {
         return Err(Error::corruption(format!(
-            "{dir}/{missing} is named by MANIFEST and is not there; nothing was changed"
+            "{dir}/{missing} is in MANIFEST and does not exist; nothing was changed"
         )));
     }
     for name in strangers {
@@ -51,7 +51,7 @@ pub(super) fn reconcile_files(
             disk.remove(&path)
                 .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
         } else {
-            tracing::warn!(file = path, "a file that nothing names was moved aside");
+            tracing::warn!(file = path, "an unreferenced file was moved aside");
             aside::move_aside(disk, &path, now_millis)?;
         }
     }

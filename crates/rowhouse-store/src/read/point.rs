@@ -125,9 +125,9 @@ impl ReadPoint {
         let key = key_of(family);
         let super_version = {
             let held = self.held.families.read();
-            let held = held.get(&key).ok_or_else(|| {
-                Error::invalid("the table was made after the read point was taken")
-            })?;
+            let held = held
+                .get(&key)
+                .ok_or_else(|| Error::invalid("the table was created after the read point"))?;
             held.check(sees_nothing)?;
             Arc::clone(&held.super_version)
         };
@@ -292,7 +292,7 @@ pub(super) fn super_version_at(
     match family.super_version_at(sequence) {
         None if family.is_dropped() => Err(Error::new(
             ErrorKind::NotServingRegion,
-            "others came in the place of the region meanwhile",
+            "other regions have replaced the region meanwhile",
         )),
         super_version => Ok(super_version),
     }

@@ -276,7 +276,7 @@ impl ScanCursor {
             return Err(over.error(ErrorKind::ScannerReset, "the scanner"));
         }
         if self.failed {
-            let message = "the scanner has failed before, begin another";
+            let message = "the scanner has failed, open another";
             return Err(Error::new(ErrorKind::UnknownScanner, message));
         }
         let next = self.read_next(limits, asked_to_end);
@@ -303,7 +303,7 @@ impl ScanCursor {
         match self.follow_flushes() {
             Ok(0) => {}
             Ok(_) => self.end(over),
-            Err(error) => tracing::warn!(%error, "a scanner that waits cannot go on in files"),
+            Err(error) => tracing::warn!(%error, "an idle scanner cannot continue in files"),
         }
     }
 
@@ -562,7 +562,7 @@ impl ScanCursor {
             return Err(Error::new(
                 ErrorKind::UnknownScanner,
                 format!(
-                    "the scanner has been open for too long, begin another: age={age:?}, max={:?}",
+                    "the scanner has been open for too long, open another: age={age:?}, max={:?}",
                     self.age_max
                 ),
             ));

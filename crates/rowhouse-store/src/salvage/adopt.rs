@@ -54,8 +54,8 @@ pub(super) fn adopt_tables(
             Arc::make_mut(region).families.retain(|family, _| families.contains(family));
         }
         lost.push(Error::corruption(format!(
-            "MANIFEST does not say anything of table {name}: it was found by its files, and may lack what was in \
-             the log alone, and hold what merges had dropped or clones of it hold"
+            "MANIFEST does not name table {name}: it was found by its files; it may lack cells of \
+             the log, and may have cells that compactions had dropped or that belong to its clones"
         )));
         if let Ok(namespace) = Namespace::new(name.namespace()) {
             state.namespaces.entry(name.namespace().to_owned()).or_insert(namespace);

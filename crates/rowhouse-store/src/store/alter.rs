@@ -52,7 +52,7 @@ impl Store {
         let descriptor = with_tracker(change(table.descriptor())?);
         if descriptor.name() != name {
             return Err(Error::invalid(format!(
-                "a table cannot be given another name: table={name}, name={}",
+                "a table cannot be renamed: table={name}, name={}",
                 descriptor.name()
             )));
         }

@@ -84,7 +84,7 @@ impl Inner {
         let edit = LogClosed { segment, len, last_sequence };
         let noted = self.engine.manifest.append(&Edit::new(EditKind::LogClosed(edit)));
         if let Err(error) = &noted {
-            tracing::warn!(%error, "where the log ends could not be noted");
+            tracing::warn!(%error, "the end of the log could not be recorded");
         }
         noted.is_ok()
     }

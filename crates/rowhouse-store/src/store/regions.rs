@@ -55,8 +55,8 @@ impl Store {
         check_row(&at)?;
         if at == start || !region.info().range.contains(&at) {
             return Err(Error::invalid(format!(
-                "a region is split at a row behind its first: region={}, row={}, start key={}, \
-                 end key={}",
+                "a region is split at a row after its first: region={}, row={}, start key={}, end \
+                 key={}",
                 region.name(),
                 region.display_row(&at),
                 region.display_row(&start),
@@ -82,7 +82,7 @@ impl Store {
         regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
         let (first, last) = match &regions[..] {
             [first, .., last] => (first, last),
-            _ => return Err(Error::invalid("a merge takes two regions or more")),
+            _ => return Err(Error::invalid("a merge needs two regions or more")),
         };
         let table = self.inner.tables.catalog.table(&first.info().table)?;
         table.check_enabled()?;
@@ -93,13 +93,12 @@ impl Store {
             if Arc::ptr_eq(&pair[0], &pair[1]) {
                 let twice = pair[0].display_name();
                 return Err(Error::invalid(format!(
-                    "a region is not merged with itself: region={twice}"
+                    "a region cannot be merged with itself: region={twice}"
                 )));
             }
             if one.table != other.table || one.range.stop != other.range.start {
                 return Err(Error::invalid(format!(
-                    "regions that are merged must be neighbours of one table, the first ending where the second \
-                     begins: region={}, region={}",
+                    "regions to merge must be adjacent regions of one table: region={}, region={}",
                     pair[0].display_name(),
                     pair[1].display_name()
                 )));
@@ -175,9 +174,10 @@ fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
         return Ok(at);
     }
     Err(match region.middle_row()? {
-        None => refuse("a region has no two rows to split between".to_owned()),
+        None => refuse("the region has fewer than two rows".to_owned()),
         Some(middle) => refuse(format!(
-            "what is behind the middle of a region belongs to what is in front of it, by the table's split policy or restriction: row={}",
+            "the table's split policy or restriction allows no split after the middle of the \
+             region: row={}",
             region.display_row(&middle)
         )),
     })

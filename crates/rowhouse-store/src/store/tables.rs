@@ -55,7 +55,9 @@ impl Store {
 
     /// Returns the error for a write to a generated table.
     pub fn refuse_write(table: &TableName) -> Error {
-        Error::unsupported(format!("{table} is made from the manifest and cannot be written"))
+        Error::unsupported(format!(
+            "{table} is synthesized from the manifest and cannot be written"
+        ))
     }
 
     /// Checks that a table with this name and `regions` regions may be created.

@@ -69,7 +69,7 @@ impl Store {
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "others wrote what a transaction had read, each time it was tried: tries={TRIES_MAX}"
+                "a transaction conflicted with other commits in each attempt: tries={TRIES_MAX}"
             ),
         ))
     }

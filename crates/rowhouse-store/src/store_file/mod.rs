@@ -274,7 +274,7 @@ impl StoreFile {
     /// reads. Warns once for each chunk.
     fn note_unreadable_bloom(&self, chunk: usize, error: Error) {
         if let Entry::Vacant(place) = self.unread_bloom.lock().entry(chunk) {
-            tracing::warn!(%error, "a bloom filter cannot be read, reads go on without it");
+            tracing::warn!(%error, "a bloom filter cannot be read, reads continue without it");
             place.insert(error);
         }
     }
@@ -377,7 +377,7 @@ impl StoreFile {
         let meta_len = self.meta.len.checked_sub(self.meta.meta_offset);
         let (Some(meta_len), true) = (meta_len, len == self.meta.len) else {
             return Err(Error::corruption(format!(
-                "{path} has another length than was written: len={len}, written={}",
+                "{path} has the wrong length: len={len}, written={}",
                 self.meta.len
             )));
         };

@@ -67,10 +67,10 @@ impl StampedFile {
     }
 
     fn of(opened: &hfile::FileMeta, file_id: u64, meta_crc: u32) -> Result<Self> {
-        let silent = || Error::corruption("it does not say which table it is of");
+        let silent = || Error::corruption("it does not name its table");
         let stamp = opened.info().get(NAME).ok_or_else(silent)?;
         let stamp = Stamp::decode(stamp.clone()).map_err(|error| {
-            Error::corruption("what it says of its table cannot be decoded").with_source(error)
+            Error::corruption("the description of its table cannot be decoded").with_source(error)
         })?;
         let proto = Message::decode(stamp.descriptor)
             .map_err(|error| Error::corruption("its table cannot be decoded").with_source(error))?;

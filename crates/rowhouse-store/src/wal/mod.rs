@@ -10,6 +10,8 @@ mod segments;
 mod synced;
 mod writer;
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use record::reencode;
 pub(crate) use record::{Commit, RecordBody, SealedRecord};
 pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
 pub(crate) use salvage::read_readable;

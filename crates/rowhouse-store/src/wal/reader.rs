@@ -114,12 +114,12 @@ impl SegmentReader {
             } => {
                 let is_possible = previous == 0 || previous_len >= offset;
                 if first_sequence == 0 || !is_possible {
-                    return Err(self.damaged(offset, "it begins as no segment can"));
+                    return Err(self.damaged(offset, "its first record is invalid"));
                 }
                 Ok(Some(Begin { previous, previous_len, first_sequence }))
             }
             RecordRead::Record { .. } => {
-                Err(self.damaged(offset, "it does not begin as a segment"))
+                Err(self.damaged(offset, "its first record is not that of a segment"))
             }
             RecordRead::End | RecordRead::Nothing(_) => Ok(None),
         }

@@ -345,6 +345,23 @@ fn need(body: &Bytes, len: usize, sequence: u64) -> Result<()> {
     Err(Error::corruption(format!("log record ends early: sequence={sequence}")))
 }
 
+/// Decodes a body and encodes the record again.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn reencode(body: Bytes) -> Result<Vec<u8>> {
+    let sealed = match Record::decode(1, body)? {
+        Record::Begin { previous, previous_len } => SealedRecord::begin(previous, previous_len),
+        Record::Commit(commit) => {
+            let mut body = RecordBody::default();
+            for (region, family, cells) in &commit.groups {
+                body.group(*region, family);
+                cells.iter().for_each(|cell| body.cell(cell.as_bytes(), None));
+            }
+            body.seal(&commit.nonces)
+        }
+    };
+    Ok(sealed.bytes[HEADER_LEN..][..sealed.body_len].to_vec())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

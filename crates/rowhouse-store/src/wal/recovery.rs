@@ -429,7 +429,7 @@ impl std::fmt::Display for Unclosed {
             Some(synced) => {
                 write!(f, ", and is known to have been synced up to sequence {synced}")?;
             }
-            None => f.write_str(", and nothing says how much of it was synced")?,
+            None => f.write_str(", and how much of it was synced is unknown")?,
         }
         write!(f, "; commits after sequence {last} that were not synced may be missing")
     }
@@ -437,7 +437,7 @@ impl std::fmt::Display for Unclosed {
 
 impl End {
     fn what(&self) -> &'static str {
-        self.wrong.unwrap_or("records are missing behind it")
+        self.wrong.unwrap_or("records are missing after it")
     }
 }
 
@@ -445,7 +445,7 @@ impl Cause {
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Kill => "the process ended while it wrote",
-            Self::PowerCut => "a power cut took what was not on the disk",
+            Self::PowerCut => "a power cut lost bytes that were not on the disk",
         }
     }
 }
@@ -470,7 +470,7 @@ impl Repair {
             }
             Self::CopyAside { offset, .. } => copy_aside(disk, number, offset, now_millis),
             Self::MoveAside(_) => {
-                tracing::warn!(segment = path, "a log segment behind a power cut was set aside");
+                tracing::warn!(segment = path, "a log segment after a power cut was set aside");
                 aside::move_aside(disk, &path, now_millis)
             }
         }
@@ -506,7 +506,7 @@ fn copy_aside(disk: &dyn Disk, number: u64, offset: u64, now_millis: i64) -> Res
 
 pub(super) fn missing(number: u64) -> Error {
     Error::corruption(format!(
-        "log segment {} is missing, and what it held is in no file; nothing was changed",
+        "log segment {} is missing, and its records are in no file; nothing was changed",
         segment::path(number)
     ))
 }

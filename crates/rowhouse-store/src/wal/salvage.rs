@@ -105,7 +105,7 @@ impl Left {
                 }
                 // The log may end here.
                 Ok(RecordRead::End) => {
-                    (reader.damaged(offset, "records are missing behind it"), false)
+                    (reader.damaged(offset, "records are missing after it"), false)
                 }
                 Ok(RecordRead::Nothing(what)) => (reader.damaged(offset, what), false),
                 Err(error) => (error, true),

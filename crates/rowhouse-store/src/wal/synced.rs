@@ -61,7 +61,8 @@ impl SyncedFile {
             Ok(()) => *written = Written { position, failed: false },
             Err(error) => {
                 if !std::mem::replace(&mut written.failed, true) {
-                    tracing::warn!(file = PATH, %error, "how far the log is synced cannot be noted");
+                    tracing::warn!(file = PATH, %error, "the synced offset of the log cannot be \
+                                                         written");
                 }
             }
         }
@@ -70,7 +71,7 @@ impl SyncedFile {
     /// Syncs the file, so that its contents survive a power cut.
     pub(super) fn sync(&self) {
         if let Err(error) = self.file.sync() {
-            tracing::warn!(file = PATH, %error, "how far the log is synced cannot be synced");
+            tracing::warn!(file = PATH, %error, "the synced offset of the log cannot be synced");
         }
     }
 }

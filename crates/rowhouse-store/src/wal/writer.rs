@@ -233,7 +233,7 @@ impl Wal {
             return Ok(());
         }
         if tail.next.is_none() {
-            return Err(Error::new(ErrorKind::Io, "the next log segment cannot be made"));
+            return Err(Error::new(ErrorKind::Io, "the next log segment cannot be created"));
         }
         let first_sequence = tail.last_sequence + 1;
         self.roll(&mut tail, first_sequence)
@@ -387,7 +387,7 @@ impl Wal {
     /// Notes that the log was closed: removes the file that records how much of it is on disk.
     pub(crate) fn remove_synced_file(&self) {
         if let Err(error) = synced::remove(self.segments.disk()) {
-            tracing::warn!(%error, "the log is noted as open although it was closed");
+            tracing::warn!(%error, "the log is recorded as open although it was closed");
         }
     }
 
@@ -462,7 +462,7 @@ impl Tail {
             return append_failed(&path, source);
         }
         let error = Error::io(format_args!("cannot append to {path}"), source);
-        let message = format!("{error}; some of the write may be there");
+        let message = format!("{error}; part of the write may be in the log");
         Error::new(ErrorKind::OutcomeUnknown, message).with_source(error)
     }
 
@@ -489,12 +489,12 @@ fn begin(
 /// Returns the error of a failed append, which left nothing in the log.
 fn append_failed(path: &str, source: std::io::Error) -> Error {
     if source.kind() == std::io::ErrorKind::StorageFull {
-        let message = format!("the disk is full, the write was not taken: {path}");
+        let message = format!("the disk is full, the write was refused: {path}");
         return Error::new(ErrorKind::RegionTooBusy, message).with_source(source);
     }
-    Error::io(format_args!("cannot append to {path}, the write was not taken"), source)
+    Error::io(format_args!("cannot append to {path}, the write was refused"), source)
 }
 
 fn read_only(why: &str) -> Error {
-    Error::new(ErrorKind::ReadOnly, format!("the store takes no writes: {why}"))
+    Error::new(ErrorKind::ReadOnly, format!("the store refuses writes: {why}"))
 }

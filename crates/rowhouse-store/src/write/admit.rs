@@ -80,8 +80,8 @@ fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
         return Err(Error::new(
             ErrorKind::RegionTooBusy,
             format!(
-                "too many files to write another before some are merged: region={}, \
-                 family={}, files={}, max={}",
+                "too many files, a compaction must end first: region={}, family={}, files={}, \
+                 max={}",
                 region.display_name(),
                 escape(family.name()),
                 family.read_amplification(),

@@ -136,7 +136,9 @@ impl Transaction {
         let region = served.at_point(&self.point, mutation.row());
         check(&region, &mutation)?;
         if mutation.nonce().is_some() {
-            return Err(Error::invalid("a transaction has no nonces: it is repeated as a whole"));
+            return Err(Error::invalid(
+                "a transaction cannot have nonces: it is retried as a whole",
+            ));
         }
         let after = {
             let rows = &self.engine.row_locks;

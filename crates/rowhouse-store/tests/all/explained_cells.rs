@@ -123,7 +123,7 @@ fn told(table: &Table, get: &Get) -> Vec<String> {
         let place = match &entry.place {
             CellLocation::Memory => "memory",
             CellLocation::File(path) if path.starts_with("files/") => "file",
-            CellLocation::File(path) => panic!("{path}"),
+            other => panic!("{other:?}"),
         };
         let (cell, fate) = (&entry.cell, &entry.fate);
         format!("{:?}@{}#{} in {place}: {fate}", cell.kind(), cell.timestamp(), cell.sequence())
@@ -145,14 +145,14 @@ fn each_cell_is_told_where_it_lies_and_why_it_is_or_is_not_shown() {
     write(CellKind::Put, 5);
     write(CellKind::DeleteFamily, 1);
     let expected = [
-        "DeleteVersion@6#7 in memory: covers what it names",
+        "DeleteVersion@6#7 in memory: covers the cells that it names",
         "Put@6#6 in file: deleted by DeleteVersion at 6, sequence 7",
         "Put@5#8 in memory: visible",
         "Put@5#5 in file: overwritten at its timestamp, sequence 8",
         "Put@4#4 in file: visible",
-        "Put@3#3 in file: surplus: version 3, shown are 2",
-        "Put@2#2 in file: surplus: version 4, shown are 2",
-        "DeleteFamily@1#9 in memory: covers what it names",
+        "Put@3#3 in file: surplus: version 3, shown: 2",
+        "Put@2#2 in file: surplus: version 4, shown: 2",
+        "DeleteFamily@1#9 in memory: covers the cells that it names",
         "Put@1#1 in file: deleted by DeleteFamily at 1, sequence 9",
     ];
     assert_eq!(told(&table, &get("a")), expected);
@@ -161,10 +161,10 @@ fn each_cell_is_told_where_it_lies_and_why_it_is_or_is_not_shown() {
     assert_eq!(
         shown.collect::<Vec<_>>(),
         [
-            "DeleteVersion@6#7 in memory: covers what it names",
+            "DeleteVersion@6#7 in memory: covers the cells that it names",
             "Put@6#6 in file: deleted by DeleteVersion at 6, sequence 7",
             "Put@4#4 in file: visible",
-            "DeleteFamily@1#9 in memory: covers nothing of the time asked for",
+            "DeleteFamily@1#9 in memory: covers nothing in the requested time range",
         ]
     );
 }

@@ -65,7 +65,7 @@ fn begin(store: &Store, table: &Arc<Table>, nth: i64) -> (Reader, u32) {
     match nth % 4 {
         0 => (Reader::Point(store.read_point()), 0),
         1 => {
-            // A flush may drop what is seen by one with an upper end of time: it cannot go on in
+            // A flush may drop what is seen by one with an upper end of time: it cannot continue in
             // files.
             let scan = Scan::all().time_range(before(10_000));
             (Reader::Scanner(Box::new(table.regions()[0].scan(&scan).unwrap())), 0)

@@ -510,9 +510,9 @@ fn what_is_no_two_neighbours_is_not_merged_and_told() {
     let names: Vec<_> = held.regions().iter().map(|region| region.name()).collect();
     let refused = |merged: &[&[u8]]| store.merge_regions(merged).unwrap_err().message().to_owned();
     let (first, last) = (&names[0].full, &names[2].full);
-    assert_eq!(refused(&[first]), "a merge takes two regions or more");
+    assert_eq!(refused(&[first]), "a merge needs two regions or more");
     let twice = refused(&[first, first]);
-    assert!(twice.starts_with("a region is not merged with itself: region=t,,"), "{twice}");
+    assert!(twice.starts_with("a region cannot be merged with itself: region=t,,"), "{twice}");
     let apart = refused(&[last, first]);
     assert!(
         apart.starts_with("regions that are merged must be neighbours of one table"),

@@ -426,7 +426,7 @@ fn a_salvage_tells_of_the_snapshots_that_it_leaves() {
     let into = tempfile::tempdir().unwrap();
     let report = salvage(dir.path(), into.path(), |_| {}).unwrap();
     let lost: Vec<_> = report.lost.iter().map(ToString::to_string).collect();
-    assert_eq!(lost, ["a snapshot is not taken over by a salvage: snapshot=s"]);
+    assert_eq!(lost, ["a salvage drops snapshots: snapshot=s"]);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use rowhouse::{Error, Result, Time};
+use rowhouse::key::Time;
+use rowhouse::{Error, Result};
 
 use super::flight::Flight;
 

@@ -1,6 +1,7 @@
 //! Flights and their representation in a table.
 
-use rowhouse::{KeySchema, Mutation, Put, Result, Table, Time, Value};
+use rowhouse::key::{KeySchema, Time};
+use rowhouse::{Mutation, Put, Result, Table, Value};
 
 /// A flight with its scheduled data and its departure delay in minutes.
 pub(crate) struct Flight {

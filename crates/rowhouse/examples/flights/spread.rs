@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rowhouse::{KeySchema, Result};
+use rowhouse::Result;
+use rowhouse::key::KeySchema;
 
 use super::flight::Flight;
 

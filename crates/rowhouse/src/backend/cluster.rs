@@ -1,7 +1,7 @@
 //! The backend for clusters, with HBase's protocol.
 
 use super::alteration::Alteration;
-use rowhouse_client::{Client, ClusterStatus, Scanner, Target};
+use rowhouse_client::{BackupStatus, Client, ClusterStatus, Scanner, Settings, Target};
 use rowhouse_model::{
     Bytes, CellHistory, CompactionState, Condition, Error, ErrorKind, Get, Mutation,
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
@@ -18,8 +18,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) async fn connect(target: &Target) -> Result<Self> {
-        Ok(Self { client: Client::connect(target).await? })
+    pub(super) async fn connect(target: &Target, settings: Settings) -> Result<Self> {
+        Ok(Self { client: Client::connect_with(target, settings).await? })
     }
 
     pub(super) async fn status(&self) -> Result<ClusterStatus> {
@@ -52,7 +52,7 @@ impl Cluster {
 
     pub(super) async fn explain_cell(&self, table: &TableName, _: &Get) -> Result<CellHistory> {
         Err(Error::unsupported(format!(
-            "a cluster does not tell why a cell is shown or not, only the data directory does: table={table}"
+            "a cluster cannot explain a cell, only a data directory can: table={table}"
         )))
     }
 
@@ -151,6 +151,14 @@ impl Cluster {
         self.client.admin().take_snapshot(&snapshot).await
     }
 
+    pub(super) async fn backup(
+        &self,
+        into: &str,
+        progress: impl FnMut(&BackupStatus),
+    ) -> Result<BackupStatus> {
+        self.client.admin().backup(into, progress).await
+    }
+
     pub(super) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
         self.client.admin().snapshots().await
     }
@@ -204,6 +212,14 @@ impl Cluster {
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
         self.client.table(table).get(get).await
+    }
+
+    pub(super) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+        self.client.table(table).exists(get).await
+    }
+
+    pub(super) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
+        self.client.table(table).get_many(gets).await
     }
 
     pub(super) async fn mutate(

@@ -5,16 +5,20 @@
 //! wait for the disk) run on tokio's blocking threads.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad, ServerTask};
+use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 use rowhouse_model::{
     Bytes, CellHistory, CompactionState, Condition, Durability, Error, ErrorKind, Get, Mutation,
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
     ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{CompactionKind, ReadPoint, Region, Store, Table, TableScanner};
+use rowhouse_store::{
+    CompactionKind, Progress, ReadPoint, Region, Settings, Store, Table, TableScanner,
+};
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::read_ahead::{PendingResult, ReadAhead};
@@ -28,16 +32,24 @@ const BATCH_ROWS_MAX: usize = 1024;
 /// Bytes of cells at which a batch ends.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
+/// The most gets of one call that run on the calling task: they take as long as handing them over
+/// to a thread.
+const GETS_INLINE_MAX: usize = 8;
+
 /// An open store.
 pub(crate) struct Embedded {
     store: Store,
 }
 
 impl Embedded {
-    pub(super) async fn open(path: &Path) -> Result<Self> {
-        let path = path.to_owned();
-        let store = blocking(move || Store::open(path)).await?;
-        Ok(Self { store })
+    pub(super) async fn open(
+        path: PathBuf,
+        settings: Settings,
+        only_existing: bool,
+    ) -> Result<Self> {
+        let builder = Store::builder(path).settings(settings);
+        let builder = if only_existing { builder.only_existing() } else { builder };
+        Ok(Self { store: blocking(move || builder.open()).await? })
     }
 
     /// Returns the status of a cluster with one server, this process.
@@ -47,37 +59,35 @@ impl Embedded {
         let open = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let regions = open.flat_map(|table| table.regions()).map(|region| {
             let (size, requests) = (region.size(), region.requests());
-            let (files, memstore_mib) = (size.files as u64, size.memstore_bytes >> 20);
-            RegionLoad {
-                name: region.name().full.clone(),
-                stores: size.stores as u64,
-                files,
-                uncompressed_mib: size.uncompressed_bytes >> 20,
-                file_mib: size.file_bytes >> 20,
-                memstore_mib,
-                reads: requests.reads,
-                writes: requests.writes,
-            }
+            let mut load = RegionLoad::default();
+            load.name = region.name().full.clone();
+            load.stores = size.stores as u64;
+            load.files = size.files as u64;
+            load.uncompressed_mib = size.uncompressed_bytes >> 20;
+            load.file_mib = size.file_bytes >> 20;
+            load.memstore_mib = size.memstore_bytes >> 20;
+            load.reads = requests.reads;
+            load.writes = requests.writes;
+            load
         });
         let mut regions: Vec<_> = regions.collect();
         regions.sort_by(|a, b| a.name.cmp(&b.name));
-        let tasks = self.store.tasks().into_iter().map(|task| ServerTask {
-            description: task.description,
-            status: task.status,
-            started_millis: task.begun_millis,
+        let tasks = self.store.tasks().into_iter().map(|running| {
+            let mut task = ServerTask::default();
+            task.description = running.description;
+            task.status = running.status;
+            task.started_millis = running.begun_millis;
+            task
         });
-        let tasks = tasks.collect();
-        Ok(ClusterStatus {
-            version: concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into(),
-            cluster_id: self.store.cluster_id(),
-            master: Some(name.clone()),
-            backup_masters: Vec::new(),
-            live_servers: vec![name.clone()],
-            loads: vec![ServerLoad { name, requests_per_second: 0, regions, tasks }],
-            dead_servers: Vec::new(),
-            regions_in_transition: 0,
-            balancer_on: false,
-        })
+        let mut load = ServerLoad::new(name.clone());
+        (load.regions, load.tasks) = (regions, tasks.collect());
+        let mut status = ClusterStatus::default();
+        status.version = concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into();
+        status.cluster_id = self.store.cluster_id();
+        status.master = Some(name.clone());
+        status.live_servers = vec![name];
+        status.loads = vec![load];
+        Ok(status)
     }
 
     pub(super) async fn cluster_id(&self) -> Result<String> {
@@ -214,6 +224,30 @@ impl Embedded {
         blocking(move || store.take_snapshot(snapshot).map(|_| ())).await
     }
 
+    pub(super) async fn backup(
+        &self,
+        into: &str,
+        mut progress: impl FnMut(&BackupStatus) + Send + 'static,
+    ) -> Result<BackupStatus> {
+        let (store, into) = (self.store.clone(), PathBuf::from(into));
+        blocking(move || {
+            let mut status = BackupStatus::default();
+            let report = store.backup(into, |done: Progress<'_>| {
+                done.file.clone_into(&mut status.file);
+                (status.bytes_done, status.bytes_total) = (done.bytes_done, done.bytes_total);
+                progress(&status);
+            })?;
+            status.is_done = true;
+            status.bytes_done = status.bytes_total;
+            status.tables = report.tables as u64;
+            status.snapshots = report.snapshots as u64;
+            status.files = report.files as u64;
+            status.file_bytes = report.file_bytes;
+            Ok(status)
+        })
+        .await
+    }
+
     pub(super) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
         Ok(self.store.snapshots())
     }
@@ -284,10 +318,21 @@ impl Embedded {
     }
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
-        if table.is_system() {
-            return self.store.get_system(table, get);
-        }
-        self.store.table(table)?.get(get)
+        get_row(&self.store, table, get)
+    }
+
+    pub(super) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+        let mut get = get.clone();
+        get.existence_only = true;
+        Ok(!read_row(&self.store, table, &get)?.is_empty())
+    }
+
+    /// Reads a few rows on the calling task, and more on a blocking thread.
+    pub(super) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
+        let (store, table) = (self.store.clone(), table.clone());
+        let gets_len = gets.len();
+        let read = move || gets.iter().map(|get| get_row(&store, &table, get)).collect();
+        if gets_len <= GETS_INLINE_MAX { read() } else { blocking(read).await }
     }
 
     pub(super) async fn explain_cell(&self, table: &TableName, get: &Get) -> Result<CellHistory> {
@@ -353,12 +398,14 @@ impl Embedded {
 
     pub(super) async fn transact<T: Send + 'static>(
         &self,
+        durability: Durability,
         mut run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let store = self.store.clone();
         let transact = move || {
             store.transact(|inner| {
-                run(&mut Transaction::new(EmbeddedTransaction { store: &store, inner }))
+                let inner = EmbeddedTransaction { store: &store, inner, durability };
+                run(&mut Transaction::new(inner))
             })
         };
         blocking(transact).await
@@ -456,6 +503,8 @@ impl TableReadPoint {
 pub(crate) struct EmbeddedTransaction<'a> {
     store: &'a Store,
     inner: &'a mut rowhouse_store::Transaction,
+    /// The durability of mutations that name none.
+    durability: Durability,
 }
 
 impl EmbeddedTransaction<'_> {
@@ -473,6 +522,7 @@ impl EmbeddedTransaction<'_> {
         table: &TableName,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
+        let mutation = mutation.with_default_durability(self.durability);
         self.inner.mutate(&*self.table(table)?, mutation)
     }
 
@@ -482,6 +532,21 @@ impl EmbeddedTransaction<'_> {
         }
         self.store.table(table)
     }
+}
+
+/// Reads one row, and refuses what the client refuses.
+fn get_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
+    if get.existence_only {
+        return Err(Error::invalid("a get that checks only existence returns no row"));
+    }
+    read_row(store, table, get)
+}
+
+fn read_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
+    if table.is_system() {
+        return store.get_system(table, get);
+    }
+    store.table(table)?.get(get)
 }
 
 /// Returns whether the answer to a mutation waits for a disk sync.
@@ -521,7 +586,7 @@ pub(crate) struct EmbeddedRows {
 
 enum ScanState {
     Idle(Box<TableScanner>),
-    /// Kept here and not in the future of `next`, so that a caller that drops the future loses no
+    /// Kept here and not in the future of a caller, so that a caller that drops the future loses no
     /// rows.
     Reading(PendingResult<(Box<TableScanner>, Result<Batch>)>),
     Done,
@@ -559,22 +624,22 @@ impl EmbeddedRows {
 
     /// Returns the next row of the current batch.
     #[inline]
-    pub(crate) fn next_ready(&mut self) -> Option<Row> {
+    fn next_ready(&mut self) -> Option<Row> {
         if self.read.len() <= self.read_on_at {
             self.read_on();
         }
         self.read.pop_front()
     }
 
-    pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
+    pub(crate) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
         loop {
             if let Some(row) = self.next_ready() {
-                return Ok(Some(row));
+                return Poll::Ready(Ok(Some(row)));
             }
             match &mut self.state {
-                ScanState::Done | ScanState::Idle(_) => return Ok(None),
-                ScanState::Reading(handle) => {
-                    let read = handle.await;
+                ScanState::Done | ScanState::Idle(_) => return Poll::Ready(Ok(None)),
+                ScanState::Reading(batch) => {
+                    let read = ready!(Pin::new(batch).poll(context));
                     self.state = ScanState::Done;
                     let (scanner, batch) = read?;
                     self.take(scanner, batch?);

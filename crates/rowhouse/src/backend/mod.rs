@@ -6,18 +6,17 @@ mod cluster;
 mod embedded;
 mod read_ahead;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use rowhouse_client::{BackupStatus, ClusterStatus, Settings as ClientSettings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, CompactionState, Condition, Error, Get, Mutation, MutationOutcome,
-    Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, ServerName,
-    Snapshot, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, CompactionState, Condition, Durability, Error, Get, Mutation,
+    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
+    ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
+use rowhouse_store::{CompactionKind, Settings as StoreSettings};
 
-use rowhouse_client::ClusterStatus;
-use rowhouse_store::CompactionKind;
-
-use crate::location::Location;
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
 use cluster::Cluster;
@@ -27,7 +26,13 @@ pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction, TableReadPoint};
 pub(crate) use read_ahead::ReadAhead;
 
 /// The backend of a database.
-pub(crate) enum Backend {
+pub(crate) struct Backend {
+    side: Side,
+    /// The durability of mutations that name none.
+    durability: Durability,
+}
+
+enum Side {
     /// The embedded store.
     Embedded(Embedded),
     /// A cluster, with HBase's protocol.
@@ -37,19 +42,31 @@ pub(crate) enum Backend {
 /// Evaluates the same expression for either backend.
 macro_rules! on {
     ($backend:expr, $inner:ident => $call:expr) => {
-        match $backend {
-            Backend::Embedded($inner) => $call,
-            Backend::Cluster($inner) => $call,
+        match &$backend.side {
+            Side::Embedded($inner) => $call,
+            Side::Cluster($inner) => $call,
         }
     };
 }
 
 impl Backend {
-    pub(crate) async fn open(location: Location) -> Result<Self> {
-        Ok(match location {
-            Location::Directory(path) => Self::Embedded(Embedded::open(&path).await?),
-            Location::Cluster(target) => Self::Cluster(Cluster::connect(&target).await?),
-        })
+    pub(crate) async fn embedded(
+        path: PathBuf,
+        settings: StoreSettings,
+        only_existing: bool,
+        durability: Durability,
+    ) -> Result<Self> {
+        let side = Side::Embedded(Embedded::open(path, settings, only_existing).await?);
+        Ok(Self { side, durability })
+    }
+
+    pub(crate) async fn cluster(
+        target: &Target,
+        settings: ClientSettings,
+        durability: Durability,
+    ) -> Result<Self> {
+        let side = Side::Cluster(Cluster::connect(target, settings).await?);
+        Ok(Self { side, durability })
     }
 
     pub(crate) async fn status(&self) -> Result<ClusterStatus> {
@@ -161,6 +178,15 @@ impl Backend {
         on!(self, inner => inner.take_snapshot(snapshot).await)
     }
 
+    /// Writes a backup of the whole database.
+    pub(crate) async fn backup(
+        &self,
+        into: &str,
+        progress: impl FnMut(&BackupStatus) + Send + 'static,
+    ) -> Result<BackupStatus> {
+        on!(self, inner => inner.backup(into, progress).await)
+    }
+
     pub(crate) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
         on!(self, inner => inner.snapshots().await)
     }
@@ -218,11 +244,22 @@ impl Backend {
         on!(self, inner => inner.get(table, get).await)
     }
 
+    /// Returns whether any cell matches a get.
+    pub(crate) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+        on!(self, inner => inner.exists(table, get).await)
+    }
+
+    /// Reads many rows; returns one result for each get, in order.
+    pub(crate) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
+        on!(self, inner => inner.get_many(table, gets).await)
+    }
+
     pub(crate) async fn mutate(
         &self,
         table: &TableName,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
+        let mutation = mutation.with_default_durability(self.durability);
         on!(self, inner => inner.mutate(table, mutation).await)
     }
 
@@ -233,6 +270,7 @@ impl Backend {
         condition: Condition,
         mutation: Mutation,
     ) -> Result<Option<MutationOutcome>> {
+        let mutation = mutation.with_default_durability(self.durability);
         on!(self, inner => inner.mutate_if(table, condition, mutation).await)
     }
 
@@ -243,11 +281,13 @@ impl Backend {
         condition: Option<Condition>,
         mutations: RowMutations,
     ) -> Result<Option<MutationOutcome>> {
+        let mutations = mutations.with_default_durability(self.durability);
         on!(self, inner => inner.mutate_row(table, condition, mutations).await)
     }
 
     /// Writes a row if it does not exist; returns whether it was written.
-    pub(crate) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+    pub(crate) async fn insert(&self, table: &TableName, mut put: Put) -> Result<bool> {
+        put.durability = put.durability.or(self.durability);
         on!(self, inner => inner.insert(table, put).await)
     }
 
@@ -256,6 +296,8 @@ impl Backend {
         table: &TableName,
         mutations: Vec<Mutation>,
     ) -> Vec<Result<MutationOutcome>> {
+        let default = |mutation: Mutation| mutation.with_default_durability(self.durability);
+        let mutations = mutations.into_iter().map(default).collect();
         on!(self, inner => inner.batch(table, mutations).await)
     }
 
@@ -264,9 +306,13 @@ impl Backend {
         &self,
         mutations: Vec<(TableName, Mutation)>,
     ) -> Result<Vec<MutationOutcome>> {
-        match self {
-            Self::Embedded(inner) => inner.commit(mutations).await,
-            Self::Cluster(_) => Err(no_transactions()),
+        let default = |(table, mutation): (_, Mutation)| {
+            (table, mutation.with_default_durability(self.durability))
+        };
+        let mutations = mutations.into_iter().map(default).collect();
+        match &self.side {
+            Side::Embedded(inner) => inner.commit(mutations).await,
+            Side::Cluster(_) => Err(no_transactions()),
         }
     }
 
@@ -275,9 +321,9 @@ impl Backend {
         &self,
         run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        match self {
-            Self::Embedded(inner) => inner.transact(run).await,
-            Self::Cluster(_) => Err(no_transactions()),
+        match &self.side {
+            Side::Embedded(inner) => inner.transact(self.durability, run).await,
+            Side::Cluster(_) => Err(no_transactions()),
         }
     }
 
@@ -288,18 +334,18 @@ impl Backend {
         scan: Scan,
         ahead: &Arc<ReadAhead>,
     ) -> Result<Rows> {
-        Ok(Rows::new(match self {
-            Self::Embedded(inner) => Source::Embedded(inner.scan(table, scan, ahead).await?),
-            Self::Cluster(inner) => Source::Cluster(inner.scan(table, scan)),
+        Ok(Rows::new(match &self.side {
+            Side::Embedded(inner) => Source::Embedded(inner.scan(table, scan, ahead).await?),
+            Side::Cluster(inner) => Source::Cluster(inner.scan(table, scan)),
         }))
     }
 
     /// Returns the current read point of a table, for scans that belong together; `None` for a
     /// cluster, where scans cannot share a read point.
     pub(crate) async fn read_point(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
-        match self {
-            Self::Embedded(inner) => inner.read_point(table).await.map(Some),
-            Self::Cluster(_) => Ok(None),
+        match &self.side {
+            Side::Embedded(inner) => inner.read_point(table).await.map(Some),
+            Side::Cluster(_) => Ok(None),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Reads the rows of a range with one or several scans: a family with conditions on its qualifiers
 //! needs its own scan.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use rowhouse_model::{Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Plan, PlanPart};
@@ -11,7 +13,6 @@ use crate::rows::Rows;
 use crate::table::Table;
 
 /// The scans needed for each range.
-#[derive(Clone)]
 pub(super) struct RangeReader {
     table: Table,
     parts: Vec<PlanPart>,
@@ -52,7 +53,7 @@ impl RangeReader {
     }
 
     /// Starts reading a range with the settings of `scan`.
-    pub(super) async fn open(&self, scan: &Scan, range: RowRange) -> Result<RangeScans> {
+    pub(super) async fn open(self: Arc<Self>, scan: Scan, range: RowRange) -> Result<RangeScans> {
         let mut opened = Vec::with_capacity(self.parts.len());
         for PlanPart { columns, filter } in &self.parts {
             let (range, columns) = (range.clone(), columns.clone());
@@ -69,40 +70,39 @@ impl RangeReader {
 }
 
 impl RangeScans {
-    /// Returns the next row if it is already in memory and there is only one scan; otherwise
-    /// `None`.
-    #[inline]
-    pub(super) fn next_ready(&mut self) -> Option<Row> {
-        match &mut self.parts[..] {
-            [part] => part.rows.next_ready(),
-            _ => None,
-        }
-    }
-
     /// Returns the next row that has cells in any part, or `None` after the last. The method is
     /// cancel-safe: a caller that drops the future and calls again misses no row.
     pub(super) async fn next(&mut self) -> Result<Option<Row>> {
+        poll_fn(|context| self.poll_row(context)).await
+    }
+
+    pub(super) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
         if let [part] = &mut self.parts[..] {
-            return part.rows.next().await;
+            return part.rows.poll_row(context);
         }
+        let mut is_pending = false;
         for part in &mut self.parts {
-            part.fill().await?;
+            is_pending |= part.poll_fill(context)?.is_pending();
+        }
+        if is_pending {
+            return Poll::Pending;
         }
         let keys = self.parts.iter().filter_map(|part| Some(part.next.as_ref()?.key()));
         let first = if self.reversed { keys.max() } else { keys.min() };
-        let Some(key) = first.map(<[u8]>::to_vec) else { return Ok(None) };
+        let Some(key) = first.map(<[u8]>::to_vec) else { return Poll::Ready(Ok(None)) };
         let of_key = |part: &mut Part| part.next.take_if(|row| row.key() == key);
-        Ok(Some(together(self.parts.iter_mut().filter_map(of_key).collect())))
+        let row = together(self.parts.iter_mut().filter_map(of_key).collect());
+        Poll::Ready(Ok(Some(row)))
     }
 }
 
 impl Part {
-    async fn fill(&mut self) -> Result<()> {
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
         if self.next.is_none() && !self.ended {
-            self.next = self.rows.next().await?;
+            self.next = ready!(self.rows.poll_row(context))?;
             self.ended = self.next.is_none();
         }
-        Ok(())
+        Poll::Ready(Ok(()))
     }
 }
 

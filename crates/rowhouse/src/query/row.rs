@@ -9,6 +9,16 @@ use rowhouse_schema::{CellMismatch, FromRowKey, KeyMismatch, NamedCell, Value, V
 use crate::declared::DeclaredColumns;
 
 /// A row returned by a query: its cells and its decoded key.
+///
+/// ```
+/// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+/// for row in mail.query("user = 'bob'").page(10).await?.rows {
+///     let at = row.key("at").and_then(|at| at.as_time());
+///     println!("{at:?} {}", row.text("d", "subject").unwrap_or_default());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct QueryRow {
     pub(super) row: Row,
@@ -19,11 +29,28 @@ pub struct QueryRow {
 impl QueryRow {
     /// Returns a field of the key, or `None` if the template has no such field or the key does not
     /// fit it.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// let user = row.key("user").and_then(|user| user.as_str());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn key(&self, field: &str) -> Option<&Value> {
         self.values.as_ref().ok()?.get(field)
     }
 
     /// Returns all fields of the key.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// match row.values() {
+    ///     Ok(values) => values.iter().for_each(|(name, value)| println!("{name}={value}")),
+    ///     Err(why) => println!("{why}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If the key does not fit the template: the position of the first byte that does not fit, and
@@ -33,6 +60,24 @@ impl QueryRow {
     }
 
     /// Decodes the key into a struct, which can borrow from the row.
+    ///
+    /// ```
+    /// # #[cfg(feature = "derive")] {
+    /// # use rowhouse::{Result, RowKey, query::QueryRow};
+    /// #[derive(RowKey)]
+    /// #[key("[user string][n u32]")]
+    /// struct Note<'a> {
+    ///     user: std::borrow::Cow<'a, str>,
+    ///     n: u32,
+    /// }
+    ///
+    /// # fn example(row: QueryRow) -> Result<()> {
+    /// let Note { user, n } = row.key_as()?;
+    /// println!("{user} {n}");
+    /// # Ok(())
+    /// # }
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `InvalidRequest` if the key does not fit the template, with the [`KeyMismatch`] as its
@@ -49,21 +94,49 @@ impl QueryRow {
     }
 
     /// Returns the bytes of the key.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// println!("{}", rowhouse::key::escape(row.key_bytes()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn key_bytes(&self) -> &[u8] {
         self.row.key()
     }
 
     /// Returns the newest value of a column.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// let photo: Option<rowhouse::Bytes> = row.bytes("u", "photo");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bytes(&self, family: &str, qualifier: &str) -> Option<Bytes> {
         self.row.value(family, qualifier)
     }
 
     /// Returns the newest value of a column as text; invalid UTF-8 becomes U+FFFD.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// println!("{}", row.text("d", "subject").unwrap_or_default());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn text(&self, family: &str, qualifier: &str) -> Option<Cow<'_, str>> {
         self.row.cell(family, qualifier).map(|cell| String::from_utf8_lossy(cell.value()))
     }
 
     /// Returns the newest value of a counter.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// let visits = row.counter("n", "visits")?.unwrap_or(0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `InvalidRequest` for a column that does not hold a counter.
@@ -73,6 +146,14 @@ impl QueryRow {
 
     /// Returns the newest value of a declared column, or `None` if the row has no such cell or it
     /// was not read.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// // Declared: d:n size u32
+    /// let size = row.column("size")?.and_then(|size| size.as_u64());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `InvalidRequest` for a name that is not a column with a single qualifier, and for a cell
@@ -93,7 +174,8 @@ impl QueryRow {
     /// newest value of each qualifier, ordered by qualifier.
     ///
     /// ```
-    /// # use rowhouse::{Result, QueryRow};
+    /// # use rowhouse::query::QueryRow;
+    /// # use rowhouse::Result;
     /// # fn example(row: QueryRow) -> Result<()> {
     /// // Declared: f:[at millis desc] price f64
     /// for price in row.columns("price")? {
@@ -138,6 +220,13 @@ impl QueryRow {
     }
 
     /// Returns the row with its cells.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// row.row().cells().for_each(|cell| println!("{} {:?}", cell.timestamp(), cell.value()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn row(&self) -> &Row {
         &self.row
     }

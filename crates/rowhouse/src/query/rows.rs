@@ -1,8 +1,12 @@
 //! Executes a plan: reads its ranges and returns the matching rows in order.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
+use futures_core::Stream;
 use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
@@ -15,10 +19,25 @@ use crate::table::Table;
 /// merged.
 const OPENING_MAX: usize = 32;
 
-/// The rows of a query, in the plan's order or reversed, read on demand.
+/// The rows of a query, in the plan's order or reversed, read on demand. [`QueryRows::next`] returns
+/// them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with the
+/// combinators of other crates.
+///
+/// ```
+/// use futures_util::{StreamExt, TryStreamExt};
+///
+/// // How are rows handled eight at a time, in their order?
+/// # async fn send(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> { Ok(()) }
+/// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+/// let rows = mail.query("user = 'bob'").rows().await?;
+/// let sent = rows.map(async |row| send(row?).await).buffered(8);
+/// sent.try_for_each(async |()| Ok(())).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct QueryRows {
     reader: RowReader,
-    streams: Vec<Stream>,
+    streams: Vec<RangeStream>,
     /// Merges the rows of several streams; `None` with a single stream.
     merge: Option<StreamMerge<QueryRow>>,
     /// Reusable buffer for a key.
@@ -32,7 +51,7 @@ struct RowReader {
     plan: Plan,
     scan: Scan,
     /// The scans needed for each range.
-    reads: RangeReader,
+    reads: Arc<RangeReader>,
     /// The requested columns, if additional ones are read.
     shown: Option<Columns>,
     /// The number of rows still to return.
@@ -44,12 +63,17 @@ struct RowReader {
 }
 
 /// A sequence of ranges, read one after the other.
-struct Stream {
+struct RangeStream {
     ranges: VecDeque<RowRange>,
     /// A row that was already read.
     first: Option<Row>,
     current: Option<RangeScans>,
+    /// The range after `current`. Kept here and not in the future of a caller, so that a caller
+    /// that drops the future does not open it again.
+    opening: Option<Opening>,
 }
+
+type Opening = Pin<Box<dyn Future<Output = Result<RangeScans>> + Send + Sync>>;
 
 /// The scan of a stream's first range and its first row.
 struct Opened {
@@ -70,13 +94,15 @@ impl QueryRows {
         let merged = plan.order().sequence() == RowSequence::Merged;
         let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
         let streams = match merged {
-            true => plan.streams().map(|stream| Stream::new(stream.ranges(), direction)).collect(),
-            false => vec![Stream::new(plan.ranges(), direction)],
+            true => {
+                plan.streams().map(|stream| RangeStream::new(stream.ranges(), direction)).collect()
+            }
+            false => vec![RangeStream::new(plan.ranges(), direction)],
         };
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let (table, schema) = (table.clone(), schema.clone());
         let shown = add_condition_columns(&mut scan.columns, &plan);
-        let reads = RangeReader::new(&table, &plan, &scan.columns).await?;
+        let reads = Arc::new(RangeReader::new(&table, &plan, &scan.columns).await?);
         let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = RowReader {
             table,
@@ -104,9 +130,9 @@ impl QueryRows {
             if opening.len() == OPENING_MAX {
                 self.take_opened(opening.join_next().await)?;
             }
-            let (reads, scan) = (self.reader.reads.clone(), self.reader.scan());
+            let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.scan());
             opening.spawn(async move {
-                let mut rows = reads.open(&scan, range).await?;
+                let mut rows = reads.open(scan, range).await?;
                 let first = rows.next().await?;
                 Ok(Opened { at, rows, first })
             });
@@ -135,38 +161,65 @@ impl QueryRows {
     /// set, it is returned with its bytes and without values, and counted. Among rows merged from
     /// several buckets such a row has no defined position; it is returned when it is read.
     ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let mut rows = mail.query("user = 'bob'").rows().await?;
+    /// while let Some(row) = rows.next().await? {
+    ///     println!("{row} {}", row.text("d", "subject").unwrap_or_default());
+    /// }
+    /// println!("keys of no template: {}", rows.not_fitting());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// As [`crate::Rows::next`].
+    /// As [`crate::Rows::next`]; the rows end with the first.
     ///
     /// [`Query::fitting_only`]: super::Query::fitting_only
     pub async fn next(&mut self) -> Result<Option<QueryRow>> {
+        poll_fn(|context| self.poll_row(context)).await
+    }
+
+    fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
         if self.reader.left == 0 {
-            return Ok(None);
+            return Poll::Ready(Ok(None));
         }
+        let found = ready!(self.poll_matching(context));
+        match found {
+            Ok(Some(_)) => self.reader.left -= 1,
+            // Not a row of another range after an error.
+            Ok(None) | Err(_) => self.reader.left = 0,
+        }
+        Poll::Ready(found)
+    }
+
+    fn poll_matching(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
         let Self { reader, streams, merge, key } = self;
-        let found = match merge {
-            None => streams[0].next_matching(reader).await?,
-            Some(merge) => loop {
-                let Some(wanted) = merge.wanted() else { break merge.next_row() };
-                match streams[wanted].next_matching(reader).await? {
-                    None => merge.end(),
-                    Some(row) if row.values.is_err() => break Some(row),
-                    Some(row) if merge.is_next(row.row.key())? => break Some(row),
-                    Some(row) => {
-                        key.clear();
-                        key.extend_from_slice(row.row.key());
-                        merge.offer(key, row)?;
-                    }
+        let Some(merge) = merge else { return streams[0].poll_matching(reader, context) };
+        loop {
+            let Some(wanted) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
+            match ready!(streams[wanted].poll_matching(reader, context))? {
+                None => merge.end(),
+                Some(row) if row.values.is_err() || merge.is_next(row.row.key())? => {
+                    return Poll::Ready(Ok(Some(row)));
                 }
-            },
-        };
-        if found.is_some() {
-            reader.left -= 1;
+                Some(row) => {
+                    key.clear();
+                    key.extend_from_slice(row.row.key());
+                    merge.offer(key, row)?;
+                }
+            }
         }
-        Ok(found)
     }
 
     /// Reads all remaining rows into memory.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let rows = mail.query("user = 'bob'").limit(100).rows().await?.collect().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`crate::Rows::next`].
@@ -191,6 +244,14 @@ impl QueryRows {
     }
 
     /// Returns the plan of the query.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let rows = mail.query("user = 'bob'").rows().await?;
+    /// println!("ranges: {}", rows.plan().ranges().len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn plan(&self) -> &Plan {
         &self.reader.plan
     }
@@ -208,46 +269,69 @@ fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> 
     (asked != *columns || !plan.qualifiers().is_empty()).then_some(asked)
 }
 
-impl Stream {
+impl RangeStream {
     fn new(ranges: &[RowRange], direction: Direction) -> Self {
         let ranges = ranges.iter().cloned();
         let ranges = match direction {
             Direction::Forward => ranges.collect(),
             Direction::Reverse => ranges.rev().collect(),
         };
-        Self { ranges, first: None, current: None }
+        Self { ranges, first: None, current: None, opening: None }
     }
 
     /// Returns the next matching row, or `None` after the last.
-    async fn next_matching(&mut self, reader: &mut RowReader) -> Result<Option<QueryRow>> {
-        while let Some(row) = self.next(reader).await? {
+    fn poll_matching(
+        &mut self,
+        reader: &mut RowReader,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<QueryRow>>> {
+        while let Some(row) = ready!(self.poll_row(reader, context))? {
             if let Some(row) = reader.admit(row) {
-                return Ok(Some(row));
+                return Poll::Ready(Ok(Some(row)));
             }
         }
-        Ok(None)
+        Poll::Ready(Ok(None))
     }
 
     /// Returns the next row of the ranges.
-    async fn next(&mut self, reader: &RowReader) -> Result<Option<Row>> {
+    fn poll_row(
+        &mut self,
+        reader: &RowReader,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<Row>>> {
+        if let Some(row) = self.first.take() {
+            return Poll::Ready(Ok(Some(row)));
+        }
         loop {
-            if let Some(row) = self.first.take() {
-                return Ok(Some(row));
-            }
             if let Some(rows) = &mut self.current {
-                if let Some(row) = rows.next_ready() {
-                    return Ok(Some(row));
-                }
-                if let Some(row) = rows.next().await? {
-                    return Ok(Some(row));
+                if let Some(row) = ready!(rows.poll_row(context))? {
+                    return Poll::Ready(Ok(Some(row)));
                 }
                 self.current = None;
             }
-            let Some(range) = self.ranges.front() else { return Ok(None) };
-            // Remove a range only after it is open: the caller may drop the future earlier.
-            self.current = Some(reader.open(range.clone()).await?);
-            self.ranges.pop_front();
+            let opening = match &mut self.opening {
+                Some(opening) => opening,
+                None => {
+                    let Some(range) = self.ranges.pop_front() else {
+                        return Poll::Ready(Ok(None));
+                    };
+                    self.opening.insert(reader.open(range))
+                }
+            };
+            let opened = ready!(opening.as_mut().poll(context));
+            self.opening = None;
+            self.current = Some(opened?);
         }
+    }
+}
+
+/// The rows of [`QueryRows::next`], in the same order, and equally cancel-safe. After an error the
+/// stream ends.
+impl Stream for QueryRows {
+    type Item = Result<QueryRow>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_row(context).map(Result::transpose)
     }
 }
 
@@ -287,8 +371,8 @@ impl RowReader {
     }
 
     /// Starts reading a range.
-    async fn open(&self, range: RowRange) -> Result<RangeScans> {
-        self.reads.open(&self.scan(), range).await
+    fn open(&self, range: RowRange) -> Opening {
+        Box::pin(Arc::clone(&self.reads).open(self.scan(), range))
     }
 
     /// Returns the scan settings for each range.

@@ -1,9 +1,8 @@
 //! Ten thousand posts in 2022 and a query for one month: no post is lost at either end.
 
-use rowhouse::{
-    Database, FamilyDescriptor, Get, KEY_ATTRIBUTE, Mutation, Put, Result, Table, TableSpec, Time,
-    Timestamp,
-};
+use rowhouse::key::Time;
+use rowhouse::schema::{FamilyDescriptor, KEY_ATTRIBUTE};
+use rowhouse::{Database, Get, Mutation, Put, Result, Table, TableSpec, Timestamp};
 use rowhouse_server::{Options, Server};
 
 const DECEMBER: (i64, i64) = (1_669_852_800_000, 1_672_531_200_000);
@@ -64,7 +63,7 @@ async fn filled(database: &Database, splits: &[&'static str]) -> Result<(Table, 
 /// Returns the query's result: blogger, time and title of each row, in order.
 async fn found(blog: &Table, query: &str) -> Result<Vec<(String, i64, String)>> {
     let rows = blog.query(query).rows().await?.collect().await?;
-    let row = |row: &rowhouse::QueryRow| {
+    let row = |row: &rowhouse::query::QueryRow| {
         let blogger = row.key("blogger").unwrap().to_string();
         let at = row.key("at").unwrap().as_time().unwrap();
         let at = i64::try_from(at.as_nanos() / 1_000_000).unwrap();
@@ -110,7 +109,7 @@ async fn a_month_is_found_whole_before_and_after_a_flush_and_after_reopening() -
     let database = rowhouse::open(&url).await?;
     let (blog, posts) = filled(&database, &["12_5", "1234"]).await?;
     check(&blog, &posts).await?;
-    database.flush("blog").await?;
+    database.admin().flush("blog").await?;
     check(&blog, &posts).await?;
     drop(blog);
     database.close().await?;
@@ -134,7 +133,7 @@ async fn a_month_is_found_whole_through_a_server() -> Result<()> {
     let database = rowhouse::open(format!("hbase://{}", server.address())).await?;
     let (blog, posts) = filled(&database, &["12_5", "1234"]).await?;
     check(&blog, &posts).await?;
-    database.flush("blog").await?;
+    database.admin().flush("blog").await?;
 
     let found_by_zookeeper = format!("hbase+zk://{}", server.zookeeper());
     let database = rowhouse::open(found_by_zookeeper).await?;

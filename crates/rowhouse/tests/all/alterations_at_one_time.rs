@@ -1,7 +1,8 @@
 //! Concurrent alterations of a table, embedded and on a server: none is lost.
 
 use crate::support::on_both;
-use rowhouse::{Bytes, Database, ErrorKind, FamilyDescriptor, TableSpec};
+use rowhouse::schema::FamilyDescriptor;
+use rowhouse::{Bytes, Database, ErrorKind, TableSpec};
 
 fn family(name: String) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap()
@@ -9,11 +10,11 @@ fn family(name: String) -> FamilyDescriptor {
 
 /// Alters family `f` of `t`: adds an attribute named after the number.
 async fn number_family(database: Database, number: u32) {
-    let change = move |table: &rowhouse::TableDescriptor| {
+    let change = move |table: &rowhouse::schema::TableDescriptor| {
         let family = table.find_family(b"f")?.clone();
         Ok(table.clone().family(family.attribute(format!("n{number}"), "x")))
     };
-    database.alter_table("t", change).await.unwrap();
+    database.admin().alter_table("t", change).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,23 +28,23 @@ async fn families_and_attributes_all_come_to_stand() {
             let db = database.clone();
             tasks.push(tokio::spawn(async move {
                 let added = family(format!("g{number}"));
-                let add = move |table: &rowhouse::TableDescriptor| {
+                let add = move |table: &rowhouse::schema::TableDescriptor| {
                     Ok(table.clone().family(added.clone()))
                 };
-                db.alter_table("t", add).await.unwrap();
+                db.admin().alter_table("t", add).await.unwrap();
             }));
             let db = database.clone();
             tasks.push(tokio::spawn(async move {
-                let set = move |table: &rowhouse::TableDescriptor| {
+                let set = move |table: &rowhouse::schema::TableDescriptor| {
                     Ok(table.clone().attribute(format!("a{number}"), "x"))
                 };
-                db.alter_table("t", set).await.unwrap();
+                db.admin().alter_table("t", set).await.unwrap();
             }));
         }
         for task in tasks {
             task.await.unwrap();
         }
-        let table = database.describe("t").await.unwrap();
+        let table = database.admin().describe("t").await.unwrap();
         for number in 0..8 {
             assert!(table.find_family(format!("g{number}").as_bytes()).is_ok(), "g{number}");
             let has = |attributes: &std::collections::BTreeMap<Bytes, Bytes>, name: String| {
@@ -62,16 +63,17 @@ async fn a_table_is_emptied_and_the_last_family_stays() {
         let spec = TableSpec::new("t").family("f").splits(["m"]);
         let table = database.create_table(spec).await.unwrap();
         table.put(rowhouse::Put::new("r").unwrap().add("f", "q", "v").unwrap()).await.unwrap();
-        let refused = database.truncate_table("t", true).await.unwrap_err();
+        let refused = database.admin().truncate_table("t", true).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::TableNotDisabled);
         for (keep_splits, regions) in [(true, 2), (false, 1)] {
-            database.disable_table("t").await.unwrap();
-            database.truncate_table("t", keep_splits).await.unwrap();
+            database.admin().disable_table("t").await.unwrap();
+            database.admin().truncate_table("t", keep_splits).await.unwrap();
             let table = database.table("t").await.unwrap();
             assert_eq!(table.regions().await.unwrap().len(), regions);
             assert!(table.get(&rowhouse::Get::new("r").unwrap()).await.unwrap().is_empty());
         }
-        let none = database.alter_table("t", |table| Ok(table.clone().without_family(b"f")));
+        let none =
+            database.admin().alter_table("t", |table| Ok(table.clone().without_family(b"f")));
         assert_eq!(none.await.unwrap_err().kind(), ErrorKind::InvalidRequest);
     })
     .await;

@@ -1,6 +1,7 @@
 //! Rows spread over buckets are returned in the same order as from a table without buckets.
 
-use rowhouse::{Database, Mutation, Put, RowSequence, Table, TableSpec};
+use rowhouse::query::RowSequence;
+use rowhouse::{Database, Mutation, Put, Table, TableSpec};
 
 const PLAIN: &str = "[user string][at millis desc]";
 
@@ -174,6 +175,6 @@ async fn a_page_begins_where_the_one_before_ended_whatever_is_written_meanwhile(
     let texts = second.rows.iter().map(|row| row.text("d", "text").unwrap().into_owned());
     assert_eq!(texts.collect::<Vec<_>>(), whole[100..200]);
     let other = table.query("user >= 'use'").after(&token).page(100).await.unwrap_err();
-    assert_eq!(other.message(), "the page token was made for another query");
+    assert_eq!(other.message(), "the page token is of another query");
     database.close().await.unwrap();
 }

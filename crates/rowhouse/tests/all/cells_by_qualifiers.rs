@@ -1,7 +1,10 @@
 //! Random queries return the same cells as filtering all cells.
 
 use proptest::prelude::*;
-use rowhouse::{Cell, ColumnSchema, Columns, Put, Scan, Table, TableSpec, Values};
+use rowhouse::cell::Cell;
+use rowhouse::key::Values;
+use rowhouse::schema::ColumnSchema;
+use rowhouse::{Columns, Put, Scan, Table, TableSpec};
 
 const COLUMNS: &str = "f:[at seconds 4 desc][id u8] price u8; f:!! note u8; \
                        f2:[kind enum(a,b,c)][at seconds 4] event u8; \
@@ -173,7 +176,7 @@ fn the_cells_given_are_those_that_plain_filtering_leaves() {
         let table = database.table("t").await.unwrap();
         filled(&table).await;
         // Half of the data is in files, half in memstores.
-        database.flush("t").await.unwrap();
+        database.admin().flush("t").await.unwrap();
         filled(&table).await;
         let rows = table.scan(Scan::all()).await.unwrap().collect().await.unwrap();
         (table, rows.iter().flat_map(|row| row.to_cells()).collect::<Vec<_>>())

@@ -1,9 +1,10 @@
 //! All kinds of row mutations, on an embedded database and on a server.
 
 use crate::support::on_both;
+use rowhouse::filter::CompareOperator;
 use rowhouse::{
-    Append, CompareOperator, Condition, Database, Delete, ErrorKind, Get, Increment, Mutation, Put,
-    RowMutations, Scan, Table, TableSpec, Timestamp,
+    Append, Condition, Database, Delete, ErrorKind, Get, Increment, Mutation, Put, RowMutations,
+    Scan, Table, TableSpec, Timestamp,
 };
 use tokio::task::JoinSet;
 

@@ -2,9 +2,10 @@
 //! embedded and on a server.
 
 use crate::support::on_both;
+use rowhouse::query::{Predicate, Query, QueryRow};
+use rowhouse::schema::CellMismatch;
 use rowhouse::{
-    CellMismatch, Database, ErrorKind, Get, Increment, Mutation, Predicate, Put, Query, QueryRow,
-    Table, TableSpec, Timestamp, Value,
+    Database, ErrorKind, Get, Increment, Mutation, Put, Table, TableSpec, Timestamp, Value,
 };
 
 const COLUMNS: &str = "d:via colour string\nd:n count i32\ne:s state enum(open,done)";
@@ -163,7 +164,7 @@ async fn a_value_that_is_none_of_its_type_leaves_its_row_out_and_is_counted() {
         let error = seven.column("count").unwrap_err();
         assert_eq!(
             error.message(),
-            "value of `count` does not fit: the bytes go on behind the value: at=4"
+            "value of `count` does not fit: there are bytes after the value: at=4"
         );
     })
     .await;
@@ -265,7 +266,7 @@ async fn what_is_named_is_read_in_whatever_order() {
 #[tokio::test]
 async fn of_several_versions_the_newest_is_asked_and_given() {
     on_both(|database, _| async move {
-        let family = rowhouse::FamilyDescriptor::new("d").unwrap().versions(5);
+        let family = rowhouse::schema::FamilyDescriptor::new("d").unwrap().versions(5);
         let spec = TableSpec::new("t").family_with(family).key("[user string]");
         let columns = "d:n count u8; d:_[x u8] many u8";
         let table = database.create_table(spec.columns(columns)).await.unwrap();
@@ -319,9 +320,9 @@ async fn columns_that_cannot_stand_beside_families_and_key_are_refused() {
         let table = database.create_table(spec()).await.unwrap();
         let undeclared = table.column_schema().unwrap_err();
         assert!(undeclared.message().contains("COLUMNS => "), "{undeclared}");
-        assert!(database.alter_columns("t", "f:a one u8").await.is_err());
-        database.alter_columns("t", "d:a one u8; e:b two u8").await.unwrap();
-        assert!(database.alter_key_unchecked("t", "[one string]").await.is_err());
+        assert!(database.admin().alter_columns("t", "f:a one u8").await.is_err());
+        database.admin().alter_columns("t", "d:a one u8; e:b two u8").await.unwrap();
+        assert!(database.admin().alter_key_unchecked("t", "[one string]").await.is_err());
         let table = database.table("t").await.unwrap();
         assert_eq!(table.column_schema().unwrap().to_string(), "d:a one u8; e:b two u8");
         let error = table.query("three = 5").explain().unwrap_err();

@@ -106,8 +106,8 @@ async fn of_many_who_insert_one_key_exactly_one_does() {
                     (_, Err(error)) => assert_eq!(error.kind(), ErrorKind::RowExists),
                 }
             }
-            let query =
-                blog.query_where(rowhouse::Predicate::parse(&format!("at = {nth}")).unwrap());
+            let query = blog
+                .query_where(rowhouse::query::Predicate::parse(&format!("at = {nth}")).unwrap());
             let rows = query.rows().await.unwrap().collect().await.unwrap();
             let found: Vec<_> = rows.iter().map(|row| row.text("cf", "writer").unwrap()).collect();
             assert_eq!(found, winners, "round {nth}");

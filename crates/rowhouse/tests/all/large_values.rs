@@ -40,7 +40,7 @@ async fn comes_back(len: usize, limit: usize) {
     table.put(put("large", len)).await.unwrap();
     for in_file in [false, true] {
         if in_file {
-            database.flush("t").await.unwrap();
+            database.admin().flush("t").await.unwrap();
         }
         let row = table.get(&Get::new("large").unwrap()).await.unwrap();
         let value = row.value("f", "q").unwrap();

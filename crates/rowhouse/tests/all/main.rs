@@ -13,9 +13,12 @@ mod columns;
 mod guide_in_chinese;
 mod insert;
 mod large_values;
+mod many_gets;
 mod one_moment;
 mod plain_requests;
 mod regions;
+mod settings;
+mod streams;
 #[path = "../support/mod.rs"]
 mod support;
 mod typed_keys;

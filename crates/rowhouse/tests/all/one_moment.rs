@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rowhouse::{Database, FamilyDescriptor, Mutation, QueryRow, Table, TableSpec};
+use rowhouse::query::QueryRow;
+use rowhouse::schema::FamilyDescriptor;
+use rowhouse::{Database, Mutation, Table, TableSpec};
 
 const USERS: [&str; 4] = ["ann", "bob", "eve", "zoe"];
 
@@ -50,7 +52,7 @@ async fn sees_one_moment_beside_a_writer(key: &str) {
                 number += 1;
                 write(&database, &table, number).await;
                 if number % 100 == 0 {
-                    database.flush("t").await.unwrap();
+                    database.admin().flush("t").await.unwrap();
                 }
             }
             number
@@ -96,11 +98,11 @@ async fn ranges_that_are_reached_later_are_read_as_they_were_when_the_query_bega
     assert_eq!(rows.plan().ranges().len(), USERS.len());
     // Change the table during the read in every possible way.
     write(&database, &table, 2).await;
-    database.flush("t").await.unwrap();
+    database.admin().flush("t").await.unwrap();
     let tags = FamilyDescriptor::new("tags").unwrap();
-    database.alter_table("t", move |t| Ok(t.clone().family(tags.clone()))).await.unwrap();
+    database.admin().alter_table("t", move |t| Ok(t.clone().family(tags.clone()))).await.unwrap();
     let region = table.regions().await.unwrap().remove(0);
-    database.split_region(&region, Some("c".into())).await.unwrap();
+    database.admin().split_region(&region, Some("c".into())).await.unwrap();
     write(&database, &table, 3).await;
     let mut count = 0;
     while let Some(row) = rows.next().await.unwrap() {

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use rowhouse::admin::{Namespace, TableState};
 use rowhouse::{
-    Database, Delete, Durability, ErrorKind, Get, Increment, Mutation, Namespace, Put, Result,
-    RowRange, Scan, TableSpec, TableState, Timestamp,
+    Database, Delete, Durability, ErrorKind, Get, Increment, Mutation, Put, Result, RowRange, Scan,
+    TableSpec, Timestamp,
 };
 use rowhouse_server::{Options, Server};
 
@@ -29,13 +30,13 @@ async fn on_both<F: Future<Output = Result<()>>>(check: impl Fn(Database) -> F) 
 #[tokio::test]
 async fn tables_and_namespaces() -> Result<()> {
     on_both(async |database| {
-        database.create_namespace(Namespace::new("shop")?).await?;
+        database.admin().create_namespace(Namespace::new("shop")?).await?;
         let spec = TableSpec::new("shop:orders").family("cf").attribute("mine", "yes");
         database.create_table(spec).await?;
         assert_eq!(database.tables().await?[0].to_string(), "shop:orders");
         assert!(database.table_exists("shop:orders").await?);
         assert!(!database.table_exists("orders").await?);
-        let descriptor = database.describe("shop:orders").await?;
+        let descriptor = database.admin().describe("shop:orders").await?;
         assert_eq!(descriptor.attributes[&b"mine"[..]], "yes");
         assert_eq!(descriptor.families().len(), 1);
 
@@ -43,17 +44,26 @@ async fn tables_and_namespaces() -> Result<()> {
         let again = TableSpec::new("shop:orders").family("cf");
         assert_eq!(kind(database.create_table(again).await.map(|_| ())), ErrorKind::TableExists);
         assert_eq!(kind(database.table("no").await.map(|_| ())), ErrorKind::TableNotFound);
-        assert_eq!(kind(database.drop_namespace("shop").await), ErrorKind::NamespaceConstraint);
-        assert_eq!(kind(database.drop_table("shop:orders").await), ErrorKind::TableNotDisabled);
-        database.disable_table("shop:orders").await?;
-        assert_eq!(database.table_state("shop:orders").await?, TableState::Disabled);
-        assert_eq!(kind(database.disable_table("shop:orders").await), ErrorKind::TableNotEnabled);
-        database.drop_table("shop:orders").await?;
-        database.drop_namespace("shop").await?;
-        let names = database.namespaces().await?;
+        assert_eq!(
+            kind(database.admin().drop_namespace("shop").await),
+            ErrorKind::NamespaceConstraint
+        );
+        assert_eq!(
+            kind(database.admin().drop_table("shop:orders").await),
+            ErrorKind::TableNotDisabled
+        );
+        database.admin().disable_table("shop:orders").await?;
+        assert_eq!(database.admin().table_state("shop:orders").await?, TableState::Disabled);
+        assert_eq!(
+            kind(database.admin().disable_table("shop:orders").await),
+            ErrorKind::TableNotEnabled
+        );
+        database.admin().drop_table("shop:orders").await?;
+        database.admin().drop_namespace("shop").await?;
+        let names = database.admin().namespaces().await?;
         let names: Vec<_> = names.iter().map(|namespace| namespace.name()).collect();
         assert_eq!(names, ["default", "hbase"]);
-        assert_eq!(database.cluster_id().await?.len(), 36);
+        assert_eq!(database.admin().cluster_id().await?.len(), 36);
         Ok(())
     })
     .await
@@ -92,7 +102,7 @@ async fn rows_come_change_and_go() -> Result<()> {
         let keys: Vec<&[u8]> = rows.iter().map(|row| row.key()).collect();
         assert_eq!(keys, [b"a", b"b"]);
 
-        database.disable_table("t").await?;
+        database.admin().disable_table("t").await?;
         let error = table.get(&Get::new("a")?).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TableNotEnabled);
         let put = Put::new("b")?.add("cf", "q", "3")?;

@@ -49,19 +49,19 @@ async fn rows_are_written_and_read_while_their_regions_are_split_and_merged() {
             }
             let regions = table.regions().await.unwrap();
             let at = Bytes::from(format!("{:06}", 10 * round));
-            database.split_region(&regions[0], Some(at)).await.unwrap();
+            database.admin().split_region(&regions[0], Some(at)).await.unwrap();
             let least = written.load(Ordering::Relaxed);
             assert_eq!(rows(&database).await[..least as usize], numbers(least));
             // A split in the middle of the data.
-            database.flush("t").await.unwrap();
+            database.admin().flush("t").await.unwrap();
             let regions = table.regions().await.unwrap();
             assert_eq!(regions.len(), 2);
-            database.split_region(&regions[1], None).await.unwrap();
+            database.admin().split_region(&regions[1], None).await.unwrap();
             let regions = table.regions().await.unwrap();
             assert_eq!(regions.len(), 3);
-            database.merge_regions(&regions[..2]).await.unwrap();
+            database.admin().merge_regions(&regions[..2]).await.unwrap();
             let regions = table.regions().await.unwrap();
-            database.merge_regions(&regions).await.unwrap();
+            database.admin().merge_regions(&regions).await.unwrap();
             assert_eq!(table.regions().await.unwrap().len(), 1);
         }
         ended.store(true, Ordering::Relaxed);
@@ -78,19 +78,22 @@ async fn regions_that_are_gone_or_cannot_be_split_are_refused() {
         let table = database.table("t").await.unwrap();
         let whole = table.regions().await.unwrap().remove(0);
         let kind = |done: rowhouse::Result<()>| done.unwrap_err().kind();
-        assert_eq!(kind(database.split_region(&whole, None).await), ErrorKind::InvalidRequest);
-        let empty = Some(Bytes::new());
-        assert!(database.split_region(&whole, empty).await.is_err());
-        database.split_region(&whole, Some("m".into())).await.unwrap();
         assert_eq!(
-            kind(database.split_region(&whole, Some("c".into())).await),
+            kind(database.admin().split_region(&whole, None).await),
+            ErrorKind::InvalidRequest
+        );
+        let empty = Some(Bytes::new());
+        assert!(database.admin().split_region(&whole, empty).await.is_err());
+        database.admin().split_region(&whole, Some("m".into())).await.unwrap();
+        assert_eq!(
+            kind(database.admin().split_region(&whole, Some("c".into())).await),
             ErrorKind::UnknownRegion
         );
         let regions = table.regions().await.unwrap();
-        let alone = database.merge_regions(&regions[..1]).await;
+        let alone = database.admin().merge_regions(&regions[..1]).await;
         assert_eq!(kind(alone), ErrorKind::InvalidRequest);
         let apart = [regions[0].clone(), whole];
-        assert_eq!(kind(database.merge_regions(&apart).await), ErrorKind::UnknownRegion);
+        assert_eq!(kind(database.admin().merge_regions(&apart).await), ErrorKind::UnknownRegion);
     })
     .await;
 }
@@ -102,19 +105,19 @@ async fn regions_are_taken_out_of_service_and_into_it() {
         let table = database.create_table(spec).await.unwrap();
         let region = table.regions().await.unwrap().remove(0);
         put(&database, 0).await;
-        database.unassign_region(&region).await.unwrap();
+        database.admin().unassign_region(&region).await.unwrap();
         // The call is idempotent.
-        database.unassign_region(&region).await.unwrap();
-        database.assign_region(&region).await.unwrap();
+        database.admin().unassign_region(&region).await.unwrap();
+        database.admin().assign_region(&region).await.unwrap();
         put(&database, 1).await;
-        database.move_region(&region).await.unwrap();
+        database.admin().move_region(&region).await.unwrap();
         assert_eq!(rows(&database).await, numbers(2));
         // Other regions replaced it.
-        database.split_region(&region, Some("000001".into())).await.unwrap();
+        database.admin().split_region(&region, Some("000001".into())).await.unwrap();
         for refused in [
-            database.assign_region(&region).await,
-            database.unassign_region(&region).await,
-            database.move_region(&region).await,
+            database.admin().assign_region(&region).await,
+            database.admin().unassign_region(&region).await,
+            database.admin().move_region(&region).await,
         ] {
             assert_eq!(refused.unwrap_err().kind(), ErrorKind::UnknownRegion);
         }
@@ -130,9 +133,9 @@ async fn a_region_out_of_service_is_not_read() {
     let table = database.create_table(spec).await.unwrap();
     put(&database, 0).await;
     let region = table.regions().await.unwrap().remove(0);
-    database.unassign_region(&region).await.unwrap();
+    database.admin().unassign_region(&region).await.unwrap();
     let get = rowhouse::Get::new("000000").unwrap();
     assert_eq!(table.get(&get).await.unwrap_err().kind(), ErrorKind::NotServingRegion);
-    database.assign_region(&region).await.unwrap();
+    database.admin().assign_region(&region).await.unwrap();
     assert!(!table.get(&get).await.unwrap().is_empty());
 }

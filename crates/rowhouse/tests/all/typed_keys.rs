@@ -1,9 +1,8 @@
 //! Rows with structs as keys: written, read, deleted and queried.
 
 #![cfg(feature = "derive")]
-use rowhouse::{
-    Database, Delete, FromRowKey, Get, KeyMismatch, Put, RowKey, TableSpec, Time, escape,
-};
+use rowhouse::key::{FromRowKey, KeyMismatch, Time, escape};
+use rowhouse::{Database, Delete, Get, Put, RowKey, TableSpec};
 
 #[derive(RowKey, Clone, Debug, PartialEq)]
 #[key("[bucket 4 of user][user text]_[at millis digits desc]")]

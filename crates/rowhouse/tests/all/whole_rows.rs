@@ -49,7 +49,7 @@ async fn no_read_shows_half_a_change_of_a_row() {
             while let Some(outcome) = writers.join_next().await {
                 written.push(outcome);
                 if !is_cluster || written.len() == 1 {
-                    database.flush("t").await.unwrap();
+                    database.admin().flush("t").await.unwrap();
                 }
             }
             written

@@ -2,7 +2,11 @@
 //! embedded and on a server.
 
 use crate::support::on_both;
-use rowhouse::{ColumnSchema, Database, KeyValue, Put, Query, QueryRow, Table, TableSpec, escape};
+use rowhouse::cell::KeyValue;
+use rowhouse::key::escape;
+use rowhouse::query::{Query, QueryRow};
+use rowhouse::schema::ColumnSchema;
+use rowhouse::{Database, Put, Table, TableSpec};
 
 const COLUMNS: &str = "f:[at seconds 4 desc][id u8] price u32; f:!! note string; \
                        g:by_[who text] follows bool; g:n count u32; \

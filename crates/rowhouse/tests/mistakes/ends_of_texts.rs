@@ -79,8 +79,8 @@ async fn a_scan_of_csdn_1_finds_csdn_10_too() {
 
     // With a delimiter between name and time that no name contains, only the requested rows are
     // read.
-    let schema = rowhouse::KeySchema::parse("[blogger text]#[at millis digits desc]").unwrap();
-    let question = rowhouse::Predicate::parse("blogger = 'CSDN_1'").unwrap();
+    let schema = rowhouse::key::KeySchema::parse("[blogger text]#[at millis digits desc]").unwrap();
+    let question = rowhouse::query::Predicate::parse("blogger = 'CSDN_1'").unwrap();
     let plan = schema.plan(&question).unwrap();
     assert!(plan.is_exact());
     assert!(plan.ranges()[0].contains(key("CSDN_1", "#").as_bytes()));

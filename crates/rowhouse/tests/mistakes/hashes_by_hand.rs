@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rowhouse::{KeySchema, Value};
+use rowhouse::Value;
+use rowhouse::key::KeySchema;
 
 use super::Scratch;
 

@@ -1,6 +1,7 @@
 //! Limits: keys that are too long, and rows that are too wide.
 
-use rowhouse::{ErrorKind, Get, KeySchema, Put, RowRange, Scan, TableSpec};
+use rowhouse::key::KeySchema;
+use rowhouse::{ErrorKind, Get, Put, RowRange, Scan, TableSpec};
 
 use super::{Scratch, put};
 

@@ -61,6 +61,6 @@ async fn query(table: &Table, question: &str) -> Vec<String> {
 
 /// Returns the codes of the rules that a template violates.
 fn warnings(template: &str) -> Vec<String> {
-    let schema = rowhouse::KeySchema::parse(template).unwrap();
+    let schema = rowhouse::key::KeySchema::parse(template).unwrap();
     schema.check().iter().map(|finding| finding.rule.code()).collect()
 }

@@ -1,6 +1,7 @@
 //! A random number or letter at the start of the key.
 
-use rowhouse::{Get, KeySchema};
+use rowhouse::Get;
+use rowhouse::key::KeySchema;
 
 use super::{Scratch, put, query, scan, warnings};
 
@@ -53,7 +54,7 @@ async fn a_get_of_a_salted_row_is_as_many_gets_as_there_are_salts() {
 
     let ranges = |template: &str| {
         let schema = KeySchema::parse(template).unwrap();
-        let question = rowhouse::Predicate::parse("id = 'foo0003'").unwrap();
+        let question = rowhouse::query::Predicate::parse("id = 'foo0003'").unwrap();
         schema.plan(&question).unwrap().ranges().len()
     };
     assert_eq!(ranges("[salt 4 a-d]-[id text]"), 4);

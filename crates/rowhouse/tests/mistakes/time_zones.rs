@@ -1,6 +1,6 @@
 //! December in Beijing is not December in UTC: it starts eight hours earlier.
 
-use rowhouse::TimeZone;
+use rowhouse::key::TimeZone;
 
 use super::{Scratch, put, query, scan};
 

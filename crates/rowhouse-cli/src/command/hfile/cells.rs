@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, CellKind, Result, RowRange, escape, unescape};
+use rowhouse::cell::CellKind;
+use rowhouse::key::{escape, unescape};
+use rowhouse::{Bytes, Result, RowRange};
 use rowhouse_model::{CellRef, Key};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};

@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::{Error, KeySchema, escape};
+use rowhouse::Error;
+use rowhouse::key::{KeySchema, escape};
 use rowhouse_model::escape_line;
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};

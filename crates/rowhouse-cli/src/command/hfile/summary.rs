@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use rowhouse::{Error, Result, escape};
+use rowhouse::key::escape;
+use rowhouse::{Error, Result};
 use rowhouse_model::{CellKind, CellRef};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
@@ -52,7 +53,7 @@ impl CellCounts {
         }
         if counted.cells != file.meta().cells() {
             return Err(Error::corruption(format!(
-                "{}: it has another number of cells: cells={}, trailer={}",
+                "{}: wrong number of cells: cells={}, trailer={}",
                 file.path().display(),
                 counted.cells,
                 file.meta().cells()

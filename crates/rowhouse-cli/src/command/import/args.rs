@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use rowhouse::{ColumnSchema, Database, Error, KeySchema, Result, TableName};
+use rowhouse::key::KeySchema;
+use rowhouse::schema::{ColumnSchema, TableName};
+use rowhouse::{Database, Error, Result};
 use rowhouse_import::{Duplicates, Format, Import, Reading, TimeForm, check_set};
 
 use crate::command::{DATA_DIR, argument};

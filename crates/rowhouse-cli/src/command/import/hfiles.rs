@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use rowhouse::TableName;
+use rowhouse::schema::TableName;
 use rowhouse_import::load_hfiles;
 
 use crate::command::CommandResult;

@@ -32,7 +32,8 @@ pub(super) fn text(summary: &Summary) -> String {
         }
         (true, true) => writeln!(
             text,
-            "nothing was written; the import would go on where one that was not ended came to: {written} of it written"
+            "nothing was written; the import would resume an incomplete one: {written} of it \
+                 written"
         ),
         (true, false) => writeln!(text, "nothing was written"),
         (false, true) => writeln!(text, "{written} written to {table}, going on where it was"),

@@ -16,7 +16,8 @@ use crate::command::{CommandResult, database_url};
 pub(super) fn run(args: &ImportArgs) -> CommandResult {
     if args.rows.sorted && Holder::of(&args.data)?.is_some() {
         return Err(Error::invalid(format!(
-            "--sorted writes files of the store, which a server has open; without it rows are sent to the server: data={}",
+            "--sorted needs a store that no server has open; without it, rows are sent to the \
+             server: data={}",
             args.data.display()
         )));
     }

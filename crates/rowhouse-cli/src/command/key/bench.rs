@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use rowhouse::{Calendar, Error, FieldType, Holds, KeySchema, Result, Uuid, Value};
+use rowhouse::key::{Calendar, FieldType, Holds, KeySchema, Uuid};
+use rowhouse::{Error, Result, Value};
 use serde_json::json;
 
 use super::{KeyResult, Outcome};
@@ -99,7 +100,7 @@ fn row(schema: &KeySchema, random: &mut Random) -> Result<Row> {
             Err(error) => refused = error,
         }
     }
-    Err(refused.with_context("no values could be drawn that the template holds"))
+    Err(refused.with_context("no random values fit the template"))
 }
 
 /// Draws a value of a type: times of this century, texts of 4 to 12 letters, small and large
@@ -135,9 +136,9 @@ fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
         }
         FieldType::Time { .. } | FieldType::Calendar(_) => {
             let second = 1_577_836_800 + random.below(300_000_000) as i64;
-            rowhouse::Time::from_millis((second >> draw) * 1_000).into()
+            rowhouse::key::Time::from_millis((second >> draw) * 1_000).into()
         }
-        FieldType::Date => rowhouse::Date::new(random.below(40_000) as i32).into(),
+        FieldType::Date => rowhouse::key::Date::new(random.below(40_000) as i32).into(),
         FieldType::Repeat(types) => {
             let group = |random: &mut Random| match &types[..] {
                 [one] => value(one, draw, random),

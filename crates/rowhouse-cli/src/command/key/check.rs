@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use rowhouse::{Error, KeySchema, Result};
+use rowhouse::key::KeySchema;
+use rowhouse::{Error, Result};
 use rowhouse_schema::{Finding, Rule};
 use serde_json::json;
 
@@ -92,6 +93,6 @@ fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Outcome
 fn rule(code: &str) -> Result<Rule> {
     Rule::all().find(|rule| rule.code() == code).ok_or_else(|| {
         let codes: Vec<_> = Rule::all().map(Rule::code).collect();
-        Error::invalid(format!("no such rule; there are: {}: rule={code}", codes.join(", ")))
+        Error::invalid(format!("unknown rule; known: {}: rule={code}", codes.join(", ")))
     })
 }

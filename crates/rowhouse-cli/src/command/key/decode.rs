@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use rowhouse::{Computed, KeyMismatch, KeySchema, Value, Values};
+use rowhouse::Value;
+use rowhouse::key::{Computed, KeyMismatch, KeySchema, Values};
 use serde_json::{Map, json};
 
 use super::input::each_line;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::KeySchema;
+use rowhouse::key::KeySchema;
 use serde_json::json;
 
 use super::input::each_line;

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use rowhouse::{EstimatedRows, Field, KeySchema, Plan, Result, RowSequence, Statistics};
+use rowhouse::Result;
+use rowhouse::key::{Field, KeySchema};
+use rowhouse::query::{EstimatedRows, Plan, RowSequence, Statistics};
 use serde_json::{Value as Json, json};
 
 use super::input::keys_in;
@@ -61,7 +63,7 @@ pub(super) fn run(
         if let Some((touched, all)) = estimate.regions {
             document["regions"] = json!({ "touched": touched, "all": all });
         }
-        if let Some(EstimatedRows { read, given, all }) = estimate.rows {
+        if let Some(EstimatedRows { read, given, all, .. }) = estimate.rows {
             document["rows"] = json!({ "read": read, "given": given, "all": all });
         }
         writeln!(out, "{document}")?;

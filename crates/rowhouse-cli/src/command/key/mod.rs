@@ -16,7 +16,8 @@ mod zone;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use rowhouse::{Error, KeySchema};
+use rowhouse::Error;
+use rowhouse::key::KeySchema;
 
 use check::CheckArgs;
 use decode::DecodeArgs;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use rowhouse::{Error, Result, Value, escape, unescape};
+use rowhouse::key::{escape, unescape};
+use rowhouse::{Error, Result, Value};
 use rowhouse_model::escape_line;
 use serde_json::Value as Json;
 

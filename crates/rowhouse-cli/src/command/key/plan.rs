@@ -2,7 +2,10 @@
 
 use std::io::Write;
 
-use rowhouse::{ColumnSchema, KeySchema, Plan, Predicate, QualifierPlan, Result, RowRange, Value};
+use rowhouse::key::KeySchema;
+use rowhouse::query::{Plan, Predicate, QualifierPlan};
+use rowhouse::schema::ColumnSchema;
+use rowhouse::{Result, RowRange, Value};
 use serde_json::{Value as Json, json};
 
 use super::notation::{self, Notation};

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use rowhouse::{Bytes, Error, KeySchema, Result};
+use rowhouse::key::KeySchema;
+use rowhouse::{Bytes, Error, Result};
 use serde_json::json;
 
 use super::notation::Notation;
@@ -23,7 +24,7 @@ impl Distribution {
     pub(super) fn of(schema: &KeySchema, sample: &[Vec<u8>], regions: usize) -> Result<Self> {
         if regions == 0 || sample.is_empty() {
             return Err(Error::invalid(format!(
-                "how keys are spread is told of 1 or more regions, with keys from --sample, --jsonl or \
+                "the spread of keys needs 1 or more regions, and keys from --sample, --jsonl or \
                  --csv: regions={regions}, keys={}",
                 sample.len()
             )));

@@ -3,7 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 
-use rowhouse::{Bytes, Error, KeySchema, Result, Value};
+use rowhouse::key::KeySchema;
+use rowhouse::{Bytes, Error, Result, Value};
 use serde_json::{Map, Value as Json};
 
 use super::input::{each_line_in, opened};

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use jiff::tz::Offset;
-use rowhouse::{Error, Field, KeySchema, Time, TimeUnit, TimeZone};
+use rowhouse::Error;
+use rowhouse::key::{Field, KeySchema, Time, TimeUnit, TimeZone};
 
 /// The argument with the offset.
 #[derive(Debug, clap::Args)]

@@ -22,44 +22,46 @@ const COLUMN: (&str, &str) =
     ("COLUMN", "a column 'family:qualifier' or its declared name, a family, or an array of them");
 const COLUMNS: (&str, &str) = ("COLUMNS", "the same");
 const CACHE_BLOCKS: (&str, &str) =
-    ("CACHE_BLOCKS", "whether blocks that are read are kept in the block cache; true by default");
+    ("CACHE_BLOCKS", "whether the read caches data blocks; true by default");
 const FORMATTER: (&str, &str) =
-    ("FORMATTER", "how values are shown, as behind 'family:qualifier:toInt': toLong, toString, …");
+    ("FORMATTER", "how values are shown, as in 'family:qualifier:toInt': toLong, toString, …");
 const FORMATTER_CLASS: (&str, &str) =
-    ("FORMATTER_CLASS", "whose methods these are: only HBase's Bytes, which need not be said");
+    ("FORMATTER_CLASS", "the class of FORMATTER: only HBase's Bytes, the default");
 const TIMESTAMP: (&str, &str) = ("TIMESTAMP", "only cells with exactly this timestamp");
-const TIMERANGE: (&str, &str) = ("TIMERANGE", "[from, to): only cells with timestamps in between");
-const VERSIONS: (&str, &str) = ("VERSIONS", "up to so many versions of each column; 1 by default");
+const TIMERANGE: (&str, &str) = (
+    "TIMERANGE",
+    "[from, to): only cells with timestamps in this \
+                                               range",
+);
+const VERSIONS: (&str, &str) = ("VERSIONS", "most versions of each column; 1 by default");
 const STARTROW: (&str, &str) =
     ("STARTROW", "the first row, or {field => value, …}: the first fields of its key");
 const STOPROW: (&str, &str) =
-    ("STOPROW", "the first row that is no longer wanted, also by the first fields of its key");
+    ("STOPROW", "the first row after the range, or the first fields of its key");
 const ROWPREFIXFILTER: (&str, &str) = (
     "ROWPREFIXFILTER",
     "only rows that begin with this, or that have these first fields of the key",
 );
-const LIMIT: (&str, &str) = ("LIMIT", "at most so many rows");
-const CACHE: (&str, &str) = ("CACHE", "rows fetched at a time");
+const LIMIT: (&str, &str) = ("LIMIT", "most rows to return");
+const CACHE: (&str, &str) = ("CACHE", "rows to fetch per call");
 const REVERSED: (&str, &str) = ("REVERSED", "true: from the last row to the first");
 const FILTER: (&str, &str) = (
     "FILTER",
     "a filter in HBase's language: \"PrefixFilter('1_') AND ValueFilter(=, 'binary:x')\"",
 );
 const RAW: (&str, &str) = ("RAW", "true: everything that is stored, delete markers too");
-const BATCH: (&str, &str) = ("BATCH", "at most so many cells at a time; longer rows come in parts");
-const TTL: (&str, &str) = ("TTL", "milliseconds after which the cell is gone");
-const OFFSET: (&str, &str) = ("OFFSET", "leave out so many rows first; they are read all the same");
-const PAGE: (&str, &str) = ("PAGE", "go on behind a page, with what was printed below it");
+const BATCH: (&str, &str) = ("BATCH", "most cells per result; longer rows are returned in parts");
+const TTL: (&str, &str) = ("TTL", "milliseconds after which the cell expires");
+const OFFSET: (&str, &str) = ("OFFSET", "rows to skip first; they are still read");
+const PAGE: (&str, &str) = ("PAGE", "the token printed below a page; returns the next page");
 const MAXLENGTH: (&str, &str) =
-    ("MAXLENGTH", "at most so many characters of each cell, 'timestamp=…, value=…'");
-const DECODE: (&str, &str) = (
-    "DECODE",
-    "false: without the ` # ` lines that show keys by their fields and cells by their names",
-);
+    ("MAXLENGTH", "most characters of each cell, 'timestamp=…, value=…'");
+const DECODE: (&str, &str) =
+    ("DECODE", "false: omits the ` # ` lines with the fields of keys and the names of cells");
 
 /// Help for all commands that take a row, shown by `get`.
 const BY_FIELDS: &str =
-    "{field => value, …} in the place of a row is its key by the fields of the table's template.";
+    "In place of a row, {field => value, …} gives its key by the fields of the table's template.";
 
 /// Every command, by name.
 pub(crate) const COMMANDS: &[Command] = &[
@@ -70,9 +72,10 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, required("FAMILY or OPTIONS"), repeated("FAMILY or OPTIONS")],
         options: &ALTER,
-        about: "Declares families, attributes, columns or the key of a table anew.",
-        details: "A family that is not there comes; of one that is there, what is not named stays. Of the KEY, rows are \
-                  looked at first: where one does not fit, nothing is altered.",
+        about: "Changes families, attributes, columns or the key of a table.",
+        details: "A new family is added; attributes of an existing one that are not named are \
+                  unchanged. A KEY is first checked against rows: if one does not fit, nothing is \
+                  altered.",
         examples: &[
             "alter 'blog', 'tags'",
             "alter 'blog', {NAME => 'cf', VERSIONS => 5}, {NAME => 'tags', TTL => 86400}",
@@ -93,10 +96,10 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[required("NAMESPACE"), required("OPTIONS"), repeated("OPTIONS")],
         options: &[
             ("METHOD", "'set': the other pairs; 'unset': of NAME, or of an array of names"),
-            ("NAME", "what is taken away"),
+            ("NAME", "the setting to remove"),
             (ANY_OPTION, "any name: a configuration value of the namespace"),
         ],
-        about: "Sets values of a namespace's configuration, or takes them away.",
+        about: "Sets or removes values of a namespace's configuration.",
         details: "",
         examples: &[
             "alter_namespace 'shop', {METHOD => 'set', 'owner' => 'sales'}",
@@ -110,8 +113,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), required("COLUMN"), required("VALUE"), OPTIONS],
         options: &[TTL],
-        about: "Adds to the end of a cell's value, and tells the new value.",
-        details: "A cell that is not there counts as empty.",
+        about: "Appends to the value of a cell, and shows the new value.",
+        details: "A missing cell counts as empty.",
         examples: &["append 'blog', '1', 'cf:tags', ',hbase'"],
     },
     Command {
@@ -121,8 +124,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("REGION")],
         options: &[],
-        about: "Has a region be served.",
-        details: "A region is named as list_regions does, or by the hexadecimal digits in that name.",
+        about: "Puts a region into service.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that name.",
         examples: &["assign '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
     },
     Command {
@@ -132,8 +135,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[required("SNAPSHOT"), required("TABLE"), OPTIONS],
         options: &[],
-        about: "Makes a table of a snapshot.",
-        details: "Nothing is copied, and neither knows of the other from then on.",
+        about: "Creates a table from a snapshot.",
+        details: "Nothing is copied; changes of the table do not affect the snapshot.",
         examples: &["clone_snapshot 'monday', 'blog-on-monday'"],
     },
     Command {
@@ -143,8 +146,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, required("NEW TABLE"), optional("KEEP SPLITS")],
         options: &[],
-        about: "Makes a table that is declared as another is, without its rows.",
-        details: "Its regions begin where those of the other do, unless the third argument is false.",
+        about: "Creates a table with the declaration of another, without its rows.",
+        details: "It has the same region boundaries, unless the third argument is false.",
         examples: &[
             "clone_table_schema 'blog', 'blog2'",
             "clone_table_schema 'blog', 'blog2', false",
@@ -157,8 +160,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, optional("FAMILY")],
         options: &[],
-        about: "Asks for a merge of some files of a table.",
-        details: "Of each family in each region, the merge that is due, if one is. Nobody waits for it.",
+        about: "Requests a minor compaction of a table.",
+        details: "Compacts each family of each region that has files to compact. The command does \
+                  not wait for it.",
         examples: &["compact 'blog'", "compact 'blog', 'cf'"],
     },
     Command {
@@ -168,7 +172,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Tells which merges of the files of a table run or wait.",
+        about: "Shows whether compactions of a table are running or pending.",
         details: "NONE, MINOR, MAJOR or MAJOR_AND_MINOR, of all regions together.",
         examples: &["compaction_state 'blog'"],
     },
@@ -179,7 +183,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Data,
         arguments: &[TABLE, OPTIONS],
         options: &[
-            ("INTERVAL", "tell the count every so many rows; 1000 by default"),
+            ("INTERVAL", "rows between two reports of the count; 1000 by default"),
             CACHE,
             COLUMN,
             COLUMNS,
@@ -205,8 +209,9 @@ pub(crate) const COMMANDS: &[Command] = &[
             repeated("FAMILY or OPTIONS"),
         ],
         options: &CREATE,
-        about: "Makes a table.",
-        details: "A family is its name or a hash with NAME. Pairs that belong to no family are the table's.",
+        about: "Creates a table.",
+        details: "A family is a name or a hash with NAME. Pairs outside such a hash belong to the \
+                  table.",
         examples: &[
             "create 'blog', 'cf'",
             "create 'blog', {NAME => 'cf', VERSIONS => 3}, {NAME => 'log', TTL => 86400}",
@@ -223,7 +228,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Namespaces,
         arguments: &[required("NAMESPACE"), OPTIONS],
         options: &[(ANY_OPTION, "any name: a configuration value of the namespace")],
-        about: "Makes a namespace.",
+        about: "Creates a namespace.",
         details: "",
         examples: &["create_namespace 'shop'", "create_namespace 'shop', {'owner' => 'sales'}"],
     },
@@ -248,8 +253,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[required("PATTERN")],
         options: &[],
-        about: "Deletes the snapshots whose whole names match.",
-        details: "They are listed first; the next line is to say y.",
+        about: "Deletes the snapshots whose full names match.",
+        details: "They are listed first; the next line must be y.",
         examples: &["delete_all_snapshot 'mon.*'"],
     },
     Command {
@@ -260,7 +265,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[required("SNAPSHOT")],
         options: &[],
         about: "Deletes a snapshot.",
-        details: "Tables that were made of it stay.",
+        details: "Tables that were cloned from it are kept.",
         examples: &["delete_snapshot 'monday'"],
     },
     Command {
@@ -270,8 +275,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[required("TABLE PATTERN"), optional("PATTERN")],
         options: &[],
-        about: "Deletes the snapshots of the tables whose whole names match.",
-        details: "They are listed first; the next line is to say y.",
+        about: "Deletes the snapshots of the tables whose full names match.",
+        details: "They are listed first; the next line must be y.",
         examples: &["delete_table_snapshots 'blog'", "delete_table_snapshots 'blog.*', 'mon.*'"],
     },
     Command {
@@ -280,9 +285,10 @@ pub(crate) const COMMANDS: &[Command] = &[
         alias: None,
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), optional("COLUMN"), optional("TIMESTAMP"), OPTIONS],
-        options: &[ROWPREFIXFILTER, ("CACHE", "rows deleted at a time; 100 by default")],
+        options: &[ROWPREFIXFILTER, ("CACHE", "rows to delete per call; 100 by default")],
         about: "Deletes a row, a family of it, or all versions of a column, up to a timestamp.",
-        details: "{ROWPREFIXFILTER => …} instead of the row does so in all rows that begin with it.",
+        details: "In place of a row, {ROWPREFIXFILTER => …} selects all rows that begin with a \
+                  prefix.",
         examples: &[
             "deleteall 'blog', '1'",
             "deleteall 'blog', '1', 'cf:title'",
@@ -297,7 +303,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Shows how a table was declared.",
+        about: "Shows the declaration of a table.",
         details: "",
         examples: &["describe 'blog'", "desc 'shop:orders'"],
     },
@@ -308,7 +314,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Namespaces,
         arguments: &[required("NAMESPACE")],
         options: &[],
-        about: "Shows how a namespace was declared.",
+        about: "Shows the declaration of a namespace.",
         details: "",
         examples: &["describe_namespace 'shop'"],
     },
@@ -319,7 +325,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Has a table take no more reads and writes.",
+        about: "Disables a table: reads and writes are refused.",
         details: "",
         examples: &["disable 'blog'"],
     },
@@ -330,8 +336,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("PATTERN")],
         options: &[],
-        about: "Disables the tables whose whole names match.",
-        details: "They are listed first; the next line is to say y.",
+        about: "Disables the tables whose full names match.",
+        details: "They are listed first; the next line must be y.",
         examples: &["disable_all 'blog.*'", "disable_all 'shop:.*'"],
     },
     Command {
@@ -341,7 +347,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Drops a disabled table and all it holds.",
+        about: "Drops a disabled table and its data.",
         details: "",
         examples: &["disable 'blog'; drop 'blog'"],
     },
@@ -352,8 +358,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("PATTERN")],
         options: &[],
-        about: "Drops the disabled tables whose whole names match.",
-        details: "They are listed first; the next line is to say y. Tables that are enabled are left, and told.",
+        about: "Drops the disabled tables whose full names match.",
+        details: "They are listed first; the next line must be y. Enabled tables are kept and \
+                  reported.",
         examples: &["drop_all 'blog.*'"],
     },
     Command {
@@ -374,7 +381,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Has a disabled table take reads and writes again.",
+        about: "Enables a disabled table.",
         details: "",
         examples: &["enable 'blog'"],
     },
@@ -385,8 +392,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("PATTERN")],
         options: &[],
-        about: "Enables the tables whose whole names match.",
-        details: "They are listed first; the next line is to say y.",
+        about: "Enables the tables whose full names match.",
+        details: "They are listed first; the next line must be y.",
         examples: &["enable_all 'blog.*'"],
     },
     Command {
@@ -396,7 +403,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Tells whether there is such a table.",
+        about: "Shows whether a table exists.",
         details: "",
         examples: &["exists 'blog'"],
     },
@@ -418,7 +425,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Data,
         arguments: &[TABLE, required("QUERY")],
         options: &[],
-        about: "Tells how a query is answered: ranges of rows, buckets, regions, filters.",
+        about: "Shows the plan of a query: ranges of rows, buckets, regions, filters.",
         details: "",
         examples: &["explain 'mail', \"user = 'bob' and at >= 2022-12-01\""],
     },
@@ -429,9 +436,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), required("COLUMN"), OPTIONS],
         options: &[TIMESTAMP, TIMERANGE, VERSIONS],
-        about: "Tells of every stored version and marker of a column whether `get` shows it, and why.",
-        details: "Newest first, with the sequence of the mutation that wrote it and where it lies. On a data directory only: \
-                  servers have no such call. Without VERSIONS as many are shown as the family keeps.",
+        about: "Shows every stored version and marker of a column, and why `get` returns it or \
+                not.",
+        details: "Newest first, with the sequence number of its mutation and its location. Only \
+                  on a data directory: servers have no such call. VERSIONS is by default the \
+                  number that the family keeps.",
         examples: &[
             "explain_cell 'blog', '1', 'cf:title'",
             "explain_cell 'blog', '1', 'cf:title', {VERSIONS => 1, TIMERANGE => [1669852800000, 1672531200000]}",
@@ -444,7 +453,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, optional("FAMILY")],
         options: &[],
-        about: "Writes what a table has in memory to files, or one of its families.",
+        about: "Writes the memstores of a table, or of one of its families, to files.",
         details: "",
         examples: &["flush 'blog'", "flush 'blog', 'cf'"],
     },
@@ -495,7 +504,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, OPTIONS],
         options: &[DECODE],
-        about: "Tells where the regions of a table begin.",
+        about: "Shows the split keys of a table.",
         details: "",
         examples: &["get_splits 'blog'"],
     },
@@ -517,8 +526,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), required("COLUMN"), optional("AMOUNT"), OPTIONS],
         options: &[TTL],
-        about: "Adds to a counter, 1 unless told otherwise, and tells its new value.",
-        details: "A counter is a cell of eight bytes; one that is not there counts as 0.",
+        about: "Increments a counter, by 1 by default, and shows the new value.",
+        details: "A counter is a cell of eight bytes; a missing one counts as 0.",
         examples: &["incr 'blog', '1', 'cf:visits'", "incr 'blog', '1', 'cf:visits', -3"],
     },
     Command {
@@ -529,7 +538,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[TABLE, required("ROW"), required("COLUMNS")],
         options: &[],
         about: "Writes a row of several columns, unless it exists already.",
-        details: "COLUMNS is a hash of values by the declared names of columns, or by 'family:qualifier'. Of two inserts of one row at the same time, one fails.",
+        details: "COLUMNS is a hash of values by the declared names of columns, or by \
+                  'family:qualifier'. Of two concurrent inserts of one row, one fails.",
         examples: &[
             "insert 'mail', {user => 'bob', at => '2022-12-24'}, {subject => 'Christmas', size => 20000}",
             "insert 'blog', '1', {'cf:title' => 'first post'}",
@@ -542,7 +552,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Tells whether a table is disabled.",
+        about: "Shows whether a table is disabled.",
         details: "",
         examples: &["is_disabled 'blog'"],
     },
@@ -553,7 +563,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Tells whether a table is enabled.",
+        about: "Shows whether a table is enabled.",
         details: "",
         examples: &["is_enabled 'blog'"],
     },
@@ -564,7 +574,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[optional("PATTERN")],
         options: &[],
-        about: "Lists tables, all or those whose whole name matches a regular expression.",
+        about: "Lists tables, all or those whose full name matches a regular expression.",
         details: "",
         examples: &["list", "list 'blog.*'", "list 'shop:.*'"],
     },
@@ -597,7 +607,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Namespaces,
         arguments: &[optional("PATTERN")],
         options: &[],
-        about: "Lists namespaces, all or those whose whole name matches a regular expression.",
+        about: "Lists namespaces, all or those whose full name matches a regular expression.",
         details: "",
         examples: &["list_namespace", "list_namespace 's.*'"],
     },
@@ -619,8 +629,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, optional("SERVER"), OPTIONS],
         options: &[DECODE],
-        about: "Lists the regions of a table, or those on a server: name, first row, and the row that ends it.",
-        details: "A server is named as HOST,PORT,START CODE or by how that begins; the host by any name or address of it.\nSizes and requests are not told yet.",
+        about: "Lists the regions of a table, or those on a server: name, start key and end key.",
+        details: "A server is HOST,PORT,STARTCODE or a prefix of it; the host can be any of its \
+                  names or addresses.\nSizes and requests are not shown yet.",
         examples: &[
             "list_regions 'blog'",
             "list_regions 'blog', 'localhost'",
@@ -634,7 +645,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[optional("PATTERN")],
         options: &[],
-        about: "Lists snapshots, or those whose whole names match.",
+        about: "Lists snapshots, or those whose full names match.",
         details: "",
         examples: &["list_snapshots", "list_snapshots 'mon.*'"],
     },
@@ -645,8 +656,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[required("TABLE PATTERN"), optional("PATTERN")],
         options: &[],
-        about: "Lists the snapshots of the tables whose whole names match.",
-        details: "Of tables that are there, as in HBase.",
+        about: "Lists the snapshots of the tables whose full names match.",
+        details: "Only of tables that exist, as in HBase.",
         examples: &["list_table_snapshots 'blog'", "list_table_snapshots 'blog.*', 'mon.*'"],
     },
     Command {
@@ -656,8 +667,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, required("ROW")],
         options: &[],
-        about: "Tells which region has a row, and who serves it.",
-        details: "The row need not be there. A directory is one server by the name of localhost, port 0.",
+        about: "Shows the region of a row, and its server.",
+        details: "The row need not exist. A data directory has one server: localhost, port 0.",
         examples: &[
             "locate_region 'blog', '1'",
             "locate_region 'mail', {user => 'bob', at => '2022-12-05T10:00'}",
@@ -670,8 +681,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE, optional("FAMILY")],
         options: &[],
-        about: "Asks for a merge of all files of a table.",
-        details: "What nobody can see any more is dropped: deleted and expired cells, and surplus versions. Nobody waits for it.",
+        about: "Requests a major compaction of a table.",
+        details: "It drops deleted and expired cells and surplus versions. The command does not \
+                  wait for it.",
         examples: &["major_compact 'blog'", "major_compact 'blog', 'cf'"],
     },
     Command {
@@ -681,8 +693,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("REGION"), required("REGION"), repeated("REGION")],
         options: &[],
-        about: "Merges neighbouring regions of a table into one.",
-        details: "A region is named as list_regions does, or by the hexadecimal digits in that name.",
+        about: "Merges adjacent regions of a table into one.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that name.",
         examples: &[
             "merge_region '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39', 'f0e4c2f76c58916ec258f246851bea09'",
         ],
@@ -694,8 +706,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("REGION")],
         options: &[],
-        about: "Has a region of a cluster be served by another server.",
-        details: "A region is named as list_regions does, or by the hexadecimal digits in that name.\nWhere there is no other server it stays where it is.",
+        about: "Moves a region of a cluster to another server.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that \
+                  name.\nWithout another server it stays.",
         examples: &["move '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
     },
     Command {
@@ -724,7 +737,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
         options: &[TTL],
         about: "Writes a cell, now or at a timestamp.",
-        details: "Texts in single quotes are taken as they are; in double quotes \\x00 is a byte and \\u5206 a character. By the declared name of a column, the value is one of its type; a column with many qualifiers is named with the fields of one.",
+        details: "Text in single quotes has no escapes; in double quotes \\x00 is a byte and \
+                  \\u5206 a character. With the declared name of a column, the value is of its \
+                  type; a column with many qualifiers is named by the fields of one.",
         examples: &[
             "put 'blog', '1', 'cf:title', 'first post'",
             "put 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, '9.99'",
@@ -755,7 +770,8 @@ pub(crate) const COMMANDS: &[Command] = &[
             DECODE,
         ],
         about: "Reads rows by the fields of their keys, and by declared columns.",
-        details: "The table declares its key. With LIMIT, what is printed below the rows leads on to those behind.",
+        details: "The table must declare its key. With LIMIT, a token for the next page is \
+                  printed below the rows.",
         examples: &[
             "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",
             "query 'mail', \"user = 'bob'\", LIMIT => 50, COLUMN => 'd:subject'",
@@ -769,8 +785,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[required("SNAPSHOT"), OPTIONS],
         options: &[],
-        about: "Makes a disabled table what it was when a snapshot was taken of it.",
-        details: "It stays disabled. A table that is not there any more is made anew, and enabled.",
+        about: "Restores a disabled table to a snapshot of it.",
+        details: "It stays disabled. A dropped table is created again, and enabled.",
         examples: &["disable 'blog'; restore_snapshot 'monday'; enable 'blog'"],
     },
     Command {
@@ -818,8 +834,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::General,
         arguments: &[],
         options: &[],
-        about: "Lists the filters that the filter language has.",
-        details: "SKIP and WHILE stand before any of them, AND and OR between them.",
+        about: "Lists the filters of the filter language.",
+        details: "SKIP and WHILE precede a filter; AND and OR combine filters.",
         examples: &["show_filters"],
     },
     Command {
@@ -829,15 +845,12 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[TABLE, required("SNAPSHOT"), OPTIONS],
         options: &[
-            ("TTL", "seconds after which it is deleted; for ever by default"),
-            ("SKIP_FLUSH", "true: only what is in files, not what is in memory"),
-            (
-                "MAX_FILESIZE",
-                "bytes, or '10 GB': that of tables made of it, where the table has none",
-            ),
+            ("TTL", "seconds after which it is deleted; never by default"),
+            ("SKIP_FLUSH", "true: only the files, without the memstores"),
+            ("MAX_FILESIZE", "bytes, or '10 GB': for tables made from it that have none"),
         ],
-        about: "Takes a snapshot of a table: what it holds at this moment, under a name.",
-        details: "Nothing is copied; whoever reads and writes goes on.",
+        about: "Takes a snapshot of a table.",
+        details: "Nothing is copied; reads and writes continue.",
         examples: &[
             "snapshot 'blog', 'monday'",
             "snapshot 'blog', 'monday', {TTL => 86400}",
@@ -851,7 +864,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[],
         options: &[],
-        about: "Tells whether snapshots are deleted after their TTL.",
+        about: "Shows whether snapshots are deleted after their TTL.",
         details: "",
         examples: &["snapshot_cleanup_enabled"],
     },
@@ -862,8 +875,10 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Snapshots,
         arguments: &[required("BOOLEAN")],
         options: &[],
-        about: "Says whether snapshots are deleted after their TTL, and tells whether they were.",
-        details: "It counts until it is said otherwise. No table is made of a snapshot whose time has passed.",
+        about: "Sets whether snapshots are deleted after their TTL, and shows the previous \
+                setting.",
+        details: "It applies until it is changed. An expired snapshot cannot be cloned or \
+                  restored.",
         examples: &["snapshot_cleanup_switch false"],
     },
     Command {
@@ -874,7 +889,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[required("TABLE or REGION"), optional("ROW")],
         options: &[],
         about: "Splits a region in two.",
-        details: "At a row, which begins the second, or in the middle of what the region holds. Of a table without a\nrow each region is split. A region is named as list_regions does, or by the hexadecimal digits in that name.",
+        details: "At a row, which begins the second region, or in the middle of the region's \
+                  data. Without a row,\neach region of a table is split. A region is its name in \
+                  list_regions, or the hexadecimal digits in that name.",
         examples: &[
             "split 'blog'",
             "split 'blog', '5'",
@@ -888,7 +905,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("SWITCH")],
         options: &[],
-        about: "Tells whether regions are split, or merged.",
+        about: "Shows whether regions are split, or merged.",
         details: "SWITCH is 'SPLIT' or 'MERGE'.",
         examples: &["splitormerge_enabled 'SPLIT'"],
     },
@@ -899,8 +916,10 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("SWITCH"), required("BOOLEAN")],
         options: &[],
-        about: "Says whether regions are split, or merged, and tells whether they were.",
-        details: "SWITCH is 'SPLIT' or 'MERGE'. It counts for all tables, until it is said otherwise. A region is split when somebody asks, and by itself when it has\ngrown too large; regions are merged when somebody asks.",
+        about: "Sets whether regions are split, or merged, and shows the previous setting.",
+        details: "SWITCH is 'SPLIT' or 'MERGE'. It applies to all tables until it is changed. \
+                  Regions are split on request, and\nautomatically when they are too large; they \
+                  are merged on request.",
         examples: &["splitormerge_switch 'SPLIT', false", "splitormerge_switch 'MERGE', true"],
     },
     Command {
@@ -910,8 +929,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::General,
         arguments: &[optional("FORMAT")],
         options: &[],
-        about: "Shows servers, regions, and what they hold: 'summary', 'simple' or 'detailed'.",
-        details: "Of a data directory the one server is this process: localhost, port 0.",
+        about: "Shows servers, regions and their contents: 'summary', 'simple' or 'detailed'.",
+        details: "A data directory has one server, this process: localhost, port 0.",
         examples: &["status", "status 'simple'", "status 'detailed'"],
     },
     Command {
@@ -922,7 +941,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[TABLE],
         options: &[],
         about: "Drops all rows of a table, which then has one region.",
-        details: "A table that is enabled is disabled first; it is enabled in the end.",
+        details: "An enabled table is disabled first; the table is enabled at the end.",
         examples: &["truncate 'blog'"],
     },
     Command {
@@ -932,8 +951,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[TABLE],
         options: &[],
-        about: "Drops all rows of a table, whose regions begin where they did.",
-        details: "A table that is enabled is disabled first; it is enabled in the end.",
+        about: "Drops all rows of a table, and keeps the boundaries of its regions.",
+        details: "An enabled table is disabled first; the table is enabled at the end.",
         examples: &["truncate_preserve 'blog'"],
     },
     Command {
@@ -943,8 +962,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Tables,
         arguments: &[required("REGION")],
         options: &[],
-        about: "Has a region not be served until it is assigned.",
-        details: "A region is named as list_regions does, or by the hexadecimal digits in that name.\nWho reads or writes its rows is refused meanwhile.",
+        about: "Takes a region out of service until it is assigned.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that \
+                  name.\nReads and writes of its rows are refused meanwhile.",
         examples: &["unassign '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
     },
     Command {

@@ -28,7 +28,7 @@ pub(crate) enum Parsed {
 pub(crate) fn parse(script: &str) -> Parsed {
     let tokens = match tokens(script) {
         Ok(tokens) => tokens,
-        Err(Stop::Open { at }) => return Parsed::Open(Fault::new(at, "this text does not end")),
+        Err(Stop::Open { at }) => return Parsed::Open(Fault::new(at, "unterminated text")),
         Err(Stop::Fault(fault)) => return Parsed::Wrong(fault),
     };
     let mut parser = Parser { tokens, next: 0, end: script.len(), depth: 0 };
@@ -70,7 +70,7 @@ impl Parser {
             let arguments = self.arguments(Some(')'))?;
             match self.peek() {
                 None | Some(Token::End) => {}
-                Some(_) => return Err(self.expected("the end of the command behind `)`")),
+                Some(_) => return Err(self.expected("the end of the command after `)`")),
             }
             arguments
         } else {
@@ -99,7 +99,7 @@ impl Parser {
             } else {
                 return Err(never(
                     at,
-                    "behind a pair only further pairs `NAME => value` can stand",
+                    "after a pair, only further pairs `NAME => value` are allowed",
                 ));
             }
             if self.at_close(close)? {

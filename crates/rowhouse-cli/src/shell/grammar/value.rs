@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use rowhouse::{Bytes, escape};
+use rowhouse::Bytes;
+use rowhouse::key::escape;
 
 /// One argument of a command, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]

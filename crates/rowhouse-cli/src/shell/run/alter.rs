@@ -3,10 +3,9 @@
 
 use std::io::Write;
 
-use rowhouse::{
-    Bytes, COLUMNS_ATTRIBUTE, ColumnSchema, Error, ErrorKind, FamilyDescriptor, KeySchema,
-    TableDescriptor, escape,
-};
+use rowhouse::key::{KeySchema, escape};
+use rowhouse::schema::{COLUMNS_ATTRIBUTE, ColumnSchema, FamilyDescriptor, TableDescriptor};
+use rowhouse::{Bytes, Error, ErrorKind};
 
 use super::declared::Declared;
 use super::tables::existing;
@@ -25,7 +24,7 @@ pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Res
         return alter_key(session, &call, pairs.clone()).await;
     }
     if call.arguments.iter().any(is_key) {
-        return said("KEY is altered by itself: rows are looked at first");
+        return said("KEY must be altered alone: rows are checked first");
     }
     let mut steps = Vec::new();
     for argument in call.arguments.iter().skip(1).cloned() {
@@ -35,7 +34,7 @@ pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Res
     let change = move |table: &TableDescriptor| {
         steps.iter().try_fold(table.clone(), |table, step| step.apply(table))
     };
-    session.database.alter_table(&name, change).await.map_err(refused)?;
+    session.database.admin().alter_table(&name, change).await.map_err(refused)?;
     say_done(session, &name).await
 }
 
@@ -92,7 +91,7 @@ fn read(command: &Command, argument: Value) -> Result<Vec<Alteration>> {
             let steps = values.into_iter().map(|value| read(command, value));
             return Ok(steps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
         }
-        other => return said(format!("a family is a text or a hash, not {}", other.kind())),
+        other => return said(format!("a family must be a text or a hash, not {}", other.kind())),
     };
     let mut options = Options::new(command, command.name, pairs)?;
     let steps = match options.take_text("METHOD")? {
@@ -140,7 +139,7 @@ fn drop_families(options: &mut Options, option: &str) -> Result<Vec<Alteration>>
 
 fn table(options: &mut Options) -> Result<Vec<Alteration>> {
     if options.has("FORCE") {
-        return said("FORCE belongs to KEY");
+        return said("FORCE requires KEY");
     }
     let mut steps = Vec::new();
     if let Some(columns) = options.take_text("COLUMNS")? {
@@ -167,15 +166,15 @@ async fn alter_key<W: Write>(session: &mut Session<W>, call: &Call, pairs: Hash)
     let template = options.take_text("KEY")?.unwrap_or_default();
     let is_forced = options.take_truth("FORCE")?;
     if options.has("COLUMNS") {
-        return said("KEY and COLUMNS are altered one after the other");
+        return said("KEY and COLUMNS must be altered in two commands");
     }
     options.finish()?;
     let schema = KeySchema::parse(&template).or_else(|error| said(error.message()))?;
 
     let name = existing(session, call).await?;
     let altered = match is_forced {
-        true => session.database.alter_key_unchecked(&name, &template).await.map(|()| None),
-        false => session.database.alter_key(&name, &template).await.map(Some),
+        true => session.database.admin().alter_key_unchecked(&name, &template).await.map(|()| None),
+        false => session.database.admin().alter_key(&name, &template).await.map(Some),
     };
     if let Some(fit) = altered.map_err(refused)? {
         session.say(fit)?;

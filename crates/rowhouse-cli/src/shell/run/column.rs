@@ -3,7 +3,9 @@
 //! A name has no `:`. A text without one is a family in HBase's shell, and remains so if the table
 //! has such a family.
 
-use rowhouse::{Bytes, Column, ColumnSchema, Columns, Error, Table, Value as FieldValue, escape};
+use rowhouse::key::escape;
+use rowhouse::schema::{Column, ColumnSchema};
+use rowhouse::{Bytes, Columns, Error, Table, Value as FieldValue};
 
 use super::converter::{Converter, Converters};
 use super::row::values;
@@ -102,7 +104,7 @@ impl WrittenColumn {
             let one = column.encode_value(&1.into());
             if !one.is_ok_and(|one| one[..] == 1i64.to_be_bytes()) {
                 return said(format!(
-                    "`{}` is {}, and a counter is java.long: eight bytes, the highest first",
+                    "`{}` is {}, and a counter is java.long: eight bytes, big-endian",
                     column.name(),
                     column.field_type()
                 ));
@@ -169,7 +171,7 @@ async fn named<'t, W>(
     let Some(column) = declared.iter().find(|column| column.name().as_bytes() == text) else {
         return Ok(None);
     };
-    let described = session.database.describe(&table.name().to_string()).await?;
+    let described = session.database.admin().describe(&table.name().to_string()).await?;
     let is_family = described.families().iter().any(|family| family.name() == text);
     Ok((!is_family).then_some(column))
 }

@@ -1,7 +1,9 @@
 //! Converters of values for output: given by `cf:title:toInt`, as in HBase's shell, or for all
 //! columns with FORMATTER.
 
-use rowhouse::{Bytes, KeyValue, escape};
+use rowhouse::Bytes;
+use rowhouse::cell::KeyValue;
+use rowhouse::key::escape;
 use rowhouse_model::escape_line;
 
 use crate::shell::call::Options;

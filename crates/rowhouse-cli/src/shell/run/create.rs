@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use rowhouse::{FamilyDescriptor, TableSpec};
+use rowhouse::TableSpec;
+use rowhouse::schema::FamilyDescriptor;
 
 use super::declared::Declared;
 use super::presplit;
@@ -28,7 +29,9 @@ pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Re
                 has_families = true;
                 spec.family(&call::text("FAMILY", &argument)?)
             }
-            other => return said(format!("a family is a text or a hash, not {}", other.kind())),
+            other => {
+                return said(format!("a family must be a text or a hash, not {}", other.kind()));
+            }
         };
     }
     if !has_families {

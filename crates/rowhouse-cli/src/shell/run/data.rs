@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use rowhouse::key::escape;
 use rowhouse::{
     Append, Bytes, Delete, ErrorKind, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp,
-    escape,
 };
 
 use super::column::WrittenColumn;

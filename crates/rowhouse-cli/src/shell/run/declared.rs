@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse::{Bytes, FamilyDescriptor, TableDescriptor};
+use rowhouse::Bytes;
+use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
 
 use crate::shell::call::Options;
 use crate::shell::describe::{parse_size, parse_ttl};

@@ -3,7 +3,10 @@
 //! The lines of HBase's output are unchanged. The fields of a key are on a line of their own before
 //! them, after ` # `, and the name and value of a declared column before its cell, after ` #   `.
 
-use rowhouse::{CellMismatch, ColumnSchema, KeySchema, KeyValue, Table};
+use rowhouse::Table;
+use rowhouse::cell::KeyValue;
+use rowhouse::key::KeySchema;
+use rowhouse::schema::{CellMismatch, ColumnSchema};
 use rowhouse_model::escape_line;
 
 use super::converter::Converters;

@@ -20,7 +20,8 @@ mod tables;
 
 use std::io::Write;
 
-use rowhouse::{CompactionKind, Filter};
+use rowhouse::admin::CompactionKind;
+use rowhouse::filter::Filter;
 
 use super::call::Call;
 use super::commands::Verb;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::Namespace;
+use rowhouse::admin::Namespace;
 
 use super::{pattern, say_names};
 use crate::shell::call::{self, Call, Options};
@@ -21,7 +21,7 @@ pub(super) async fn create<W: Write>(session: &mut Session<W>, mut call: Call) -
         let value = call::text(&name, &value)?;
         namespace.configuration.insert(name, value);
     }
-    Ok(session.database.create_namespace(namespace).await?)
+    Ok(session.database.admin().create_namespace(namespace).await?)
 }
 
 /// Sets and removes values of the configuration, atomically.
@@ -58,7 +58,7 @@ pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Res
             None => return said("METHOD is missing: 'set' or 'unset'"),
         }
     }
-    Ok(session.database.modify_namespace(namespace).await?)
+    Ok(session.database.admin().modify_namespace(namespace).await?)
 }
 
 pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
@@ -71,18 +71,18 @@ pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> 
 }
 
 async fn find<W: Write>(session: &Session<W>, name: &str) -> Result<Namespace> {
-    let namespaces = session.database.namespaces().await?;
+    let namespaces = session.database.admin().namespaces().await?;
     let found = namespaces.into_iter().find(|namespace| namespace.name() == name);
     found.ok_or_else(|| Failure::Usage(format!("Unknown namespace {name}!")))
 }
 
 pub(super) async fn drop<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    Ok(session.database.drop_namespace(&call.text(0)?).await?)
+    Ok(session.database.admin().drop_namespace(&call.text(0)?).await?)
 }
 
 pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let pattern = pattern(call.text_if_given(0)?)?;
-    let namespaces = session.database.namespaces().await?;
+    let namespaces = session.database.admin().namespaces().await?;
     let names = namespaces.iter().map(|namespace| namespace.name().to_owned());
     let names: Vec<String> = names.filter(|name| pattern.is_match(name)).collect();
     say_names(session, "NAMESPACE", &names)
@@ -90,7 +90,7 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Resu
 
 pub(super) async fn tables<W: Write>(session: &mut Session<W>, call: Call) -> Result<Vec<String>> {
     let wanted = call.text(0)?;
-    let namespaces = session.database.namespaces().await?;
+    let namespaces = session.database.admin().namespaces().await?;
     if !namespaces.iter().any(|namespace| namespace.name() == wanted) {
         // HBase's shell prints the heading before it asks.
         session.say("TABLE")?;

@@ -1,7 +1,8 @@
 //! Region boundaries of a new table: by rows, by the lines of a file, or by a number and one of
 //! HBase's split algorithms.
 
-use rowhouse::{Bytes, unescape};
+use rowhouse::Bytes;
+use rowhouse::key::unescape;
 
 use crate::shell::call::{self, Options};
 use crate::shell::failure::{Failure, Result, said};
@@ -123,7 +124,7 @@ fn of_text(text: &str) -> Result<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse::escape;
+    use rowhouse::key::escape;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use rowhouse::{Query, Statistics};
+use rowhouse::query::{Query, Statistics};
 
 use super::column::WrittenColumns;
 use super::decode::{self, Declared};
@@ -62,7 +62,7 @@ async fn say_page<W: Write>(
     session.say(format_args!("{} row(s)", page.rows.len()))?;
     if page.left_out > 0 {
         session
-            .say(format_args!("left out, keys that do not fit the template: {}", page.left_out))?;
+            .say(format_args!("skipped, keys that do not fit the template: {}", page.left_out))?;
     }
     say_unreadable(session, page.unreadable)?;
     match page.next {
@@ -91,7 +91,7 @@ fn say_unreadable<W: Write>(session: &mut Session<W>, rows: u64) -> Result<()> {
     match rows {
         0 => Ok(()),
         rows => session.say(format_args!(
-            "left out, columns asked for that are no values of their type: {rows}"
+            "skipped, queried columns that are not values of their type: {rows}"
         )),
     }
 }

@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::io::Write;
 
-use rowhouse::{Filter, Get, KeyValue, TimeRange, escape};
+use rowhouse::cell::KeyValue;
+use rowhouse::filter::Filter;
+use rowhouse::key::escape;
+use rowhouse::{Get, TimeRange};
 use rowhouse_filter::with_java_flags;
 
 use super::column::{WrittenColumn, WrittenColumns};

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::net::IpAddr;
 
-use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, ServerName, escape};
+use rowhouse::Bytes;
+use rowhouse::admin::{RegionInfo, RegionSwitch, ServerName};
+use rowhouse::key::{KeySchema, escape};
 use rowhouse_model::escape_line;
 
 use super::decode;
@@ -138,7 +140,7 @@ pub(super) async fn split<W: Write>(session: &mut Session<W>, call: Call) -> Res
         }
     };
     for region in regions {
-        session.database.split_region(&region, at.clone()).await?;
+        session.database.admin().split_region(&region, at.clone()).await?;
     }
     Ok(())
 }
@@ -149,43 +151,43 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
     for at in 0..call.arguments.len() {
         regions.push(find(session, &call.text(at)?).await?);
     }
-    let [first, rest @ ..] = &regions[..] else { return said("a merge takes two regions or more") };
+    let [first, rest @ ..] = &regions[..] else { return said("a merge needs two regions or more") };
     if let Some(other) = rest.iter().find(|other| other.table != first.table) {
         return said(format!(
-            "regions of one table are merged, not of several: {}, {}",
+            "regions to merge must be of one table: {}, {}",
             first.table, other.table
         ));
     }
-    Ok(session.database.merge_regions(&regions).await?)
+    Ok(session.database.admin().merge_regions(&regions).await?)
 }
 
 /// Assigns a region.
 pub(super) async fn assign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
-    Ok(session.database.assign_region(&region).await?)
+    Ok(session.database.admin().assign_region(&region).await?)
 }
 
 /// Unassigns a region.
 pub(super) async fn unassign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
-    Ok(session.database.unassign_region(&region).await?)
+    Ok(session.database.admin().unassign_region(&region).await?)
 }
 
 /// Moves a region.
 pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     if call.arguments.len() > 1 {
-        return said("the server that a region is moved to cannot be named: leave it out");
+        return said("a target server cannot be given: omit it");
     }
     let region = find(session, &call.text(0)?).await?;
-    Ok(session.database.move_region(&region).await?)
+    Ok(session.database.admin().move_region(&region).await?)
 }
 
 /// Prints whether splits, or merges, are enabled.
 pub(super) async fn switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
-    let on = session.database.region_switch(named_switch(&call)?).await?;
+    let on = session.database.admin().region_switch(named_switch(&call)?).await?;
     session.say(on)
 }
 
@@ -194,7 +196,7 @@ pub(super) async fn set_switch<W: Write>(session: &mut Session<W>, call: Call) -
     call.no_more_than(2)?;
     let switch = named_switch(&call)?;
     let on = call.truth(1)?;
-    let before = session.database.set_region_switch(switch, on).await?;
+    let before = session.database.admin().set_region_switch(switch, on).await?;
     session.say(before)
 }
 

@@ -1,9 +1,8 @@
 //! The row in a command: its key, or the fields of its key.
 
-use rowhouse::{
-    Bytes, Error, Field, KeySchema, Predicate, Result as ModelResult, RowRange, Table, TimeZone,
-    Value as FieldValue,
-};
+use rowhouse::key::{Field, KeySchema, TimeZone};
+use rowhouse::query::Predicate;
+use rowhouse::{Bytes, Error, Result as ModelResult, RowRange, Table, Value as FieldValue};
 
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Failure, Result};
@@ -123,7 +122,7 @@ fn rows_of(schema: &KeySchema, pairs: &Hash) -> ModelResult<RowRange> {
     if values.is_empty() || !values.iter().all(|(name, _)| first.contains(&name.as_str())) {
         let names: Vec<&str> = schema.fields().iter().map(Field::name).collect();
         return Err(Error::invalid(format!(
-            "where rows begin and end is said by the first fields of their keys, without a gap: first={}, given={}",
+            "bounds of rows are the first fields of their keys, without a gap: first={}, given={}",
             names.join(", "),
             values.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
         )));
@@ -135,7 +134,7 @@ fn rows_of(schema: &KeySchema, pairs: &Hash) -> ModelResult<RowRange> {
     match plan.ranges() {
         [range] if plan.is_exact() => Ok(range.clone()),
         ranges => Err(Error::invalid(format!(
-            "rows with these fields do not stand together, a query reads them: ranges={}",
+            "rows with these fields are not contiguous, use query: ranges={}",
             ranges.len()
         ))),
     }
@@ -179,7 +178,7 @@ fn plain(value: &Value) -> ModelResult<FieldValue> {
             FieldValue::List(values.iter().map(plain).collect::<ModelResult<_>>()?)
         }
         Value::Hash(_) => {
-            return Err(Error::invalid(format!("a hash is no value: {value}")));
+            return Err(Error::invalid(format!("a value cannot be a hash: {value}")));
         }
     })
 }

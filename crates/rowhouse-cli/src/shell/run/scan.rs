@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use rowhouse::{Row, RowRange, Scan, escape};
+use rowhouse::key::escape;
+use rowhouse::{Row, RowRange, Scan};
 
 use super::column::WrittenColumns;
 use super::decode::{self, Declared};

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use regex::Regex;
-use rowhouse::{ErrorKind, Snapshot, SnapshotKind, TableName};
+use rowhouse::ErrorKind;
+use rowhouse::admin::{Snapshot, SnapshotKind};
+use rowhouse::schema::TableName;
 
 use super::declared::take_size;
 use super::pattern;
@@ -31,7 +33,7 @@ pub(super) async fn take<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     if skips_flush {
         snapshot.kind = SnapshotKind::SkipFlush;
     }
-    Ok(session.database.take_snapshot(snapshot).await?)
+    Ok(session.database.admin().take_snapshot(snapshot).await?)
 }
 
 pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Result<Vec<String>> {
@@ -57,7 +59,7 @@ pub(super) async fn clone<W: Write>(session: &mut Session<W>, mut call: Call) ->
     call.take_options()?.finish()?;
     call.no_more_than(2)?;
     let table = call.text(1)?;
-    let made = session.database.clone_snapshot(&call.text(0)?, &table).await;
+    let made = session.database.admin().clone_snapshot(&call.text(0)?, &table).await;
     made.map(|_| ()).or_else(|error| tables::not_made(error, &table))
 }
 
@@ -65,10 +67,10 @@ pub(super) async fn restore<W: Write>(session: &mut Session<W>, mut call: Call) 
     call.take_options()?.finish()?;
     call.no_more_than(1)?;
     let name = call.text(0)?;
-    match session.database.restore_snapshot(&name).await {
+    match session.database.admin().restore_snapshot(&name).await {
         // HBase's shell names the snapshot.
         Err(error) if error.kind() == ErrorKind::TableNotDisabled => {
-            let snapshots = session.database.snapshots().await?;
+            let snapshots = session.database.admin().snapshots().await?;
             match snapshots.iter().find(|snapshot| snapshot.name() == name) {
                 Some(snapshot) => {
                     let table = &snapshot.table;
@@ -84,7 +86,7 @@ pub(super) async fn restore<W: Write>(session: &mut Session<W>, mut call: Call) 
 /// Prints whether expired snapshots are removed.
 pub(super) async fn cleanup<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(0)?;
-    let on = session.database.snapshot_cleanup().await?;
+    let on = session.database.admin().snapshot_cleanup().await?;
     session.say(on)
 }
 
@@ -92,12 +94,12 @@ pub(super) async fn cleanup<W: Write>(session: &mut Session<W>, call: Call) -> R
 pub(super) async fn set_cleanup<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let on = call.truth(0)?;
-    let before = session.database.set_snapshot_cleanup(on).await?;
+    let before = session.database.admin().set_snapshot_cleanup(on).await?;
     session.say(format_args!("Previous snapshot cleanup state : {before}"))
 }
 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    Ok(session.database.delete_snapshot(&call.text(0)?).await?)
+    Ok(session.database.admin().delete_snapshot(&call.text(0)?).await?)
 }
 
 /// Lists the snapshots to delete, and asks.
@@ -132,7 +134,7 @@ pub(super) async fn delete_named<W: Write>(
     deletion: Deletion,
 ) -> Result<()> {
     for name in &deletion.names {
-        session.database.delete_snapshot(name).await?;
+        session.database.admin().delete_snapshot(name).await?;
         if deletion.tells_each {
             session.say(format_args!("Successfully deleted snapshot: {name}\n"))?;
         }
@@ -151,7 +153,7 @@ async fn matching<W: Write>(
     table: Option<&Regex>,
     name: &Regex,
 ) -> Result<Vec<Snapshot>> {
-    let mut snapshots = session.database.snapshots().await?;
+    let mut snapshots = session.database.admin().snapshots().await?;
     snapshots.retain(|snapshot| name.is_match(snapshot.name()));
     let Some(table) = table else { return Ok(snapshots) };
     let mut tables = session.database.tables().await?;

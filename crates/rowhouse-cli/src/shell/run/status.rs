@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use rowhouse::{ClusterStatus, RegionLoad, ServerLoad, ServerName, escape};
+use rowhouse::admin::{ClusterStatus, RegionLoad, ServerLoad, ServerName};
+use rowhouse::key::escape;
 
 use crate::counted::counted;
 use crate::shell::call::Call;
@@ -21,7 +22,7 @@ pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Re
         }
         _ => return said(format!("a status is 'summary', 'simple' or 'detailed': {format}")),
     }
-    let status = session.database.status().await?;
+    let status = session.database.admin().status().await?;
     let text = match &*format {
         "simple" => simple(&status),
         "detailed" => detailed(&status),
@@ -31,7 +32,7 @@ pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Re
 }
 
 pub(super) async fn tasks<W: Write>(session: &mut Session<W>) -> Result<()> {
-    let loads = session.database.status().await?.loads;
+    let loads = session.database.admin().status().await?.loads;
     let tasks: Vec<_> =
         loads.iter().flat_map(|load| load.tasks.iter().map(|task| (&load.name, task))).collect();
     session.say(counted(tasks.len() as u64, "task"))?;
@@ -46,12 +47,12 @@ pub(super) async fn tasks<W: Write>(session: &mut Session<W>) -> Result<()> {
 }
 
 pub(super) async fn live<W: Write>(session: &mut Session<W>) -> Result<()> {
-    let servers = session.database.status().await?.live_servers;
+    let servers = session.database.admin().status().await?.live_servers;
     say_servers(session, &servers)
 }
 
 pub(super) async fn dead<W: Write>(session: &mut Session<W>) -> Result<()> {
-    let servers = session.database.status().await?.dead_servers;
+    let servers = session.database.admin().status().await?.dead_servers;
     say_servers(session, &servers)
 }
 

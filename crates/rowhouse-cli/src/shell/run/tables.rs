@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use rowhouse::{CompactionKind, Error, ErrorKind, TableName, TableState};
+use rowhouse::admin::{CompactionKind, TableState};
+use rowhouse::schema::TableName;
+use rowhouse::{Error, ErrorKind};
 
 use super::{pattern, say_names};
 use crate::shell::call::Call;
@@ -54,9 +56,9 @@ pub(super) async fn change_named<W: Write>(
     let mut failed = Vec::new();
     for name in &names {
         let changed = match change {
-            TableChange::Disable => session.database.disable_table(name).await,
-            TableChange::Drop => session.database.drop_table(name).await,
-            TableChange::Enable => session.database.enable_table(name).await,
+            TableChange::Disable => session.database.admin().disable_table(name).await,
+            TableChange::Drop => session.database.admin().drop_table(name).await,
+            TableChange::Enable => session.database.admin().enable_table(name).await,
         };
         if let Err(error) = changed {
             let why = match (change, error.kind()) {
@@ -81,8 +83,8 @@ pub(super) async fn change_named<W: Write>(
 
 pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let name = existing(session, &call).await?;
-    let descriptor = session.database.describe(&name).await?;
-    let state = match session.database.table_state(&name).await? {
+    let descriptor = session.database.admin().describe(&name).await?;
+    let state = match session.database.admin().table_state(&name).await? {
         TableState::Enabled => "ENABLED",
         TableState::Disabled => "DISABLED",
     };
@@ -113,7 +115,7 @@ pub(super) async fn is_disabled<W: Write>(session: &mut Session<W>, call: Call) 
 }
 
 async fn is_in<W: Write>(session: &mut Session<W>, call: Call, state: TableState) -> Result<bool> {
-    let is = session.database.table_state(&call.table()?).await? == state;
+    let is = session.database.admin().table_state(&call.table()?).await? == state;
     session.say(is)?;
     Ok(is)
 }
@@ -121,8 +123,8 @@ async fn is_in<W: Write>(session: &mut Session<W>, call: Call, state: TableState
 /// Enables a table. Does nothing if it is already enabled, as in HBase.
 pub(super) async fn enable<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let name = existing(session, &call).await?;
-    if session.database.table_state(&name).await? == TableState::Disabled {
-        session.database.enable_table(&name).await?;
+    if session.database.admin().table_state(&name).await? == TableState::Disabled {
+        session.database.admin().enable_table(&name).await?;
     }
     Ok(())
 }
@@ -130,18 +132,18 @@ pub(super) async fn enable<W: Write>(session: &mut Session<W>, call: Call) -> Re
 /// Disables a table. Does nothing if it is already disabled, as in HBase.
 pub(super) async fn disable<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let name = existing(session, &call).await?;
-    if session.database.table_state(&name).await? == TableState::Enabled {
-        session.database.disable_table(&name).await?;
+    if session.database.admin().table_state(&name).await? == TableState::Enabled {
+        session.database.admin().disable_table(&name).await?;
     }
     Ok(())
 }
 
 pub(super) async fn drop<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let name = existing(session, &call).await?;
-    if session.database.table_state(&name).await? == TableState::Enabled {
+    if session.database.admin().table_state(&name).await? == TableState::Enabled {
         return said(format!("Table {name} is enabled. Disable it first."));
     }
-    Ok(session.database.drop_table(&name).await?)
+    Ok(session.database.admin().drop_table(&name).await?)
 }
 
 /// Truncates a table, after disabling it if it is enabled.
@@ -152,20 +154,20 @@ pub(super) async fn truncate<W: Write>(
 ) -> Result<()> {
     let name = existing(session, &call).await?;
     session.say(format_args!("Truncating '{name}' table (it may take a while):"))?;
-    if session.database.table_state(&name).await? == TableState::Enabled {
+    if session.database.admin().table_state(&name).await? == TableState::Enabled {
         session.say("Disabling table...")?;
-        session.database.disable_table(&name).await?;
+        session.database.admin().disable_table(&name).await?;
     }
     session.say("Truncating table...")?;
-    Ok(session.database.truncate_table(&name, keep_splits).await?)
+    Ok(session.database.admin().truncate_table(&name, keep_splits).await?)
 }
 
 pub(super) async fn flush<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let table = call.table()?;
     match call.text_if_given(1)? {
-        Some(family) => Ok(session.database.flush_family(&table, &family).await?),
-        None => Ok(session.database.flush(&table).await?),
+        Some(family) => Ok(session.database.admin().flush_family(&table, &family).await?),
+        None => Ok(session.database.admin().flush(&table).await?),
     }
 }
 
@@ -177,13 +179,13 @@ pub(super) async fn compact<W: Write>(
 ) -> Result<()> {
     call.no_more_than(2)?;
     let family = call.text_if_given(1)?;
-    Ok(session.database.compact(&call.table()?, family.as_deref(), kind).await?)
+    Ok(session.database.admin().compact(&call.table()?, family.as_deref(), kind).await?)
 }
 
 /// Prints which compactions of a table's files run or wait.
 pub(super) async fn compaction_state<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;
-    let state = session.database.compaction_state(&call.table()?).await?;
+    let state = session.database.admin().compaction_state(&call.table()?).await?;
     session.say(state)
 }
 
@@ -192,7 +194,7 @@ pub(super) async fn clone_schema<W: Write>(session: &mut Session<W>, call: Call)
     call.no_more_than(3)?;
     let keep_splits = call.arguments.len() < 3 || call.truth(2)?;
     let new = call.text(1)?;
-    let made = session.database.clone_table_schema(&call.table()?, &new, keep_splits).await;
+    let made = session.database.admin().clone_table_schema(&call.table()?, &new, keep_splits).await;
     made.map(|_| ()).or_else(|error| not_made(error, &new))
 }
 

@@ -24,7 +24,7 @@ pub fn from_proto(message: proto::Filter) -> Result<Filter> {
 
 fn from_proto_at(message: proto::Filter, depth: usize) -> Result<Filter> {
     if depth > FILTER_DEPTH_MAX {
-        let error = format!("filters too deep in each other: max={FILTER_DEPTH_MAX}");
+        let error = format!("filters nested too deeply: max={FILTER_DEPTH_MAX}");
         return Err(Error::invalid(error));
     }
     let proto::Filter { name, serialized_filter } = message;
@@ -214,5 +214,5 @@ fn count(name: &str, field: &str, number: Option<i32>) -> Result<u32> {
 }
 
 fn negative(name: &str, field: &str, number: i64) -> Error {
-    Error::invalid(format!("{name} has a number below 0: {field}={number}"))
+    Error::invalid(format!("{name} has a negative number: {field}={number}"))
 }

@@ -29,7 +29,7 @@ fn mask_from_proto(mask: &[u8], free: u8) -> Result<Vec<u8>> {
             0 => Ok(0),
             1 => Ok(1),
             _ => Err(Error::invalid(format!(
-                "mask of FuzzyRowFilter has a byte of no meaning: byte={byte}, mask={}",
+                "mask of FuzzyRowFilter has an invalid byte: byte={byte}, mask={}",
                 escape(mask)
             ))),
         })

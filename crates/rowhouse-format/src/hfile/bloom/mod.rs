@@ -193,7 +193,7 @@ impl BloomChunk {
         let bits = block.payload;
         if block.kind != BlockKind::BloomChunk || bits.is_empty() || bits.len() > BITS_LEN_MAX {
             return Err(Error::corruption(format!(
-                "no chunk of a bloom: offset={}, kind={:?}, len={}",
+                "not a bloom chunk: offset={}, kind={:?}, len={}",
                 block.offset,
                 block.kind,
                 bits.len()

@@ -46,7 +46,7 @@ pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Malformed> {
     // Neither Java nor zlib writes a name, a comment or other optional fields after the header.
     if header[..4] != HEADER[..4] {
         let value = u32::from_be_bytes([header[0], header[1], header[2], header[3]]);
-        return Err(Malformed::Gzip { what: "header not HBase's", value });
+        return Err(Malformed::Gzip { what: "not HBase's header", value });
     }
     let (body, trailer) = rest.split_at(body_len);
     let mut inflater = Decompress::new(false);
@@ -72,10 +72,10 @@ pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Malformed> {
         u32::from_le_bytes([trailer[at], trailer[at + 1], trailer[at + 2], trailer[at + 3]])
     };
     if number(0) != crc.sum() {
-        return Err(Malformed::Gzip { what: "sum does not fit", value: number(0) });
+        return Err(Malformed::Gzip { what: "checksum mismatch", value: number(0) });
     }
     if number(4) != payload.len() as u32 {
-        return Err(Malformed::Gzip { what: "length does not fit", value: number(4) });
+        return Err(Malformed::Gzip { what: "length mismatch", value: number(4) });
     }
     Ok(())
 }

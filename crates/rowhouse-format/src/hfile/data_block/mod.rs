@@ -254,7 +254,7 @@ impl DataBlock {
     /// Returns the row of the cell at offset `start`.
     #[inline]
     fn row_at(&self, start: usize) -> Result<&[u8]> {
-        self.try_row_at(start).ok_or_else(|| self.broken(start, "row behind the block's end"))
+        self.try_row_at(start).ok_or_else(|| self.broken(start, "row after the block's end"))
     }
 
     #[inline]
@@ -397,7 +397,7 @@ fn unpack(payload: &[u8], layout: Layout, offset: u64) -> Result<(Bytes, Bytes)>
     }
     let unpacked = delta::unpack(&payload[ID_LEN..], layout).map_err(|at| {
         let (name, at, len) = (layout.encoding.name(), ID_LEN + at, payload.len());
-        malformed(offset, &format!("no {name} cell, at={at}, len={len}"))
+        malformed(offset, &format!("not a {name} cell, at={at}, len={len}"))
     })?;
     Ok((unpacked.cells.into(), unpacked.rows.into()))
 }
@@ -429,7 +429,7 @@ fn split_row_index(payload: Bytes, offset: u64) -> Result<(Bytes, Bytes)> {
         return Err(malformed(offset, &format!("row offsets out of order, row at={start}")));
     }
     if offsets.first() != Some(&[0; 4]) {
-        return Err(malformed(offset, "first row not in front"));
+        return Err(malformed(offset, "first row is not at the start"));
     }
     Ok((cells, rows))
 }

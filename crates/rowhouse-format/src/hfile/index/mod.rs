@@ -87,7 +87,7 @@ impl Index {
         let base = input.position();
         let mut start = places.u32()? as usize;
         if start != 0 {
-            return Err(malformed(block.offset, "first entry not in front"));
+            return Err(malformed(block.offset, "first entry is not at the start"));
         }
         for _ in 0..count {
             let end = places.u32()? as usize;

@@ -38,7 +38,7 @@ impl<'a> Call<'a> {
         let mut arguments = Vec::new();
         while !parser.take(b')') {
             match parser.peek() {
-                None => return Err(parser.error("')' is missing behind arguments")),
+                None => return Err(parser.error("')' is missing after arguments")),
                 Some(b',') => parser.at += 1,
                 Some(b'\'') => arguments.push(quoted(parser)?),
                 Some(_) => arguments.push(plain(parser)),

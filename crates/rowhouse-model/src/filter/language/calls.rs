@@ -83,7 +83,7 @@ pub(super) fn call(parser: &mut Parser<'_>) -> Result<Filter> {
             Ok(Filter::InclusiveStop(call.bytes(0)?))
         }
         "TimestampsFilter" => timestamps(&call),
-        name => Err(call.error_at_name(&format!("the language has no such filter: {name}"))),
+        name => Err(call.error_at_name(&format!("unknown filter: {name}"))),
     }
 }
 

@@ -50,9 +50,7 @@ impl Parser<'_> {
     fn one(&mut self) -> Result<Filter> {
         self.depth += 1;
         if self.depth >= FILTER_DEPTH_MAX {
-            return Err(
-                self.error(&format!("filters too deep in each other: max={FILTER_DEPTH_MAX}"))
-            );
+            return Err(self.error(&format!("filters nested too deeply: max={FILTER_DEPTH_MAX}")));
         }
         let filter = if self.take_word(b"SKIP") {
             Filter::Skip(Box::new(self.one()?))

@@ -108,7 +108,7 @@ pub(crate) fn put(bytes: &[u8], desc: bool, out: &mut Vec<u8>) {
 pub(crate) fn cut(desc: bool, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
     let flip = flip(desc);
     let len = len(&key[at..], flip)
-        .ok_or_else(|| KeyMismatch::new(at, "no tag of a number, or no end of its digits"))?;
+        .ok_or_else(|| KeyMismatch::new(at, "not the tag of a number, or its digits do not end"))?;
     Ok((key[at..at + len].iter().map(|byte| byte ^ flip).collect(), at + len))
 }
 

@@ -78,7 +78,7 @@ pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
 
 /// The number of bytes of a whole number that begins with these.
 pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
-    let [Some(code), count] = head else { return Err("no code of a whole number") };
+    let [Some(code), count] = head else { return Err("not a code of a whole number") };
     let long = |count: Option<u8>| match count.map(usize::from) {
         None => Err("the length of a whole number is missing"),
         Some(count) if count > LEN_MAX => Err("a whole number of more than 38 digits"),
@@ -88,7 +88,7 @@ pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> 
         0x0C..=0x1C => Ok(1 + usize::from(code.abs_diff(ZERO))),
         POSITIVE_LONG => long(count),
         NEGATIVE_LONG => long(count.map(|count| !count)),
-        _ => Err("no code of a whole number"),
+        _ => Err("not a code of a whole number"),
     }
 }
 

@@ -86,7 +86,7 @@ fn check_declared(context: &Context, region: &Region, call: &EndpointCall) -> Re
     Err(Error::new(
         ErrorKind::Protocol,
         format!(
-            "No registered coprocessor service found in region {}: the table has to declare {}",
+            "No registered coprocessor service found in region {}: the table must declare {}",
             region.name(),
             call.coprocessor().class_name()
         ),

@@ -156,7 +156,7 @@ impl Number for Decimal {
         let parts = value.split_first_chunk::<4>().filter(|(_, unscaled)| !unscaled.is_empty());
         let Some((scale, unscaled)) = parts else {
             return Err(Error::invalid(format!(
-                "the value is no BigDecimal: len={}, min=5, value={}",
+                "the value is not a BigDecimal: len={}, min=5, value={}",
                 value.len(),
                 escape(value)
             )));

@@ -43,7 +43,7 @@ pub(crate) fn decommission(
         if context.cluster.region_servers().iter().any(|online| online.name == server) {
             context.cluster.maintenance.set_decommissioned(server, true);
         } else {
-            tracing::warn!(%server, "a server that is not online is not decommissioned");
+            tracing::warn!(%server, "only an online server can be decommissioned");
         }
     }
     Ok(proto::DecommissionRegionServersResponse {})

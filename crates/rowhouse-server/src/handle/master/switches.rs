@@ -29,7 +29,7 @@ fn switch(number: i32) -> Result<RegionSwitch> {
     match proto::MasterSwitchType::try_from(number) {
         Ok(proto::MasterSwitchType::Split) => Ok(RegionSwitch::Split),
         Ok(proto::MasterSwitchType::Merge) => Ok(RegionSwitch::Merge),
-        Err(_) => Err(Error::unsupported(format!("a switch is not known: {number}"))),
+        Err(_) => Err(Error::unsupported(format!("unknown switch: {number}"))),
     }
 }
 

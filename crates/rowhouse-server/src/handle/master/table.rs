@@ -143,6 +143,6 @@ pub(super) fn flush_families(table: &Table, families: &[impl AsRef<[u8]>]) -> Re
 }
 
 fn altered_meanwhile(table: &TableName) -> Error {
-    let message = format!("the table was altered by somebody else meanwhile: table={table}");
+    let message = format!("the table was altered concurrently: table={table}");
     Error::new(ErrorKind::Conflict, message)
 }

@@ -62,7 +62,7 @@ fn tracker_of(name: &str) -> Result<&'static str> {
         "FILE" => Ok("FILE"),
         "MIGRATION" => Err(Error::invalid(format!("Do not need to transfer to {name}"))),
         _ => Err(Error::unsupported(format!(
-            "store file tracker is not known: name={name}, known=DEFAULT, FILE"
+            "unknown store file tracker: name={name}, known=DEFAULT, FILE"
         ))),
     }
 }

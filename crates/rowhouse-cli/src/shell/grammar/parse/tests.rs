@@ -154,7 +154,7 @@ fn mistakes_are_pointed_at() {
     check(
         "scan 't', LIMIT => 1, 'x'",
         expect![[r#"
-            wrong: behind a pair only further pairs `NAME => value` can stand
+            wrong: after a pair, only further pairs `NAME => value` are allowed
               scan 't', LIMIT => 1, 'x'
                                     ^
         "#]],

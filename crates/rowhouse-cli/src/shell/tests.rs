@@ -1,0 +1,287 @@
+//! Transcripts: commands and their output, in `transcripts/`.
+//!
+//! A section of a file is a script for a new database. The runner executes it on an embedded store
+//! and on a server through the native client, and compares the output of both with the file;
+//! `UPDATE_EXPECT=1` rewrites the file. A file looks like this:
+//!
+//! ```text
+//! # What the file tests.
+//!
+//! === a section
+//! # A comment on the section.
+//! > create 'post', 'cf'
+//! Created table post
+//! Took T seconds
+//! => Hbase::Table - post
+//! > explain_cell 'post', 'r', 'cf:a'
+//! embedded| 0 cell(s)
+//! server| …
+//! ```
+//!
+//! The marks `embedded|` and `server|` are on lines that differ between the two by design. Values
+//! that change between runs (elapsed time, current time, names of regions) are masked.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use expect_test::expect_file;
+use regex::Regex;
+use rowhouse_server::{Options, Server};
+
+use super::{LineOutcome, Outcome, Session, StatementReader};
+
+/// The files in `transcripts/`, each with a test of its name.
+const FILES: &[&str] = &[
+    "alter",
+    "columns",
+    "data",
+    "errors",
+    "explain_cell",
+    "help",
+    "keys",
+    "queries",
+    "regions",
+    "scans",
+    "snapshots",
+    "status",
+    "tables",
+];
+
+#[test]
+fn alter() {
+    check("alter");
+}
+
+#[test]
+fn columns() {
+    check("columns");
+}
+
+#[test]
+fn data() {
+    check("data");
+}
+
+#[test]
+fn errors() {
+    check("errors");
+}
+
+#[test]
+fn explain_cell() {
+    check("explain_cell");
+}
+
+#[test]
+fn help() {
+    check("help");
+}
+
+#[test]
+fn keys() {
+    check("keys");
+}
+
+#[test]
+fn queries() {
+    check("queries");
+}
+
+#[test]
+fn regions() {
+    check("regions");
+}
+
+#[test]
+fn scans() {
+    check("scans");
+}
+
+#[test]
+fn snapshots() {
+    check("snapshots");
+}
+
+#[test]
+fn status() {
+    check("status");
+}
+
+#[test]
+fn tables() {
+    check("tables");
+}
+
+#[test]
+fn every_transcript_has_a_test() {
+    let names = std::fs::read_dir(dir()).unwrap();
+    let mut names: Vec<_> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let files: Vec<_> = FILES.iter().map(|name| format!("{name}.txt")).collect();
+    assert_eq!(names, files);
+}
+
+#[test]
+fn regions_begin_at_the_lines_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("splits.txt");
+    std::fs::write(&path, "b\n\\x00\\xFF\r\nan e\n").unwrap();
+    let create = format!("create 't', 'f', SPLITS_FILE => '{}'", path.display());
+    let (embedded, served) = transcripts(&[&create, "get_splits 't'"]);
+    assert!(embedded.contains(r#"=> ["\x00\xFF", "an e", "b"]"#), "{embedded}");
+    assert_eq!(embedded, served);
+}
+
+fn dir() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/shell/transcripts"))
+}
+
+/// Runs every section of a file, side by side, and compares the file with the output.
+fn check(name: &str) {
+    let path = dir().join(name).with_extension("txt");
+    let file = std::fs::read_to_string(&path).unwrap();
+    let mut sections = file.split("\n=== ");
+    let mut actual = sections.next().unwrap().to_owned();
+    std::thread::scope(|scope| {
+        let running: Vec<_> =
+            sections.map(|section| scope.spawn(|| run_section(section))).collect();
+        for section in running {
+            actual.extend(["\n=== ", &section.join().unwrap()]);
+        }
+    });
+    expect_file![path].assert_eq(&actual);
+}
+
+/// Returns a section with the output of its script in place of the one in the file.
+fn run_section(section: &str) -> String {
+    let title = section.lines().take_while(|line| !line.starts_with("> "));
+    let title: String = title.map(|line| format!("{line}\n")).collect();
+    let script: Vec<_> = section.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    let (embedded, served) = transcripts(&script);
+    title + &merge(&embedded, &served)
+}
+
+/// Returns the transcripts of a script on an embedded store and on a server.
+fn transcripts(script: &[&str]) -> (String, String) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let dir = tempfile::tempdir().unwrap();
+        let embedded = transcript(dir.path().to_str().unwrap(), script).await;
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options {
+            listen: "127.0.0.1:0".into(),
+            zookeeper: "127.0.0.1:0".into(),
+            ..Options::new(dir.path())
+        };
+        let server = Server::start(options).await.unwrap();
+        let served = transcript(&format!("hbase://{}", server.address()), script).await;
+        server.stop().await.unwrap();
+        (embedded, served)
+    })
+}
+
+/// Runs a script line by line, each shown after `>`.
+async fn transcript(url: &str, script: &[&str]) -> String {
+    let database = rowhouse::open(url).await.unwrap();
+    let mut out = Vec::new();
+    let mut session = Session::new(database.clone(), &mut out);
+    run(&mut session, script).await;
+    database.close().await.unwrap();
+    mask(&String::from_utf8(out).unwrap())
+}
+
+async fn run(session: &mut Session<&mut Vec<u8>>, script: &[&str]) {
+    let mut reader = StatementReader::default();
+    let mut lines = script.iter();
+    while let Some(line) = lines.next() {
+        session.say(format_args!("> {line}")).unwrap();
+        if session.answer(line).await.unwrap().is_some() {
+            continue;
+        }
+        let step = reader.push(line);
+        if !obey(session, step).await {
+            for line in lines {
+                session.say(format_args!("> {line}\n(the session has ended)")).unwrap();
+            }
+            return;
+        }
+    }
+    let step = reader.finish();
+    obey(session, step).await;
+}
+
+/// Returns whether to continue.
+async fn obey(session: &mut Session<&mut Vec<u8>>, step: LineOutcome) -> bool {
+    match step {
+        LineOutcome::More => {}
+        LineOutcome::Refuse(message, _) => {
+            session.refuse(&message, None).unwrap();
+        }
+        LineOutcome::Run(statements) => {
+            for statement in statements {
+                if session.run(statement).await.unwrap() == Outcome::Exit {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Merges two transcripts of one script. Lines that differ get the mark of their transcript.
+fn merge(embedded: &str, served: &str) -> String {
+    let mut merged = String::new();
+    let (embedded, served) = (commands(embedded), commands(served));
+    assert_eq!(embedded.len(), served.len());
+    for (embedded, served) in embedded.iter().zip(&served) {
+        let same = |(a, b): &(&&str, &&str)| a == b;
+        let begin = embedded.iter().zip(served).take_while(same).count();
+        let (embedded_rest, served_rest) = (&embedded[begin..], &served[begin..]);
+        let ends = embedded_rest.iter().rev().zip(served_rest.iter().rev());
+        let end = ends.take_while(same).count();
+        let mut push = |mark: &str, lines: &[&str]| {
+            for line in lines {
+                let space = if mark.is_empty() || line.is_empty() { "" } else { " " };
+                merged.extend([mark, space, line, "\n"]);
+            }
+        };
+        push("", &embedded[..begin]);
+        push("embedded|", &embedded_rest[..embedded_rest.len() - end]);
+        push("server|", &served_rest[..served_rest.len() - end]);
+        push("", &embedded[embedded.len() - end..]);
+    }
+    merged
+}
+
+/// Returns the lines of each command of a transcript: the command itself, then its output.
+fn commands(transcript: &str) -> Vec<Vec<&str>> {
+    let mut commands = Vec::<Vec<&str>>::new();
+    for line in transcript.lines() {
+        match commands.last_mut() {
+            Some(command) if !line.starts_with("> ") => command.push(line),
+            _ => commands.push(vec![line]),
+        }
+    }
+    commands
+}
+
+/// What changes between runs, and what is shown in its place.
+static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let masks = [
+        (r"Took \d+\.\d{4} seconds", "Took T seconds"),
+        (r"timestamp=20[2-9]\d-[\d:T.-]+", "timestamp=NOW"),
+        (r",\d{13}\.[0-9a-f]{32}\.", ",ID.MD5."),
+        (r" (localhost:0|127\.0\.0\.1:\d+) \{ENCODED => [0-9a-f]{32},", " SERVER {ENCODED => MD5,"),
+        (r"127\.0\.0\.1:\d+ \d{13}", "127.0.0.1:PORT STARTCODE"),
+        (r"127\.0\.0\.1,\d+,\d{13}", "127.0.0.1,PORT,STARTCODE"),
+        (r"\(20[2-9]\d-\d\d-\d\d \d\d:\d\d:\d\d \+0000\)", "(NOW)"),
+    ];
+    masks.map(|(pattern, instead)| (Regex::new(pattern).unwrap(), instead)).into()
+});
+
+fn mask(transcript: &str) -> String {
+    MASKS.iter().fold(transcript.to_owned(), |text, (pattern, instead)| {
+        pattern.replace_all(&text, *instead).into_owned()
+    })
+}

@@ -1,0 +1,109 @@
+//! Administration: [`Admin`], and the types of regions, snapshots, namespaces and status.
+//!
+//! How is a table altered, and how is it kept as it was before?
+//!
+//! ```
+//! use rowhouse::TableSpec;
+//! use rowhouse::admin::Snapshot;
+//! use rowhouse::schema::{FamilyDescriptor, TableName};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> rowhouse::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+//! database.create_table(TableSpec::new("blog").family("cf")).await?;
+//!
+//! let admin = database.admin();
+//! admin.take_snapshot(Snapshot::new("before", TableName::parse("blog")?)?).await?;
+//! let tags = FamilyDescriptor::new("tags")?;
+//! admin.alter_table("blog", move |blog| Ok(blog.clone().family(tags.clone()))).await?;
+//! assert_eq!(admin.describe("blog").await?.families().len(), 2);
+//!
+//! admin.clone_snapshot("before", "blog_before").await?;
+//! assert_eq!(admin.describe("blog_before").await?.families().len(), 1);
+//! # database.close().await
+//! # }
+//! ```
+
+mod backups;
+mod namespaces;
+mod regions;
+mod snapshots;
+mod storage;
+mod tables;
+
+use rowhouse_model::Result;
+
+use crate::Database;
+use crate::backend::Backend;
+
+pub use crate::fit::Fit;
+pub use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
+pub use rowhouse_model::{
+    CompactionState, Namespace, RegionInfo, RegionName, RegionSwitch, ServerName, Snapshot,
+    SnapshotKind, TableState,
+};
+pub use rowhouse_store::CompactionKind;
+
+/// The administration of a database, from [`Database::admin`]. It borrows the database, and a copy
+/// costs nothing. A task that outlives the borrow takes a clone of the [`Database`].
+///
+/// Tables are named `table` or `namespace:table`.
+///
+/// ```
+/// # use rowhouse::{Database, Result};
+/// // How large are the regions of each server?
+/// # async fn example(database: Database) -> Result<()> {
+/// for server in database.admin().status().await?.loads {
+///     let mib: u64 = server.regions.iter().map(|region| region.file_mib).sum();
+///     println!("{}: regions={}, MiB={mib}", server.name, server.regions.len());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Admin<'d> {
+    database: &'d Database,
+}
+
+impl<'d> Admin<'d> {
+    pub(crate) fn new(database: &'d Database) -> Self {
+        Self { database }
+    }
+
+    fn backend(self) -> &'d Backend {
+        self.database.backend()
+    }
+
+    /// Returns the servers and regions with their sizes and request counts. An embedded database is
+    /// one server named `localhost`, port 0.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// // Is every region served?
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let status = database.admin().status().await?;
+    /// println!("dead={:?}, moving={}", status.dead_servers, status.regions_in_transition);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Connection` and `Timeout` of a cluster.
+    pub async fn status(self) -> Result<ClusterStatus> {
+        self.backend().status().await
+    }
+
+    /// Returns the UUID that was assigned when the database was created.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// // Do two URLs name the same database?
+    /// # async fn example(one: Database, other: Database) -> Result<bool> {
+    /// Ok(one.admin().cluster_id().await? == other.admin().cluster_id().await?)
+    /// # }
+    /// ```
+    pub async fn cluster_id(self) -> Result<String> {
+        self.backend().cluster_id().await
+    }
+}

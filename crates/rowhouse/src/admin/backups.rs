@@ -1,0 +1,46 @@
+//! Backups of the whole database.
+
+use rowhouse_client::BackupStatus;
+use rowhouse_model::Result;
+
+use super::Admin;
+
+impl Admin<'_> {
+    /// Writes a backup of the whole database, as of one point in time over all tables, and reads it
+    /// back to verify its checksums. Reads and writes continue. `progress` is called meanwhile, on
+    /// any thread.
+    ///
+    /// `into` is a new directory of this machine for an embedded database. A rowhouse server writes
+    /// on its own machine: `into` is then a name in the server's backup directory, or a path
+    /// directly inside it. `rowhouse restore` makes a data directory of a backup.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// // How is a backup written, and is it readable?
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let [data, backup] = ["data", "backup"].map(|name| dir.path().join(name).display().to_string());
+    /// let database = rowhouse::open(&data).await?;
+    /// database.create_table(TableSpec::new("blog").family("cf")).await?;
+    ///
+    /// let written = database.admin().backup(&backup, |_| ()).await?;
+    /// assert_eq!(written.tables, 1);
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` if `into` exists; `Corruption` if the database is damaged; `Io`. Of a
+    /// cluster: `Unsupported` if the server has no backup directory or is not a rowhouse server;
+    /// `InvalidRequest` for a path outside of that directory; `InUse` while another backup is under
+    /// way.
+    pub async fn backup(
+        self,
+        into: &str,
+        progress: impl FnMut(&BackupStatus) + Send + 'static,
+    ) -> Result<BackupStatus> {
+        self.backend().backup(into, progress).await
+    }
+}

@@ -1,0 +1,74 @@
+//! Namespaces.
+
+use rowhouse_model::{Namespace, Result};
+
+use super::Admin;
+
+impl Admin<'_> {
+    /// Returns all namespaces, in order.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// for namespace in database.admin().namespaces().await? {
+    ///     println!("{}", namespace.name());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn namespaces(self) -> Result<Vec<Namespace>> {
+        self.backend().namespaces().await
+    }
+
+    /// Creates a namespace.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    /// use rowhouse::admin::Namespace;
+    ///
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().create_namespace(Namespace::new("shop")?).await?;
+    /// database.create_table(TableSpec::new("shop:orders").family("o")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NamespaceExists`.
+    pub async fn create_namespace(self, namespace: Namespace) -> Result<()> {
+        self.backend().create_namespace(namespace).await
+    }
+
+    /// Replaces the configuration of a namespace with that of `namespace`.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// // How many tables may there be in a namespace?
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let mut shop = rowhouse::admin::Namespace::new("shop")?;
+    /// shop.configuration.insert("hbase.namespace.quota.maxtables".into(), "10".into());
+    /// database.admin().modify_namespace(shop).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`; `Unsupported` for quotas that are not of tables and regions.
+    pub async fn modify_namespace(self, namespace: Namespace) -> Result<()> {
+        self.backend().modify_namespace(namespace).await
+    }
+
+    /// Drops an empty namespace.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().drop_namespace("shop").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`; `NamespaceConstraint` for a namespace that has tables or belongs to
+    /// HBase.
+    pub async fn drop_namespace(self, name: &str) -> Result<()> {
+        self.backend().drop_namespace(name).await
+    }
+}

@@ -1,0 +1,129 @@
+//! Regions: splits, merges, assignments, and the switches that allow them.
+
+use rowhouse_model::{Bytes, RegionInfo, RegionSwitch, Result};
+
+use super::Admin;
+
+impl Admin<'_> {
+    /// Splits a region of a table in two at row `at`, which becomes the first row of the second
+    /// region, or in the middle of the region's data. Reads and writes continue meanwhile. See
+    /// [`Table::regions`](crate::Table::regions) for the regions.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let blog = database.table("blog").await?;
+    /// let first = blog.regions().await?.remove(0);
+    /// database.admin().split_region(&first, Some("m".into())).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `UnknownRegion` if the region no longer exists; `TableNotEnabled`; `InvalidRequest` if the
+    /// row is not greater than the region's start row, and for a region without two rows to split
+    /// between. A cluster refuses to split a region that still has reference files of an earlier
+    /// split.
+    pub async fn split_region(self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
+        self.backend().split_region(region, at).await
+    }
+
+    /// Merges adjacent regions of a table into one. Reads and writes continue meanwhile.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let regions = database.table("blog").await?.regions().await?;
+    /// database.admin().merge_regions(&regions[..2]).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Admin::split_region`]; `InvalidRequest` for fewer than two regions, and for regions
+    /// that are not adjacent.
+    pub async fn merge_regions(self, regions: &[RegionInfo]) -> Result<()> {
+        self.backend().merge_regions(regions).await
+    }
+
+    /// Brings an unassigned region back into service.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let (region, server) = database.table("blog").await?.locate(b"bob").await?;
+    /// if server.is_none() {
+    ///     database.admin().assign_region(&region).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`; `Connection` of a cluster.
+    pub async fn assign_region(self, region: &RegionInfo) -> Result<()> {
+        self.backend().assign_region(region).await
+    }
+
+    /// Takes a region out of service until it is assigned: reads and writes of its rows are
+    /// refused. An embedded database and a rowhouse server serve it again after a restart.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let (region, _) = database.table("blog").await?.locate(b"bob").await?;
+    /// database.admin().unassign_region(&region).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Admin::assign_region`].
+    pub async fn unassign_region(self, region: &RegionInfo) -> Result<()> {
+        self.backend().unassign_region(region).await
+    }
+
+    /// Moves a region to another server of a cluster, chosen by the cluster. Without another server
+    /// the region stays.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let (region, _) = database.table("blog").await?.locate(b"bob").await?;
+    /// database.admin().move_region(&region).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Admin::assign_region`]; `NotServingRegion` for an unassigned region.
+    pub async fn move_region(self, region: &RegionInfo) -> Result<()> {
+        self.backend().move_region(region).await
+    }
+
+    /// Returns whether regions may be split or merged, a setting for all tables.
+    ///
+    /// # Errors
+    /// `Unsupported` and `Connection` of a cluster.
+    pub async fn region_switch(self, switch: RegionSwitch) -> Result<bool> {
+        self.backend().region_switch(switch).await
+    }
+
+    /// Sets permanently whether regions may be split or merged, automatically or by request, in all
+    /// tables; returns the previous setting.
+    ///
+    /// ```
+    /// use rowhouse::admin::RegionSwitch;
+    ///
+    /// // Can regions stay as they are during a bulk load?
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let before = database.admin().set_region_switch(RegionSwitch::Split, false).await?;
+    /// // Load the files.
+    /// database.admin().set_region_switch(RegionSwitch::Split, before).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Admin::region_switch`]; `Io`.
+    pub async fn set_region_switch(self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        self.backend().set_region_switch(switch, on).await
+    }
+}

@@ -1,0 +1,120 @@
+//! Snapshots of tables.
+
+use rowhouse_model::{Result, Snapshot, TableName};
+
+use super::Admin;
+use crate::table::Table;
+
+impl Admin<'_> {
+    /// Takes a named snapshot of a table, across all its regions. Reads and writes continue. An
+    /// embedded store takes it at one read point, for the cost of a flush and one manifest edit
+    /// independent of the table's size; a cluster snapshots the regions one by one.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rowhouse::admin::Snapshot;
+    /// use rowhouse::schema::TableName;
+    ///
+    /// // How is a table kept as it was before an import, for a week?
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let mut snapshot = Snapshot::new("before_the_import", TableName::parse("blog")?)?;
+    /// snapshot.ttl = Some(Duration::from_secs(7 * 24 * 3600));
+    /// database.admin().take_snapshot(snapshot).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `SnapshotExists`; `SnapshotCreation` if the table does not exist.
+    pub async fn take_snapshot(self, snapshot: Snapshot) -> Result<()> {
+        self.backend().take_snapshot(snapshot).await
+    }
+
+    /// Returns all snapshots, ordered by name.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// for snapshot in database.admin().snapshots().await? {
+    ///     println!("{} of {}", snapshot.name(), snapshot.table);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn snapshots(self) -> Result<Vec<Snapshot>> {
+        self.backend().snapshots().await
+    }
+
+    /// Returns whether expired snapshots are deleted automatically.
+    ///
+    /// # Errors
+    /// `Connection` of a cluster.
+    pub async fn snapshot_cleanup(self) -> Result<bool> {
+        self.backend().snapshot_cleanup().await
+    }
+
+    /// Sets permanently whether expired snapshots are deleted automatically; returns the previous
+    /// setting. While this is off, an expired snapshot is listed and can be deleted, but not
+    /// restored or cloned; it is deleted once the setting is on again.
+    ///
+    /// # Errors
+    /// As [`Admin::snapshot_cleanup`]; `Io`.
+    pub async fn set_snapshot_cleanup(self, on: bool) -> Result<bool> {
+        self.backend().set_snapshot_cleanup(on).await
+    }
+
+    /// Deletes a snapshot. Tables cloned from it stay.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().delete_snapshot("before_the_import").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `SnapshotNotFound`.
+    pub async fn delete_snapshot(self, name: &str) -> Result<()> {
+        self.backend().delete_snapshot(name).await
+    }
+
+    /// Creates a table with the declaration and cells of a snapshot. The new table is independent
+    /// of the snapshot and of the snapshot's table.
+    ///
+    /// ```
+    /// use rowhouse::Get;
+    ///
+    /// // What was in a row before?
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let then = database.admin().clone_snapshot("before_the_import", "blog_then").await?;
+    /// println!("{:?}", then.get(&Get::new("bob")?).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `SnapshotNotFound`, `SnapshotExpired`, `TableExists`, `NamespaceNotFound`.
+    pub async fn clone_snapshot(self, name: &str, table: &str) -> Result<Table> {
+        self.backend().clone_snapshot(name, &TableName::parse(table)?).await?;
+        self.database.table(table).await
+    }
+
+    /// Resets a disabled table to the state of a snapshot, including its declaration; the table
+    /// stays disabled. If the table no longer exists, it is created and enabled.
+    ///
+    /// An embedded store restores atomically. On a cluster, as in HBase's own client, another
+    /// snapshot is taken first and restored if the operation fails.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let admin = database.admin();
+    /// admin.disable_table("blog").await?;
+    /// admin.restore_snapshot("before_the_import").await?;
+    /// admin.enable_table("blog").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
+    pub async fn restore_snapshot(self, name: &str) -> Result<()> {
+        self.backend().restore_snapshot(name).await
+    }
+}

@@ -1,0 +1,72 @@
+//! Flushes and compactions of tables.
+
+use rowhouse_model::{Bytes, CompactionState, Result, TableName};
+use rowhouse_store::CompactionKind;
+
+use super::Admin;
+
+impl Admin<'_> {
+    /// Flushes the memstores of a table to files.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().flush("blog").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled`.
+    pub async fn flush(self, name: &str) -> Result<()> {
+        self.backend().flush(&TableName::parse(name)?).await
+    }
+
+    /// Flushes the memstores of one family.
+    ///
+    /// # Errors
+    /// As [`Admin::flush`]; `NoSuchColumnFamily`.
+    pub async fn flush_family(self, name: &str, family: &str) -> Result<()> {
+        self.backend().flush_family(&TableName::parse(name)?, family.as_bytes()).await
+    }
+
+    /// Requests a compaction of a table, or of one of its families, without waiting for it. A minor
+    /// compaction runs only if one is due. A major compaction merges all files of each region and
+    /// drops the cells that no reader can see.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rowhouse::admin::{CompactionKind, CompactionState};
+    ///
+    /// // How are deleted cells removed from the disk now?
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let admin = database.admin();
+    /// admin.flush("blog").await?;
+    /// admin.compact("blog", None, CompactionKind::Major).await?;
+    /// while admin.compaction_state("blog").await? != CompactionState::None {
+    ///     tokio::time::sleep(Duration::from_millis(100)).await;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled`; `NoSuchColumnFamily`.
+    pub async fn compact(
+        self,
+        name: &str,
+        family: Option<&str>,
+        kind: CompactionKind,
+    ) -> Result<()> {
+        let family = family.map(|family| Bytes::copy_from_slice(family.as_bytes()));
+        self.backend().compact(&TableName::parse(name)?, family, kind).await
+    }
+
+    /// Returns the compactions that are running or queued in any region of a table; see
+    /// [`Admin::compact`].
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn compaction_state(self, name: &str) -> Result<CompactionState> {
+        self.backend().compaction_state(&TableName::parse(name)?).await
+    }
+}

@@ -1,0 +1,254 @@
+//! Declarations and states of tables.
+
+use rowhouse_model::{Error, Result, TableDescriptor, TableName, TableState};
+use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
+
+use super::Admin;
+use crate::fit::Fit;
+use crate::spec::check_columns;
+use crate::table::Table;
+
+impl Admin<'_> {
+    /// Returns the declaration of a table.
+    ///
+    /// ```
+    /// use rowhouse::key::KeySchema;
+    ///
+    /// // Which key does a table declare?
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let blog = database.admin().describe("blog").await?;
+    /// if let Some(key) = KeySchema::of_table(&blog)? {
+    ///     println!("{key}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn describe(self, name: &str) -> Result<TableDescriptor> {
+        self.backend().describe(&TableName::parse(name)?).await
+    }
+
+    /// Creates a table `to` with the declaration of table `from` and without its rows. With
+    /// `keep_splits` it gets the region boundaries of `from`, otherwise a single region.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let trial = database.admin().clone_table_schema("blog", "blog_trial", true).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableExists`; `NamespaceNotFound`.
+    pub async fn clone_table_schema(
+        self,
+        from: &str,
+        to: &str,
+        keep_splits: bool,
+    ) -> Result<Table> {
+        let declared = self.describe(from).await?;
+        let regions = match keep_splits {
+            true => self.backend().regions(declared.name()).await?,
+            false => Vec::new(),
+        };
+        let starts = regions.into_iter().map(|(region, _)| region.range.start);
+        let splits = starts.filter(|start| !start.is_empty()).collect();
+        self.database.create_declared(declared.with_name(TableName::parse(to)?), splits).await
+    }
+
+    /// Declares or replaces the key template of a table. No row changes: the template determines
+    /// how keys are decoded and encoded from now on. Existing [`Table`] handles keep their
+    /// template.
+    ///
+    /// First a sample of the rows is checked: up to 500 from the start of the table, and 4 from the
+    /// start of each region (of at most 256 regions) and from each possible first byte. Rows
+    /// written meanwhile, or later through an older handle, are not checked.
+    ///
+    /// Concurrent alterations are resolved as in [`Admin::alter_table`].
+    ///
+    /// ```
+    /// use rowhouse::{Put, TableSpec};
+    ///
+    /// // How does a table that has rows get a template?
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let blog = database.create_table(TableSpec::new("blog").family("cf")).await?;
+    /// blog.put(Put::new("bob_7")?.add("cf", "title", "Hello")?).await?;
+    ///
+    /// let refused = database.admin().alter_key("blog", "[user digits 3]_[post decimal]").await;
+    /// assert!(refused.unwrap_err().message().contains("1 of 1 rows"));
+    /// let fit = database.admin().alter_key("blog", "[user text]_[post decimal]").await?;
+    /// assert_eq!((fit.rows, fit.misfits), (1, 0));
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` for an invalid template, and if a sampled row does not fit it: the message
+    /// contains the counts and the first such key, and the table stays unchanged. `TableNotFound`,
+    /// `TableNotEnabled`.
+    pub async fn alter_key(self, name: &str, template: &str) -> Result<Fit> {
+        let schema = KeySchema::parse(template)?;
+        let fit = Fit::of(&self.database.table(name).await?, &schema).await?;
+        if fit.misfits > 0 {
+            return Err(Error::invalid(format!(
+                "the key of table {name} is unchanged, rows do not fit the template: {fit}"
+            )));
+        }
+        self.set_key(name, &schema).await?;
+        Ok(fit)
+    }
+
+    /// As [`Admin::alter_key`], without checking any rows. Rows whose keys do not fit are returned
+    /// with their raw keys; they never fail a query.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for an invalid template; `TableNotFound`.
+    pub async fn alter_key_unchecked(self, name: &str, template: &str) -> Result<()> {
+        self.set_key(name, &KeySchema::parse(template)?).await
+    }
+
+    async fn set_key(self, name: &str, schema: &KeySchema) -> Result<()> {
+        self.set_attribute(name, KEY_ATTRIBUTE, schema.to_stored()).await
+    }
+
+    /// Declares or replaces the columns of a table. No cell is changed or checked: cells that do
+    /// not fit are read as bytes. Existing [`Table`] handles keep their columns. Concurrent
+    /// alterations are resolved as in [`Admin::alter_table`].
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().alter_columns("mail", "d:s subject string; d:n size u32").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` for an invalid declaration, for columns in families that the table does not
+    /// have, and for a column with the name of a key field; `TableNotFound`.
+    pub async fn alter_columns(self, name: &str, text: &str) -> Result<()> {
+        let columns = ColumnSchema::parse(text)?;
+        self.set_attribute(name, COLUMNS_ATTRIBUTE, columns.to_stored()).await
+    }
+
+    /// Sets an attribute of a table if key and columns are then consistent.
+    async fn set_attribute(self, name: &str, attribute: &'static str, value: String) -> Result<()> {
+        self.alter_table(name, move |current| {
+            Ok(current.clone().attribute(attribute, value.clone()))
+        })
+        .await
+    }
+
+    /// Alters a table: adds, removes and changes families, attributes and configuration. `change`
+    /// returns the new declaration for the current one. It must have no side effects: it is called
+    /// again if the table was altered concurrently. Reads and writes continue; removing a family
+    /// deletes its cells.
+    ///
+    /// Concurrent alterations are applied one after the other, and none is lost. Apache HBase is an
+    /// exception: there the last of them may overwrite another, unless each changes a single
+    /// family, because HBase's call for larger changes replaces the whole declaration.
+    ///
+    /// ```
+    /// use rowhouse::schema::FamilyDescriptor;
+    ///
+    /// // How does a table get another family?
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let tags = FamilyDescriptor::new("tags")?.versions(3);
+    /// let add = move |blog: &rowhouse::schema::TableDescriptor| Ok(blog.clone().family(tags.clone()));
+    /// database.admin().alter_table("blog", add).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; the errors of `change`; the errors of the store or cluster for a
+    /// declaration that it does not support; `InvalidRequest` if declared columns would be in a
+    /// family that the table does not have; `Conflict` after 100 attempts that all met concurrent
+    /// alterations.
+    pub async fn alter_table(
+        self,
+        name: &str,
+        change: impl Fn(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
+    ) -> Result<()> {
+        let change = move |current: &TableDescriptor| {
+            let descriptor = change(current)?;
+            if descriptor.families().is_empty() {
+                return Err(Error::invalid("Table should have at least one column family."));
+            }
+            check_columns(&descriptor)?;
+            Ok(descriptor)
+        };
+        self.backend().change_table(&TableName::parse(name)?, change).await
+    }
+
+    /// Returns whether a table is enabled.
+    ///
+    /// ```
+    /// use rowhouse::admin::TableState;
+    ///
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let admin = database.admin();
+    /// if admin.table_state("blog").await? == TableState::Disabled {
+    ///     admin.enable_table("blog").await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn table_state(self, name: &str) -> Result<TableState> {
+        self.backend().table_state(&TableName::parse(name)?).await
+    }
+
+    /// Enables a table for reads and writes.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled` if it is already enabled.
+    pub async fn enable_table(self, name: &str) -> Result<()> {
+        self.backend().enable_table(&TableName::parse(name)?).await
+    }
+
+    /// Disables a table: it refuses reads and writes, and can be dropped.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled` if it is already disabled.
+    pub async fn disable_table(self, name: &str) -> Result<()> {
+        self.backend().disable_table(&TableName::parse(name)?).await
+    }
+
+    /// Deletes all cells of a disabled table and enables it. With `keep_splits` it keeps its region
+    /// boundaries, otherwise it gets a single region.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let admin = database.admin();
+    /// admin.disable_table("blog").await?;
+    /// admin.truncate_table("blog", true).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled`.
+    pub async fn truncate_table(self, name: &str, keep_splits: bool) -> Result<()> {
+        self.backend().truncate_table(&TableName::parse(name)?, keep_splits).await
+    }
+
+    /// Drops a disabled table with all its cells.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let admin = database.admin();
+    /// admin.disable_table("blog").await?;
+    /// admin.drop_table("blog").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled`.
+    pub async fn drop_table(self, name: &str) -> Result<()> {
+        self.backend().drop_table(&TableName::parse(name)?).await
+    }
+}

@@ -24,6 +24,7 @@ accept CRATE:
 lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo check -p rowhouse-schema --no-default-features
     cargo clippy -p rowhouse-import --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
@@ -61,6 +62,6 @@ fuzz SECONDS *TARGETS:
 bench *ARGS:
     cd bench && cargo run --release -- {{ARGS}}
 
-# Count the words and line widths of comments, by folder.
+# Count the words of comments, messages and pages, by folder, and the wide lines of comments.
 language:
     cargo test -p rowhouse-cli --test language -- --nocapture

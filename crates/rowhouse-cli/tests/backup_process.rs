@@ -41,14 +41,14 @@ fn a_directory_is_backed_up_and_restored_once() {
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.starts_with("1 table, 1 snapshot, 1 file, "), "{told}");
     let again = rowhouse(&["backup", text(&data), "--into", text(&backup)]);
-    assert!(refused(&again).contains("is there already"), "{again:?}");
+    assert!(refused(&again).contains("already exists"), "{again:?}");
     let output = rowhouse(&["restore", text(&backup), "--into", text(&restored)]);
     assert!(output.status.success(), "{output:?}");
     assert!(shell(&restored, "get 'blog', '1'").contains("value=v"));
     let over = rowhouse(&["restore", text(&backup), "--into", text(&data)]);
-    assert!(refused(&over).contains("is there already"), "{over:?}");
+    assert!(refused(&over).contains("already exists"), "{over:?}");
     let nothing = rowhouse(&["restore", text(dir.path()), "--into", text(&dir.path().join("x"))]);
-    assert!(refused(&nothing).contains("is no data directory"), "{nothing:?}");
+    assert!(refused(&nothing).contains("is not a data directory"), "{nothing:?}");
     assert!(!dir.path().join("x").exists());
 }
 
@@ -67,10 +67,10 @@ fn a_directory_that_a_server_has_open_is_backed_up_by_the_server() {
     let scanned = shell(&monday, "scan 'blog'");
     assert!(scanned.contains("value=v") && !scanned.contains("later"), "{scanned}");
     let again = rowhouse(&["backup", text(&data), "--into", text(&monday)]);
-    assert!(refused(&again).contains("is there already"), "{again:?}");
+    assert!(refused(&again).contains("already exists"), "{again:?}");
     let elsewhere = dir.path().join("elsewhere");
     let output = rowhouse(&["backup", text(&data), "--into", text(&elsewhere)]);
-    assert!(refused(&output).contains("directory for backups"), "{output:?}");
+    assert!(refused(&output).contains("backup directory"), "{output:?}");
     assert!(!elsewhere.exists());
 }
 

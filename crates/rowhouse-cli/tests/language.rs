@@ -1,4 +1,5 @@
-//! Holds the language of comments: plain technical English, in lines of at most 100 columns.
+//! Holds the language of comments, messages and pages: plain technical English. Lines with comments
+//! have at most 100 columns.
 //!
 //! `cargo test -p rowhouse-cli --test language -- --nocapture` prints the counts of each folder.
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The most columns of a line that holds a comment.
 const COLUMNS_MAX: usize = 100;
 
-/// Words that hide the subject of a sentence, and how many of 1,000 words of comments they may be.
+/// Words that hide the subject of a sentence, and how many of 1,000 words they may be.
 /// Codebases of the field have less than one.
 const RARE: &[(&[&str], f64)] =
     &[(&["what", "whatever"], 3.0), (&["who", "whoever", "whom"], 1.0), (&["behind"], 1.0)];
@@ -22,22 +23,51 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, path: &Path, source: &str) {
+    fn add_comments(&mut self, path: &Path, source: &str) {
         let mut quoted = Quoted::None;
         for (at, line) in source.lines().enumerate() {
-            let Some(comment) = comment_of(line, &mut quoted) else { continue };
+            let Some(comment) = parts_of(line, &mut quoted).comment else { continue };
             if line.chars().count() > COLUMNS_MAX {
                 self.wide_lines.push(format!("{}:{}", path.display(), at + 1));
             }
-            for word in comment.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '-') {
-                if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
-                    continue;
-                }
-                self.words += 1;
-                let word = word.to_lowercase();
-                for (count, (words, _)) in self.rare.iter_mut().zip(RARE) {
-                    *count += usize::from(words.contains(&&word[..]));
-                }
+            self.add_words(comment);
+        }
+    }
+
+    /// Adds the string literals of a source file that have several words, without those of its
+    /// tests.
+    fn add_messages(&mut self, source: &str) {
+        let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let mut quoted = Quoted::None;
+        for line in code.lines() {
+            let literals = parts_of(line, &mut quoted).literals;
+            for literal in literals.iter().filter(|literal| literal.contains(' ')) {
+                self.add_words(&without(literal, '{', '}'));
+            }
+        }
+    }
+
+    /// Adds the text of a Markdown page, without code.
+    fn add_page(&mut self, page: &str) {
+        let mut in_code = false;
+        for line in page.lines() {
+            if line.starts_with("```") {
+                in_code = !in_code;
+            } else if !in_code {
+                self.add_words(&without(line, '`', '`'));
+            }
+        }
+    }
+
+    fn add_words(&mut self, text: &str) {
+        for word in text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '-') {
+            if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                continue;
+            }
+            self.words += 1;
+            let word = word.to_lowercase();
+            for (count, (words, _)) in self.rare.iter_mut().zip(RARE) {
+                *count += usize::from(words.contains(&&word[..]));
             }
         }
     }
@@ -45,6 +75,26 @@ impl Counts {
     fn per_thousand(&self, at: usize) -> f64 {
         1000.0 * self.rare[at] as f64 / self.words.max(1) as f64
     }
+}
+
+/// Returns `text` without the parts from `open` to `close`.
+fn without(text: &str, open: char, close: char) -> String {
+    let mut left = String::new();
+    let mut rest = text;
+    while let Some((before, inside)) = rest.split_once(open) {
+        left.extend([before, " "]);
+        rest = inside.split_once(close).map_or("", |(_, after)| after);
+    }
+    left + rest
+}
+
+/// The language of one line of source.
+#[derive(Default)]
+struct Parts<'a> {
+    /// The text after `//`.
+    comment: Option<&'a str>,
+    /// The parts of string literals on the line.
+    literals: Vec<&'a str>,
 }
 
 /// The string literal that a line of source begins in.
@@ -56,31 +106,40 @@ enum Quoted {
     Raw(usize),
 }
 
-/// Returns the text after the first `//` of a line that is not inside a string literal.
-fn comment_of<'a>(line: &'a str, quoted: &mut Quoted) -> Option<&'a str> {
+/// Returns the comment and the string literals of a line of source.
+fn parts_of<'a>(line: &'a str, quoted: &mut Quoted) -> Parts<'a> {
     let bytes = line.as_bytes();
-    let mut at = 0;
+    let mut parts = Parts::default();
+    let (mut at, mut begin) = (0, 0);
     while at < bytes.len() {
         let rest = &bytes[at..];
         match *quoted {
             Quoted::Plain => match rest[0] {
                 b'\\' => at += 1,
-                b'"' => *quoted = Quoted::None,
+                b'"' => {
+                    parts.literals.push(&line[begin..at]);
+                    *quoted = Quoted::None;
+                }
                 _ => {}
             },
             Quoted::Raw(hashes) => {
                 let ends = rest[0] == b'"'
                     && rest[1..].iter().take_while(|&&byte| byte == b'#').count() >= hashes;
                 if ends {
+                    parts.literals.push(&line[begin..at]);
                     at += hashes;
                     *quoted = Quoted::None;
                 }
             }
-            Quoted::None if rest.starts_with(b"//") => return Some(&line[at + 2..]),
+            Quoted::None if rest.starts_with(b"//") => {
+                parts.comment = Some(&line[at + 2..]);
+                return parts;
+            }
             Quoted::None if rest[0] == b'"' => {
                 let hashes = bytes[..at].iter().rev().take_while(|&&byte| byte == b'#').count();
                 let is_raw = bytes[..at - hashes].last() == Some(&b'r');
                 *quoted = if is_raw { Quoted::Raw(hashes) } else { Quoted::Plain };
+                begin = at + 1;
             }
             Quoted::None if rest.starts_with(b"'\"'") => at += 2,
             Quoted::None if rest.starts_with(b"'\\\"'") => at += 3,
@@ -88,62 +147,108 @@ fn comment_of<'a>(line: &'a str, quoted: &mut Quoted) -> Option<&'a str> {
         }
         at += 1;
     }
-    None
+    if *quoted != Quoted::None {
+        parts.literals.push(&line[begin..]);
+    }
+    parts
 }
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+/// Finds the files below a folder whose names end in `extension`, without generated ones.
+fn files(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of the checkout") {
         let path = entry.expect("an entry").path();
         let is_ours = !["target", "generated"].iter().any(|name| path.ends_with(name));
         if path.is_dir() && is_ours {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|other| other == extension) {
             found.push(path);
         }
     }
 }
 
-#[test]
-fn comments_are_in_plain_english_and_fit_their_lines() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Counts the words of the files with `extension` in `folders`, by folder, and prints the counts.
+/// Returns those of all together, and fails if they are above the limits.
+fn check(
+    what: &str,
+    folders: &[&str],
+    extension: &str,
+    add: impl Fn(&mut Counts, &Path, &str),
+) -> Counts {
+    let root = root();
     let mut paths = Vec::new();
-    sources(&crates, &mut paths);
-    let mut folders = BTreeMap::<PathBuf, Counts>::new();
+    folders.iter().for_each(|folder| files(&root.join(folder), extension, &mut paths));
+    let mut counts = BTreeMap::<PathBuf, Counts>::new();
     let mut all = Counts::default();
     for path in paths {
-        let source = fs::read_to_string(&path).expect("a source file");
-        let path = path.strip_prefix(&crates).expect("a path below").to_owned();
+        let text = fs::read_to_string(&path).expect("a text file");
+        let path = path.strip_prefix(&root).expect("a path below").to_owned();
         let folder = path.parent().expect("a folder").to_owned();
-        folders.entry(folder).or_default().add(&path, &source);
-        all.add(&path, &source);
+        add(counts.entry(folder).or_default(), &path, &text);
+        add(&mut all, &path, &text);
     }
-    println!("{:>7} {:>6} {:>6} {:>6} {:>5}", "words", "what", "who", "behind", "wide");
-    for (folder, counts) in folders.iter().chain([(&PathBuf::from("all"), &all)]) {
+    println!("{:>7} {:>6} {:>6} {:>6} {:>5} {what}", "words", "what", "who", "behind", "wide");
+    for (folder, counts) in counts.iter().chain([(&PathBuf::from("all"), &all)]) {
         let [what, who, behind] = [0, 1, 2].map(|at| counts.per_thousand(at));
         let (words, wide) = (counts.words, counts.wide_lines.len());
         println!("{words:>7} {what:>6.1} {who:>6.1} {behind:>6.1} {wide:>5} {}", folder.display());
     }
-    let mut problems = Vec::new();
     for (at, (words, max)) in RARE.iter().enumerate() {
         let rate = all.per_thousand(at);
-        if rate > *max {
-            problems.push(format!("{words:?}: {rate:.1} of 1,000 words, max={max}"));
+        assert!(rate <= *max, "{what}: {words:?}: {rate:.1} of 1,000 words, max={max}");
+    }
+    all
+}
+
+#[test]
+fn comments_are_in_plain_english_and_fit_their_lines() {
+    let all = check("comments", &["crates", "fuzz"], "rs", Counts::add_comments);
+    let wide = all.wide_lines.join(", ");
+    assert!(wide.is_empty(), "over {COLUMNS_MAX} columns: {wide}");
+}
+
+#[test]
+fn messages_are_in_plain_english() {
+    check("messages", &["crates"], "rs", |counts, path, source| {
+        let is_test = path.iter().any(|part| {
+            ["tests", "tests.rs", "benches", "examples"].iter().any(|name| part == *name)
+        });
+        if !is_test {
+            counts.add_messages(source);
         }
-    }
-    if !all.wide_lines.is_empty() {
-        problems.push(format!("over {COLUMNS_MAX} columns: {}", all.wide_lines.join(", ")));
-    }
-    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    });
+}
+
+#[test]
+fn pages_are_in_plain_english() {
+    check("pages", &["docs", "compat", "bench"], "md", |counts, path, page| {
+        if !path.to_string_lossy().contains("zh-CN") {
+            counts.add_page(page);
+        }
+    });
 }
 
 #[test]
 fn comments_are_told_from_strings() {
     let mut quoted = Quoted::None;
-    let mut comment = |line| comment_of(line, &mut quoted).map(str::trim);
+    let mut comment = |line| parts_of(line, &mut quoted).comment.map(str::trim);
     assert_eq!(comment("let a = 1; // one"), Some("one"));
     assert_eq!(comment(r#"let a = "http://x"; // two"#), Some("two"));
     assert_eq!(comment(r##"let a = r#"a " // no"#; // three"##), Some("three"));
     assert_eq!(comment(r#"let a = "begins \"#), None);
     assert_eq!(comment(r#"  // inside"; // four"#), Some("four"));
     assert_eq!(comment(r#"let a = '"'; // five"#), Some("five"));
+}
+
+#[test]
+fn literals_are_found_in_pieces() {
+    let mut quoted = Quoted::None;
+    let mut literals = |line| parts_of(line, &mut quoted).literals;
+    assert_eq!(literals(r#"a("one", "two"); // "no""#), ["one", "two"]);
+    assert_eq!(literals(r#"let a = "begins \"#), [r"begins \"]);
+    assert_eq!(literals(r#"  and ends";"#), ["  and ends"]);
+    assert_eq!(without("a {b} c", '{', '}'), "a   c");
 }

@@ -48,7 +48,7 @@ const STORE: &[Layer] = &[
     ("regions and tables", &["region", "table", "catalog"]),
     ("writes", &["write", "region_in_mode"]),
     ("store", &["store", "system", "open"]),
-    ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage"]),
+    ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage", "fuzzing"]),
 ];
 
 const SCHEMA: &[Layer] = &[

@@ -10,7 +10,8 @@ use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 use crate::check;
 use crate::input::{KeyStruct, Member};
 
-/// Returns all code derived for a struct. `facade` is the path of the crate or module that has the traits.
+/// Returns all code derived for a struct. `facade` is the path of the crate or module that has the
+/// traits.
 pub(crate) fn implementations(row: &KeyStruct, facade: &TokenStream) -> TokenStream {
     let checks = row.fields().map(|(field, member)| check::assertion(field, member, facade));
     let plain = plain_steps(row);

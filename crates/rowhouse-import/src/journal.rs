@@ -171,9 +171,9 @@ mod tests {
         journal.note(&reached).unwrap();
         assert_eq!(journal.reached().unwrap(), Some(reached));
         let other = ProgressFile::new(&path, json!({"table": "b"})).reached().unwrap_err();
-        assert!(other.message().contains("another one"), "{other}");
+        assert!(other.message().contains("of another import"), "{other}");
         fs::write(&path, "{\"import\":").unwrap();
-        assert!(journal.reached().unwrap_err().message().contains("cannot be understood"));
+        assert!(journal.reached().unwrap_err().message().contains("unreadable"));
         journal.remove().unwrap();
         journal.remove().unwrap();
         assert_eq!(journal.reached().unwrap(), None);

@@ -4,7 +4,9 @@
 //! [`Import`] reads CSV, JSON lines and, with the feature `parquet`, Apache Parquet.
 //!
 //! ```
-//! use rowhouse::{ColumnSchema, KeySchema, Scan, TableName};
+//! use rowhouse::key::KeySchema;
+//! use rowhouse::schema::{ColumnSchema, TableName};
+//! use rowhouse::Scan;
 //! use rowhouse_import::Import;
 //!
 //! # #[tokio::main]

@@ -55,7 +55,7 @@ fn check_same(declared: Option<&Declaration>, there: &Targets, name: &TableName)
         Some(given) if given.key != there.key || given.columns != there.columns => {
             Err(Error::invalid(format!(
                 "the table exists and declares another key or other columns: table={name}, \
-                     key={}, columns={}",
+                 key={}, columns={}",
                 there.key, there.columns
             )))
         }

@@ -241,12 +241,12 @@ mod tests {
         refused(
             args(&["user=x"], &[], &[]),
             &["user"],
-            "no field or column `x`; its fields: user, at",
+            "no field or column `x`; it declares: user, at",
         );
         refused(args(&["name=user"], &[], &[]), &["name", "user"], "twice");
         refused(args(&[], &["at={user}"], &[]), &["user", "at"], "twice");
         refused(args(&[], &[], &["x"]), &["user"], "no field `x`");
-        refused(args(&[], &[], &[]), &["user", "user"], "two fields of one name");
+        refused(args(&[], &[], &[]), &["user", "user"], "duplicate field");
     }
 
     #[test]

@@ -244,8 +244,8 @@ mod tests {
         assert_eq!((&*mixed[0], &*mixed[2]), ("2022-01-01T00:00", "1999-01-01T00:00"));
         assert_eq!(
             mixed[1],
-            "the times of this column of the file are written as iso, and this one as ymd; --times says how all are \
-             written: value=20221201"
+            "the times of this column of the file are written as iso, and this one as ymd; --times sets the form \
+             of all: value=20221201"
         );
         let counts = all(&["1669852800000", "1669852860000", "20221201"]);
         assert!(counts[2].contains("as count, and this one as ymd"), "{counts:?}");
@@ -258,7 +258,7 @@ mod tests {
         let error = recognized(&["2022", "20221201"]).unwrap_err();
         assert_eq!(
             error.message(),
-            "equally many times of the file are written as iso (2022) as are as ymd (20221201); say which they are, \
+            "equally many times of the file are written as iso (2022) and as ymd (20221201); choose \
              --times at=iso or --times at=ymd: field=at, values=1"
         );
     }

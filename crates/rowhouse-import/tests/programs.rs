@@ -61,11 +61,10 @@ async fn a_task_of_any_runtime_imports_and_hears_of_every_step() {
     assert_eq!((summary.counts.rows, summary.counts.rejected), (600, 1));
     assert_eq!((summary.counts.same_key, summary.written), (1, 599));
     assert_eq!(summary.rejects, [dir.path().join("a.csv.rejected")]);
-    let steps = steps.lock().unwrap();
+    let steps = std::mem::take(&mut *steps.lock().unwrap());
     assert!(steps.contains(&(Step::Reading, 512)), "{steps:?}");
     assert!(steps.contains(&(Step::Comparing, 512)), "{steps:?}");
     assert_eq!(steps.last(), Some(&(Step::Writing, 599)));
-    drop(steps);
     assert_eq!(rows(&database).await, 598);
     assert!(!dir.path().join("a.progress").exists());
     database.close().await.unwrap();

@@ -7,7 +7,7 @@ use std::fmt;
 
 use rowhouse_model::Result;
 
-use crate::encode::foreign::ByteMapping;
+use crate::encode::foreign::java_remainder;
 use crate::encode::{
     Arrangement, Body, Codec, Container, Content, Fixed, Labels, Number, OrdinalDomain, Sequence,
     Shape, digits_of,
@@ -90,7 +90,7 @@ impl Formula {
         match self {
             Self::Bucket { count, by: Bucketing::JavaRemainder(_), .. } => {
                 let max = i128::from(count - 1);
-                let shape = Shape::Foreign(ByteMapping::JavaInteger { bytes: 2 });
+                let shape = java_remainder();
                 scaled(OrdinalDomain::integers(-max, max), shape)
             }
             Self::Bucket { count, by: Bucketing::Hbasewd, .. } => scaled(

@@ -19,6 +19,7 @@ use crate::server::Context;
 /// A call that is tried on the connection's task and resumed on a worker thread if it would block
 /// or has taken long there.
 pub(crate) trait ResumableCall: Send + Sized + 'static {
+    /// What the work gives and [`ResumableCall::reply`] writes.
     type Answer;
 
     /// Decodes the request and finds what it names.

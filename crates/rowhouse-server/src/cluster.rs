@@ -10,7 +10,7 @@ use rowhouse_format::rpc::FRAME_LEN_MAX;
 use rowhouse_model::{
     Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, ServerName, TableName, TableState,
 };
-use rowhouse_store::{Region, Store};
+use rowhouse_store::{Assignment, Region, Store};
 
 use crate::Options;
 use crate::backups::Backups;
@@ -54,15 +54,23 @@ pub(crate) enum ServedRegion {
 }
 
 impl Cluster {
-    /// Creates a cluster of at least one region server.
+    /// Creates a cluster of at least one region server. The first is the master too, has the system
+    /// regions, and gets the regions of servers that are not there.
     ///
     /// # Errors
-    /// Those of [`BulkLoads::begin`].
+    /// Those of [`BulkLoads::begin`] and [`Store::move_region`].
     pub(crate) fn new(
         store: Store,
         region_servers: Vec<Arc<RegionServer>>,
         options: &Options,
     ) -> Result<Self> {
+        for region in store.tables().iter().flat_map(|table| table.regions()) {
+            let number = region.assignment().server;
+            if number as usize >= region_servers.len() {
+                tracing::info!(region = %region.name(), number, "moved to the first region server");
+                store.move_region(&region.name().full, 0)?;
+            }
+        }
         let master = region_servers[0].name.clone();
         Ok(Self {
             id: store.cluster_id(),
@@ -85,21 +93,9 @@ impl Cluster {
         &self.region_servers
     }
 
-    /// Returns the region server of a region. System regions are on the first server; the others
-    /// are distributed by a hash of their names.
-    pub(crate) fn place(&self, region: &RegionInfo) -> &Arc<RegionServer> {
-        if region.table.is_system() || self.region_servers.len() == 1 {
-            return &self.region_servers[0];
-        }
-        let name = region.name();
-        let sum =
-            name.encoded.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31) + byte as usize);
-        &self.region_servers[sum % self.region_servers.len()]
-    }
-
-    /// Returns the region server of `hbase:meta`.
+    /// Returns the region server of the system regions.
     pub(crate) fn meta_server(&self) -> &Arc<RegionServer> {
-        self.place(&RegionInfo::meta())
+        &self.region_servers[0]
     }
 
     /// Returns the region that a request to `server` names.
@@ -115,15 +111,15 @@ impl Cluster {
                 .and_then(|name| self.store.find_region_by_encoded_name(name)),
         };
         if let Some(region) = found {
-            let here =
-                self.region_servers.len() == 1 || self.place(region.info()).name == server.name;
-            return if here {
-                Ok(ServedRegion::Stored(region))
-            } else {
-                Err(not_online(name, server))
+            return match region.assignment().server == server.number {
+                true => Ok(ServedRegion::Stored(region)),
+                false => Err(not_online(name, server)),
             };
         }
         let encoded = name.encoded_name()?;
+        if server.number != self.meta_server().number {
+            return Err(not_online(name, server));
+        }
         if encoded == META_ENCODED_NAME {
             return Ok(ServedRegion::System(TableName::meta(), self.system()?.meta));
         }
@@ -147,15 +143,17 @@ impl Cluster {
         }
     }
 
-    /// Returns the regions of a server, including system regions.
+    /// Returns the regions that a server serves, including system regions.
     pub(crate) fn regions_of(&self, server: &RegionServer) -> Vec<RegionInfo> {
         let system = [RegionInfo::meta(), self.namespace_region.clone()];
+        let system = system.into_iter().filter(|_| server.number == self.meta_server().number);
         let tables = self.store.tables();
         // Regions of a disabled table are online nowhere.
         let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
+        let here = Assignment { server: server.number, in_service: true };
         let stored = enabled.flat_map(|table| table.regions());
-        let all = system.into_iter().chain(stored.map(|region| region.info().clone()));
-        all.filter(|region| self.place(region).name == server.name).collect()
+        let stored = stored.filter(|region| region.assignment() == here);
+        system.chain(stored.map(|region| region.info().clone())).collect()
     }
 
     fn system(&self) -> Result<SystemTables> {
@@ -166,7 +164,8 @@ impl Cluster {
         {
             return Ok(tables.clone());
         }
-        let meta = self.store.meta(|region| Some(self.place(region).name.clone()))?;
+        let server = |number: u32| self.region_servers.get(number as usize);
+        let meta = self.store.meta(|number| server(number).map(|server| server.name.clone()))?;
         let namespace = self.store.namespace_table()?;
         let tables = SystemTables { meta: Arc::new(meta), namespace: Arc::new(namespace) };
         *cached = Some((version, tables.clone()));
@@ -176,4 +175,99 @@ impl Cluster {
 
 fn not_online(name: &RegionRef, server: &RegionServer) -> Error {
     Error::new(ErrorKind::NotServingRegion, format!("{name} is not online on {}", server.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_format::convert::names;
+    use rowhouse_format::proto;
+    use rowhouse_model::{FamilyDescriptor, Get, TableDescriptor};
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::handle::{master, registry};
+    use crate::server::Context;
+
+    /// Returns the contexts of a cluster of so many region servers over a directory.
+    fn cluster(dir: &std::path::Path, servers: u16) -> Vec<Context> {
+        let options = Options::new(dir);
+        let names = (0..servers).map(|port| ServerName { host: "h".into(), port, start_code: 1 });
+        let region_servers = (0..)
+            .zip(names)
+            .map(|(number, name)| Arc::new(RegionServer::new(number, name, None, &options)));
+        let store = Store::open(dir).unwrap();
+        let cluster = Cluster::new(store, region_servers.collect(), &options).unwrap();
+        let cluster = Arc::new(cluster);
+        let servers = cluster.region_servers().iter().map(|server| Context {
+            cluster: Arc::clone(&cluster),
+            server: Arc::clone(server),
+            stop: watch::channel(false).1,
+        });
+        servers.collect()
+    }
+
+    fn region(context: &Context) -> Arc<Region> {
+        let table = context.cluster.store.table(&TableName::parse("t").unwrap()).unwrap();
+        Arc::clone(&table.regions()[0])
+    }
+
+    /// Returns the ports of the servers that serve the region, and of the one that `hbase:meta`
+    /// names.
+    fn served_by(contexts: &[Context]) -> (Vec<u16>, String) {
+        let full = region(&contexts[0]).name().full.clone();
+        let name = RegionRef::Full(full.clone());
+        let serves = |context: &&Context| context.cluster.region(&context.server, &name).is_ok();
+        let serving = contexts.iter().filter(serves).map(|context| context.server.name.port);
+        let meta = contexts[0].cluster.system().unwrap().meta;
+        let row = meta.get(&Get::new(full).unwrap());
+        let named = row.value("info", "server").unwrap();
+        (serving.collect(), String::from_utf8(named.to_vec()).unwrap())
+    }
+
+    /// Returns how many regions the cluster's status has for each server.
+    fn region_counts(context: &Context) -> Vec<usize> {
+        let request = proto::GetClusterStatusRequest::default();
+        let status = master::status::cluster_status(context, request).unwrap().cluster_status;
+        let servers = status.live_servers.iter();
+        servers.map(|server| server.server_load.region_loads.len()).collect()
+    }
+
+    #[test]
+    fn a_region_is_where_it_was_moved_to_and_on_the_first_server_when_that_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let contexts = cluster(dir.path(), 2);
+        let family = FamilyDescriptor::new("f").unwrap();
+        let table = TableDescriptor::new(TableName::parse("t").unwrap()).family(family);
+        contexts[0].cluster.store.create_table(table, &[]).unwrap();
+        assert_eq!(served_by(&contexts), (vec![0], "h:0".to_owned()));
+        assert_eq!(region_counts(&contexts[0]), [3, 0]);
+        let moved = |server: Option<&ServerName>| proto::MoveRegionRequest {
+            region: RegionRef::Full(region(&contexts[0]).name().full.clone()).to_proto(),
+            dest_server_name: server.map(names::server_to_proto),
+        };
+        let second = contexts[1].server.name.clone();
+        let unknown = ServerName { port: 7, ..second.clone() };
+        for stays in [None, Some(&unknown)] {
+            master::region::move_to(&contexts[0], moved(stays)).unwrap();
+            assert_eq!(served_by(&contexts), (vec![0], "h:0".to_owned()));
+        }
+        master::region::move_to(&contexts[0], moved(Some(&second))).unwrap();
+        assert_eq!(served_by(&contexts), (vec![1], "h:1".to_owned()));
+        assert_eq!(region_counts(&contexts[0]), [2, 1]);
+        // System regions stay on the first server.
+        let meta = RegionRef::Full(RegionInfo::meta().name().full);
+        assert!(contexts[0].cluster.region(&contexts[0].server, &meta).is_ok());
+        assert!(contexts[1].cluster.region(&contexts[1].server, &meta).is_err());
+        let nodes = registry::bootstrap_nodes(&contexts[1], Default::default()).unwrap();
+        assert_eq!(nodes.server_name.len(), 2);
+        drop(contexts);
+        let contexts = cluster(dir.path(), 2);
+        assert_eq!(served_by(&contexts), (vec![1], "h:1".to_owned()));
+        drop(contexts);
+        let contexts = cluster(dir.path(), 1);
+        assert_eq!(served_by(&contexts), (vec![0], "h:0".to_owned()));
+        drop(contexts);
+        let contexts = cluster(dir.path(), 2);
+        assert_eq!(served_by(&contexts), (vec![0], "h:0".to_owned()));
+    }
 }

@@ -22,7 +22,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context)
     let mut connection = Connection::new(stream, peer, context);
     match connection.run().await {
         Ok(()) => tracing::debug!(%peer, "connection ended"),
-        Err(error) => tracing::info!(%peer, %error, "connection broke"),
+        Err(error) => tracing::info!(%peer, %error, "connection lost"),
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
-use rowhouse_model::{Result, ServerName};
+use rowhouse_model::ServerName;
 
 use crate::Options;
 use crate::answer::Workers;
 use crate::metrics::Calls;
-use crate::ports::Ports;
 use crate::requests::Requests;
 use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;
@@ -15,6 +14,8 @@ use crate::slow_log::SlowLog;
 /// A region server: its name and what it keeps for its clients. The store, the master and ZooKeeper
 /// are the cluster's.
 pub(crate) struct RegionServer {
+    /// The number by which regions are assigned to it: its place in the cluster's list.
+    pub(crate) number: u32,
     /// The address that clients are told, and the start code.
     pub(crate) name: ServerName,
     /// The port of its web listener, if there is one.
@@ -27,16 +28,21 @@ pub(crate) struct RegionServer {
 }
 
 impl RegionServer {
-    pub(crate) fn new(ports: &Ports, start_code: u64, options: &Options) -> Result<Self> {
-        let (host, port) = ports.announced.clone();
-        Ok(Self {
-            name: ServerName { host, port, start_code },
-            web_port: ports.web_address()?.map(|address| address.port()),
-            scanners: Scanners::new(start_code),
+    pub(crate) fn new(
+        number: u32,
+        name: ServerName,
+        web_port: Option<u16>,
+        options: &Options,
+    ) -> Self {
+        Self {
+            number,
+            scanners: Scanners::new(name.start_code),
+            name,
+            web_port,
             workers: Workers::default(),
             slow_log: SlowLog::new(options.slow_call, options.large_answer_bytes),
             requests: Requests::new(Instant::now()),
             calls: Calls::default(),
-        })
+        }
     }
 }

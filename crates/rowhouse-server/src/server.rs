@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_store::Store;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
@@ -72,7 +72,8 @@ impl Server {
     ///
     /// # Errors
     /// `InUse` with the directory or address if another process holds the data directory or a port;
-    /// `InvalidRequest` for an invalid address; the errors of [`Store::open`].
+    /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
+    /// `web`; the errors of [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
         let ports = vec![Ports::bind(&options).await?];
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
@@ -86,12 +87,17 @@ impl Server {
             .await
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let start_code = start_code();
-        let region_servers =
-            ports.iter().map(|ports| RegionServer::new(ports, start_code, &options).map(Arc::new));
+        let region_servers = (0..).zip(&ports).map(|(number, ports)| {
+            let (host, port) = ports.announced.clone();
+            let name = ServerName { host, port, start_code };
+            let web_port = ports.web_address()?.map(|address| address.port());
+            Ok(Arc::new(RegionServer::new(number, name, web_port, &options)))
+        });
         let cluster = Cluster::new(store, region_servers.collect::<Result<_>>()?, &options)?;
         let cluster = Arc::new(cluster);
         let address = format!("{}:{}", cluster.master.host, cluster.master.port);
         cluster.store.set_address(&address)?;
+        let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
         let (stop, stopping) = watch::channel(false);
         let mut server = Self {
             address,
@@ -106,8 +112,7 @@ impl Server {
             let context = Context { cluster, server: region_server, stop: stopping.clone() };
             server.serve(ports, context);
         }
-        server.tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
-        let nodes = Arc::new(zookeeper::Nodes::new(cluster)?);
+        server.tasks.spawn(expire_scanners(cluster, stopping.clone()));
         let stop = stopping.clone();
         let serve =
             move |stream, peer| zookeeper::serve(stream, peer, Arc::clone(&nodes), stop.clone());

@@ -81,6 +81,7 @@ pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
+pub use manifest::Assignment;
 pub use observer::{Additions, Observer, RowChange, TableChange};
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};

@@ -2,7 +2,7 @@
 
 mod split_rows;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::layout::file_path;
+use crate::manifest::Assignment;
 use crate::newest::Current;
 use crate::read::{
     Opening, Pending, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column,
@@ -35,6 +36,9 @@ pub struct Region {
     declared: Current<Declared>,
     engine: Arc<Engine>,
     serving: AtomicBool,
+    /// As the manifest has it: the number of the region server, and whether it serves the region.
+    server: AtomicU32,
+    in_service: AtomicBool,
     /// Serializes the operations that replace this region by others or alter its table.
     pub(crate) topology_lock: Mutex<()>,
     /// The regions that replaced this one, by start key: together they hold all of its rows.
@@ -101,12 +105,20 @@ impl Region {
             declared: Current::new(Declared::new(families, table)),
             engine,
             serving: AtomicBool::new(serving),
+            server: AtomicU32::new(0),
+            in_service: AtomicBool::new(true),
             topology_lock: Mutex::default(),
             moved: OnceLock::new(),
             came_of: Vec::new(),
             reads: Arc::default(),
             writes: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the region with this assignment, which does not change whether it is serving.
+    pub(crate) fn assigned(self, assignment: Assignment) -> Self {
+        self.assign(assignment);
+        self
     }
 
     /// Returns the region with `others` recorded as the regions it replaces.
@@ -122,6 +134,20 @@ impl Region {
     /// Returns the region's full and encoded name.
     pub fn name(&self) -> &RegionName {
         &self.name
+    }
+
+    /// Returns the region's assignment, as the manifest has it.
+    pub fn assignment(&self) -> Assignment {
+        Assignment {
+            server: self.server.load(Ordering::Acquire),
+            in_service: self.in_service.load(Ordering::Acquire),
+        }
+    }
+
+    /// Changes the assignment to that of the manifest.
+    pub(crate) fn assign(&self, assignment: Assignment) {
+        self.server.store(assignment.server, Ordering::Release);
+        self.in_service.store(assignment.in_service, Ordering::Release);
     }
 
     /// Returns the region's name for messages, with its bounds decoded into key fields if the table

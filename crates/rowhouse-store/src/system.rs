@@ -8,6 +8,7 @@ use rowhouse_model::{
     TableName, TableState, Timestamp,
 };
 
+use crate::manifest::Assignment;
 use crate::region::table_not_found;
 use crate::store::Store;
 
@@ -18,18 +19,25 @@ impl Store {
         RegionInfo::new(TableName::namespace_table(), RowRange::all(), created)
     }
 
-    /// Returns the current `hbase:meta`: every table and region, each region with the server that
-    /// `place` returns for it.
-    pub fn meta(&self, place: impl Fn(&RegionInfo) -> Option<ServerName>) -> Result<MetaTable> {
+    /// Returns the current `hbase:meta`: every table and region, each region with the name that
+    /// `server` returns for the number of its region server. Regions of system tables are on the
+    /// first.
+    pub fn meta(&self, server: impl Fn(u32) -> Option<ServerName>) -> Result<MetaTable> {
         let stored = self.tables();
         let system = self.namespace_region();
-        let mut regions = vec![region_row(&system, TableState::Enabled, place(&system))];
+        let row = |region: &RegionInfo, assignment: Assignment, is_enabled| RegionRow {
+            region: region.clone(),
+            server: server(assignment.server),
+            // Apache HBase's number for a region that was opened once.
+            open_sequence: 2,
+            state: if is_enabled && assignment.in_service { State::Open } else { State::Closed },
+        };
+        let mut regions = vec![row(&system, Assignment::default(), true)];
         for table in &stored {
-            let rows = table
-                .regions()
-                .iter()
-                .map(|region| region_row(region.info(), table.state(), place(region.info())));
-            regions.extend(rows);
+            let is_enabled = table.state() == TableState::Enabled;
+            let stored = table.regions().iter();
+            regions
+                .extend(stored.map(|region| row(region.info(), region.assignment(), is_enabled)));
         }
         let stored = stored.iter().map(|table| (table.name(), table.state()));
         let tables = [(&system.table, TableState::Enabled)].into_iter().chain(stored);
@@ -85,18 +93,5 @@ impl Store {
 
     fn created(&self) -> Timestamp {
         Timestamp::from_millis(self.created_millis()).unwrap_or(Timestamp::MIN)
-    }
-}
-
-fn region_row(region: &RegionInfo, state: TableState, server: Option<ServerName>) -> RegionRow {
-    RegionRow {
-        region: region.clone(),
-        server,
-        // Apache HBase's number for a region that was opened once.
-        open_sequence: 2,
-        state: match state {
-            TableState::Enabled => State::Open,
-            TableState::Disabled => State::Closed,
-        },
     }
 }

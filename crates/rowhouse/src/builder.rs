@@ -141,7 +141,8 @@ impl DatabaseBuilder {
         self.store.check()?;
         let ClientSettings { user, connect_timeout, call_timeout, operation_timeout, .. } =
             &self.client;
-        if user.is_empty() {
+        // The default comes from the environment and may be empty.
+        if user.is_empty() && self.for_clusters.contains(&"user") {
             return Err(Error::invalid("user must not be empty"));
         }
         let timeouts = [
@@ -164,9 +165,13 @@ impl DatabaseBuilder {
     ///
     /// | durability | an acknowledged write survives |
     /// |---|---|
-    /// | `SkipWal` | nothing before a flush |
-    /// | `AsyncWal`, `SyncWal` (the default of tables) | the end of the process; after a power failure all but the last [`wal_sync_interval`](Self::wal_sync_interval) |
+    /// | `SkipWal` | nothing, before its memstore is flushed |
+    /// | `AsyncWal` | the end of the process, once it is in the log |
+    /// | `SyncWal`, the default of tables | the end of the process |
     /// | `FsyncWal` | a power failure |
+    ///
+    /// A power failure takes of the log of an embedded database at most the last
+    /// [`wal_sync_interval`](Self::wal_sync_interval).
     ///
     /// ```
     /// # use rowhouse::{Database, Durability};
@@ -238,8 +243,8 @@ impl DatabaseBuilder {
     }
 
     /// Sets the bytes of flushed memstores that open scans and transactions may hold together.
-    /// Above it they go on in files, the oldest first; those that cannot end with an error. Default:
-    /// [`DatabaseBuilder::memstore_bytes_max`].
+    /// Above it they continue in files, the oldest first; those that cannot end with an error.
+    /// Default: [`DatabaseBuilder::memstore_bytes_max`].
     ///
     /// ```
     /// # use rowhouse::Database;
@@ -334,8 +339,8 @@ impl DatabaseBuilder {
 
 /// Settings of clusters: the user, timeouts and retries.
 impl DatabaseBuilder {
-    /// Sets the user name that is sent to servers, which trust it. Default: the environment variable
-    /// `HADOOP_USER_NAME`, else `USER`, else `rowhouse`.
+    /// Sets the user name that is sent to servers, which trust it. Default: the environment
+    /// variable `HADOOP_USER_NAME`, else `USER`, else `rowhouse`.
     ///
     /// ```
     /// # use rowhouse::Database;
@@ -352,7 +357,8 @@ impl DatabaseBuilder {
     /// ```
     /// # use std::time::Duration;
     /// # use rowhouse::Database;
-    /// let builder = Database::builder("hbase://localhost").connect_timeout(Duration::from_secs(2));
+    /// let cluster = Database::builder("hbase://localhost");
+    /// let builder = cluster.connect_timeout(Duration::from_secs(2));
     /// # assert!(builder.check().is_ok());
     /// ```
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
@@ -394,7 +400,8 @@ impl DatabaseBuilder {
     /// ```
     /// # use std::time::Duration;
     /// # use rowhouse::Database;
-    /// let builder = Database::builder("hbase://localhost").procedure_timeout(Duration::from_secs(60));
+    /// let cluster = Database::builder("hbase://localhost");
+    /// let builder = cluster.procedure_timeout(Duration::from_secs(60));
     /// # assert!(builder.check().is_ok());
     /// ```
     pub fn procedure_timeout(mut self, timeout: Duration) -> Self {

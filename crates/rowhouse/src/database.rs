@@ -112,8 +112,8 @@ impl Database {
     /// use rowhouse::TableSpec;
     ///
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
-    /// let spec = TableSpec::new("blog").family("cf").key("[blogger text]_[at millis digits desc]");
-    /// let blog = database.create_table(spec).await?;
+    /// let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+    /// let mail = database.create_table(spec).await?;
     /// # Ok(())
     /// # }
     /// ```

@@ -16,6 +16,14 @@ const SAMPLE_ROWS: u64 = 4;
 const REGIONS_MAX: usize = 256;
 
 /// The result of checking a sample of a table's rows against a template.
+///
+/// ```
+/// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+/// let fit = database.admin().alter_key("blog", "[user text]_[post decimal]").await?;
+/// println!("{fit}");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Fit {

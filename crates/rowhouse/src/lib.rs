@@ -61,7 +61,8 @@
 //! |---|---|
 //! | settings: memory, durability, timeouts | [`Database::builder`] |
 //! | typed keys and queries | [`Table::row`], [`Table::query`], [`key`], [`query`] |
-//! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`], [`filter`] |
+//! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`] |
+//! | HBase's filters | [`filter`] |
 //! | several rows at once | [`Database::transact`], [`Database::commit`] |
 //! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
 //! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
@@ -106,5 +107,6 @@ pub use rowhouse_schema::Value;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../README.zh-CN.md")]
 #[doc = include_str!("../../../docs/in-tests.md")]
 struct Guides;

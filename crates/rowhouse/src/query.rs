@@ -237,6 +237,17 @@ impl<'t> Query<'t> {
     /// the end of the page, and no other state is kept. It stays valid while the table keeps its
     /// template, even if rows are added and deleted, regions split or servers restart. See
     /// [`Query::page`].
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let page = mail.query("user = 'bob'").page(50).await?;
+    /// if let Some(token) = &page.next {
+    ///     // The token may have been sent to a browser and back.
+    ///     let next = mail.query("user = 'bob'").after(token).page(50).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn after(mut self, token: &str) -> Self {
         self.after = Some(token.to_owned());
         self
@@ -407,6 +418,15 @@ impl<'t> Query<'t> {
 }
 
 /// A page of a query's rows and the token for the next one.
+///
+/// ```
+/// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+/// let page = mail.query("user = 'bob'").page(50).await?;
+/// page.rows.iter().for_each(|row| println!("{row}"));
+/// println!("{}", if page.next.is_some() { "more" } else { "the end" });
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Page {

@@ -116,6 +116,16 @@ impl<'t> RowPut<'t> {
     }
 
     /// Sets the durability of the write; the default is that of the database or the table.
+    ///
+    /// ```
+    /// # use rowhouse::Durability;
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+    /// let row = mail.row(&key).set("d", "subject", "Christmas");
+    /// row.durability(Durability::FsyncWal).put().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn durability(mut self, durability: Durability) -> Self {
         if let Ok(put) = &mut self.put {
             put.durability = durability;
@@ -124,6 +134,14 @@ impl<'t> RowPut<'t> {
     }
 
     /// Writes the row. Columns that are not set stay as they are.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+    /// mail.row(&key).set("d", "subject", "Christmas").set("d", "body", "Dear Bob").put().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The first mistake in the key or a column; as [`Table::put`].

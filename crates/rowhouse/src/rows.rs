@@ -111,8 +111,8 @@ impl Rows {
     }
 }
 
-/// The rows of [`Rows::next`], in the same order, and equally cancel-safe. After an error the stream
-/// ends.
+/// The rows of [`Rows::next`], in the same order, and equally cancel-safe. After an error the
+/// stream ends.
 impl Stream for Rows {
     type Item = Result<Row>;
 

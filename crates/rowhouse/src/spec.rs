@@ -159,7 +159,8 @@ impl TableSpec {
     /// ```
     /// # use rowhouse::TableSpec;
     /// // Can files be compacted completely on request only?
-    /// let spec = TableSpec::new("t").family("f").configuration("hbase.hregion.majorcompaction", "0");
+    /// let spec = TableSpec::new("t").family("f");
+    /// let spec = spec.configuration("hbase.hregion.majorcompaction", "0");
     /// # assert!(spec.check().is_ok());
     /// ```
     pub fn configuration(self, name: &str, value: &str) -> Self {

@@ -259,7 +259,9 @@ impl Table {
     /// ```
     /// # use rowhouse::{Result, Table};
     /// # async fn example(mail: Table) -> Result<()> {
-    /// let newest = mail.query("user = 'bob' and size > 10000").limit(1).rows().await?.next().await?;
+    /// for row in mail.query("user = 'bob' and size > 10000").page(10).await?.rows {
+    ///     println!("{row}");
+    /// }
     /// # Ok(())
     /// # }
     /// ```

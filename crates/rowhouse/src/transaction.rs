@@ -125,7 +125,8 @@ impl<'a> Transaction<'a> {
     /// ```
     /// # use rowhouse::{Increment, Result, Table, Transaction};
     /// # fn example(transaction: &mut Transaction<'_>, accounts: &Table) -> Result<()> {
-    /// let grown = transaction.increment(accounts, Increment::new("bob")?.add("a", "balance", 5)?)?;
+    /// let add = Increment::new("bob")?.add("a", "balance", 5)?;
+    /// let grown = transaction.increment(accounts, add)?;
     /// println!("{:?}", grown.counter("a", "balance")?);
     /// # Ok(())
     /// # }

@@ -20,7 +20,7 @@ fn duplicates_are_counted_before_anything_is_written() {
         write("one.csv", "id,a,b\n1,1,\n2,2,\n1,,3\n");
         let ran = run(dir.path(), "one.csv", way);
         assert_eq!(ran.status, 1);
-        assert!(ran.err.contains("over rows of the files=1, rows of the table=0"), "{}", ran.err);
+        assert!(ran.err.contains("rows of the files=1, rows of the table=0"), "{}", ran.err);
         assert!(ran.err.contains("one.csv, line 4 has the key of one.csv, line 2"), "{}", ran.err);
         // Not even the table is created.
         assert!(import(dir.path(), &["t", "one.csv"]).err.contains("there is no table t"));
@@ -35,7 +35,7 @@ fn duplicates_are_counted_before_anything_is_written() {
 
         write("two.csv", "id,a,b\n2,7,7\n3,3,3\n");
         let ran = run(dir.path(), "two.csv", way);
-        assert!(ran.err.contains("over rows of the files=0, rows of the table=1"), "{}", ran.err);
+        assert!(ran.err.contains("rows of the files=0, rows of the table=1"), "{}", ran.err);
         assert!(
             ran.err.contains("two.csv, line 2 has the key of a row of the table"),
             "{}",

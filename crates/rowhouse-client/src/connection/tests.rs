@@ -190,7 +190,7 @@ async fn calls_under_way_are_bounded() {
     let failure = ask(&connections, &server.address, "r", Duration::from_millis(50)).await;
     let failure = failure.unwrap_err();
     assert!(!failure.maybe_done);
-    assert!(failure.error.message().starts_with("too many calls"), "{}", failure.error);
+    assert!(failure.error.message().starts_with("too many pending calls"), "{}", failure.error);
     calls.iter().for_each(|call| call.abort());
 }
 

@@ -117,7 +117,7 @@ impl Servers {
                     return Ok(answer);
                 }
                 Err(failure) => {
-                    tracing::debug!(address = %self.addresses[at], error = %failure.error, "no answer");
+                    tracing::debug!(address = %self.addresses[at], error = %failure.error, "no response");
                     failed = Some(failure);
                 }
             }

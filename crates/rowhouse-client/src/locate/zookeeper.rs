@@ -87,7 +87,7 @@ impl Ensemble {
                     failed = Error::new(ErrorKind::Timeout, message);
                 }
             }
-            tracing::debug!(%address, error = %failed, "no answer");
+            tracing::debug!(%address, error = %failed, "no response");
         }
         Err(Failure::before(failed))
     }

@@ -304,7 +304,7 @@ fn filters_that_hbase_refuses_are_refused() {
     }
     for (filter, about) in [
         (Filter::FuzzyRow(vec![]), "needs a key"),
-        (fuzzy("ab", &[0]), "one length"),
+        (fuzzy("ab", &[0]), "the same length"),
         (fuzzy("a", &[7]), "byte=7"),
         (Filter::MultiRowRange(vec![]), "needs a range"),
         (Filter::MultiRowRange(vec![range("b", "a")]), "start=b, stop=a"),

@@ -195,6 +195,5 @@ fn unreadable(path: &Path, source: std::io::Error) -> Error {
 /// the file.
 const ROW_LEN_MAX: u64 = 64 << 20;
 
-// They compare all formats.
-#[cfg(all(test, feature = "parquet"))]
+#[cfg(test)]
 mod tests;

@@ -1,4 +1,6 @@
-//! Tests with complete and damaged files.
+//! Tests with complete and damaged files, which compare all formats.
+
+#![cfg(feature = "parquet")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -123,7 +123,7 @@ impl Rule {
 /// assert_eq!(
 ///     findings[0].to_string(),
 ///     "K1 leading time: `at` comes first, so the rows of each moment go to one region: \
-///      put it behind another field, or a bucket in front"
+///      put another field or a bucket before it"
 /// );
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```

@@ -10,6 +10,10 @@ mod encodable;
 mod field_type;
 mod fixed;
 mod float;
+#[cfg(feature = "foreign")]
+pub(crate) mod foreign;
+#[cfg(not(feature = "foreign"))]
+#[path = "no_foreign.rs"]
 pub(crate) mod foreign;
 mod form;
 mod hashed;
@@ -50,9 +54,8 @@ pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
-pub(crate) use seven_bits::SevenBits;
 pub(crate) use shortest::ShortestDigits;
-pub(crate) use terminated::{Style, Terminated};
+pub(crate) use terminated::Terminated;
 
 /// The codec of the values of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use rowhouse_model::escape;
 
 use super::float;
-use super::foreign::{ByteMapping, OrderBreak};
+use super::foreign::OrderBreak;
 use super::form::{Form, Shape, write_digits};
 use super::ordinal_domain::OrdinalDomain;
 use super::quick::FastNumber;
@@ -124,7 +124,7 @@ impl Number {
     /// Creates the codec of numbers in another system's encoding, where descending order
     /// complements every byte.
     pub(crate) fn foreign(domain: OrdinalDomain, shape: Shape, desc: bool) -> Self {
-        let is_flag = shape == Shape::Foreign(ByteMapping::PhoenixBoolean);
+        let is_flag = matches!(shape, Shape::Foreign(mapping) if mapping.is_flag());
         let mirror = (desc && is_flag).then_some(domain.max);
         let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
         let quick = FastNumber::new(shape, None).filter(|_| !desc);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::FieldType;
 use super::content::{Arrangement, Content};
 use super::fixed::Fixed;
-use super::foreign::numeric;
+use super::foreign::Numeric;
 use super::open::End;
 use super::separated::Separated;
 use super::seven_bits::SevenBits;
@@ -31,9 +31,7 @@ pub(crate) enum Container {
     /// `ordered.blob_var`.
     SevenBits(SevenBits),
     /// `ordered.numeric`: its own bytes determine where it ends.
-    Numeric {
-        desc: bool,
-    },
+    Numeric(Numeric),
     Separated(Separated),
 }
 
@@ -70,7 +68,7 @@ impl Sequence {
             Container::Open(_) => true,
             Container::Terminated(_)
             | Container::SevenBits(_)
-            | Container::Numeric { .. }
+            | Container::Numeric(_)
             | Container::Separated(_) => false,
             Container::Fixed(fixed) => !fixed.desc && !fixed.hex,
         };
@@ -88,7 +86,7 @@ impl Sequence {
             Container::Open(_)
             | Container::Terminated(_)
             | Container::SevenBits(_)
-            | Container::Numeric { .. }
+            | Container::Numeric(_)
             | Container::Separated(_) => None,
         }
     }
@@ -115,7 +113,7 @@ impl Sequence {
                 fixed.put(&stored, out);
             }
             Container::SevenBits(seven) => seven.put(&stored, out),
-            Container::Numeric { desc } => numeric::put(&stored, *desc, out),
+            Container::Numeric(numeric) => numeric.put(&stored, out),
             Container::Separated(separated) => {
                 separated.check(&stored)?;
                 separated.put(&stored, out);
@@ -138,7 +136,7 @@ impl Sequence {
             Container::Terminated(terminated) => terminated.decode(key, at)?,
             Container::Fixed(fixed) => (fixed.decode(key, at)?, at + fixed.width()),
             Container::SevenBits(seven) => seven.decode(key, at).map(owned)?,
-            Container::Numeric { desc } => numeric::cut(*desc, key, at).map(owned)?,
+            Container::Numeric(numeric) => numeric.cut(key, at).map(owned)?,
             Container::Separated(separated) => separated.decode(key, at).map(owned)?,
         };
         let value = self.content.value(self.arrangement.order_break(self.content, stored));

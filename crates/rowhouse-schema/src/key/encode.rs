@@ -20,8 +20,8 @@ impl KeySchema {
     /// let error = schema.encode(&[("blogger", "a_b".into()), ("at", 0.into())]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "field `blogger`: a value cannot hold the literal behind the field, it would end \
-    ///      there: value='a_b', literal=_"
+    ///     "field `blogger`: a value cannot contain the literal after the field, it would \
+    ///      end there: value='a_b', literal=_"
     /// );
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```

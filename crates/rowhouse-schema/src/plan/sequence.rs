@@ -10,7 +10,7 @@ use super::ranges::{intersect, normalize};
 use super::separated::separated_keys;
 use super::set::{BytesSet, BytesTest};
 use super::terminated::terminated_keys;
-use crate::encode::foreign::numeric;
+use crate::encode::foreign::Numeric;
 use crate::encode::{Arrangement, Container, Sequence};
 
 /// A test of bytes as they are stored.
@@ -94,17 +94,17 @@ fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> KeyRa
             }
             _ => KeyRanges::candidates(RowRange::all()),
         },
-        Container::Numeric { desc } => numeric_keys(*desc, test),
+        Container::Numeric(numeric) => numeric_keys(*numeric, test),
         Container::Separated(separated) => separated_keys(*separated, test),
     }
 }
 
 /// Returns the keys of numbers whose bytes are in numeric order.
-fn numeric_keys(desc: bool, test: StoredTest<'_>) -> KeyRanges {
+fn numeric_keys(numeric: Numeric, test: StoredTest<'_>) -> KeyRanges {
     let StoredTest::Compare(comparison, constant) = test else { return KeyRanges::none() };
     let mut bytes = Vec::new();
-    numeric::put(constant, desc, &mut bytes);
-    let comparison = if desc { comparison.mirrored() } else { comparison };
+    numeric.put(constant, &mut bytes);
+    let comparison = if numeric.is_desc() { comparison.mirrored() } else { comparison };
     KeyRanges::exact(compared(comparison, RowRange::prefix(&bytes)).into_iter().collect())
 }
 

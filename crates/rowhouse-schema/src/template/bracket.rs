@@ -1,6 +1,7 @@
 //! The words between two brackets, separated by single spaces. Text in parentheses belongs to the
 //! word before it.
 
+use super::words::is_foreign;
 use crate::error::Fault;
 
 /// An iterator over words.
@@ -36,6 +37,9 @@ impl<'a> Words<'a> {
         if word.is_empty() {
             let at = start.saturating_sub(usize::from(start == self.text.len()));
             return Err(Fault::new(at, "superfluous space"));
+        }
+        if !cfg!(feature = "foreign") && is_foreign(word) {
+            return Err(Fault::without_foreign(start, word));
         }
         self.at = start + len + 1;
         Ok(Some((start, word)))

@@ -168,11 +168,11 @@ fn repeat(at: usize, word: &str) -> Result<FieldType, Fault> {
 }
 
 fn foreign(at: usize, word: &str, words: &mut Words<'_>) -> Result<ForeignType, Fault> {
-    if let Some(foreign) = ForeignType::named(word) {
-        return Ok(match foreign.has_width() {
-            true => foreign.with_width(width(at, words, word, "bytes")?),
-            false => foreign,
-        });
+    if let Some(mut foreign) = ForeignType::named(word) {
+        if foreign.has_width() {
+            foreign.set_width(width(at, words, word, "bytes")?);
+        }
+        return Ok(foreign);
     }
     let family = word.split_once('.').map_or(word, |(family, _)| family);
     let known = || {

@@ -96,13 +96,13 @@ fn a_bucket_of_a_floored_value_is_warned_of_and_its_rows_are_why() {
     check(
         "[bucket 16 of at][at seconds 4 floor 1h][user string]",
         expect![
-            "K10 computed from values that keys do not hold: `bucket 16 of at` is computed from `at` before `floor`, and keys hold only its step, so decoded values do not address the row; omit `of` to compute it from the rest of the key, or leave `at` out of it"
+            "K10 computed from values that keys do not hold: `bucket 16 of at` is computed from `at` before `floor`, and keys hold only its step, so decoded values do not address the row; omit `of` to compute it from the rest of the key, or omit `at`"
         ],
     );
     check(
         "[hash 2 of user,at][user string][at seconds 4 floor 1h][id u32]",
         expect![
-            "K10 computed from values that keys do not hold: `hash 2 of user,at` is computed from `at` before `floor`, and keys hold only its step, so decoded values do not address the row; write `of rest` to compute it from the rest of the key, or leave `at` out of it"
+            "K10 computed from values that keys do not hold: `hash 2 of user,at` is computed from `at` before `floor`, and keys hold only its step, so decoded values do not address the row; write `of rest` to compute it from the rest of the key, or omit `at`"
         ],
     );
     // The rest of the key is computed from the bytes that keys hold.

@@ -104,7 +104,7 @@ fn mistakes_are_pointed_at() {
         template,
         "n starts with '1'",
         expect![[r#"
-            field `n` is no text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
+            field `n` is not text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
               n starts with '1'
               ^"#]],
     );
@@ -292,9 +292,9 @@ fn what_a_type_does_not_compare_with_is_said() {
         "[n u8]",
         "n under 'com'",
         expect![[r#"
-        field `n` is no text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
-          n under 'com'
-          ^"#]],
+            field `n` is not text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
+              n under 'com'
+              ^"#]],
     );
     check(
         "[r repeat(u8 u8)]",

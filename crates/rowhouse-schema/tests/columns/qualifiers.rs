@@ -151,9 +151,9 @@ fn a_mistake_in_a_condition_on_a_qualifier_is_pointed_at() {
     check(
         "price.id starts with '5'",
         expect![[r#"
-        field `price.id` is no text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
-          price.id starts with '5'
-          ^"#]],
+            field `price.id` is not text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
+              price.id starts with '5'
+              ^"#]],
     );
     check(
         "price > 5",

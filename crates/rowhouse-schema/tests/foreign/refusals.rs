@@ -34,16 +34,16 @@ fn modifiers_that_would_change_the_bytes_are_refused() {
     check(
         "[n ordered.int8 null last]",
         expect![[r#"
-        null of `ordered.int8` stands first elsewhere; write null first: offset=16
-          [n ordered.int8 null last]
-                          ^"#]],
+            null of `ordered.int8` is first in its own system; write null first: offset=16
+              [n ordered.int8 null last]
+                              ^"#]],
     );
     check(
         "[n phoenix.varchar desc null last]",
         expect![[r#"
-        null of `phoenix.varchar desc` stands first elsewhere; write null first: offset=24
-          [n phoenix.varchar desc null last]
-                                  ^"#]],
+            null of `phoenix.varchar desc` is first in its own system; write null first: offset=24
+              [n phoenix.varchar desc null last]
+                                      ^"#]],
     );
     check(
         "[n phoenix.char]",

@@ -15,9 +15,9 @@ fn types_say_what_they_need() {
     check(
         "[e enum(a,a)]",
         expect![[r#"
-        duplicate label `a` is given twice: offset=10
-          [e enum(a,a)]
-                    ^"#]],
+            duplicate label `a`: offset=10
+              [e enum(a,a)]
+                        ^"#]],
     );
     check(
         "[e enum(a,b=0)]",

@@ -59,18 +59,15 @@ impl ResumableCall for Multi {
     }
 
     fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<MultiResult>> {
+        let context = &call_context.context;
         loop {
-            let mut todo = match self.current.take() {
-                Some(todo) => todo,
-                None => {
-                    match self.asked.pop_front().map(|asked| begin(&call_context.context, asked)) {
-                        None => break,
-                        Some(Ok(todo)) => todo,
-                        Some(Err(refused)) => {
-                            self.answers.push(Err(refused));
-                            continue;
-                        }
-                    }
+            let current = self.current.take().map(Ok);
+            let mut todo = match current.or_else(|| Some(begin(context, self.asked.pop_front()?))) {
+                None => break,
+                Some(Ok(todo)) => todo,
+                Some(Err(refused)) => {
+                    self.answers.push(Err(refused));
+                    continue;
                 }
             };
             let done = match &mut todo {
@@ -230,9 +227,13 @@ impl IndependentActions {
                 self.step = Some(step);
                 return NonBlocking::WouldBlock;
             }
+            if let Err(full) = answer_bytes.check() {
+                let refuse = |index| IndexedResult { index, answer: Err(full.clone()) };
+                self.answers.extend(step.indexes().into_iter().map(refuse));
+                continue;
+            }
             let before = self.answers.len();
-            let full = answer_bytes.check().err();
-            if let Some(step) = self.take_step(call_context, full, step) {
+            if let Some(step) = self.take_step(call_context, step) {
                 self.step = Some(step);
                 return NonBlocking::WouldBlock;
             }
@@ -273,15 +274,9 @@ impl IndependentActions {
     fn take_step(
         &mut self,
         call_context: &CallContext,
-        full: Option<Error>,
         step: RegionOperation,
     ) -> Option<RegionOperation> {
         let wait_mode = call_context.wait_mode;
-        if let Some(full) = full {
-            let refuse = |index| IndexedResult { index, answer: Err(full.clone()) };
-            self.answers.extend(step.indexes().into_iter().map(refuse));
-            return None;
-        }
         let (index, answer) = match step {
             RegionOperation::Mutate(indexes, mutations) => {
                 return self.mutate(indexes, mutations, wait_mode);

@@ -1,9 +1,10 @@
 //! Region switches, moves, assigns and unassigns, as called by HBase's `Admin`.
 
-use crate::support::{TestServer, region_ref};
-use rowhouse_format::convert::region;
+use crate::support::{Client, TestServer, region_ref};
+use rowhouse_format::convert::{self, region, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
+use rowhouse_model::{Get, RegionInfo};
 
 const SPLIT: i32 = proto::MasterSwitchType::Split as i32;
 const MERGE: i32 = proto::MasterSwitchType::Merge as i32;
@@ -69,11 +70,50 @@ fn a_region_out_of_service_is_not_served_until_it_is_assigned() {
     let row = crate::support::get(&mut client, &regions[0], "a").unwrap();
     assert_eq!(row.value("cf", "q").unwrap(), "1");
     master.call(&moved).unwrap();
-    // A restart brings all regions into service.
+    // It stays out of service over a restart, and everyone is told.
     master.call(&unassign).unwrap();
     let server = TestServer::start_in(server.stop());
+    let refused = crate::support::get(&mut server.client(), &regions[0], "a").unwrap_err();
+    assert_eq!(refused.class, "org.apache.hadoop.hbase.NotServingRegionException");
+    let mut master = server.connect(Service::Master);
+    assert_eq!(open_and_closed(&mut master), (1, 1));
+    assert_eq!(online(&server), [regions[1].name().encoded]);
+    assert_eq!(state_in_meta(&server, &regions[0]), "CLOSED");
+    assert_eq!(state_in_meta(&server, &regions[1]), "OPEN");
+    master.call(&proto::AssignRegionRequest { region: name(0), r#override: None }).unwrap();
+    assert_eq!(open_and_closed(&mut master), (2, 0));
+    assert_eq!(state_in_meta(&server, &regions[0]), "OPEN");
     let row = crate::support::get(&mut server.client(), &regions[0], "a").unwrap();
     assert_eq!(row.value("cf", "q").unwrap(), "1");
+}
+
+/// Returns how many regions of the table `t` are open and closed.
+fn open_and_closed(master: &mut Client) -> (u32, u32) {
+    let status = master.call(&proto::GetClusterStatusRequest::default()).unwrap().cluster_status;
+    let counts = status.table_region_states_count;
+    let of_table = counts.iter().find(|counts| counts.table_name.qualifier == "t").unwrap();
+    let count = &of_table.region_states_count;
+    (count.open_regions, count.closed_regions)
+}
+
+/// Returns the encoded names of the online regions of user tables.
+fn online(server: &TestServer) -> Vec<String> {
+    let answer = server.connect(Service::Admin).call(&proto::GetOnlineRegionRequest {}).unwrap();
+    let regions = answer.region_info.into_iter().map(|it| region::from_proto(it).unwrap());
+    let of_users = regions.filter(|region| !region.table.is_system());
+    of_users.map(|region| region.name().encoded).collect()
+}
+
+fn state_in_meta(server: &TestServer, region: &RegionInfo) -> String {
+    let row = region.name().full;
+    let get = Get::new(row).unwrap();
+    let message = proto::GetRequest {
+        region: region_ref(&RegionInfo::meta()).to_proto(),
+        get: convert::get::to_proto(&get),
+    };
+    let (answer, mut cells) = server.client().call_with(&message, &[]).unwrap();
+    let row = result::from_proto(answer.result.unwrap(), &mut cells).unwrap().row;
+    String::from_utf8(row.value("info", "state").unwrap().to_vec()).unwrap()
 }
 
 #[test]

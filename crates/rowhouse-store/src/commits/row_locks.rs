@@ -257,29 +257,40 @@ impl RowLocks {
             return stripe.map(|stripe| RowsGuard::One(first, stripe));
         };
         let rows: Vec<LockedRow> = [first, second].into_iter().chain(rows).collect();
-        let mut stripes: Vec<usize> = rows.iter().map(|row| row.stripe).collect();
-        stripes.sort_unstable();
-        stripes.dedup();
-        self.lock_stripes(rows, stripes.into_iter(), wait_mode)
+        let stripes = rows.iter().map(|row| row.stripe).collect();
+        self.lock_stripes(rows, stripes, wait_mode)
     }
 
-    /// Locks all rows of all regions. `rows` are those whose timestamps matter, as for
-    /// [`RowLocks::lock`].
+    /// As [`RowLocks::lock`], with the stripes of `more` locked as well. Waits as long as it takes.
+    pub(crate) fn lock_with<'a, 'm>(
+        &self,
+        rows: impl Iterator<Item = (u64, &'a [u8])>,
+        more: impl Iterator<Item = (u64, &'m [u8])>,
+    ) -> RowsGuard<'_> {
+        let rows: Vec<_> = rows.map(|(region, row)| self.place(region, row)).collect();
+        let more = more.map(|(region, row)| self.place(region, row));
+        let stripes = rows.iter().copied().chain(more).map(|row| row.stripe).collect();
+        self.lock_stripes(rows, stripes, WaitMode::Blocking).done()
+    }
+
+    /// As [`RowLocks::lock`], with all rows of all regions locked. Waits as long as it takes.
     pub(crate) fn lock_all<'a>(
         &self,
         rows: impl Iterator<Item = (u64, &'a [u8])>,
     ) -> RowsGuard<'_> {
         let rows = rows.map(|(region, row)| self.place(region, row)).collect();
-        self.lock_stripes(rows, 0..STRIPES, WaitMode::Blocking).done()
+        self.lock_stripes(rows, (0..STRIPES).collect(), WaitMode::Blocking).done()
     }
 
     fn lock_stripes(
         &self,
         rows: Vec<LockedRow>,
-        stripes: impl Iterator<Item = usize>,
+        mut stripes: Vec<usize>,
         wait_mode: WaitMode,
     ) -> NonBlocking<RowsGuard<'_>> {
-        let mut locked = Vec::with_capacity(rows.len());
+        stripes.sort_unstable();
+        stripes.dedup();
+        let mut locked = Vec::with_capacity(stripes.len());
         for stripe in stripes {
             let NonBlocking::Done(guard) = self.lock_stripe(stripe, wait_mode) else {
                 return NonBlocking::WouldBlock;

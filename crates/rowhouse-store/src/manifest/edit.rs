@@ -12,7 +12,7 @@ use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 pub(crate) struct Edit {
     #[prost(
         oneof = "EditKind",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21"
     )]
     pub(crate) kind: Option<EditKind>,
 }
@@ -64,6 +64,8 @@ pub(crate) enum EditKind {
     SwitchesChanged(SwitchesChanged),
     #[prost(message, tag = "20")]
     RegionTruncated(RegionTruncated),
+    #[prost(message, tag = "21")]
+    RegionAssigned(RegionAssigned),
 }
 
 /// Switches for splits and merges of all tables, for snapshot cleanup, and those of HBase's master.
@@ -193,6 +195,47 @@ pub(crate) struct RegionsReplaced {
     pub(crate) removed: Vec<u64>,
     #[prost(message, repeated, tag = "3")]
     pub(crate) added: Vec<RegionMeta>,
+}
+
+/// A region assigned to a region server, or taken out of service. Regions without this edit are
+/// assigned to server 0 and in service. Regions that replace others have the assignment of the
+/// first of those; a table that is enabled has all its regions in service.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(crate) struct RegionAssigned {
+    #[prost(uint64, tag = "1")]
+    pub(crate) region_id: u64,
+    /// The number of the region server.
+    #[prost(uint32, tag = "2")]
+    pub(crate) server: u32,
+    #[prost(bool, tag = "3")]
+    pub(crate) out_of_service: bool,
+}
+
+/// Where a region is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The number of its region server, from 0.
+    pub server: u32,
+    /// Whether it is served while its table is enabled.
+    pub in_service: bool,
+}
+
+impl Default for Assignment {
+    /// The first region server, in service.
+    fn default() -> Self {
+        Self { server: 0, in_service: true }
+    }
+}
+
+impl RegionAssigned {
+    pub(crate) fn new(region_id: u64, assignment: Assignment) -> Self {
+        let Assignment { server, in_service } = assignment;
+        Self { region_id, server, out_of_service: !in_service }
+    }
+
+    pub(crate) fn assignment(&self) -> Assignment {
+        Assignment { server: self.server, in_service: !self.out_of_service }
+    }
 }
 
 /// A table dropped, with its regions and files.

@@ -8,10 +8,12 @@ mod record;
 mod snapshot;
 mod state;
 
+pub use edit::Assignment;
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionTruncated, RegionsReplaced, StoreCreated, SwitchesChanged,
-    TableAltered, TableCreated, TableDropped, TableStateChanged, TableTruncated, encode_table,
+    NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced, StoreCreated,
+    SwitchesChanged, TableAltered, TableCreated, TableDropped, TableStateChanged, TableTruncated,
+    encode_table,
 };
 pub(crate) use log::{Manifest, write};
 pub(crate) use read::{COPY_PATH, PATH, read, read_readable};

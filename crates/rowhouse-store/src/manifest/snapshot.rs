@@ -110,7 +110,7 @@ impl SnapshotRegion {
             let files = family.files.iter().map(|meta| (meta.file_id, meta.clone())).collect();
             (family.family.clone(), FamilyFiles { files, ..FamilyFiles::default() })
         });
-        RegionState { info, families: families.collect() }
+        RegionState::new(info, families.collect())
     }
 }
 

@@ -11,9 +11,10 @@ use rowhouse_model::{
 };
 
 use super::{
-    Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionTruncated, RegionsReplaced, SnapshotEntry, StoreCreated,
-    SwitchesChanged, TableAltered, TableCreated, TableStateChanged, TableTruncated, encode_table,
+    Assignment, Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed,
+    LogForgotten, NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced,
+    SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableStateChanged,
+    TableTruncated, encode_table,
 };
 use crate::layout::file_path;
 
@@ -53,6 +54,7 @@ pub(crate) struct TableEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RegionState {
     pub(crate) info: RegionInfo,
+    pub(crate) assignment: Assignment,
     /// Keyed by family name.
     pub(crate) families: BTreeMap<Bytes, FamilyFiles>,
 }
@@ -204,6 +206,7 @@ impl ManifestState {
             EditKind::TableTruncated(edit) => self.truncate_table(edit)?,
             EditKind::RegionTruncated(edit) => self.truncate_region(edit)?,
             EditKind::RegionsReplaced(edit) => self.replace_regions(edit)?,
+            EditKind::RegionAssigned(edit) => self.assign_region(edit)?,
             EditKind::TableDropped(edit) => {
                 self.tables
                     .remove(&edit.table_id)
@@ -275,7 +278,7 @@ impl ManifestState {
             let range = RowRange::new(region.start.clone(), region.stop.clone());
             let info = RegionInfo::new(table.name().clone(), range, region.created_millis);
             let families = families.iter().map(|name| (name.clone(), FamilyFiles::default()));
-            let state = RegionState { info, families: families.collect() };
+            let state = RegionState::new(info, families.collect());
             regions.insert(region.region_id, Arc::new(state));
         }
         regions
@@ -297,7 +300,8 @@ impl ManifestState {
         let descriptor = table.descriptor.clone();
         let mut added = self.new_regions(&descriptor, std::slice::from_ref(&edit.added));
         let table = Arc::make_mut(self.tables.get_mut(&edit.table_id).ok_or_else(unknown)?);
-        table.regions.remove(&edit.removed).ok_or_else(unknown)?;
+        let removed = table.regions.remove(&edit.removed).ok_or_else(unknown)?;
+        added.values_mut().for_each(|it| Arc::make_mut(it).assignment = removed.assignment);
         table.regions.append(&mut added);
         Ok(())
     }
@@ -309,14 +313,27 @@ impl ManifestState {
         let mut added = self.new_regions(&descriptor, &edit.added);
         let table = self.tables.get_mut(&edit.table_id).ok_or_else(unknown)?;
         let table = Arc::make_mut(table);
+        let mut assignment = None;
         for id in &edit.removed {
             let removed = table.regions.remove(id);
-            let unknown =
-                || contradiction(format_args!("an unknown region is replaced: region={id}"));
-            let removed = removed.ok_or_else(unknown)?;
-            added.values_mut().for_each(|region| Arc::make_mut(region).take_files(&removed));
+            let removed = removed.ok_or_else(|| unknown_region("is replaced", *id))?;
+            let assignment = *assignment.get_or_insert(removed.assignment);
+            for region in added.values_mut().map(Arc::make_mut) {
+                region.assignment = assignment;
+                region.take_files(&removed);
+            }
         }
         table.regions.append(&mut added);
+        Ok(())
+    }
+
+    fn assign_region(&mut self, edit: &RegionAssigned) -> Result<()> {
+        let has_region = |table: &&mut Arc<TableEntry>| table.regions.contains_key(&edit.region_id);
+        let table = self.tables.values_mut().find(has_region);
+        let table = table.ok_or_else(|| unknown_region("is assigned", edit.region_id))?;
+        let region = Arc::make_mut(table).regions.get_mut(&edit.region_id);
+        let region = region.expect("the table was chosen for having the region");
+        Arc::make_mut(region).assignment = edit.assignment();
         Ok(())
     }
 
@@ -354,7 +371,13 @@ impl ManifestState {
     fn change_table_state(&mut self, edit: &TableStateChanged) -> Result<()> {
         let table = self.tables.get_mut(&edit.table_id);
         let table = table.ok_or_else(|| unknown_table("changes", edit.table_id))?;
-        Arc::make_mut(table).state = table_state(edit.disabled);
+        let table = Arc::make_mut(table);
+        table.state = table_state(edit.disabled);
+        if !edit.disabled {
+            for region in table.regions.values_mut().filter(|it| !it.assignment.in_service) {
+                Arc::make_mut(region).assignment.in_service = true;
+            }
+        }
         Ok(())
     }
 
@@ -404,6 +427,10 @@ impl ManifestState {
                 disabled: table.state == TableState::Disabled,
             }));
             for (&region_id, region) in &table.regions {
+                if region.assignment != Assignment::default() {
+                    let edit = RegionAssigned::new(region_id, region.assignment);
+                    kinds.push(EditKind::RegionAssigned(edit));
+                }
                 kinds.extend(region.files_edits(region_id, &shared));
             }
         }
@@ -447,6 +474,11 @@ impl TableEntry {
 }
 
 impl RegionState {
+    /// Returns a region of the first server, in service.
+    pub(crate) fn new(info: RegionInfo, families: BTreeMap<Bytes, FamilyFiles>) -> Self {
+        Self { info, assignment: Assignment::default(), families }
+    }
+
     /// Changes the families to those of `table`. Log records up to `begins_behind` do not belong to
     /// new families.
     fn take_families(&mut self, table: &TableDescriptor, begins_behind: u64) {
@@ -531,6 +563,10 @@ fn unknown_table(what: &str, id: u64) -> Error {
     contradiction(format_args!("an unknown table {what}: table id={id}"))
 }
 
+fn unknown_region(what: &str, id: u64) -> Error {
+    contradiction(format_args!("an unknown region {what}: region={id}"))
+}
+
 /// Returns an error that names the files: if the edit that created their table is lost, nothing
 /// else names them.
 fn files_of_unknown(what: &str, edit: &FilesChanged) -> Error {
@@ -546,4 +582,95 @@ fn files_of_unknown(what: &str, edit: &FilesChanged) -> Error {
 
 pub(super) fn contradiction(what: impl std::fmt::Display) -> Error {
     Error::corruption(format!("MANIFEST contradicts itself: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+    use rowhouse_model::{ErrorKind, TableName};
+
+    use super::*;
+
+    fn region(region_id: u64, start: &'static str, stop: &'static str) -> RegionMeta {
+        RegionMeta { region_id, start: start.into(), stop: stop.into(), created_millis: region_id }
+    }
+
+    /// Returns a state with a table of regions 2 and 3.
+    fn state() -> ManifestState {
+        let table = TableDescriptor::new(TableName::parse("t").unwrap());
+        let table = table.family(FamilyDescriptor::new("f").unwrap());
+        let mut state = ManifestState::default();
+        let created = TableCreated {
+            table_id: 1,
+            descriptor: encode_table(&table),
+            regions: vec![region(2, "", "m"), region(3, "m", "")],
+            disabled: false,
+        };
+        state.apply(&Edit::new(EditKind::TableCreated(created))).unwrap();
+        state
+    }
+
+    fn assigned(region_id: u64, server: u32, in_service: bool) -> EditKind {
+        EditKind::RegionAssigned(RegionAssigned::new(region_id, Assignment { server, in_service }))
+    }
+
+    /// A region's id, its server and whether it is in service.
+    type Assigned = (u64, u32, bool);
+
+    fn assignments(state: &ManifestState) -> Vec<Assigned> {
+        let regions = state.tables[&1].regions.iter();
+        let shown = regions
+            .map(|(&id, region)| (id, region.assignment.server, region.assignment.in_service));
+        shown.collect()
+    }
+
+    #[test]
+    fn assignments_survive_a_rewrite_and_go_to_the_regions_that_replace_others() {
+        let mut state = state();
+        assert_eq!(assignments(&state), [(2, 0, true), (3, 0, true)]);
+        let state_changed =
+            |disabled| EditKind::TableStateChanged(TableStateChanged { table_id: 1, disabled });
+        let replaced = |removed: &[u64], added: &[RegionMeta]| {
+            let (removed, added) = (removed.to_vec(), added.to_vec());
+            EditKind::RegionsReplaced(RegionsReplaced { table_id: 1, removed, added })
+        };
+        let truncated = RegionTruncated { table_id: 1, removed: 4, added: region(6, "", "f") };
+        let steps: [(EditKind, &[Assigned]); 8] = [
+            (assigned(2, 1, true), &[(2, 1, true), (3, 0, true)]),
+            (assigned(3, 2, false), &[(2, 1, true), (3, 2, false)]),
+            (state_changed(true), &[(2, 1, true), (3, 2, false)]),
+            (state_changed(false), &[(2, 1, true), (3, 2, true)]),
+            (
+                replaced(&[2], &[region(4, "", "f"), region(5, "f", "m")]),
+                &[(3, 2, true), (4, 1, true), (5, 1, true)],
+            ),
+            (EditKind::RegionTruncated(truncated), &[(3, 2, true), (5, 1, true), (6, 1, true)]),
+            (replaced(&[5, 3], &[region(7, "f", "")]), &[(6, 1, true), (7, 1, true)]),
+            (assigned(6, 0, true), &[(6, 0, true), (7, 1, true)]),
+        ];
+        for (step, expected) in steps {
+            state.apply(&Edit::new(step)).unwrap();
+            assert_eq!(assignments(&state), expected);
+            let mut again = ManifestState::default();
+            state.to_edits().iter().try_for_each(|edit| again.apply(edit)).unwrap();
+            assert_eq!(again, state);
+        }
+    }
+
+    #[test]
+    fn an_assignment_has_the_bytes_that_its_page_draws() {
+        let bytes = |kind| Edit::new(kind).encode_to_vec();
+        assert_eq!(bytes(assigned(2, 1, false)), [0xAA, 0x01, 6, 8, 2, 16, 1, 24, 1]);
+        assert_eq!(bytes(assigned(2, 0, true)), [0xAA, 0x01, 2, 8, 2]);
+        // A state without assignments writes no such edit: older versions can read it.
+        let edits = state().to_edits();
+        let has_one = |edit: &Edit| matches!(edit.kind, Some(EditKind::RegionAssigned(_)));
+        assert!(!edits.iter().any(has_one));
+    }
+
+    #[test]
+    fn an_assignment_of_an_unknown_region_is_a_contradiction() {
+        let error = state().apply(&Edit::new(assigned(9, 1, true))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption);
+    }
 }

@@ -196,12 +196,15 @@ impl Builder {
         begin_log(&engine, boot_id, self.epochs, recovered)?;
         let catalog = Catalog::default();
         for (&table_id, entry) in &state.tables {
-            let serving = entry.state == TableState::Enabled;
+            let is_enabled = entry.state == TableState::Enabled;
             let regions = entry.regions.iter().map(|(&id, region)| {
                 let families = region.families.keys();
                 let families = families.map(|name| engine.family(id, name)).collect();
                 let (table, info) = (&entry.descriptor, region.info.clone());
-                Arc::new(Region::new(id, info, families, table, serving, Arc::clone(&engine)))
+                let serving = is_enabled && region.assignment.in_service;
+                let engine = Arc::clone(&engine);
+                let opened = Region::new(id, info, families, table, serving, engine);
+                Arc::new(opened.assigned(region.assignment))
             });
             let table =
                 Table::new(table_id, entry.descriptor.clone(), regions.collect(), entry.state);

@@ -71,7 +71,7 @@ fn add_file(table: &mut TableEntry, file: StampedFile) {
     let region = table
         .regions
         .entry(file.region_id)
-        .or_insert_with(|| Arc::new(RegionState { info, families: BTreeMap::new() }));
+        .or_insert_with(|| Arc::new(RegionState::new(info, BTreeMap::new())));
     let files: &mut FamilyFiles = Arc::make_mut(region).families.entry(file.family).or_default();
     files.files.insert(file.meta.file_id, file.meta);
 }

@@ -116,6 +116,7 @@ impl Store {
         region.serve(false);
         let truncated = without(&self.inner.engine, region.families(), edit, table.name(), || {
             let added = [self.new_region(table.descriptor(), added)];
+            added[0].assign(region.assignment());
             let table = table.with_regions(std::slice::from_ref(&region), &added);
             self.inner.tables.catalog.replace(Arc::new(table));
             self.changed();

@@ -1,6 +1,7 @@
 //! The store as a whole: its handle, tables and namespaces, and its end.
 
 mod alter;
+mod assignment;
 mod automatic_split;
 mod close;
 mod closed_regions;

@@ -14,7 +14,6 @@ use rowhouse_model::{
 
 use super::Store;
 use super::alter::release_flushed_segments;
-use super::closed_regions::ClosedRegions;
 use super::handle::Tables;
 use crate::compact::rewrite_wider;
 use crate::compaction_policy::Policy;
@@ -111,35 +110,6 @@ impl Store {
             }
         }
         self.inner.tables.replace_regions(&table, &regions, &[range])
-    }
-
-    /// Stops a region from serving until it is assigned again, its table is enabled, or the store
-    /// is opened. Flushes its memstores. A region that does not serve stays so.
-    ///
-    /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `Io`, after which the region serves as before.
-    pub fn unassign_region(&self, name: &[u8]) -> Result<()> {
-        let _changing = self.inner.tables.changing.lock();
-        self.inner.engine.check_open()?;
-        let region = self.known_region(name)?;
-        self.inner.tables.catalog.table(&region.info().table)?.check_enabled()?;
-        let engine = &self.inner.engine;
-        ClosedRegions::close(engine, std::slice::from_ref(&region), |_| true)?.keep_closed();
-        release_flushed_segments(engine);
-        Ok(())
-    }
-
-    /// Makes a region serve reads and writes again.
-    ///
-    /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`.
-    pub fn assign_region(&self, name: &[u8]) -> Result<()> {
-        let _changing = self.inner.tables.changing.lock();
-        self.inner.engine.check_open()?;
-        let region = self.known_region(name)?;
-        self.inner.tables.catalog.table(&region.info().table)?.check_enabled()?;
-        region.serve(true);
-        Ok(())
     }
 
     pub(super) fn known_region(&self, name: &[u8]) -> Result<Arc<Region>> {
@@ -310,8 +280,9 @@ impl Tables {
         let families = families.collect();
         let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
         let engine = Arc::clone(engine);
+        let assignment = old.first().map(|old| old.assignment()).unwrap_or_default();
         let region = Region::new(meta.region_id, info, families, descriptor, true, engine);
-        Arc::new(region.in_place_of(old))
+        Arc::new(region.assigned(assignment).in_place_of(old))
     }
 }
 

@@ -11,7 +11,8 @@ use super::alter::{release_flushed_segments, without};
 use super::closed_regions::ClosedRegions;
 use crate::compaction_policy::Policy;
 use crate::manifest::{
-    Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
+    Assignment, Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged,
+    encode_table,
 };
 use crate::region::Region;
 use crate::table::Table;
@@ -133,7 +134,10 @@ impl Store {
             TableState::Enabled => {
                 edit(false)?;
                 table.set_state(state);
-                table.regions().iter().for_each(|region| region.serve(true));
+                for region in table.regions() {
+                    region.assign(Assignment { in_service: true, ..region.assignment() });
+                    region.serve(true);
+                }
             }
             TableState::Disabled => {
                 let closed = ClosedRegions::close(engine, table.regions(), |_| true)?;

@@ -314,7 +314,8 @@ where
     }
 }
 
-/// Locks the rows of a call and those that its observers write.
+/// Locks the rows of a call, and from the second attempt on those that its observers write. Part of
+/// the call may be committed then, so it waits.
 pub(super) fn lock<'e, 'r>(
     engine: &'e Engine,
     rows: impl Iterator<Item = (u64, &'r [u8])>,
@@ -322,11 +323,11 @@ pub(super) fn lock<'e, 'r>(
     attempt: usize,
     wait_mode: WaitMode,
 ) -> NonBlocking<RowsGuard<'e>> {
-    let rows = rows.map(|(region, row): (u64, &[u8])| (region, row));
-    let rows = rows.chain(more.iter().map(|(region, row)| (region.id(), &row[..])));
-    match attempt < ATTEMPTS_MAX {
-        true => engine.row_locks.lock(rows, wait_mode),
-        false => NonBlocking::Done(engine.row_locks.lock_all(rows)),
+    let more = more.iter().map(|(region, row)| (region.id(), &row[..]));
+    match attempt {
+        0 => engine.row_locks.lock(rows, wait_mode),
+        1..ATTEMPTS_MAX => NonBlocking::Done(engine.row_locks.lock_with(rows, more)),
+        ATTEMPTS_MAX.. => NonBlocking::Done(engine.row_locks.lock_all(rows)),
     }
 }
 

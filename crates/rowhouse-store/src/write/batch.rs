@@ -362,6 +362,7 @@ impl<'a> Batch<'a> {
         match observe::ask(&observers, &record, &regions, &self.rows)? {
             Observed::Nothing => self.commit(record, &regions),
             Observed::Additions(additions) => {
+                self.durability = observe::durability(self.durability);
                 let (record, regions) =
                     Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
                 self.commit(record, &regions)

@@ -281,7 +281,10 @@ impl Transaction {
         if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
             return Ok(Attempt::Conflict);
         }
-        let durability = strongest(self.durability.iter().copied());
+        let mut durability = strongest(self.durability.iter().copied());
+        if !additions.is_empty() {
+            durability = observe::durability(durability);
+        }
         let committed = commit::commit(engine, record, durability)?;
         self.note_timestamps(&mut rows);
         Ok(Attempt::Committed(committed))

@@ -234,7 +234,7 @@ fn rows_that_all_belong_together_are_not_split_by_hand_either() {
         assert!(error.message().contains("split policy or restriction: row=one/"), "{error}");
     }
     let error = store.split_region(&region, Some("one/5".into())).unwrap_err();
-    assert!(error.message().starts_with("a region is split at a row behind its first"), "{error}");
+    assert!(error.message().starts_with("a region is split at a row after its first"), "{error}");
 }
 
 #[test]

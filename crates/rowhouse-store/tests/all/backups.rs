@@ -183,7 +183,7 @@ fn nothing_is_overwritten() {
     for done in [store.checkpoint(&taken), store.backup(&taken, |_| {})] {
         let error = done.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-        assert!(error.message().ends_with("is there already"), "{error}");
+        assert!(error.message().ends_with("already exists"), "{error}");
     }
     let error = store.checkpoint(dir.path().join("no/where")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);

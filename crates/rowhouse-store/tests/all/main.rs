@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod altered_tables;
+mod assignment;
 mod automatic_splits;
 mod backups;
 mod changed_meanwhile;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use rowhouse_model::{
-    Append, Columns, Condition, Delete, Error, ErrorKind, FamilyDescriptor, Get, Increment,
-    Mutation, Put, Result, Row, RowCondition, RowRange, Scan, Snapshot, TableDescriptor, TableName,
-    Timestamp,
+    Append, Columns, Condition, Delete, Durability, Error, ErrorKind, FamilyDescriptor, Get,
+    Increment, Mutation, Put, Result, Row, RowCondition, RowRange, Scan, Snapshot, TableDescriptor,
+    TableName, Timestamp,
 };
 use rowhouse_store::{Additions, Observer, RowChange, Store, Table, TableChange};
 
@@ -218,6 +218,31 @@ fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change()
     let copied = Store::open(copy.path()).unwrap();
     let counts = copied.table(&table_name("counts")).unwrap();
     assert_eq!(count(&counts, "all"), i64::from(writers * rounds * 2));
+}
+
+#[test]
+fn a_change_that_skips_the_log_is_logged_if_observers_add_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let to = Arc::clone(&log);
+    observe(&store, &table, move |change, additions| {
+        if value(&change.after, "q") == "logged" {
+            additions.mutate(&to, put("last", "q", "x"));
+        }
+        Ok(())
+    });
+    for (row, value) in [("a", "not"), ("b", "logged")] {
+        let mut put = put(row, "q", value);
+        put.durability = Durability::SkipWal;
+        table.mutate(&put.into()).unwrap();
+    }
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(dir.path(), copy.path());
+    let copied = Store::open(copy.path()).unwrap();
+    let table = |name: &str| copied.table(&table_name(name)).unwrap();
+    assert!(get(&table("t"), "a").is_empty());
+    assert!(!get(&table("t"), "b").is_empty() && !get(&table("log"), "last").is_empty());
 }
 
 fn copy_dir(from: &std::path::Path, to: &std::path::Path) {

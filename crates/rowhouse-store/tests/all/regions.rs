@@ -269,7 +269,7 @@ fn regions_are_split_in_the_middle_of_what_they_hold() {
     let refused = split(&whole).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidRequest);
     put(&table(&store), 7, "v");
-    assert!(split(&whole).unwrap_err().to_string().contains("no two rows"), "one row");
+    assert!(split(&whole).unwrap_err().to_string().contains("fewer than two rows"), "one row");
     fill(&table(&store), 3000);
     split(&whole).unwrap();
     let middle = ranges(&store)[0].1.clone();
@@ -302,7 +302,7 @@ fn a_region_whose_files_have_one_row_each_is_split_between_them() {
         flushed_row(&store, other, 10);
         match store.split_region(&region(&store, "").name().full, None) {
             Ok(()) => assert_eq!(ranges(&store)[0].1, row(other)),
-            Err(error) => assert!(error.to_string().contains("no two rows"), "{error}"),
+            Err(error) => assert!(error.to_string().contains("fewer than two rows"), "{error}"),
         }
         assert_eq!(ranges(&store).len() == 2, is_split);
     }
@@ -514,9 +514,6 @@ fn what_is_no_two_neighbours_is_not_merged_and_told() {
     let twice = refused(&[first, first]);
     assert!(twice.starts_with("a region cannot be merged with itself: region=t,,"), "{twice}");
     let apart = refused(&[last, first]);
-    assert!(
-        apart.starts_with("regions that are merged must be neighbours of one table"),
-        "{apart}"
-    );
+    assert!(apart.starts_with("regions to merge must be adjacent regions of one table"), "{apart}");
     assert_eq!(held.regions().len(), 3);
 }

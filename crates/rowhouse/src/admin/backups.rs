@@ -21,7 +21,8 @@ impl Admin<'_> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> rowhouse::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
-    /// # let [data, backup] = ["data", "backup"].map(|name| dir.path().join(name).display().to_string());
+    /// # let path = |name: &str| dir.path().join(name).display().to_string();
+    /// # let [data, backup] = ["data", "backup"].map(path);
     /// let database = rowhouse::open(&data).await?;
     /// database.create_table(TableSpec::new("blog").family("cf")).await?;
     ///

@@ -100,6 +100,15 @@ impl Admin<'_> {
 
     /// Returns whether regions may be split or merged, a setting for all tables.
     ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// use rowhouse::admin::RegionSwitch;
+    ///
+    /// let merges = database.admin().region_switch(RegionSwitch::Merge).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Unsupported` and `Connection` of a cluster.
     pub async fn region_switch(self, switch: RegionSwitch) -> Result<bool> {

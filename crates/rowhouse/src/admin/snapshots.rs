@@ -46,6 +46,15 @@ impl Admin<'_> {
 
     /// Returns whether expired snapshots are deleted automatically.
     ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// if !database.admin().snapshot_cleanup().await? {
+    ///     println!("expired snapshots stay");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Connection` of a cluster.
     pub async fn snapshot_cleanup(self) -> Result<bool> {
@@ -55,6 +64,13 @@ impl Admin<'_> {
     /// Sets permanently whether expired snapshots are deleted automatically; returns the previous
     /// setting. While this is off, an expired snapshot is listed and can be deleted, but not
     /// restored or cloned; it is deleted once the setting is on again.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let was_on = database.admin().set_snapshot_cleanup(false).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Admin::snapshot_cleanup`]; `Io`.

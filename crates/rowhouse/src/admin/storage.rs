@@ -22,6 +22,13 @@ impl Admin<'_> {
 
     /// Flushes the memstores of one family.
     ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().flush_family("blog", "cf").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Admin::flush`]; `NoSuchColumnFamily`.
     pub async fn flush_family(self, name: &str, family: &str) -> Result<()> {
@@ -63,6 +70,13 @@ impl Admin<'_> {
 
     /// Returns the compactions that are running or queued in any region of a table; see
     /// [`Admin::compact`].
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// println!("{:?}", database.admin().compaction_state("blog").await?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `TableNotFound`.

@@ -106,6 +106,13 @@ impl Admin<'_> {
     /// As [`Admin::alter_key`], without checking any rows. Rows whose keys do not fit are returned
     /// with their raw keys; they never fail a query.
     ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().alter_key_unchecked("blog", "[user text]_[post decimal]").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `InvalidRequest` for an invalid template; `TableNotFound`.
     pub async fn alter_key_unchecked(self, name: &str, template: &str) -> Result<()> {
@@ -152,12 +159,12 @@ impl Admin<'_> {
     /// family, because HBase's call for larger changes replaces the whole declaration.
     ///
     /// ```
-    /// use rowhouse::schema::FamilyDescriptor;
+    /// use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
     ///
     /// // How does a table get another family?
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
     /// let tags = FamilyDescriptor::new("tags")?.versions(3);
-    /// let add = move |blog: &rowhouse::schema::TableDescriptor| Ok(blog.clone().family(tags.clone()));
+    /// let add = move |blog: &TableDescriptor| Ok(blog.clone().family(tags.clone()));
     /// database.admin().alter_table("blog", add).await
     /// # }
     /// ```
@@ -205,6 +212,13 @@ impl Admin<'_> {
 
     /// Enables a table for reads and writes.
     ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().enable_table("blog").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled` if it is already enabled.
     pub async fn enable_table(self, name: &str) -> Result<()> {
@@ -212,6 +226,13 @@ impl Admin<'_> {
     }
 
     /// Disables a table: it refuses reads and writes, and can be dropped.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().disable_table("blog").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotEnabled` if it is already disabled.

@@ -232,6 +232,13 @@ impl QueryRow {
     }
 
     /// Converts into the row with its cells.
+    ///
+    /// ```
+    /// # fn example(row: rowhouse::query::QueryRow) -> rowhouse::Result<()> {
+    /// let cells = row.into_row().to_cells();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_row(self) -> Row {
         self.row
     }

@@ -19,9 +19,9 @@ use crate::table::Table;
 /// merged.
 const OPENING_MAX: usize = 32;
 
-/// The rows of a query, in the plan's order or reversed, read on demand. [`QueryRows::next`] returns
-/// them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with the
-/// combinators of other crates.
+/// The rows of a query, in the plan's order or reversed, read on demand. [`QueryRows::next`]
+/// returns them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with
+/// the combinators of other crates.
 ///
 /// ```
 /// use futures_util::{StreamExt, TryStreamExt};
@@ -233,12 +233,32 @@ impl QueryRows {
 
     /// Returns how many rows so far were omitted because a column used in a condition holds an
     /// invalid value for its type.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let mut rows = mail.query("size > 10000").rows().await?;
+    /// while let Some(row) = rows.next().await? {
+    ///     println!("{row}");
+    /// }
+    /// println!("rows whose size is no number: {}", rows.unreadable());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn unreadable(&self) -> u64 {
         self.reader.unreadable
     }
 
     /// Returns how many rows so far had keys that do not fit the template. Rows rejected by
     /// conditions on columns are not counted.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let mut rows = mail.query("user = 'bob'").fitting_only().rows().await?;
+    /// while rows.next().await?.is_some() {}
+    /// println!("keys of no template: {}", rows.not_fitting());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn not_fitting(&self) -> u64 {
         self.reader.not_fitting
     }

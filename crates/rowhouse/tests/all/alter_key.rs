@@ -38,9 +38,8 @@ async fn rows_that_do_not_fit_are_told_and_the_table_stays_as_it_was() {
         assert_eq!(refused.kind(), ErrorKind::InvalidRequest);
         assert_eq!(
             refused.message(),
-            "the key of table t is unchanged, rows do not fit the template: 2 of 4 rows that were \
-             looked at do not fit, the first is about: key does not fit: field `user`: the literal `_` is \
-             missing: at=5"
+            "the key of table t is unchanged, rows do not fit the template: 2 of 4 checked rows do \
+             not fit, the first is about: key does not fit: field `user`: the literal `_` is missing: at=5"
         );
         let kept = database.table("t").await.unwrap();
         assert_eq!(kept.key_schema().unwrap().to_string(), "[all text]");

@@ -33,10 +33,12 @@ pub(super) fn text(summary: &Summary) -> String {
         (true, true) => writeln!(
             text,
             "nothing was written; the import would resume an incomplete one: {written} of it \
-                 written"
+             written"
         ),
         (true, false) => writeln!(text, "nothing was written"),
-        (false, true) => writeln!(text, "{written} written to {table}, going on where it was"),
+        (false, true) => {
+            writeln!(text, "{written} written to {table}, resuming an incomplete import")
+        }
         (false, false) => writeln!(text, "{written} written to {table}"),
     };
     text

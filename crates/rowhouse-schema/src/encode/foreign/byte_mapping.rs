@@ -37,6 +37,11 @@ pub(crate) struct OrderBreak {
 }
 
 impl ByteMapping {
+    /// Returns whether it has two values, which change places in descending order.
+    pub(crate) fn is_flag(self) -> bool {
+        self == Self::PhoenixBoolean
+    }
+
     /// The number of bytes, if it is constant.
     pub(crate) fn width(self) -> Option<usize> {
         match self {

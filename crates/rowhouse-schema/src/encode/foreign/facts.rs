@@ -1,7 +1,8 @@
 //! The description of a foreign type: one line in its family's table, from which all else is
 //! derived.
 
-use crate::encode::{Content, OrdinalDomain, Separation, Shape, Style};
+use crate::encode::terminated::Style;
+use crate::encode::{Content, OrdinalDomain, Separation, Shape};
 use crate::time::TimeUnit;
 
 /// A foreign type.

@@ -2,7 +2,8 @@
 //! md5.
 
 use super::facts::{Frame, Layout, Null, TypeDescription, Values};
-use crate::encode::{Content, Shape, Style};
+use crate::encode::terminated::Style;
+use crate::encode::{Content, Shape};
 
 pub(super) const TYPES: &[TypeDescription] = &[
     component("kiji.string", Layout::Sequence(Content::Text, Frame::Terminated(Style::Zero))),

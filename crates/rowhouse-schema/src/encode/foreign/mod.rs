@@ -11,7 +11,7 @@ mod facts;
 mod integer;
 mod java;
 mod kiji;
-pub(crate) mod numeric;
+mod numeric;
 mod ordered;
 mod ordered_code;
 mod phoenix;
@@ -20,15 +20,18 @@ mod tuple;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use super::seven_bits::SevenBits;
+use super::terminated::Style;
 use super::{
-    Body, Container, End, Fixed, Marker, Number, OrdinalDomain, Separated, Sequence, SevenBits,
-    Style, Terminated,
+    Body, Container, End, Fixed, Marker, Number, OrdinalDomain, Separated, Sequence, Shape,
+    Terminated,
 };
 use crate::transform::NullPlace;
 pub(crate) use byte_mapping::{ByteMapping, OrderBreak};
 pub(crate) use decimal::DecimalEncoding;
 pub(crate) use facts::{Frame, Layout, Null, TypeDescription};
 pub(crate) use integer::IntegerEncoding;
+pub(crate) use numeric::Numeric;
 
 /// A type of another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///
@@ -61,6 +64,11 @@ const FAMILIES: &[&[TypeDescription]] = &[
     kiji::TYPES,
 ];
 
+/// The encoding of the numbers of buckets by `java.hashcode`: Java's short.
+pub(crate) fn java_remainder() -> Shape {
+    Shape::Foreign(ByteMapping::JavaInteger { bytes: 2 })
+}
+
 impl ForeignType {
     /// Returns the type with this name, without a width.
     pub(crate) fn named(word: &str) -> Option<Self> {
@@ -88,8 +96,8 @@ impl ForeignType {
         matches!(self.facts.layout, Layout::Sequence(_, Frame::Width { .. }))
     }
 
-    pub(crate) fn with_width(self, width: u16) -> Self {
-        Self { width: Some(width), ..self }
+    pub(crate) fn set_width(&mut self, width: u16) {
+        self.width = Some(width);
     }
 
     /// Returns whether the type has a descending order.
@@ -152,7 +160,7 @@ impl ForeignType {
                 Container::Separated(Separated { separation, desc, in_tail: false })
             }
             Frame::SevenBits => Container::SevenBits(SevenBits { desc }),
-            Frame::Numeric => Container::Numeric { desc },
+            Frame::Numeric => Container::Numeric(Numeric { desc }),
             Frame::Copy if desc => Container::Terminated(Terminated { style: Style::Zero, desc }),
             Frame::Rest | Frame::Copy => Container::Open(End::Key),
             Frame::Width { pad } => {

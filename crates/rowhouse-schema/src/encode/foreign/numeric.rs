@@ -98,22 +98,35 @@ fn head(bytes: impl Fn(usize) -> Option<u8>) -> Option<Head> {
     Some(Head { is_negative, power, digits_at })
 }
 
-/// Appends the bytes of a number, complemented in descending order.
-pub(crate) fn put(bytes: &[u8], desc: bool, out: &mut Vec<u8>) {
-    let flip = flip(desc);
-    out.extend(bytes.iter().map(|byte| byte ^ flip));
+/// The container of a number: its own bytes determine where it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numeric {
+    pub(super) desc: bool,
 }
 
-/// Returns the ascending bytes of the number at `at`, and its end offset.
-pub(crate) fn cut(desc: bool, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
-    let flip = flip(desc);
-    let len = len(&key[at..], flip)
-        .ok_or_else(|| KeyMismatch::new(at, "not the tag of a number, or its digits do not end"))?;
-    Ok((key[at..at + len].iter().map(|byte| byte ^ flip).collect(), at + len))
-}
+impl Numeric {
+    pub(crate) fn is_desc(self) -> bool {
+        self.desc
+    }
 
-fn flip(desc: bool) -> u8 {
-    if desc { 0xFF } else { 0 }
+    /// Appends the bytes of a number, complemented in descending order.
+    pub(crate) fn put(self, bytes: &[u8], out: &mut Vec<u8>) {
+        let flip = self.flip();
+        out.extend(bytes.iter().map(|byte| byte ^ flip));
+    }
+
+    /// Returns the ascending bytes of the number at `at`, and its end offset.
+    pub(crate) fn cut(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
+        let flip = self.flip();
+        let len = len(&key[at..], flip).ok_or_else(|| {
+            KeyMismatch::new(at, "not the tag of a number, or its digits do not end")
+        })?;
+        Ok((key[at..at + len].iter().map(|byte| byte ^ flip).collect(), at + len))
+    }
+
+    fn flip(self) -> u8 {
+        if self.desc { 0xFF } else { 0 }
+    }
 }
 
 /// The number of bytes of the number at the beginning of `rest`, every byte of which is xored with

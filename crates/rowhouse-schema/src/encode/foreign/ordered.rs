@@ -5,7 +5,8 @@
 
 use super::DecimalEncoding;
 use super::facts::{Frame, Layout, Null, TypeDescription, Values};
-use crate::encode::{Content, Shape, Style};
+use crate::encode::terminated::Style;
+use crate::encode::{Content, Shape};
 
 pub(super) const TYPES: &[TypeDescription] = &[
     number("ordered.int8", 0x29, Values::signed(1), binary(1, true)),

@@ -3,7 +3,8 @@
 
 use super::byte_mapping::{ByteMapping, unsigned};
 use super::facts::{Frame, Layout, Null, TypeDescription, Values};
-use crate::encode::{Content, Shape, Style, float};
+use crate::encode::terminated::Style;
+use crate::encode::{Content, Shape, float};
 
 pub(super) const TYPES: &[TypeDescription] = &[
     sequence("ordered_code.string", Content::Text),

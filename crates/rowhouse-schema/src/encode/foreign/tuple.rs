@@ -7,7 +7,8 @@
 use super::byte_mapping::ByteMapping;
 use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::shortest::MAX;
-use crate::encode::{Content, Shape, Style};
+use crate::encode::terminated::Style;
+use crate::encode::{Content, Shape};
 
 pub(super) const TYPES: &[TypeDescription] = &[
     number(

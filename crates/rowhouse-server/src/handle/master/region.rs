@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
@@ -35,15 +36,20 @@ pub(crate) fn merge(
     Ok(proto::MergeTableRegionsResponse { proc_id: procedure::done() })
 }
 
-/// Accepts a move and leaves the region in place: its server follows from its name. If the named
-/// server does not exist, HBase picks a random one, or leaves the region in place if there is no
-/// other server.
+/// Moves a region to the named server. If there is no such server, or none is named, the region
+/// stays where it is; HBase then picks another server at random, if there is one.
 pub(crate) fn move_to(
     context: &Context,
     request: proto::MoveRegionRequest,
 ) -> Result<proto::MoveRegionResponse> {
     let name = full_name(context, request.region)?;
-    context.cluster.store.region(&name)?.check_serving()?;
+    let cluster = &context.cluster;
+    cluster.store.region(&name)?.check_serving()?;
+    let target = request.dest_server_name.map(names::server_from_proto).transpose()?;
+    let mut servers = cluster.region_servers().iter();
+    if let Some(server) = servers.find(|server| Some(&server.name) == target.as_ref()) {
+        cluster.store.move_region(&name, server.number)?;
+    }
     Ok(proto::MoveRegionResponse {})
 }
 
@@ -57,7 +63,7 @@ pub(crate) fn assign(
     Ok(proto::AssignRegionResponse {})
 }
 
-/// Takes a region out of service until it is assigned or the server restarts.
+/// Takes a region out of service until it is assigned.
 pub(crate) fn unassign(
     context: &Context,
     request: proto::UnassignRegionRequest,

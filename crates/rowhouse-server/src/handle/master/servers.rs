@@ -32,7 +32,7 @@ pub(crate) fn decommissioned(
     Ok(proto::ListDecommissionedRegionServersResponse { server_name })
 }
 
-/// Marks servers as decommissioned. Their regions stay, since there is no other server. Servers
+/// Marks servers as decommissioned. Their regions stay where they are assigned. Servers
 /// that are not online are skipped, as in HBase.
 pub(crate) fn decommission(
     context: &Context,
@@ -49,7 +49,7 @@ pub(crate) fn decommission(
     Ok(proto::DecommissionRegionServersResponse {})
 }
 
-/// Removes a server's mark. No region moves, since all are already there.
+/// Removes a server's mark. No region moves, since none has left.
 pub(crate) fn recommission(
     context: &Context,
     request: proto::RecommissionRegionServerRequest,

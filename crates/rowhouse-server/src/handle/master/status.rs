@@ -186,7 +186,11 @@ fn region_counts(context: &Context) -> Vec<proto::TableRegionStatesCount> {
     let tables = context.cluster.store.tables();
     let stored = tables.iter().map(|table| {
         let total = u32::try_from(table.regions().len()).unwrap_or(u32::MAX);
-        let open = if table.state() == TableState::Enabled { total } else { 0 };
+        let in_service = table.regions().iter().filter(|region| region.assignment().in_service);
+        let open = match table.state() {
+            TableState::Enabled => u32::try_from(in_service.count()).unwrap_or(u32::MAX),
+            TableState::Disabled => 0,
+        };
         region_count(table.name(), open, total)
     });
     let system = [TableName::meta(), TableName::namespace_table()];

@@ -68,7 +68,7 @@ pub(crate) fn balancer(
     Ok(proto::IsBalancerEnabledResponse { enabled })
 }
 
-/// Runs the balancer. A region's server follows from its name, so no region ever moves.
+/// Runs the balancer, which plans nothing: regions stay where they are assigned.
 pub(crate) fn balance(
     context: &Context,
     _: proto::BalanceRequest,

@@ -360,8 +360,8 @@ fn a_load_of_rows_that_is_refused_leaves_nothing() {
         assert!(error.message().contains(want), "{error}");
         assert_eq!((count(), all(&table)), (0, vec![]), "{error}");
     };
-    refused(vec![good(), good()], "out of order: row=row1, behind=row1");
-    refused(vec![row_of("row3", &[("a", "q", "1")]), good()], "row=row1, behind=row3");
+    refused(vec![good(), good()], "out of order: row=row1, after=row1");
+    refused(vec![row_of("row3", &[("a", "q", "1")]), good()], "row=row1, after=row3");
     refused(vec![good(), row_of("row3", &[("b", "q", "1"), ("a", "q", "1")])], "row=row3");
     refused(vec![good(), row_of("row3", &[("c", "q", "1")])], "c");
     let mut rows = vec![good()].into_iter();

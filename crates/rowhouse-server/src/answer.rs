@@ -136,8 +136,8 @@ impl PendingCall {
     }
 }
 
-/// The worker threads of a region server. At most [`WORKERS_MAX`] calls run at once; the others wait
-/// in the order in which they came. Threads start on demand and end when idle.
+/// The worker threads of a region server. At most [`WORKERS_MAX`] calls run at once; the others
+/// wait in the order in which they came. Threads start on demand and end when idle.
 pub(crate) struct Workers {
     permits: Arc<Semaphore>,
 }

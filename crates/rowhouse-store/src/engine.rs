@@ -194,8 +194,8 @@ impl Engine {
         })
     }
 
-    /// Requests a flush of the family if its memstore is full, or of the largest memstores if memory
-    /// is short. Called after cells were added.
+    /// Requests a flush of the family if its memstore is full, or of the largest memstores if
+    /// memory is short. Called after cells were added.
     pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore) {
         if memstore.bytes() >= self.settings.memstore_flush_bytes {
             family.request_flush(&self.queue);

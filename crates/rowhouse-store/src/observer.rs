@@ -29,9 +29,9 @@ pub trait Observer: Send + Sync {
     /// written. Independent mutations of a batch that share a log record are refused together.
     fn row_changes(&self, change: &RowChange, additions: &mut Additions) -> Result<()>;
 
-    /// Called once a change that does not go row by row is durable. Reads may see either state until
-    /// the call that makes the change returns. The observer must neither wait for that call nor
-    /// change tables itself.
+    /// Called once a change that does not go row by row is durable. Reads may see either state
+    /// until the call that makes the change returns. The observer must neither wait for that call
+    /// nor change tables itself.
     fn table_changes(&self, table: &TableName, change: TableChange) {
         let _ = (table, change);
     }

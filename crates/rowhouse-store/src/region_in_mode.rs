@@ -1,5 +1,5 @@
-//! The operations of a region in a wait mode: for callers that must not block, such as a thread that
-//! serves many connections, and that repeat on another thread what would have.
+//! The operations of a region in a wait mode: for callers that must not block, such as a thread
+//! that serves many connections, and that repeat on another thread what would have.
 
 use rowhouse_model::{
     Condition, Durability, Get, Mutation, MutationOutcome, Result, Row, RowCondition,

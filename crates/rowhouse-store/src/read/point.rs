@@ -57,9 +57,9 @@ struct HeldFamily {
 }
 
 impl ReadPoint {
-    /// Takes a read point at `sequence` over `families`; returns `None` if one of them can no longer
-    /// be read there. Keeps `served` alive. The caller holds the freeze latch for reading: it
-    /// excludes freezing, so that the flush of a memstore knows this point.
+    /// Takes a read point at `sequence` over `families`; returns `None` if one of them can no
+    /// longer be read there. Keeps `served` alive. The caller holds the freeze latch for reading:
+    /// it excludes freezing, so that the flush of a memstore knows this point.
     pub(crate) fn at(
         context: &ReadContext<'_>,
         families: &Families,

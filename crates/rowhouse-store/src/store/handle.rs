@@ -186,8 +186,8 @@ impl Store {
         }
     }
 
-    /// Adds an observer of a table's changes, until the table is dropped or the store closed. It sees every change that
-    /// is committed after this call returns. See [`Observer`].
+    /// Adds an observer of a table's changes, until the table is dropped or the store closed. It
+    /// sees every change that is committed after this call returns. See [`Observer`].
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` for a table of the system.

@@ -14,7 +14,8 @@ use crate::table::Table;
 impl Additions {
     /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
     /// crash, together with the observed change. It sees the effects of the observed change and of
-    /// mutations added before it. No observer sees it. It has the durability of the observed change;
+    /// mutations added before it. No observer sees it. It has the durability of the observed
+    /// change;
     /// `SKIP_WAL` counts as `ASYNC_WAL`.
     pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
         self.mutations.push((Arc::<Table>::clone(table), mutation.into()));
@@ -73,8 +74,8 @@ pub(super) fn ask(
     place(additions, rows)
 }
 
-/// Returns the durability of a record with additions. Without a log record, a crash after a flush of
-/// some families could leave a change without its additions.
+/// Returns the durability of a record with additions. Without a log record, a crash after a flush
+/// of some families could leave a change without its additions.
 pub(super) fn durability(asked: Durability) -> Durability {
     match asked {
         Durability::SkipWal => Durability::AsyncWal,

@@ -11,9 +11,11 @@ use rowhouse_model::{Columns, Mutation, Result, Row, TableName};
 
 /// Sees each change of a table's rows before it is committed.
 ///
-/// For each row that a log record changes, the store calls [`Observer::row_changes`] once, however
-/// many mutations of the record change it, and holds the row's lock meanwhile. An observer must not
-/// write to the store itself: it adds mutations to the record instead.
+/// For each row that a log record changes, the store calls [`Observer::row_changes`], however many
+/// mutations of the record change it, and holds the row's lock meanwhile. It calls it again if the
+/// commit is attempted again, and a commit may still fail after the call: the function must have no
+/// effects of its own. It may read, but not write, the store: it adds mutations to the record
+/// instead.
 ///
 /// Cells that expire are not reported: they are gone without a write. Nor are changes that do not
 /// go row by row, such as bulk loads; [`Observer::table_changes`] reports those.
@@ -29,9 +31,8 @@ pub trait Observer: Send + Sync {
     /// written. Independent mutations of a batch that share a log record are refused together.
     fn row_changes(&self, change: &RowChange, additions: &mut Additions) -> Result<()>;
 
-    /// Called once a change that does not go row by row is durable. Reads may see either state
-    /// until the call that makes the change returns. The observer must neither wait for that call
-    /// nor change tables itself.
+    /// Called after a change that does not go row by row, without any lock of the store. Other
+    /// writers may already have written to the changed table.
     fn table_changes(&self, table: &TableName, change: TableChange) {
         let _ = (table, change);
     }
@@ -83,6 +84,7 @@ pub(crate) type ObserversByTable = HashMap<TableName, Vec<Arc<dyn Observer>>>;
 pub(crate) struct Observers {
     by_table: ArcSwapOption<ObserversByTable>,
     changing: Mutex<()>,
+    noted: Mutex<Vec<(TableName, TableChange)>>,
 }
 
 impl Observers {
@@ -103,14 +105,28 @@ impl Observers {
         self.by_table().is_some_and(|by_table| by_table.contains_key(table))
     }
 
-    /// Reports a change of a table.
-    pub(crate) fn table_changes(&self, table: &TableName, change: TableChange) {
-        let Some(by_table) = self.by_table() else { return };
-        for observer in by_table.get(table).into_iter().flatten() {
-            observer.table_changes(table, change);
+    /// Notes a change of a table, to be told once the locks of the change are released.
+    pub(crate) fn note(&self, table: &TableName, change: TableChange) {
+        if self.observe(table) {
+            self.noted.lock().push((table.clone(), change));
         }
-        if change == TableChange::Dropped {
-            self.change(|by_table| _ = by_table.remove(table));
+    }
+
+    /// Returns the noted changes.
+    pub(crate) fn take_noted(&self) -> Vec<(TableName, TableChange)> {
+        std::mem::take(&mut self.noted.lock())
+    }
+
+    /// Tells changes to the observers of their tables.
+    pub(crate) fn tell(&self, noted: Vec<(TableName, TableChange)>) {
+        for (table, change) in noted {
+            let Some(by_table) = self.by_table() else { return };
+            for observer in by_table.get(&table).into_iter().flatten() {
+                observer.table_changes(&table, change);
+            }
+            if change == TableChange::Dropped {
+                self.change(|by_table| _ = by_table.remove(&table));
+            }
         }
     }
 

@@ -86,7 +86,7 @@ fn requests_that_can_never_succeed() {
         is(error, ErrorKind::InvalidRequest, "at least one column family");
         let twice = bare.family(FamilyDescriptor::new("cf").unwrap());
         let error = admin.create_table(&twice, &["b".into(), "b".into()]).await.unwrap_err();
-        is(error, ErrorKind::InvalidRequest, "twice=b");
+        is(error, ErrorKind::InvalidRequest, "duplicate=b");
         let missing = unique("nowhere");
         let homeless = TableDescriptor::new(TableName::new(&missing, "t").unwrap());
         let homeless = homeless.family(FamilyDescriptor::new("cf").unwrap());

@@ -154,7 +154,7 @@ impl<'a> Load<'a> {
         }
         let sequence = self.publish()?;
         if let Some(region) = regions.first() {
-            self.engine.observers.table_changes(&region.info().table, TableChange::Loaded);
+            self.engine.observers.note(&region.info().table, TableChange::Loaded);
         }
         for home in homes.values() {
             self.engine.compactions.request(home, None);

@@ -297,7 +297,7 @@ impl<'a> Alteration<'a> {
     }
 }
 
-/// Appends an edit of `table` that removes `lost`, tells the table's observers, then runs `follow`
+/// Appends an edit of `table` that removes `lost`, notes it for the table's observers, then runs `follow`
 /// while no commit is in progress.
 pub(super) fn without(
     engine: &Arc<Engine>,
@@ -318,7 +318,7 @@ pub(super) fn without(
             return Err(error);
         }
         if let Some(change) = change {
-            engine.observers.table_changes(table, change);
+            engine.observers.note(table, change);
         }
         {
             let _latch = engine.freeze_latch.write();

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, TableName};
 
+use super::change_lock::{ChangeLock, Changing};
 use super::workers;
 use crate::background::Work;
 use crate::catalog::Catalog;
@@ -44,7 +45,7 @@ pub(super) struct Tables {
     pub(super) engine: Arc<Engine>,
     pub(super) catalog: Catalog,
     /// Serializes changes of tables and namespaces.
-    pub(super) changing: Mutex<()>,
+    pub(super) changing: ChangeLock,
     /// The creation time in the newest region name: no two regions share one.
     pub(super) last_region_millis: AtomicI64,
     /// The number of changes of tables, regions and namespaces.
@@ -75,7 +76,7 @@ impl Store {
         let tables = Arc::new(Tables {
             engine: Arc::clone(&engine),
             catalog,
-            changing: Mutex::default(),
+            changing: ChangeLock::new(Arc::clone(&engine)),
             last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
             version: AtomicU64::new(0),
         });
@@ -195,6 +196,8 @@ impl Store {
         if table.is_system() {
             return Err(Self::refuse_write(table));
         }
+        // The table must not be dropped meanwhile.
+        let _changing = self.inner.tables.changing.lock();
         self.table(table)?;
         let engine = &self.inner.engine;
         engine.observers.add(table.clone(), observer);
@@ -286,7 +289,7 @@ impl Store {
     }
 
     /// Prevents changes of tables and regions while the guard is held.
-    pub(crate) fn changing(&self) -> parking_lot::MutexGuard<'_, ()> {
+    pub(crate) fn changing(&self) -> Changing<'_> {
         self.inner.tables.changing.lock()
     }
 

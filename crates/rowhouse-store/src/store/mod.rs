@@ -3,6 +3,7 @@
 mod alter;
 mod assignment;
 mod automatic_split;
+mod change_lock;
 mod close;
 mod closed_regions;
 mod handle;

@@ -14,8 +14,8 @@ use std::iter::once;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, Condition, Durability, Error, Mutation, MutationOutcome, Result, RowCondition,
-    Timestamp,
+    Bytes, Cell, Condition, Durability, Error, ErrorKind, Mutation, MutationOutcome, Result,
+    RowCondition, Timestamp,
 };
 
 use super::admit::admit;
@@ -61,7 +61,8 @@ pub(crate) fn apply_if(
     };
     let mut outcome = None;
     let applied = call.run(&mut outcome)?;
-    Ok(applied.map(|_| outcome))
+    // An earlier attempt, for which the condition held, may have set an outcome.
+    Ok(applied.map(|applied| outcome.filter(|_| applied == Applied::Yes)))
 }
 
 /// Applies mutations of one region in order, independently: a refused one does not affect the
@@ -158,13 +159,13 @@ where
     C: Iterator<Item = (&'a Bytes, &'a Condition)> + Clone,
 {
     fn run(&self, outcomes: &mut impl Outcomes) -> Result<NonBlocking<Applied>> {
+        for (row, condition) in self.conditions.clone() {
+            condition::check(self.region, condition, row)?;
+        }
         for (nth, (region, mutation)) in self.changes.clone().enumerate() {
             if let Err(error) = check(region, mutation) {
                 outcomes.set(nth, Err(error))?;
             }
-        }
-        for (row, condition) in self.conditions.clone() {
-            condition::check(self.region, condition, row)?;
         }
         if outcomes.are_all_refused() {
             return Ok(NonBlocking::Done(Applied::Yes));
@@ -185,7 +186,8 @@ where
         }
         let mut from = 0;
         let mut more: Vec<(Arc<Region>, Bytes)> = Vec::new();
-        for attempt in 0.. {
+        let mut attempt = 0;
+        loop {
             let locked = lock(engine, self.rows(outcomes), &more, attempt, self.wait_mode);
             let NonBlocking::Done(locked) = locked else { return Ok(NonBlocking::WouldBlock) };
             batch.rows = locked;
@@ -193,9 +195,14 @@ where
                 Attempt::Ended(Applied::No) => return Ok(NonBlocking::Done(Applied::No)),
                 Attempt::Ended(Applied::Yes) => break,
                 Attempt::Unlocked { from: next, rows } => {
-                    from = next;
                     batch.rows = RowsGuard::None;
                     batch.discard();
+                    attempt += 1;
+                    if next > from {
+                        // Another record, whose observers write other rows.
+                        (from, attempt) = (next, 1);
+                        more.clear();
+                    }
                     if let Err(error) = admit_unlocked(&rows) {
                         outcomes.refuse_from(from, error)?;
                         break;
@@ -297,11 +304,11 @@ where
             }
             batch.region = region;
             let outcome = batch.add(mutation);
-            batch.note_timestamp(row, mutation);
             if let Some(unlocked) = unlocked(batch, nth) {
                 return Ok(unlocked);
             }
-            if outcome.is_ok() {
+            batch.note_timestamp(row, mutation);
+            if outcome.is_ok() && self.atomicity == Atomicity::Each {
                 batch.waiting.push(nth);
             }
             outcomes.set(nth, outcome)?;
@@ -331,12 +338,26 @@ pub(super) fn lock<'e, 'r>(
     }
 }
 
-/// Waits for room in the regions of rows that observers write. No row may be locked.
+/// Waits for the regions of rows that observers write: until none of them is being replaced, and
+/// for room. No row may be locked.
+///
+/// # Errors
+/// `RegionTooBusy` for a region that is out of service: the caller's own region serves, so the
+/// caller must not look for it elsewhere.
 pub(super) fn admit_unlocked(rows: &[(Arc<Region>, Bytes)]) -> Result<()> {
-    rows.iter().try_for_each(|(region, _)| {
-        region.check_serving()?;
-        admit(region, Need::Room, WaitMode::Blocking).map(NonBlocking::done)
-    })
+    for (region, _) in rows {
+        match region.check_serving() {
+            Ok(()) => admit(region, Need::Room, WaitMode::Blocking)?.done(),
+            Err(error) if error.kind() != ErrorKind::NotServingRegion => return Err(error),
+            // The next attempt finds the regions that replaced it.
+            Err(_) if region.wait_for_replacement() => {}
+            Err(error) => {
+                let message = format!("an observer writes to a region out of service: {error}");
+                return Err(Error::new(ErrorKind::RegionTooBusy, message).with_source(error));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns where to continue if the batch could not write a record because observers write rows

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::vec::IntoIter;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Delete, Durability, Error, Get, KeyValue, Mutation, MutationOutcome,
-    Put, Result, Row, Timestamp, escape, tags_with_ttl,
+    Bytes, Cell, CellKind, Delete, Durability, Error, ErrorKind, Get, KeyValue, Mutation,
+    MutationOutcome, Put, Result, Row, Timestamp, escape, tags_with_ttl,
 };
 
 use super::apply::{asked, check, is_delete};
 use super::commit::{self, Committed};
 use super::delta::{CELL_LEN_LEN, Delta};
 use super::observe::{self, Observed};
-use super::record_builder::RecordBuilder;
+use super::record_builder::{Filled, RecordBuilder};
 use crate::commits::RowsGuard;
 use crate::family::FamilyStore;
 use crate::read::{Pending, ReadPoint};
@@ -53,8 +53,9 @@ pub(super) struct Batch<'a> {
     stamped: Option<Timestamp>,
     /// The read point for its reads, if not the current one.
     pub(super) point: Option<&'a ReadPoint>,
-    /// Cells of the record that the next read has to see.
+    /// Cells of the record that reads have to see.
     pending: Option<Pending>,
+    filled: Filled,
     /// The locks of the rows that it writes and reads.
     pub(super) rows: RowsGuard<'a>,
     /// Rows that observers write and that are not locked.
@@ -79,6 +80,7 @@ impl<'a> Batch<'a> {
             stamped: None,
             point: None,
             pending: None,
+            filled: Filled::default(),
             rows: RowsGuard::None,
             rows_to_lock: Vec::new(),
             record: RecordBuilder::default(),
@@ -133,6 +135,7 @@ impl<'a> Batch<'a> {
     /// Discards the collected cells.
     pub(super) fn discard(&mut self) {
         self.record = RecordBuilder::default();
+        (self.pending, self.filled) = (None, Filled::default());
         self.regions.clear();
         self.waiting.clear();
         self.stamped = None;
@@ -208,7 +211,7 @@ impl<'a> Batch<'a> {
         if columns.is_empty() {
             return Ok(cells.to_vec());
         }
-        self.settle(delete.row());
+        self.settle();
         let mut markers = Vec::with_capacity(cells.len());
         for cell in cells {
             let column = columns.get_mut(&(cell.family(), cell.qualifier()));
@@ -225,13 +228,15 @@ impl<'a> Batch<'a> {
         Ok(markers)
     }
 
-    /// Makes the batch's earlier writes to the row visible to the next read of it, if its atomicity
-    /// requires that.
-    fn settle(&mut self, row: &[u8]) {
+    /// Makes the batch's earlier writes visible to the next read, if its atomicity requires that.
+    fn settle(&mut self) {
         match self.atomicity {
             Atomicity::Each => self.write_or_fail(),
             Atomicity::AsOne => {}
-            Atomicity::Together => self.pending = self.record.pending_of(self.region.id(), row),
+            Atomicity::Together if self.record.is_empty() => {}
+            Atomicity::Together => {
+                self.record.fill(self.pending.get_or_insert_default(), &mut self.filled);
+            }
         }
     }
 
@@ -246,7 +251,7 @@ impl<'a> Batch<'a> {
 
     fn delta(&mut self, delta: &Delta<'_>) -> Result<MutationOutcome> {
         let get = delta.get()?;
-        self.settle(get.row());
+        self.settle();
         let taken = delta.nonce.and_then(|nonce| self.region.engine().nonces.taken_at(nonce));
         if let Some(sequence) = taken {
             return self.repeat(delta, &get, sequence);
@@ -365,7 +370,13 @@ impl<'a> Batch<'a> {
                 self.durability = observe::durability(self.durability);
                 let (record, regions) =
                     Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
-                self.commit(record, &regions)
+                match self.commit(record, &regions) {
+                    Err(error) if error.kind() == ErrorKind::NotServingRegion => {
+                        self.rows_to_lock = observe::out_of_service(additions);
+                        if self.rows_to_lock.is_empty() { Err(error) } else { Ok(()) }
+                    }
+                    committed => committed,
+                }
             }
             Observed::Unlocked(rows) => {
                 self.rows_to_lock = rows;

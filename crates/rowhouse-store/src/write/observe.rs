@@ -34,7 +34,10 @@ pub(super) enum Observed {
     Nothing,
     /// Mutations to add to the record, in this order.
     Additions(Vec<(Arc<Region>, Mutation)>),
-    /// Rows that they write and that are not locked: lock them with the others and begin again.
+    /// Rows that they write and that are not locked, or whose region does not serve: release all
+    /// locks, call [`admit_unlocked`], lock these rows with the others, and begin again.
+    ///
+    /// [`admit_unlocked`]: super::apply::admit_unlocked
     Unlocked(Vec<(Arc<Region>, Bytes)>),
 }
 
@@ -50,6 +53,9 @@ pub(super) fn ask(
 ) -> Result<Observed> {
     let observed = |region: &&&Region| observers.contains_key(&region.info().table);
     let regions: Vec<&Region> = regions.iter().filter(observed).copied().collect();
+    if regions.is_empty() {
+        return Ok(Observed::Nothing);
+    }
     let find = |id: u64| regions.iter().find(|region| region.id() == id).copied();
     let Some(pending) = record.pending(|region, _| find(region).is_some()) else {
         return Ok(Observed::Nothing);
@@ -74,6 +80,12 @@ pub(super) fn ask(
     place(additions, rows)
 }
 
+/// Returns the rows of additions whose region does not serve.
+pub(super) fn out_of_service(additions: Vec<(Arc<Region>, Mutation)>) -> Vec<(Arc<Region>, Bytes)> {
+    let closed = additions.into_iter().filter(|(region, _)| !region.is_serving());
+    closed.map(|(region, mutation)| (region, mutation.row().clone())).collect()
+}
+
 /// Returns the durability of a record with additions. Without a log record, a crash after a flush
 /// of some families could leave a change without its additions.
 pub(super) fn durability(asked: Durability) -> Durability {
@@ -90,7 +102,8 @@ fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     for (table, mutation) in additions.into_mutations() {
         table.check_enabled()?;
         let region = Arc::clone(table.region_of(mutation.row()));
-        if !rows.holds(region.engine().row_locks.place(region.id(), mutation.row())) {
+        let row = region.engine().row_locks.place(region.id(), mutation.row());
+        if !rows.holds(row) || !region.is_serving() {
             unlocked.push((Arc::clone(&region), mutation.row().clone()));
         }
         placed.push((region, mutation));

@@ -17,6 +17,14 @@ pub(crate) struct RecordBuilder<'a> {
     pub(crate) nonces: Vec<Nonce>,
 }
 
+/// The cells of a record up to which [`RecordBuilder::fill`] has come: the part, and the end of its
+/// bytes.
+#[derive(Default)]
+pub(crate) struct Filled {
+    part: usize,
+    end: usize,
+}
+
 /// Consecutive cells of one family.
 struct Part<'a> {
     family: &'a FamilyStore,
@@ -62,10 +70,15 @@ impl<'a> RecordBuilder<'a> {
         self.body.len()
     }
 
-    /// Returns its cells of a row of a region for a read that has to see them; `None` if there are
-    /// none.
-    pub(crate) fn pending_of(&self, region: u64, row: &[u8]) -> Option<Pending> {
-        self.pending(|part_region, part_row| part_region == region && part_row == row)
+    /// Adds its cells to `pending`, except those that earlier calls with the same `filled` added.
+    pub(crate) fn fill(&self, pending: &mut Pending, filled: &mut Filled) {
+        for (nth, part) in self.parts.iter().enumerate().skip(filled.part) {
+            let begin = if nth == filled.part { filled.end.max(part.begin) } else { part.begin };
+            for key_value in self.body.cells(begin, part.end) {
+                pending.insert(part.family, key_value);
+            }
+            *filled = Filled { part: nth, end: part.end };
+        }
     }
 
     /// Returns its cells of the rows that `is_wanted` accepts, by region id and row key.

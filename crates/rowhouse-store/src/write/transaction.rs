@@ -257,20 +257,29 @@ impl Transaction {
         // Lock the rows as well: a writer that reads a row under its lock must not miss this
         // commit.
         let mut rows = lock(engine, rows, more, attempt, WaitMode::Blocking).done();
+        if self.writes.iter().any(|(region, _)| moves(region)) {
+            return Ok(Attempt::Conflict);
+        }
         let record = self.record()?;
-        let regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
+        let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
+        regions.dedup_by_key(|region| region.id());
         let additions = match engine.observers.by_table() {
             None => Vec::new(),
-            Some(observers) => match observe::ask(&observers, &record, &regions, &rows)? {
-                Observed::Nothing => Vec::new(),
-                Observed::Additions(additions) => additions,
-                Observed::Unlocked(rows) => return Ok(Attempt::Unlocked(rows)),
+            Some(observers) => match observe::ask(&observers, &record, &regions, &rows) {
+                Ok(Observed::Nothing) => Vec::new(),
+                Ok(Observed::Additions(additions)) => additions,
+                Ok(Observed::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
+                Err(_) if regions.iter().any(|region| moves(region)) => {
+                    return Ok(Attempt::Conflict);
+                }
+                Err(error) => return Err(error),
             },
         };
+        // Later additions to these rows follow the transaction's own cells.
+        self.note_timestamps(&mut rows);
         let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;
         // No other commit may come between the check and this one.
         let _latch = engine.freeze_latch.write();
-        let moves = |region: &Region| region.is_replaced() || region.topology_lock.is_locked();
         if regions.iter().any(|region| moves(region)) {
             return Ok(Attempt::Conflict);
         }
@@ -285,9 +294,7 @@ impl Transaction {
         if !additions.is_empty() {
             durability = observe::durability(durability);
         }
-        let committed = commit::commit(engine, record, durability)?;
-        self.note_timestamps(&mut rows);
-        Ok(Attempt::Committed(committed))
+        Ok(Attempt::Committed(commit::commit(engine, record, durability)?))
     }
 
     /// Records the timestamps that later writes to its rows must follow.
@@ -318,6 +325,11 @@ impl Transaction {
         }
         Ok(record)
     }
+}
+
+/// Whether a region was replaced by others or is about to be.
+fn moves(region: &Region) -> bool {
+    region.is_replaced() || region.topology_lock.is_locked()
 }
 
 impl Drop for Transaction {

@@ -303,7 +303,7 @@ fn additions_are_newer_than_a_delete_of_the_same_millisecond_and_no_observer_see
 
 #[test]
 fn changes_that_do_not_go_row_by_row_are_told() {
-    struct Told(Mutex<Vec<TableChange>>);
+    struct Told(Mutex<Vec<TableChange>>, Arc<Table>);
     impl Observer for Told {
         fn columns(&self) -> Columns {
             Columns::all()
@@ -313,6 +313,8 @@ fn changes_that_do_not_go_row_by_row_are_told() {
         }
         fn table_changes(&self, table: &TableName, change: TableChange) {
             assert_eq!(*table, table_name("t"));
+            // No lock of the change is held.
+            let _ = self.1.get(&Get::new("a").unwrap());
             self.0.lock().push(change);
         }
     }
@@ -320,7 +322,7 @@ fn changes_that_do_not_go_row_by_row_are_told() {
     let store = Store::open(dir.path()).unwrap();
     let table = create(&store, "t");
     create(&store, "other");
-    let told = Arc::new(Told(Mutex::default()));
+    let told = Arc::new(Told(Mutex::default(), Arc::clone(&table)));
     store.observe(table.name(), told.clone()).unwrap();
     store.take_snapshot(Snapshot::new("s", table.name().clone()).unwrap()).unwrap();
     store.truncate_region(&table.regions()[0].name().full).unwrap();
@@ -336,6 +338,117 @@ fn changes_that_do_not_go_row_by_row_are_told() {
     create(&store, "t").mutate(&put("a", "q", "1").into()).unwrap();
     use TableChange::{Altered, Dropped, Restored, Truncated};
     assert_eq!(*told.0.lock(), [Truncated, Altered, Restored, Truncated, Dropped]);
+}
+
+#[test]
+fn of_conditional_writes_that_exclude_each_other_one_is_applied() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let to = Arc::clone(&log);
+    // The added row is never locked at first, so every write releases its locks once.
+    observe(&store, &table, move |change, additions| {
+        let row = String::from_utf8_lossy(&change.row);
+        additions.mutate(&to, put(&format!("log of {row}"), "q", "x"));
+        Ok(())
+    });
+    for round in 0..200 {
+        let row = format!("row {round}");
+        let winners = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let (table, row, winners) = (&table, &row, &winners);
+                scope.spawn(move || {
+                    let put = put(row, "q", &writer.to_string()).into();
+                    let applied = table.mutate_if(&Condition::NoRow, &put).unwrap();
+                    winners.fetch_add(applied.is_some().into(), Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(winners.into_inner(), 1, "{row}");
+    }
+}
+
+#[test]
+fn an_addition_to_a_region_out_of_service_is_refused_and_one_that_is_split_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let to = Arc::clone(&log);
+    observe(&store, &table, move |change, additions| {
+        additions.mutate(&to, Put::new(change.row.clone())?.add("f", "q", "x")?);
+        Ok(())
+    });
+    let region = log.regions()[0].name().full.clone();
+    store.unassign_region(&region).unwrap();
+    let refused = table.mutate(&put("a", "q", "1").into()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::RegionTooBusy, "{refused}");
+    let refused = store.transact(|transaction| transaction.mutate(&table, put("a", "q", "1")));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::RegionTooBusy);
+    assert!(get(&table, "a").is_empty());
+    store.assign_region(&region).unwrap();
+    table.mutate(&put("a", "q", "1").into()).unwrap();
+
+    let rows: Vec<String> = (0..500).map(|row| format!("b{row:03}")).collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for row in &rows {
+                table.mutate(&put(row, "q", "1").into()).unwrap();
+            }
+        });
+        for at in ["b100", "b250", "b400"] {
+            while get(&log, at).is_empty() {
+                std::thread::yield_now();
+            }
+            let region = log.region_of(at.as_bytes()).name().full.clone();
+            store.split_region(&region, Some(at.into())).unwrap();
+        }
+    });
+    assert!(rows.iter().all(|row| !get(&log, row).is_empty()));
+}
+
+#[test]
+fn a_transaction_whose_observed_region_is_split_is_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = create(&store, "t");
+    let seen = record(&store, &table);
+    table.mutate(&put("a", "q", "0").into()).unwrap();
+    table.mutate(&put("b", "q", "0").into()).unwrap();
+    seen.lock().clear();
+    let mut tries = 0;
+    store
+        .transact(|transaction| {
+            transaction.mutate(&table, put("a", "q", "1"))?;
+            tries += 1;
+            if tries == 1 {
+                let region = table.region_of(b"a").name().full.clone();
+                store.split_region(&region, Some("b".into()))?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((tries, &seen.lock()[..]), (2, &["a: 0 > 1".to_owned()][..]));
+}
+
+#[test]
+fn each_record_of_a_batch_is_asked_about_again_once_its_rows_are_locked() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let (to, counted) = (Arc::clone(&log), Arc::clone(&calls));
+    observe(&store, &table, move |change, additions| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let count = change.after.counter("f", "n")?.unwrap_or(0);
+        additions.mutate(&to, put(&format!("count {count}"), "q", "x"));
+        Ok(())
+    });
+    let increment = || Increment::new("a").unwrap().add("f", "n", 1).unwrap().into();
+    let outcomes = table.batch((0..10).map(|_| increment()).collect());
+    assert!(outcomes.iter().all(Result::is_ok));
+    assert_eq!((count(&table, "a"), calls.load(Ordering::Relaxed)), (10, 20));
+    assert!((1..=10).all(|n| !get(&log, &format!("count {n}")).is_empty()));
 }
 
 #[test]

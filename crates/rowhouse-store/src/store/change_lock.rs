@@ -1,0 +1,37 @@
+//! The lock that serializes changes of tables and namespaces.
+
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::engine::Engine;
+
+/// The lock of changes. Observers are told of a change after it is released.
+pub(super) struct ChangeLock {
+    lock: Mutex<()>,
+    engine: Arc<Engine>,
+}
+
+/// Prevents changes of tables while it lives.
+pub(crate) struct Changing<'a> {
+    guard: Option<MutexGuard<'a, ()>>,
+    engine: &'a Engine,
+}
+
+impl ChangeLock {
+    pub(super) fn new(engine: Arc<Engine>) -> Self {
+        Self { lock: Mutex::default(), engine }
+    }
+
+    pub(super) fn lock(&self) -> Changing<'_> {
+        Changing { guard: Some(self.lock.lock()), engine: &self.engine }
+    }
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        let noted = self.engine.observers.take_noted();
+        drop(self.guard.take());
+        self.engine.observers.tell(noted);
+    }
+}

@@ -269,14 +269,7 @@ impl<'a> ReadAt<'a> {
                     |dropped_by: &Retention| asked.sees_nothing_dropped(family, dropped_by);
                 point.find(family, sees_nothing).map(Guard::from_inner).map(Some)
             }
-            Self::Pending(pending) => {
-                let current = super_version_at(family, Pending::SEQUENCE)?;
-                Ok(current.map(|current| {
-                    let mut super_version = SuperVersion::clone(&current);
-                    pending.add_to(family, &mut super_version);
-                    Guard::from_inner(Arc::new(super_version))
-                }))
-            }
+            Self::Pending(pending) => super_version_with(family, pending),
         }
     }
 }
@@ -296,4 +289,19 @@ pub(super) fn super_version_at(
         )),
         super_version => Ok(super_version),
     }
+}
+
+/// Returns the current super version with the cells of a commit that is being prepared. Apart from
+/// the other reads, which are hot.
+#[cold]
+fn super_version_with(
+    family: &FamilyStore,
+    pending: &Pending,
+) -> Result<Option<Guard<Arc<SuperVersion>>>> {
+    let current = super_version_at(family, Pending::SEQUENCE)?;
+    Ok(current.map(|current| {
+        let mut super_version = SuperVersion::clone(&current);
+        pending.add_to(family, &mut super_version);
+        Guard::from_inner(Arc::new(super_version))
+    }))
 }

@@ -297,8 +297,8 @@ impl<'a> Alteration<'a> {
     }
 }
 
-/// Appends an edit of `table` that removes `lost`, notes it for the table's observers, then runs `follow`
-/// while no commit is in progress.
+/// Appends an edit of `table` that removes `lost`, notes it for the table's observers, then runs
+/// `follow` while no commit is in progress.
 pub(super) fn without(
     engine: &Arc<Engine>,
     lost: &[Arc<FamilyStore>],

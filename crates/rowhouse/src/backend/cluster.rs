@@ -262,7 +262,7 @@ impl Cluster {
         };
         if first.value().is_empty() {
             return Err(Error::unsupported(format!(
-                "a cluster takes an empty value for none, so the first column of a row that is inserted \
+                "a cluster treats an empty value as absent, so the first column of an inserted row \
                  must have a value: column={}:{}",
                 escape(first.family()),
                 escape(first.qualifier())

@@ -10,7 +10,9 @@ use rowhouse_model::{
     Increment, Mutation, Put, Result, Row, RowCondition, RowRange, Scan, Snapshot, TableDescriptor,
     TableName, Timestamp,
 };
-use rowhouse_store::{Additions, Observer, RowChange, Store, Table, TableChange};
+use rowhouse_store::{
+    Additions, CompactionSettings, Observer, RowChange, Settings, Store, Table, TableChange,
+};
 
 fn table_name(name: &str) -> TableName {
     TableName::parse(name).unwrap()
@@ -277,11 +279,13 @@ fn an_observer_whose_rows_change_at_each_attempt_gets_all_rows_locked() {
         additions.mutate(&to, put(&format!("row {call}"), "q", "x"));
         Ok(())
     });
-    for attempts in [4, 8] {
+    for _ in 0..50 {
         table.mutate(&put("a", "q", "1").into()).unwrap();
-        assert_eq!(calls.load(Ordering::Relaxed), attempts);
-        assert_eq!(value(&get(&other, &format!("row {}", attempts - 1)), "q"), "x");
+        let last = calls.load(Ordering::Relaxed) - 1;
+        assert_eq!(value(&get(&other, &format!("row {last}")), "q"), "x");
     }
+    // Four attempts each, or fewer where a row shares the lock of another by chance.
+    assert!((190..=200).contains(&calls.load(Ordering::Relaxed)), "{calls:?}");
 }
 
 #[test]
@@ -447,7 +451,9 @@ fn each_record_of_a_batch_is_asked_about_again_once_its_rows_are_locked() {
     let increment = || Increment::new("a").unwrap().add("f", "n", 1).unwrap().into();
     let outcomes = table.batch((0..10).map(|_| increment()).collect());
     assert!(outcomes.iter().all(Result::is_ok));
-    assert_eq!((count(&table, "a"), calls.load(Ordering::Relaxed)), (10, 20));
+    assert_eq!(count(&table, "a"), 10);
+    // By chance a row shares the lock of another.
+    assert!((17..=20).contains(&calls.load(Ordering::Relaxed)), "{calls:?}");
     assert!((1..=10).all(|n| !get(&log, &format!("count {n}")).is_empty()));
 }
 
@@ -522,7 +528,11 @@ proptest! {
         writes in prop::collection::vec(write(), 1..25),
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).unwrap();
+        // A compaction that drops a delete marker changes rows without a write: it uncovers puts
+        // with older timestamps that came after the delete.
+        let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+        let settings = Settings { compaction, ..Settings::default() };
+        let store = Store::builder(dir.path()).settings(settings).open().unwrap();
         let (table, mirror) = (create(&store, "t"), create(&store, "mirror"));
         let to = Arc::clone(&mirror);
         observe(&store, &table, move |change, additions| {

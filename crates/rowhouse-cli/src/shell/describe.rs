@@ -25,14 +25,14 @@ const FAMILY_ATTRIBUTES: [(&str, &str); 12] = [
 /// The number of seconds that means FOREVER.
 pub(crate) const TTL_FOREVER: i64 = i32::MAX as i64;
 
-/// `name, {TABLE_ATTRIBUTES => {…}}`.
+/// Returns a table in the form `name, {TABLE_ATTRIBUTES => {…}}`.
 pub(crate) fn table(descriptor: &TableDescriptor) -> String {
     let mut metadata: BTreeMap<String, String> = BTreeMap::new();
     let mut parts = Vec::new();
     for (name, value) in &descriptor.attributes {
         let name = escape(name);
         if name == "IS_META" {
-            // Only hbase:meta has it; every other table of a Java client has it as false.
+            // Java clients set it to false on every table except hbase:meta.
             continue;
         }
         if is_reserved(&name) || name.starts_with("coprocessor$") {
@@ -53,7 +53,7 @@ pub(crate) fn table(descriptor: &TableDescriptor) -> String {
     format!("{name}, {{TABLE_ATTRIBUTES => {{{}}}}}", parts.join(", "))
 }
 
-/// `{NAME => …, …}`.
+/// Returns a family in the form `{NAME => …, …}`.
 pub(crate) fn family(family: &FamilyDescriptor) -> String {
     let mut parts = vec![format!("NAME => '{}'", String::from_utf8_lossy(family.name()))];
     for (name, default) in FAMILY_ATTRIBUTES {
@@ -82,7 +82,7 @@ pub(crate) fn family(family: &FamilyDescriptor) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Returns whether an attribute has a name like HBase's own; all others are METADATA.
+/// Returns whether an attribute has a name like HBase's own. All others are shown as METADATA.
 fn is_reserved(name: &str) -> bool {
     name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_')
 }
@@ -93,7 +93,7 @@ fn hash(pairs: &BTreeMap<String, String>) -> String {
     format!("{{{}}}", pairs.join(", "))
 }
 
-/// Returns a value as text, with other bytes as `\xHH`.
+/// Returns a value as text; if it is not printable UTF-8, with bytes as `\xHH`.
 fn shown(value: &[u8]) -> String {
     match std::str::from_utf8(value) {
         Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
@@ -101,6 +101,7 @@ fn shown(value: &[u8]) -> String {
     }
 }
 
+/// Returns a value as text, with units where HBase's shell shows them.
 fn with_unit(name: &str, value: &[u8]) -> String {
     let text = shown(value);
     match (name, text.parse()) {
@@ -110,7 +111,7 @@ fn with_unit(name: &str, value: &[u8]) -> String {
     }
 }
 
-/// `86400 SECONDS (1 DAY)`.
+/// Returns an interval in the form `86400 SECONDS (1 DAY)`.
 fn interval(seconds: i64) -> String {
     if seconds == TTL_FOREVER {
         return "FOREVER".into();
@@ -133,7 +134,7 @@ fn interval(seconds: i64) -> String {
     format!("{seconds} SECONDS ({})", parts.join(" "))
 }
 
-/// `65536 B (64KB)`.
+/// Returns a size in the form `65536 B (64KB)`.
 fn size(bytes: i64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");

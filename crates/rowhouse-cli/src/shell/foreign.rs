@@ -10,6 +10,7 @@ pub(super) fn alternative_to(name: &str) -> Option<&'static str> {
     ABSENT.iter().find(has).map(|(_, instead)| *instead)
 }
 
+/// Names of HBase's commands, separated by spaces, and the alternative to them.
 const ABSENT: [(&str, &str); 23] = [
     (
         "add_peer append_peer_exclude_namespaces append_peer_exclude_tableCFs append_peer_namespaces

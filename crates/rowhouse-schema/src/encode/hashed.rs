@@ -41,7 +41,7 @@ impl Hashed {
         Ok(Value::Hashed(stored))
     }
 
-    /// Returns the bytes of a value's digest that keys hold.
+    /// Returns the stored hash of a value: the first bytes of its digest.
     pub(crate) fn stored(&self, value: &Value) -> Result<Vec<u8>, String> {
         let mut canonical = Vec::new();
         self.of.put_canonical(value, &mut canonical)?;
@@ -56,8 +56,8 @@ impl Hashed {
 }
 
 impl HashFunction {
-    /// Returns the function with the same name for values of a type; `None` if Java's is not
-    /// defined for them.
+    /// Returns the variant of the function for values of a type. Only Java's `hashCode()` has
+    /// variants; `None` if it is not defined for the type.
     pub(crate) fn of(self, field_type: &FieldType) -> Option<Self> {
         if !self.is_java() {
             return Some(self);

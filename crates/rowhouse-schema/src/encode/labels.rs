@@ -16,7 +16,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Parses the text between the parentheses. An error has its offset.
+    /// Parses the text between the parentheses. An error comes with its offset in the text.
     pub(crate) fn parse(text: &str) -> Result<Self, (usize, String)> {
         let mut list: Vec<(String, u8)> = Vec::new();
         let mut at = 0;
@@ -61,7 +61,7 @@ impl Labels {
         self.iter().find(|(_, known)| *known == byte).map(|(label, _)| label)
     }
 
-    /// Returns the label of a byte as a value, null if there is none.
+    /// Returns the label of a byte as a value; null if the byte has no label.
     pub(crate) fn value(&self, byte: u8) -> Value {
         self.label(byte).map_or(Value::Null, Value::from)
     }

@@ -1,8 +1,9 @@
-//! The types of fields and the encodings of their values, one file per kind with both directions.
+//! The types of fields and the encodings of their values. Each file has one kind of encoding, for
+//! both directions.
 //!
-//! A [`Codec`] is made of a type and its modifiers once, when the template is parsed; encoding and
-//! decoding look nothing up. The planner (`plan/`) queries codecs for the properties it needs,
-//! never for the type.
+//! A [`Codec`] is built from a type and its modifiers once, when the template is parsed, so that
+//! encoding and decoding need no lookups. The planner (`plan/`) asks codecs for the properties that
+//! it needs, never for the type.
 
 mod calendar;
 mod content;
@@ -60,7 +61,7 @@ pub(crate) use terminated::Terminated;
 /// The codec of the values of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Codec {
-    /// The byte before the value's own bytes.
+    /// The byte before the value's own bytes, if there is one, and the byte of null.
     pub(crate) lead: Marker,
     pub(crate) body: Body,
 }
@@ -81,8 +82,8 @@ pub(crate) enum Body {
 }
 
 impl Codec {
-    /// Creates the codec of a field; `end` is its end if it is open. Returns an error if the
-    /// modifiers cannot be applied.
+    /// Creates the codec of a field. `end` is where its values end if their encoding does not
+    /// determine it. Returns an error if the modifiers cannot be applied.
     pub(crate) fn new(
         field_type: &FieldType,
         modifiers: &Modifiers,
@@ -100,7 +101,7 @@ impl Codec {
         Ok(Self { lead, body })
     }
 
-    /// Creates a codec without null and without a byte before values.
+    /// Creates a codec whose values are never null and have no byte before them.
     pub(crate) fn of(body: Body) -> Self {
         Self { lead: Marker::default(), body }
     }
@@ -124,7 +125,8 @@ impl Codec {
         width.map(|width| self.lead.len() + width)
     }
 
-    /// Marks a field with a separator as one that only such fields follow.
+    /// Marks a field with a separator as part of the template's tail: only fields with separators
+    /// follow it.
     pub(crate) fn in_tail(mut self) -> Self {
         if let Some(separated) = self.separated_mut() {
             separated.in_tail = true;
@@ -132,7 +134,7 @@ impl Codec {
         self
     }
 
-    /// Returns the separators of the field, if it has them.
+    /// Returns the codec of the field's separator, if it has one.
     pub(crate) fn separated(&self) -> Option<&Separated> {
         match &self.body {
             Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
@@ -151,7 +153,8 @@ impl Codec {
         }
     }
 
-    /// Returns the separators, if the field is in the tail, at whose end keys are cut off.
+    /// Returns the codec of the field's separator if the field is in the tail, whose separators are
+    /// omitted at the end of a key.
     pub(crate) fn tail(&self) -> Option<&Separated> {
         self.separated().filter(|separated| separated.in_tail)
     }
@@ -167,7 +170,7 @@ impl Codec {
         }
     }
 
-    /// The end of the field, if it has none of its own.
+    /// Returns where values end, if their encoding does not determine it.
     pub(crate) fn end(&self) -> Option<&End> {
         match &self.body {
             Body::Sequence(Sequence { container: Container::Open(end), .. }) => Some(end),
@@ -218,7 +221,7 @@ impl Codec {
         out.extend(self.lead.value);
     }
 
-    /// Checks that a value is of the field's kind, even if a key cannot hold it.
+    /// Checks the kind of a value, not whether a key can hold it.
     fn check_kind(&self, value: &Value) -> Result<(), String> {
         match &self.body {
             Body::Sequence(Sequence { content, .. }) if content.is_restricted() => {
@@ -275,8 +278,8 @@ impl Codec {
         }
     }
 
-    /// Appends a value's bytes before any modifier, which are the input of buckets and hashes;
-    /// nothing for null.
+    /// Appends a value's canonical bytes: those without modifiers, which buckets and hashes take as
+    /// input. Appends nothing for null.
     pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match value {
             Value::Null => Ok(()),

@@ -22,7 +22,7 @@ pub(crate) struct Number {
     pub(crate) domain: OrdinalDomain,
     /// Keys hold the number rounded down to a multiple of this one.
     step: Option<i128>,
-    /// How many ticks the local clock, to which steps are aligned, is ahead of the numbers.
+    /// Steps are aligned to local time, which is this many ticks ahead of the numbers.
     phase: i128,
     calendar: Option<Calendar>,
     /// For `desc`: keys hold this number minus the value.
@@ -49,13 +49,14 @@ pub struct PlainNumber {
     pub unit: Option<TimeUnit>,
 }
 
-/// The bytes of a number before any modifier, which are the input of hashes.
+/// The encoding of a number without modifiers, which hashes take as input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Canonical {
     /// Big-endian two's complement.
     Integer(u8),
     /// Big-endian IEEE 754.
     Float(u8),
+    /// This many decimal digits.
     Digits(u8),
     /// Another system's encoding in ascending order.
     Foreign,
@@ -169,7 +170,8 @@ impl Number {
         !self.form.reversed && self.order_break().is_none()
     }
 
-    /// The number where the order of keys breaks, if the encodings of the numbers form two halves.
+    /// Returns the break in the order of keys, if the encoding puts negative numbers after all
+    /// others.
     pub(crate) fn order_break(&self) -> Option<OrderBreak> {
         match self.form.shape {
             Shape::Foreign(mapping) => mapping.order_break(),
@@ -243,8 +245,8 @@ impl Number {
         })
     }
 
-    /// Rounds a number of the domain down to the number that keys hold. Below the first step that
-    /// is the minimum.
+    /// Rounds a number of the domain down to the number that keys hold. Numbers below the first
+    /// step are rounded down to the minimum.
     pub(crate) fn floor(&self, number: i128) -> i128 {
         match self.step {
             Some(step) => {
@@ -269,7 +271,7 @@ impl Number {
         self.form.write(self.mirror.map_or(packed, |mirror| mirror - packed), out);
     }
 
-    /// Appends the number's bytes before any modifier.
+    /// Appends the number's bytes without modifiers.
     pub(crate) fn put_canonical(&self, number: i128, out: &mut Vec<u8>) {
         match self.canonical {
             Canonical::Integer(bytes) => {
@@ -293,7 +295,7 @@ impl Number {
         self.floor(high).abs_diff(self.floor(low)).div_ceil(step).saturating_add(1)
     }
 
-    /// Returns one number for each stored number from `low` to `high`.
+    /// Returns one number for each different stored number from `low` to `high`.
     pub(crate) fn each(&self, low: i128, high: i128) -> impl Iterator<Item = i128> {
         let known = move |number: &i128| self.domain.is_known(*number);
         let next = move |number: &i128| self.following(*number).filter(|next| *next <= high);

@@ -20,14 +20,15 @@ use crate::wal::is_segment;
 /// before the copy, and reads back and checks the copy.
 ///
 /// # Errors
-/// As [`check`](crate::check); `Corruption` if either is damaged; `InvalidRequest` if `into`
-/// exists; `Io`.
+/// Those of [`check`](crate::check); `Corruption` if the store or the copy is damaged;
+/// `InvalidRequest` if `into` exists; `Io`.
 pub fn copy_store(
     from: impl AsRef<Path>,
     into: impl AsRef<Path>,
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<CopyReport> {
     let (from, into) = (from.as_ref(), into.as_ref());
+    // Holds the store's lock, if it has one, so that no other process opens it during the copy.
     let held = ReadOnlyDirectory::at(from)?;
     let target = Target::create(into)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(from));

@@ -1,4 +1,4 @@
-//! HFiles of which only the blocks are readable: a salvage reads them one by one.
+//! Salvage of HFiles in which only data blocks are readable: it reads the blocks one by one.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -66,7 +66,7 @@ fn bytes_of(disk: &SimulatedDisk, path: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns the rows whose keys occur in some bytes.
+/// Returns the rows whose keys occur in `bytes`.
 fn rows_in(bytes: &[u8]) -> BTreeSet<u32> {
     let has = |row: &u32| bytes.windows(5).any(|at| at == format!("row{row:02}").as_bytes());
     (0..ROWS).filter(has).collect()
@@ -123,12 +123,12 @@ fn damage_outside_the_data_blocks_of_a_file_costs_no_cell() {
     let blocks = data_blocks(&bytes);
     assert!(blocks.len() > 5, "{blocks:?}");
     let mut places = 0;
-    // An odd step, so that each bit is flipped.
+    // An odd step, so that every bit of a byte gets its turn.
     for at in (0..bytes.len()).step_by(3) {
         if blocks.iter().any(|block| block.contains(&at)) {
             continue;
         }
-        // A sample of the zeros in the trailer.
+        // The trailer has many zeros: a sample of them is enough.
         if bytes[at] == 0 && at % 16 != 0 {
             continue;
         }

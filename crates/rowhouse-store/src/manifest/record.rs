@@ -22,11 +22,12 @@ pub(super) const LEN_SYNCED: u32 = u32::MAX;
 pub(super) struct FileHeader {
     /// Which of the two copies the file is, for messages.
     path: &'static str,
-    /// A random number in the checksum of every record header; `None` when the header is
-    /// unreadable.
+    /// A random number that the checksum of every record header covers; `None` when the file
+    /// header is unreadable.
     epoch: Option<u64>,
     pub(super) boot_id: [u8; 16],
-    /// How often the manifest has been rewritten; 0 in files of versions without a copy.
+    /// The number of times the manifest has been rewritten; 0 in files of versions that kept only
+    /// one copy.
     pub(super) generation: u32,
 }
 
@@ -68,7 +69,7 @@ impl FileHeader {
     /// Decodes the header of a whole file.
     ///
     /// # Errors
-    /// Damage; `Unsupported` for a file of another version.
+    /// `Corruption` for a damaged header; `Unsupported` for a file of another version.
     pub(super) fn decode(path: &'static str, bytes: &[u8]) -> Result<Self> {
         let Some(header) = bytes.first_chunk::<FILE_HEADER_LEN>() else {
             return Err(damaged(path, 0, "it is shorter than its header"));
@@ -95,18 +96,18 @@ impl FileHeader {
         Ok(Self { path, epoch: Some(epoch), boot_id, generation })
     }
 
-    /// Adds the record of `edit`, for offset `at` of the file.
+    /// Appends the record of `edit`, which will be at offset `at` of the file.
     pub(super) fn put_edit(&self, bytes: &mut Vec<u8>, at: u64, edit: &Edit) {
         self.put_payload(bytes, at, &edit.encode_to_vec());
     }
 
-    /// Adds the record of an encoded edit. No edit is empty: a length of 0 would be an end mark.
+    /// Appends the record of an encoded edit. No edit is empty: a length of 0 would be an end mark.
     pub(super) fn put_payload(&self, bytes: &mut Vec<u8>, at: u64, payload: &[u8]) {
         self.put_record_header(bytes, at, payload.len() as u32, crc32c::crc32c(payload));
         bytes.put_slice(payload);
     }
 
-    /// Adds an end mark; `len` is [`LEN_END`] or [`LEN_SYNCED`].
+    /// Appends an end mark; `len` is [`LEN_END`] or [`LEN_SYNCED`].
     pub(super) fn put_end(&self, bytes: &mut Vec<u8>, at: u64, len: u32) {
         self.put_record_header(bytes, at, len, 0);
     }
@@ -120,8 +121,8 @@ impl FileHeader {
     /// Reads the record or end mark at offset `at` of the file.
     ///
     /// # Errors
-    /// `Corruption` for a whole record that holds no edit, `Unsupported` for an edit of an unknown
-    /// kind.
+    /// `Corruption` for a record whose checksums match but whose edit cannot be decoded;
+    /// `Unsupported` for an edit of an unknown kind.
     pub(super) fn at(&self, whole: &Bytes, at: usize) -> Result<EditRead> {
         let (len, crc) = match self.record_at(whole, at) {
             None => return Ok(EditRead::Nothing("a record header fails its checksum")),
@@ -172,8 +173,8 @@ impl FileHeader {
         Ok(edit)
     }
 
-    /// Computes the checksum of a record header. It covers the record's offset and file, so that
-    /// neither a record that was moved nor one of an earlier file matches.
+    /// Computes the checksum of a record header. It also covers the record's offset and the file's
+    /// epoch, so that a record that was moved or is left from an earlier file does not match.
     fn record_crc(&self, at: u64, len: u32, crc: u32) -> u32 {
         let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&self.epoch.unwrap_or_default().to_le_bytes());

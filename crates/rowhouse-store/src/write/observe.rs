@@ -15,8 +15,7 @@ impl Additions {
     /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
     /// crash, together with the observed change. It sees the effects of the observed change and of
     /// mutations added before it. No observer sees it. It has the durability of the observed
-    /// change;
-    /// `SKIP_WAL` counts as `ASYNC_WAL`.
+    /// change; `SKIP_WAL` counts as `ASYNC_WAL`.
     pub fn mutate(&mut self, table: &Arc<Table>, mutation: impl Into<Mutation>) {
         self.mutations.push((Arc::<Table>::clone(table), mutation.into()));
     }

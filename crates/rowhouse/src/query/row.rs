@@ -156,8 +156,8 @@ impl QueryRow {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a name that is not a column with a single qualifier, and for a cell
-    /// that does not fit the column's type, with the [`CellMismatch`] as its source; as
+    /// `InvalidRequest` if `name` is not a declared column with a single qualifier, or if the cell
+    /// does not fit the column's type (the source is then a [`CellMismatch`]). Also the errors of
     /// [`Table::column_schema`].
     ///
     /// [`Table::column_schema`]: crate::Table::column_schema
@@ -170,8 +170,8 @@ impl QueryRow {
         Ok(cell.map(|cell| column.decode_value(cell.value())).transpose()?)
     }
 
-    /// Returns the cells of a declared column whose qualifiers contain data: the fields and the
-    /// newest value of each qualifier, ordered by qualifier.
+    /// Returns the cells of a declared column whose qualifiers have fields: for each qualifier its
+    /// fields and its newest value, ordered by qualifier.
     ///
     /// ```
     /// # use rowhouse::query::QueryRow;
@@ -187,8 +187,9 @@ impl QueryRow {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a name that is not such a column; as [`Table::column_schema`]. An item
-    /// is an error if a cell's qualifier has the column's prefix but the cell does not fit.
+    /// `InvalidRequest` if `name` is not such a column, and the errors of
+    /// [`Table::column_schema`]. An item is an error if a cell's qualifier has the column's prefix
+    /// but the cell does not fit.
     ///
     /// [`Table::column_schema`]: crate::Table::column_schema
     pub fn columns<'r>(

@@ -13,7 +13,7 @@ use super::{OutputFormat, PrintResult};
 use crate::counted::counted;
 use crate::shell::timestamp;
 
-/// Prints the page.
+/// Prints the summary of a file.
 pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut impl Write) -> PrintResult {
     let counted = CellCounts::of(file)?;
     match shown.json {
@@ -193,7 +193,8 @@ const NUMBERS: [&str; 16] = [
     "hfile.TAGS_COMPRESSED",
 ];
 
-/// Returns a value of file info as text: a number if its name has one, otherwise its bytes.
+/// Returns a value of file info as text: as a number or boolean if [`NUMBERS`] has its name,
+/// otherwise as escaped bytes.
 fn info_value(name: &[u8], value: &[u8]) -> String {
     let long =
         |at: usize| value.get(at..)?.first_chunk::<8>().map(|long| i64::from_be_bytes(*long));

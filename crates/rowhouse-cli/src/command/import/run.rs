@@ -12,7 +12,7 @@ use super::bar::RowBar;
 use super::report;
 use crate::command::{CommandResult, database_url};
 
-/// Imports rows.
+/// Imports rows and prints a summary.
 pub(super) fn run(args: &ImportArgs) -> CommandResult {
     if args.rows.sorted && Holder::of(&args.data)?.is_some() {
         return Err(Error::invalid(format!(
@@ -67,7 +67,7 @@ async fn import(args: &ImportArgs, bar: &SharedBar) -> Result<Summary> {
     Ok(summary)
 }
 
-/// The bar, which the thread of the import draws.
+/// The progress bar, shared with the import's thread, which draws it.
 #[derive(Clone, Default)]
 struct SharedBar(Arc<Mutex<RowBar>>);
 
@@ -81,5 +81,5 @@ impl SharedBar {
     }
 }
 
-/// The exit status if all rows are written except rejected ones.
+/// The exit status if some rows are rejected and all others are written.
 const REJECTED: u8 = 3;

@@ -42,8 +42,8 @@ impl Notation {
     }
 }
 
-/// Returns a value as queries write it, on one line: texts in single quotes; characters that would
-/// break the line or move a terminal's cursor as `\xHH`.
+/// Returns a value on one line, as queries write it: texts are in single quotes, and characters
+/// that would break the line or move a terminal's cursor are written `\xHH`.
 pub(super) fn text(value: &Value, zone: Zone) -> String {
     match value {
         Value::Text(content) => format!("'{}'", escape_line(content).replace('\'', "''")),
@@ -77,7 +77,7 @@ pub(super) fn json(value: &Value, zone: Zone) -> Json {
     }
 }
 
-/// Returns the number, if it fits 64 bits, or its digits as text.
+/// Returns `fitting`, the number in 64 bits, if there is one; otherwise its digits as text.
 fn number_or_text(number: impl ToString, fitting: Option<Json>) -> Json {
     fitting.unwrap_or_else(|| number.to_string().into())
 }

@@ -12,13 +12,13 @@ impl Fault {
         Self { at, message: message.into() }
     }
 
-    /// Returns the line of the script that contains it, counted from 0.
+    /// Returns the line of the script that contains the error, counted from 0.
     pub(crate) fn line(&self, script: &str) -> u64 {
         let before = script.get(..self.at).unwrap_or(script);
         before.matches('\n').count() as u64
     }
 
-    /// Returns the message, the line, and a caret under the character.
+    /// Returns the message, the line, and a caret under the position of the error.
     pub(crate) fn in_script(&self, script: &str) -> String {
         let before = script.get(..self.at).unwrap_or(script);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

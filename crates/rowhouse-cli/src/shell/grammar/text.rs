@@ -2,11 +2,11 @@
 
 use super::fault::Fault;
 
-/// Bytes of a text and the offset after its closing quote; `None` when it does not end.
+/// The bytes of a text and the offset after its closing quote; `None` if that quote is missing.
 type Text = Option<(Vec<u8>, usize)>;
 
-/// Parses a text in single quotes after the opening one: every character stands for itself, except
-/// in `\'` and `\\`.
+/// Parses a text in single quotes; `at` is the offset after the opening quote. Every character
+/// stands for itself, except in `\'` and `\\`.
 pub(super) fn single_quoted(script: &str, mut at: usize) -> Result<Text, Fault> {
     let bytes = script.as_bytes();
     let mut text = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn single_quoted(script: &str, mut at: usize) -> Result<Text, Fault> 
     Ok(None)
 }
 
-/// Parses a text in double quotes after the opening one.
+/// Parses a text in double quotes; `at` is the offset after the opening quote.
 pub(super) fn double_quoted(script: &str, mut at: usize) -> Result<Text, Fault> {
     let bytes = script.as_bytes();
     let mut text = Vec::new();
@@ -68,7 +68,7 @@ fn escaped(script: &str, at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> 
             Ok(at + 1 + digits.len())
         }
         'u' => unicode(script, at, end, text),
-        // The backslash removes the line end.
+        // A backslash at the end of a line joins it with the next one.
         '\n' => Ok(end),
         _ => {
             match letter {
@@ -113,7 +113,8 @@ fn unicode(script: &str, at: usize, end: usize, text: &mut Vec<u8>) -> Result<us
     Ok(end + 4)
 }
 
-/// Returns the longest prefix of at most `max` characters that are all `wanted`; ASCII only.
+/// Returns the longest prefix of at most `max` characters that are all `wanted`. These must be
+/// ASCII.
 fn leading(text: &str, max: usize, wanted: impl Fn(char) -> bool) -> &str {
     let len = text.chars().take(max).take_while(|&c| wanted(c)).count();
     &text[..len]

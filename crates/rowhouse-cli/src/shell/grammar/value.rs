@@ -8,7 +8,7 @@ use rowhouse::key::escape;
 /// One argument of a command, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// A text; bytes, since double quotes can express any.
+    /// A text. It holds bytes, because escapes in double quotes can express any byte.
     Text(Bytes),
     /// A whole number.
     Integer(i64),
@@ -28,7 +28,8 @@ pub(crate) enum Value {
 pub(crate) type Hash = Vec<(String, Value)>;
 
 impl Value {
-    /// Returns the bytes into which HBase's shell converts the value where it expects a text.
+    /// Returns the bytes into which HBase's shell converts the value where it expects a text, or
+    /// `None` for nil, arrays and hashes.
     pub(crate) fn to_bytes(&self) -> Option<Bytes> {
         match self {
             Self::Text(bytes) => Some(bytes.clone()),

@@ -1,7 +1,7 @@
 //! The column in a command: `family:qualifier`, or the name that the table declares for it.
 //!
-//! A name has no `:`. A text without one is a family in HBase's shell, and remains so if the table
-//! has such a family.
+//! A name has no `:`. In HBase's shell a text without `:` is a family. It is one here too if the
+//! table has a family of that name.
 
 use rowhouse::key::escape;
 use rowhouse::schema::{Column, ColumnSchema};
@@ -40,7 +40,7 @@ pub(super) enum WrittenColumn {
 }
 
 impl WrittenColumn {
-    /// Takes the third argument of a call. Errors that do not depend on the table are reported now.
+    /// Takes the third argument of a call. Reports the errors that do not depend on the table.
     pub(super) fn of(call: &Call) -> Result<Self> {
         if let Some(Value::Hash(pairs)) = call.arguments.get(2)
             && let [(name, Value::Hash(fields))] = &pairs[..]
@@ -113,8 +113,8 @@ impl WrittenColumn {
         self.place(session, table).await
     }
 
-    /// Returns the family and qualifier of a cell to put, and its value: for a declared column, one
-    /// of the column's type.
+    /// Returns the family, qualifier and value of a cell to put. The value of a declared column is
+    /// encoded by the column's type.
     pub(super) async fn cell<W>(
         &self,
         session: &Session<W>,
@@ -144,7 +144,7 @@ impl WrittenColumn {
     }
 }
 
-/// Returns the declared column of this name, and its qualifier with these fields.
+/// Returns the declared column of this name, and the qualifier that has these fields.
 fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Column, Bytes)> {
     let declared = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
     let column = declared.iter().find(|column| column.name() == name);
@@ -176,8 +176,8 @@ async fn named<'t, W>(
     Ok((!is_family).then_some(column))
 }
 
-/// Returns the family and qualifier of a column given as bytes or by its name; only the family for
-/// a name of many qualifiers.
+/// Returns the family and qualifier of a column given as `family:qualifier` or by its declared
+/// name; only the family if the declared column has many qualifiers.
 async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
     match named(session, table, text).await? {
         Some(column) => {
@@ -188,7 +188,7 @@ async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<C
     }
 }
 
-/// As [`place`], for a column to be changed: a name of many qualifiers is refused.
+/// As [`place`], for a column to be written: a declared column with many qualifiers is refused.
 async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
     if let Some(column) = named(session, table, text).await?
         && column.qualifier().is_none()
@@ -198,7 +198,7 @@ async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Resu
     place(session, table, text).await
 }
 
-/// Parses a value in the notation of the column's type; non-text values are bytes.
+/// Parses a value in the notation of the column's type; one that is not UTF-8 is taken as bytes.
 fn typed(column: &Column, value: &[u8]) -> rowhouse::Result<FieldValue> {
     match std::str::from_utf8(value) {
         Ok(text) => column.parse_value(text),
@@ -206,6 +206,7 @@ fn typed(column: &Column, value: &[u8]) -> rowhouse::Result<FieldValue> {
     }
 }
 
+/// Refuses a column with many qualifiers where one is needed.
 fn many<T>(column: &Column) -> Result<T> {
     said(format!(
         "`{name}` has many qualifiers, those of {}: name one by its fields, {{{name} => {{FIELD => value}}}}, or as '{}:…'",
@@ -222,7 +223,8 @@ pub(super) struct WrittenColumns {
 }
 
 impl WrittenColumns {
-    /// Takes those of COLUMN, of COLUMNS, and those named outside the hash; and FORMATTER.
+    /// Takes the columns of COLUMN, of COLUMNS and of the arguments outside the hash, and the
+    /// converter of FORMATTER.
     pub(super) fn take(options: &mut Options, outside: Vec<Value>) -> Result<Self> {
         let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), outside];
         let mut converters = Converters::take(options)?;

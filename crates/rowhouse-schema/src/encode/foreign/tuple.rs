@@ -53,16 +53,17 @@ const fn binary(bytes: u8) -> Shape {
 /// The code of zero. The next codes are those of positive numbers of one to eight bytes, the
 /// previous ones those of negative numbers.
 const ZERO: u8 = 0x14;
-/// The codes of numbers with more bytes, whose count follows; for negative numbers it is
-/// complemented.
+/// The codes of numbers of more than eight bytes. The number of bytes follows the code; it is
+/// complemented for negative numbers.
 const POSITIVE_LONG: u8 = 0x1D;
 const NEGATIVE_LONG: u8 = 0x0B;
 /// The greatest length in bytes that has a code of its own.
 const SHORT_MAX: usize = 8;
-/// The bytes that 38 digits need.
+/// The maximum length in bytes: 38 digits need 16.
 const LEN_MAX: usize = 16;
 
-/// Appends a whole number in as few bytes as possible, complemented for a negative number.
+/// Appends a whole number in as few bytes as possible; the bytes of a negative number are the
+/// complement of its absolute value.
 pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
     let size = number.unsigned_abs();
     let len = LEN_MAX - size.leading_zeros() as usize / 8;
@@ -77,7 +78,7 @@ pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes.to_be_bytes()[LEN_MAX - len..]);
 }
 
-/// The number of bytes of a whole number that begins with these.
+/// Returns the encoded length of a whole number, including its code, from its first two bytes.
 pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     let [Some(code), count] = head else { return Err("not a code of a whole number") };
     let long = |count: Option<u8>| match count.map(usize::from) {
@@ -93,7 +94,7 @@ pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> 
     }
 }
 
-/// Decodes a whole number from bytes of the right length.
+/// Decodes a whole number from all of its bytes. `None` if it does not fit an `i128`.
 pub(super) fn read_integer(bytes: &[u8]) -> Option<i128> {
     let (&code, rest) = bytes.split_first()?;
     let rest = if matches!(code, POSITIVE_LONG | NEGATIVE_LONG) { rest.get(1..)? } else { rest };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
-use rowhouse_model::{Columns, Mutation, Result, Row, TableName};
+use rowhouse_model::{Bytes, Columns, Mutation, Result, Row, TableName};
 
 /// Sees each change of a table's rows before it is committed.
 ///
@@ -45,7 +45,7 @@ pub struct RowChange {
     /// The row's table.
     pub table: TableName,
     /// The row key.
-    pub row: rowhouse_model::Bytes,
+    pub row: Bytes,
     /// The newest visible versions of the observer's columns before the change.
     pub before: Row,
     /// The same after the change.
@@ -84,7 +84,21 @@ pub(crate) type ObserversByTable = HashMap<TableName, Vec<Arc<dyn Observer>>>;
 pub(crate) struct Observers {
     by_table: ArcSwapOption<ObserversByTable>,
     changing: Mutex<()>,
-    noted: Mutex<Vec<(TableName, TableChange)>>,
+    noted: Mutex<Vec<Noted>>,
+}
+
+/// A change of a table that its observers are to be told of.
+pub(crate) struct Noted {
+    table: TableName,
+    change: TableChange,
+    observers: Vec<Arc<dyn Observer>>,
+}
+
+impl Noted {
+    /// Tells the observers.
+    pub(crate) fn tell(&self) {
+        self.observers.iter().for_each(|observer| observer.table_changes(&self.table, self.change));
+    }
 }
 
 impl Observers {
@@ -105,29 +119,20 @@ impl Observers {
         self.by_table().is_some_and(|by_table| by_table.contains_key(table))
     }
 
-    /// Notes a change of a table, to be told once the locks of the change are released.
+    /// Notes a change of a table, to be told once the locks of the change are released. The
+    /// observers of a dropped table are removed at once: a table of the same name may follow.
     pub(crate) fn note(&self, table: &TableName, change: TableChange) {
-        if self.observe(table) {
-            self.noted.lock().push((table.clone(), change));
+        let Some(by_table) = self.by_table() else { return };
+        let Some(observers) = by_table.get(table).cloned() else { return };
+        if change == TableChange::Dropped {
+            self.change(|by_table| _ = by_table.remove(table));
         }
+        self.noted.lock().push(Noted { table: table.clone(), change, observers });
     }
 
     /// Returns the noted changes.
-    pub(crate) fn take_noted(&self) -> Vec<(TableName, TableChange)> {
+    pub(crate) fn take_noted(&self) -> Vec<Noted> {
         std::mem::take(&mut self.noted.lock())
-    }
-
-    /// Tells changes to the observers of their tables.
-    pub(crate) fn tell(&self, noted: Vec<(TableName, TableChange)>) {
-        for (table, change) in noted {
-            let Some(by_table) = self.by_table() else { return };
-            for observer in by_table.get(&table).into_iter().flatten() {
-                observer.table_changes(&table, change);
-            }
-            if change == TableChange::Dropped {
-                self.change(|by_table| _ = by_table.remove(&table));
-            }
-        }
     }
 
     fn change(&self, change: impl FnOnce(&mut ObserversByTable)) {

@@ -126,6 +126,7 @@ fn deleted_at(at: Timestamp) -> RowTimestamps {
 
 /// Locked rows.
 pub(crate) enum RowsGuard<'a> {
+    /// No rows.
     None,
     /// The row of most writes: needs no allocation.
     One(LockedRow, StripeGuard<'a>),

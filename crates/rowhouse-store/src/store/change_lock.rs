@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::engine::Engine;
+use crate::observer::Noted;
 
 /// The lock of changes. Observers are told of a change after it is released.
 pub(super) struct ChangeLock {
@@ -32,6 +33,6 @@ impl Drop for Changing<'_> {
     fn drop(&mut self) {
         let noted = self.engine.observers.take_noted();
         drop(self.guard.take());
-        self.engine.observers.tell(noted);
+        noted.iter().for_each(Noted::tell);
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn apply_one(
     };
     let mut outcome = None;
     let applied = call.run(&mut outcome)?;
-    Ok(applied.map(|_| outcome.expect("what is asked for nothing is applied")))
+    Ok(applied.map(|_| outcome.expect("a mutation without a condition is applied")))
 }
 
 /// Applies one mutation if `condition` holds for its row; otherwise returns `None`.
@@ -386,8 +386,9 @@ trait Outcomes {
     fn finish(&mut self, failed: Vec<(usize, Error)>, synced: Result<()>) -> Result<()>;
 }
 
-/// An atomic call of any number of changes: the first error ends it.
+/// The outcomes of an atomic call, which its first error ends.
 trait Atomic {
+    /// Sets the outcome of the `nth` change.
     fn put(&mut self, nth: usize, outcome: MutationOutcome);
 }
 

@@ -19,13 +19,13 @@ use crate::server::Context;
 /// A call that is tried on the connection's task and resumed on a worker thread if it would block
 /// or has taken long there.
 pub(crate) trait ResumableCall: Send + Sized + 'static {
-    /// What the work gives and [`ResumableCall::reply`] writes.
+    /// The result of the work, which [`ResumableCall::reply`] writes.
     type Answer;
 
-    /// Decodes the request and finds what it names.
+    /// Decodes the request and looks up its region or scanner.
     fn parse(call_context: &CallContext) -> Result<Self>;
 
-    /// Does the work that is left. In non-blocking mode returns `WouldBlock` before an operation
+    /// Does the remaining work. In non-blocking mode returns `WouldBlock` before an operation
     /// that would block, and at [`CallContext::pause`].
     fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<Self::Answer>>;
 
@@ -47,7 +47,7 @@ pub(crate) enum Routed {
     Pending { work: Work, is_begun: bool },
 }
 
-/// The work of a call that is left for a worker thread.
+/// The remaining work of a call, for a worker thread.
 pub(crate) type Work = Box<dyn FnOnce(&CallContext, &mut BytesMut) -> Result<()> + Send>;
 
 impl Routed {
@@ -86,7 +86,7 @@ fn finish(
     call.reply(call_context, answer, out)
 }
 
-/// Answers a call, or returns what is left of it for a worker thread.
+/// Answers a call, or returns the rest of it for a worker thread.
 pub(crate) fn answer(
     context: &Context,
     client: Client,

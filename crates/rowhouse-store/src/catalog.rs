@@ -7,14 +7,16 @@ use parking_lot::RwLock;
 use rowhouse_model::{Bytes, Result, TableName};
 
 use crate::engine::Engine;
+use crate::indexed::IndexedTables;
 use crate::read::ReadPoint;
 use crate::region::{Region, table_not_found};
 use crate::table::Table;
 
 /// The tables and regions of a store.
-#[derive(Default)]
 pub(crate) struct Catalog {
     entries: RwLock<Arc<Entries>>,
+    /// Is told which tables have indexes.
+    engine: Arc<Engine>,
 }
 
 /// A snapshot of the catalog.
@@ -26,6 +28,10 @@ pub(crate) struct Entries {
 }
 
 impl Catalog {
+    pub(crate) fn new(engine: &Arc<Engine>) -> Self {
+        Self { entries: RwLock::default(), engine: Arc::clone(engine) }
+    }
+
     pub(crate) fn entries(&self) -> Arc<Entries> {
         Arc::clone(&self.entries.read())
     }
@@ -61,31 +67,29 @@ impl Catalog {
         ReadPoint::at(&engine.read_context(), &engine.families.read(), served, sequence)
     }
 
-    pub(crate) fn add(&self, table: Arc<Table>) {
-        self.change(|entries| entries.add(table));
+    /// Adds tables, or replaces the tables of the same names and their regions.
+    pub(crate) fn replace(&self, tables: impl IntoIterator<Item = Arc<Table>>) {
+        self.change(|entries| tables.into_iter().for_each(|table| entries.replace(table)));
     }
 
-    pub(crate) fn remove(&self, name: &TableName) {
-        self.change(|entries| entries.remove(name));
-    }
-
-    /// Replaces the table of the same name, and its regions.
-    pub(crate) fn replace(&self, table: Arc<Table>) {
-        self.change(|entries| {
-            entries.remove(table.name());
-            entries.add(table);
-        });
-    }
-
-    fn change(&self, change: impl FnOnce(&mut Entries)) {
+    /// Changes the tables. Readers see all of the change or none of it, and writers know the
+    /// changed indexes from the same moment on.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Entries)) {
         let mut entries = self.entries.write();
         let mut changed = Entries::clone(&entries);
         change(&mut changed);
+        IndexedTables::install(IndexedTables::of(&changed.tables), &self.engine);
         *entries = Arc::new(changed);
     }
 }
 
 impl Entries {
+    /// Adds a table, or replaces the table of the same name and its regions.
+    pub(crate) fn replace(&mut self, table: Arc<Table>) {
+        self.remove(table.name());
+        self.add(table);
+    }
+
     fn add(&mut self, table: Arc<Table>) {
         for region in table.regions() {
             let name = region.name();
@@ -95,7 +99,7 @@ impl Entries {
         self.tables.insert(table.name().clone(), table);
     }
 
-    fn remove(&mut self, name: &TableName) {
+    pub(crate) fn remove(&mut self, name: &TableName) {
         let Some(table) = self.tables.remove(name) else { return };
         for region in table.regions() {
             self.by_name.remove(&region.name().full);

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwapOption;
 use parking_lot::{Condvar, Mutex, RwLock};
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
 
@@ -12,6 +13,7 @@ use crate::clock::TimestampSource;
 use crate::commits::{Nonces, RecentWrites, RowLocks};
 use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
+use crate::erased::Erased;
 use crate::family::{Families, FamilyStore};
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
@@ -21,7 +23,7 @@ use crate::read::ReadContext;
 use crate::reader_memory::ReaderMemory;
 use crate::settings::Settings;
 use crate::space::Space;
-use crate::split::SplitQueue;
+use crate::id_queue::IdQueue;
 use crate::store_file::{Files, SnapshotFiles};
 use crate::tasks::{RunningTask, Tasks};
 use crate::wal::{self, Wal};
@@ -48,6 +50,8 @@ pub(crate) struct Engine {
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
     pub(crate) observers: Observers,
+    /// The tables that have indexes; `None` if there are none.
+    pub(crate) indexed: ArcSwapOption<Erased>,
     pub(crate) files: Arc<Files>,
     /// Work of the flush thread.
     pub(crate) queue: Queue,
@@ -58,7 +62,9 @@ pub(crate) struct Engine {
     pub(crate) compactions: Compactions,
     pub(crate) tasks: Tasks,
     /// Regions that may have to be split.
-    pub(crate) splits: SplitQueue,
+    pub(crate) splits: IdQueue,
+    /// Index tables that may lack entries.
+    pub(crate) index_builds: IdQueue,
     /// Set when reads and writes are refused.
     pub(crate) closing: AtomicBool,
     /// Set when flushes and compactions are refused.
@@ -88,6 +94,7 @@ impl Engine {
         self.log_work.close();
         self.compactions.close();
         self.splits.close();
+        self.index_builds.close();
         self.memory.wake();
     }
 

@@ -37,12 +37,15 @@ mod compaction_queue;
 mod directory;
 mod disk;
 mod engine;
+mod erased;
 mod family;
 mod flush;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod hand_over;
 mod hfile;
+mod id_queue;
+mod indexed;
 mod key_formatter;
 mod layout;
 mod manifest;

@@ -13,6 +13,8 @@ use rowhouse_model::{
     equal_bytes, escape,
 };
 
+use rowhouse_schema::IndexOf;
+
 use crate::block_cache::Evicted;
 use crate::compact::{self, Pacing};
 use crate::compaction_policy::CompactionKind;
@@ -68,6 +70,8 @@ struct Declared {
     /// Durability of mutations that ask for the table's default.
     durability: Durability,
     read_only: bool,
+    /// The index whose entries the table holds.
+    index_of: Option<IndexOf>,
     /// Maximum size of a cell in bytes, if the table sets one.
     cell_bytes_max: Option<usize>,
 }
@@ -83,6 +87,8 @@ impl Declared {
             families,
             durability: table.durability(),
             read_only: table.is_read_only(),
+            // An attribute that is none was not set by a store.
+            index_of: IndexOf::of_table(table).ok().flatten(),
             cell_bytes_max,
         }
     }
@@ -548,11 +554,14 @@ impl Region {
         region
     }
 
-    /// Checks that the table is not declared READONLY.
+    /// Checks that callers may write the table.
     ///
     /// # Errors
-    /// `InvalidRequest` while its table is declared READONLY.
+    /// `InvalidRequest` while its table is declared READONLY, and for the table of an index.
     pub(crate) fn check_writable(&self) -> Result<()> {
+        if let Some(of) = &self.declared.get().index_of {
+            return Err(index_table(&self.info.table, of));
+        }
         if self.declared.get().read_only {
             return Err(Error::invalid(format!(
                 "region is read only: region={}",
@@ -575,6 +584,12 @@ impl Region {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
+    }
+
+    /// Reads a row of this region as it was at `sequence`; `None` if flushes or compactions have
+    /// dropped cells visible then. Does not count the read.
+    pub(crate) fn read_row_if_as_of(&self, get: &Get, sequence: u64) -> Result<Option<Row>> {
+        read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)
     }
 
     /// Reads a row of this region with cells that are about to be committed, for a get without a
@@ -612,6 +627,15 @@ pub struct RegionSize {
 /// Returns the error for a region that this store does not serve.
 pub(crate) fn not_serving(name: &RegionName) -> Error {
     Error::new(ErrorKind::NotServingRegion, format!("{name} is not online"))
+}
+
+/// Returns the error for a change of the table of an index.
+pub(crate) fn index_table(name: &TableName, of: &IndexOf) -> Error {
+    Error::invalid(format!(
+        "table {name} holds the entries of index {of}: they change with the rows of {}, and the \
+         table with its declaration",
+        of.table
+    ))
 }
 
 /// Returns the error for a table that does not exist.

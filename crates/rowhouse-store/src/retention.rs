@@ -46,6 +46,12 @@ impl Retention {
         self.ttl_millis.map_or(i64::MIN, |ttl| now_millis.saturating_sub(ttl))
     }
 
+    /// Returns the milliseconds after its timestamp for which the newest version of a column is
+    /// visible; `None` if it does not expire.
+    pub(crate) fn expires_after_millis(&self) -> Option<i64> {
+        self.ttl_millis.filter(|_| self.versions_min == 0)
+    }
+
     /// Whether a read of a time range needs the cells outside of it as well: where deletes cover by
     /// sequence, newer versions decide which older ones were ever visible.
     pub(crate) fn needs_all_times(&self) -> bool {

@@ -8,6 +8,8 @@ use rowhouse_model::{
     TableName, TableState, compare_bytes,
 };
 
+use rowhouse_schema::IndexSchema;
+
 use crate::compaction_policy::CompactionKind;
 use crate::read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
 use crate::region::Region;
@@ -16,6 +18,8 @@ use crate::region::Region;
 pub struct Table {
     id: u64,
     descriptor: TableDescriptor,
+    /// The indexes that it declares; an error if a newer version declared them.
+    indexes: Result<Option<IndexSchema>>,
     /// By start key; together they cover every row exactly once.
     regions: Vec<Arc<Region>>,
     /// Shared between all versions of a table's entry in the catalog, so it survives an alteration.
@@ -31,13 +35,15 @@ impl Table {
     ) -> Self {
         sort(&mut regions);
         let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
-        Self { id, descriptor, regions, disabled }
+        let indexes = IndexSchema::of_table(&descriptor);
+        Self { id, descriptor, indexes, regions, disabled }
     }
 
     /// Returns the same table with a new declaration.
     pub(crate) fn altered(&self, descriptor: TableDescriptor) -> Self {
         let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));
-        Self { id: self.id, descriptor, regions, disabled }
+        let indexes = IndexSchema::of_table(&descriptor);
+        Self { id: self.id, descriptor, indexes, regions, disabled }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -54,6 +60,15 @@ impl Table {
         &self.descriptor
     }
 
+    /// Returns the indexes that the table declares, if any.
+    ///
+    /// # Errors
+    /// `Unsupported` for indexes that a newer version declared; `InvalidRequest` for a declaration
+    /// that cannot be parsed.
+    pub fn indexes(&self) -> Result<Option<&IndexSchema>> {
+        self.indexes.as_ref().map(Option::as_ref).map_err(Clone::clone)
+    }
+
     /// Returns the same table with the regions `removed` replaced by `added`.
     pub(crate) fn with_regions(&self, removed: &[Arc<Region>], added: &[Arc<Region>]) -> Self {
         let is_left = |region: &&Arc<Region>| !removed.iter().any(|gone| gone.id() == region.id());
@@ -61,7 +76,7 @@ impl Table {
         let mut regions: Vec<_> = left.chain(added).cloned().collect();
         sort(&mut regions);
         let (descriptor, disabled) = (self.descriptor.clone(), Arc::clone(&self.disabled));
-        Self { id: self.id, descriptor, regions, disabled }
+        Self { id: self.id, descriptor, indexes: self.indexes.clone(), regions, disabled }
     }
 
     /// Returns the table's regions, by start key, as they were when the table was looked up.

@@ -54,6 +54,15 @@ impl Tasks {
     }
 }
 
+impl RunningTask<'_> {
+    /// Replaces the amount of work.
+    pub(crate) fn set_status(&self, status: String) {
+        if let Some(task) = self.tasks.state.lock().running.get_mut(&self.id) {
+            task.status = status;
+        }
+    }
+}
+
 impl Drop for RunningTask<'_> {
     fn drop(&mut self) {
         self.tasks.state.lock().running.remove(&self.id);

@@ -7,4 +7,4 @@ mod row_locks;
 
 pub(crate) use nonces::Nonces;
 pub(crate) use recent_writes::{RecentWrites, Touched};
-pub(crate) use row_locks::{RowLocks, RowsGuard};
+pub(crate) use row_locks::{LockedRow, RowLocks, RowsGuard};

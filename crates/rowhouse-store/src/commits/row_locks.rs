@@ -147,6 +147,13 @@ pub(crate) struct LockedRow {
     hash: u64,
 }
 
+impl LockedRow {
+    /// Returns the place, in the same stripe, of the timestamps of the row's index entries.
+    pub(crate) fn of_entries(self) -> Self {
+        Self { hash: !self.hash, ..self }
+    }
+}
+
 impl<'a> RowsGuard<'a> {
     /// Returns the limits for the next timestamp of all rows together.
     pub(crate) fn after(&self) -> TimestampFloor {

@@ -12,7 +12,7 @@ use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 pub(crate) struct Edit {
     #[prost(
         oneof = "EditKind",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22"
     )]
     pub(crate) kind: Option<EditKind>,
 }
@@ -66,6 +66,16 @@ pub(crate) enum EditKind {
     RegionTruncated(RegionTruncated),
     #[prost(message, tag = "21")]
     RegionAssigned(RegionAssigned),
+    #[prost(message, tag = "22")]
+    Together(Together),
+}
+
+/// Edits that take effect together: those of a table and of its index tables.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Together {
+    /// In the order in which they apply.
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) edits: Vec<Edit>,
 }
 
 /// Switches for splits and merges of all tables, for snapshot cleanup, and those of HBase's master.
@@ -420,5 +430,15 @@ pub(super) fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {
 impl Edit {
     pub(crate) fn new(kind: EditKind) -> Self {
         Self { kind: Some(kind) }
+    }
+}
+
+impl EditKind {
+    /// Returns one edit for several, of which there is at least one.
+    pub(crate) fn together(mut kinds: Vec<Self>) -> Self {
+        if kinds.len() == 1 {
+            return kinds.swap_remove(0);
+        }
+        Self::Together(Together { edits: kinds.into_iter().map(Edit::new).collect() })
     }
 }

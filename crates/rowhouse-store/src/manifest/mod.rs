@@ -13,7 +13,7 @@ pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
     NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced, StoreCreated,
     SwitchesChanged, TableAltered, TableCreated, TableDropped, TableStateChanged, TableTruncated,
-    encode_table,
+    Together, encode_table,
 };
 pub(crate) use log::{Manifest, write};
 pub(crate) use read::{COPY_PATH, PATH, read, read_readable};

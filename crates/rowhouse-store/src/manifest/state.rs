@@ -14,7 +14,7 @@ use super::{
     Assignment, Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed,
     LogForgotten, NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced,
     SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableStateChanged,
-    TableTruncated, encode_table,
+    TableTruncated, Together, encode_table,
 };
 use crate::layout::file_path;
 
@@ -130,6 +130,9 @@ impl ManifestState {
             Some(EditKind::TableAltered(edit)) => self.files_of_lost_families(edit),
             Some(EditKind::SnapshotRestored(edit)) => self.files_of_table(edit.table_id),
             Some(EditKind::SnapshotDeleted(name)) => self.files_of_snapshot(name),
+            Some(EditKind::Together(Together { edits })) => {
+                edits.iter().flat_map(|edit| self.files_gone(edit)).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -241,6 +244,9 @@ impl ManifestState {
             EditKind::SnapshotDeleted(name) => self.delete_snapshot(name)?,
             EditKind::SnapshotCloned(edit) => self.clone_snapshot(edit)?,
             EditKind::SnapshotRestored(edit) => self.restore_snapshot(edit)?,
+            EditKind::Together(Together { edits }) => {
+                edits.iter().try_for_each(|edit| self.apply(edit))?;
+            }
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ use crate::reader_memory::ReaderMemory;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
-use crate::split::SplitQueue;
+use crate::id_queue::IdQueue;
 use crate::store::{Background, Store};
 use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
@@ -173,10 +173,12 @@ impl Builder {
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),
             observers: Observers::default(),
+            indexed: ArcSwapOption::empty(),
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),
-            splits: SplitQueue::default(),
+            splits: IdQueue::default(),
+            index_builds: IdQueue::default(),
             tasks: Tasks::default(),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -194,8 +196,8 @@ impl Builder {
             "store opened"
         );
         begin_log(&engine, boot_id, self.epochs, recovered)?;
-        let catalog = Catalog::default();
-        for (&table_id, entry) in &state.tables {
+        let catalog = Catalog::new(&engine);
+        let tables = state.tables.iter().map(|(&table_id, entry)| {
             let is_enabled = entry.state == TableState::Enabled;
             let regions = entry.regions.iter().map(|(&id, region)| {
                 let families = region.families.keys();
@@ -206,10 +208,10 @@ impl Builder {
                 let opened = Region::new(id, info, families, table, serving, engine);
                 Arc::new(opened.assigned(region.assignment))
             });
-            let table =
-                Table::new(table_id, entry.descriptor.clone(), regions.collect(), entry.state);
-            catalog.add(Arc::new(table));
-        }
+            let descriptor = entry.descriptor.clone();
+            Arc::new(Table::new(table_id, descriptor, regions.collect(), entry.state))
+        });
+        catalog.replace(tables);
         Store::start(engine, catalog, directory, self.background)
     }
 }

@@ -161,7 +161,16 @@ impl<'a> FamilyReader<'a> {
     ) -> Self {
         // Read the clock after taking the super version: a cell that a compaction dropped as
         // expired has then expired for this reader, too.
-        let now_millis = timestamps.now_millis();
+        Self::at_time(timestamps.now_millis(), family, asked, merge)
+    }
+
+    /// As [`FamilyReader::new`], for the cells that are visible at a time.
+    pub(super) fn at_time(
+        now_millis: i64,
+        family: &FamilyStore,
+        asked: &Query<'a>,
+        merge: Merge,
+    ) -> Self {
         let qualifiers = asked.columns.qualifiers(family.name());
         let time_range = asked.time_range_of(family.name());
         let (retention, versions) = (family.retention(), asked.versions);
@@ -176,6 +185,11 @@ impl<'a> FamilyReader<'a> {
         let is_one = matches!(asked.rows, Rows::One(_));
         let matcher = QueryMatcher::new(rules, family.name().clone(), is_one, post_filter);
         Self { merge, matcher, caching: asked.caching(family) }
+    }
+
+    /// As [`Visible::own_until_millis`], for the cells read so far.
+    pub(super) fn own_until_millis(&self) -> i64 {
+        self.matcher.visible.own_until_millis()
     }
 
     /// Returns a reader that borrows nothing from the query.

@@ -60,6 +60,56 @@ pub(crate) fn read_row_pending(
     }
 }
 
+/// A row at a time.
+pub(crate) struct TimedRow {
+    pub(crate) row: Row,
+    /// The last time in milliseconds at which the row shows the same cells, if nothing writes to
+    /// it; `i64::MAX` if none of its cells expires.
+    pub(crate) until_millis: i64,
+}
+
+/// Reads one row as it is at a time, which may be in the future, with cells that are about to be
+/// committed, for a get that returns every visible cell of its columns.
+pub(crate) fn read_row_at_time(
+    context: &ReadContext<'_>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    pending: Option<&Pending>,
+    now_millis: i64,
+) -> Result<TimedRow> {
+    let asked = asked(get);
+    'again: loop {
+        let mut cells: Option<RowBuilder> = None;
+        let mut until_millis = i64::MAX;
+        for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
+            let at = pending.map_or_else(|| ReadAt::of(context, None), ReadAt::Pending);
+            let merge = match find(family, &asked, at)? {
+                FirstCell::Merge(merge) => merge,
+                FirstCell::Nothing => continue,
+                // A region that is being replaced: the next attempt finds out.
+                FirstCell::TooOld => {
+                    std::thread::yield_now();
+                    continue 'again;
+                }
+            };
+            let mut reader = FamilyReader::at_time(now_millis, family, &asked, merge);
+            let mut budget = ReadBudget::WHOLE;
+            let cells = cells.get_or_insert_default();
+            reader.read_row(get.row(), &mut budget, cells)?;
+            until_millis = until_millis.min(reader.own_until_millis());
+        }
+        let row = finish(cells);
+        for family in families {
+            let Some(ttl) = family.retention().expires_after_millis() else { continue };
+            let cells = row.cells().filter(|cell| cell.family() == family.name());
+            let earliest = cells.map(|cell| cell.timestamp().as_millis()).min();
+            let until = earliest.map_or(i64::MAX, |at| at.saturating_add(ttl));
+            until_millis = until_millis.min(until);
+        }
+        return Ok(TimedRow { row, until_millis });
+    }
+}
+
 /// Reads one row at the current read point if it has few cells to return and to skip; otherwise
 /// returns `WouldBlock`.
 pub(crate) fn read_row_at_once(

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use rowhouse_model::{
     Error, ErrorKind, FamilyDescriptor, Result, RowRange, TableDescriptor, TableName, TableState,
 };
+use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexOf, IndexState};
 
 use super::Store;
 use super::closed_regions::ClosedRegions;
-use super::tables::{not_disabled, with_tracker};
+use super::indexes::{IndexChange, altered, with_state};
+use super::tables::{families_of, not_disabled, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{
-    EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, encode_table,
+    EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, Together, encode_table,
 };
 use crate::observer::TableChange;
 use crate::oversized_rows::RowLimit;
@@ -57,7 +59,10 @@ impl Store {
             )));
         }
         descriptor.check()?;
-        Alteration::new(&self.inner.engine, &table, descriptor)?.apply(self)
+        Self::refuse_index_table(table.descriptor())?;
+        Self::refuse_index_table(&descriptor)?;
+        let indexes = self.index_change(&table, &descriptor)?;
+        Alteration::new(&self.inner.engine, &table, descriptor, indexes)?.apply(self)
     }
 
     /// Drops all cells of a disabled table and enables it. Its regions are new, with the bounds of
@@ -72,20 +77,45 @@ impl Store {
         if table.state() == TableState::Enabled {
             return Err(not_disabled(name, TableState::Enabled));
         }
-        let starts = table.regions().iter().map(|region| region.info().range.start.clone());
-        let starts: Vec<_> = starts.filter(|start| splits && !start.is_empty()).collect();
-        let regions = self.region_metas(name, &starts)?;
-        let edit = TableTruncated { table_id: table.id(), regions: regions.clone() };
-        let families: Vec<_> =
-            table.regions().iter().flat_map(|region| region.families()).cloned().collect();
-        without(&self.inner.engine, &families, EditKind::TableTruncated(edit), name, || {
-            let descriptor = table.descriptor().clone();
-            let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
-            let regions = regions.collect();
-            let truncated = Table::new(table.id(), descriptor, regions, TableState::Enabled);
-            self.inner.tables.catalog.replace(Arc::new(truncated));
+        Self::refuse_index_table(table.descriptor())?;
+        let tables = self.inner.tables.with_indexes(&table)?;
+        let truncated = tables.iter().map(|table| self.truncated(table, splits));
+        let truncated: Vec<_> = truncated.collect::<Result<_>>()?;
+        let edit = |(table, descriptor, regions): &(_, _, Vec<RegionMeta>)| -> Vec<EditKind> {
+            let table: &Arc<Table> = table;
+            let truncated = TableTruncated { table_id: table.id(), regions: regions.clone() };
+            let truncated = EditKind::TableTruncated(truncated);
+            let altered = altered(table, descriptor);
+            std::iter::once(truncated).chain(altered).collect()
+        };
+        let edit = EditKind::together(truncated.iter().flat_map(edit).collect());
+        without(&self.inner.engine, &families_of(&tables), edit, name, || {
+            let truncated = truncated.into_iter().map(|(table, descriptor, regions)| {
+                let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
+                let (id, regions) = (table.id(), regions.collect());
+                Arc::new(Table::new(id, descriptor, regions, TableState::Enabled))
+            });
+            self.inner.tables.catalog.replace(truncated);
             self.changed();
         })
+    }
+
+    /// Returns a table to truncate with its new descriptor and regions: the index of an empty table
+    /// is ready.
+    fn truncated<'t>(
+        &self,
+        table: &'t Arc<Table>,
+        splits: bool,
+    ) -> Result<(&'t Arc<Table>, TableDescriptor, Vec<RegionMeta>)> {
+        let starts = table.regions().iter().map(|region| region.info().range.start.clone());
+        let starts: Vec<_> = starts.filter(|start| splits && !start.is_empty()).collect();
+        let mut descriptor = table.descriptor().clone();
+        if IndexOf::of_table(&descriptor)?.is_some() {
+            let ready = IndexState::Ready.to_string();
+            descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, ready);
+        }
+        let regions = self.region_metas(table.name(), &starts)?;
+        Ok((table, descriptor, regions))
     }
 
     /// Drops all cells of a region of an enabled table. The region keeps its name.
@@ -106,11 +136,20 @@ impl Store {
             stop,
             created_millis: region.info().id,
         };
+        Self::refuse_index_table(table.descriptor())?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),
             removed: region.id(),
             added: added.clone(),
         });
+        let indexes = self.inner.tables.with_indexes(&table)?.split_off(1);
+        let repairing = indexes.iter().map(|table| {
+            let descriptor = with_state(table, &IndexState::Repairing);
+            (altered(table, &descriptor), Arc::new(table.altered(descriptor)))
+        });
+        let (edits, indexes): (Vec<_>, Vec<_>) = repairing.unzip();
+        let edits = std::iter::once(edit).chain(edits.into_iter().flatten());
+        let edit = EditKind::together(edits.collect());
         // From here on writers wait for the new region.
         let _moving = region.topology_lock.lock();
         region.serve(false);
@@ -118,10 +157,11 @@ impl Store {
             let added = [self.new_region(table.descriptor(), added)];
             added[0].assign(region.assignment());
             let table = table.with_regions(std::slice::from_ref(&region), &added);
-            self.inner.tables.catalog.replace(Arc::new(table));
+            self.inner.tables.catalog.replace(indexes.into_iter().chain([Arc::new(table)]));
             self.changed();
             region.set_replaced(&added);
         });
+        self.inner.tables.request_index_builds();
         if truncated.is_err() {
             region.serve(true);
         }
@@ -202,24 +242,30 @@ struct Alteration<'a> {
     engine: &'a Arc<Engine>,
     table: &'a Table,
     descriptor: TableDescriptor,
+    indexes: IndexChange,
     policies: Vec<Policy>,
     row_limit: Arc<RowLimit>,
-    /// Stores of families that the new declaration drops.
+    /// Stores of families that the new declaration drops, with those of dropped indexes.
     lost: Vec<Arc<FamilyStore>>,
 }
 
 impl<'a> Alteration<'a> {
-    fn new(engine: &'a Arc<Engine>, table: &'a Table, descriptor: TableDescriptor) -> Result<Self> {
+    fn new(
+        engine: &'a Arc<Engine>,
+        table: &'a Table,
+        descriptor: TableDescriptor,
+        indexes: IndexChange,
+    ) -> Result<Self> {
         let policy = |family| Policy::of(&engine.settings, &descriptor, family);
         let policies = descriptor.families().iter().map(policy).collect::<Result<_>>()?;
         let stores = table.regions().iter().flat_map(|region| region.families());
         let is_lost = |store: &&Arc<FamilyStore>| descriptor.find_family(store.name()).is_err();
-        let lost = stores.filter(is_lost).cloned().collect();
+        let lost = stores.filter(is_lost).cloned().chain(indexes.lost()).collect();
         let row_limit = Arc::new(RowLimit::of(&descriptor));
-        Ok(Self { engine, table, descriptor, policies, row_limit, lost })
+        Ok(Self { engine, table, descriptor, indexes, policies, row_limit, lost })
     }
 
-    fn apply(self, store: &Store) -> Result<()> {
+    fn apply(mut self, store: &Store) -> Result<()> {
         // Earlier writes are flushed under the old declaration, as HBase does when it reopens
         // regions.
         let is_kept = |family: &FamilyStore| self.descriptor.find_family(family.name()).is_ok();
@@ -227,18 +273,27 @@ impl<'a> Alteration<'a> {
         if *self.table.descriptor() == self.descriptor {
             return Ok(());
         }
-        let edit = TableAltered {
+        let edit = EditKind::TableAltered(TableAltered {
             table_id: self.table.id(),
             descriptor: encode_table(&self.descriptor),
             begins_behind: self.end_of_log()?,
-        };
-        let edit = EditKind::TableAltered(edit);
-        without(self.engine, &self.lost, edit, self.table.name(), || {
+        });
+        let edits = std::iter::once(edit).chain(self.indexes.edits()).collect();
+        let Self { engine, table, .. } = self;
+        let indexes = std::mem::take(&mut self.indexes);
+        without(engine, &self.lost, EditKind::together(edits), table.name(), || {
             self.declare();
-            store.inner.tables.catalog.add(Arc::new(self.table.altered(self.descriptor.clone())));
+            let dropped = indexes.dropped.clone();
+            let created = indexes.make(store);
+            let altered = Arc::new(table.altered(self.descriptor.clone()));
+            store.inner.tables.catalog.change(|entries| {
+                dropped.iter().for_each(|table| entries.remove(table.name()));
+                created.into_iter().chain([altered]).for_each(|table| entries.replace(table));
+            });
             store.changed();
         })?;
         drop(closed);
+        store.inner.tables.request_index_builds();
         release_flushed_segments(self.engine);
         for store in self.table.regions().iter().flat_map(|region| region.families()) {
             // The new policy may make compactions due.
@@ -345,6 +400,8 @@ pub(super) fn without(
 /// Returns the change of a table's contents or declaration that observers are told of.
 fn change_of(edit: &EditKind) -> Option<TableChange> {
     match edit {
+        // The first edit is that of the base table.
+        EditKind::Together(Together { edits }) => change_of(edits.first()?.kind.as_ref()?),
         EditKind::TableAltered(_) => Some(TableChange::Altered),
         EditKind::TableTruncated(_) | EditKind::RegionTruncated(_) => Some(TableChange::Truncated),
         EditKind::TableDropped(_) => Some(TableChange::Dropped),

@@ -62,6 +62,8 @@ impl Inner {
         if synced.is_ok() && self.note_end() {
             self.engine.wal().remove_synced_file();
         }
+        // They refer to tables, which refer to the engine.
+        self.engine.indexed.store(None);
         *self.directory.lock() = None;
         if panics > 0 {
             tracing::error!(panics, "a thread of the store ended in a panic");

@@ -89,9 +89,12 @@ impl Store {
                 let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
                 workers.push(spawn(&engine, "rowhouse-compact", merge)?);
             }
-            let tables = Arc::clone(&tables);
-            workers.push(spawn(&engine, "rowhouse-split", move |_| tables.split_when_due())?);
+            let splits = Arc::clone(&tables);
+            workers.push(spawn(&engine, "rowhouse-split", move |_| splits.split_when_due())?);
+            let indexes = Arc::clone(&tables);
+            workers.push(spawn(&engine, "rowhouse-index", move |_| indexes.build_indexes())?);
         }
+        tables.request_index_builds();
         engine.log_work.push(Work::TidyLog);
         Ok(Self {
             inner: Arc::new(Inner {
@@ -311,6 +314,9 @@ impl Store {
                     || engine.splits.pop_waiting().is_some_and(|region| {
                         self.inner.tables.split_if_due(region);
                         true
+                    })
+                    || engine.index_builds.pop_waiting().is_some_and(|table| {
+                        self.inner.tables.build_index(table)
                     });
             }
         }

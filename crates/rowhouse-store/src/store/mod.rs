@@ -7,6 +7,8 @@ mod change_lock;
 mod close;
 mod closed_regions;
 mod handle;
+mod index_build;
+mod indexes;
 mod namespaces;
 mod quota;
 mod regions;

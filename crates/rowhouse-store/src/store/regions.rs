@@ -202,7 +202,7 @@ impl Tables {
                 engine.forget_family(family);
             });
             engine.recent_writes.note_all(engine.mvcc.reserved());
-            self.catalog.replace(Arc::new(table.with_regions(old, &added)));
+            self.catalog.replace([Arc::new(table.with_regions(old, &added))]);
             self.changed();
             old.iter().for_each(|region| region.set_replaced(&added));
             added

@@ -6,13 +6,15 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Error, ErrorKind, RegionInfo, Result, RowRange, Snapshot, SnapshotKind, TableDescriptor,
+    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, Snapshot, SnapshotKind, TableDescriptor,
     TableName, TableState, Timestamp, check_snapshot_name,
 };
+use rowhouse_schema::IndexState;
 
 use super::Store;
 use super::alter::{release_flushed_segments, without};
-use super::tables::not_disabled;
+use super::indexes::{IndexChange, NewTable, declared_indexes, without_index};
+use super::tables::{families_of, not_disabled};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -115,6 +117,7 @@ impl Store {
         let Ok(table) = self.inner.tables.catalog.table(&entry.snapshot.table) else {
             return self.clone_of(name, &entry.snapshot.table, &snapshots);
         };
+        Self::refuse_index_table(table.descriptor())?;
         if table.state() == TableState::Enabled {
             return Err(not_disabled(table.name(), TableState::Enabled));
         }
@@ -127,15 +130,24 @@ impl Store {
             table_id: table.id(),
             regions: regions.clone(),
         };
-        let lost: Vec<_> =
-            table.regions().iter().flat_map(|region| region.families()).cloned().collect();
-        let edit = EditKind::SnapshotRestored(edit);
+        let dropped = self.inner.tables.with_indexes(&table)?.split_off(1);
+        let created = self.building_indexes(&entry.descriptor, &dropped, TableState::Disabled)?;
+        let indexes = IndexChange { dropped, created };
+        let lost = families_of(std::slice::from_ref(&table)).into_iter().chain(indexes.lost());
+        let lost: Vec<_> = lost.collect();
+        let edits = std::iter::once(EditKind::SnapshotRestored(edit)).chain(indexes.edits());
+        let edit = EditKind::together(edits.collect());
         without(engine, &lost, edit, table.name(), || {
             let copy = Copy { engine, entry: &entry, snapshots: &snapshots, serving: false };
             let regions = copy.regions(&entry.descriptor, regions);
             let (id, descriptor) = (table.id(), entry.descriptor.clone());
             let restored = Table::new(id, descriptor, regions, TableState::Disabled);
-            self.inner.tables.catalog.replace(Arc::new(restored));
+            let dropped = indexes.dropped.clone();
+            let created = indexes.make(self);
+            self.inner.tables.catalog.change(|entries| {
+                dropped.iter().for_each(|table| entries.remove(table.name()));
+                created.into_iter().chain([Arc::new(restored)]).for_each(|it| entries.replace(it));
+            });
             self.changed();
         })?;
         request_merges(engine, &*self.inner.tables.catalog.table(table.name())?);
@@ -147,7 +159,8 @@ impl Store {
         let engine = &self.inner.engine;
         let entry = self.usable_snapshot(name)?;
         self.check_new_table(table, entry.ranges().len())?;
-        let descriptor = entry.descriptor.clone().with_name(table.clone());
+        let descriptor = without_index(entry.descriptor.clone().with_name(table.clone()));
+        let indexes = self.building_indexes(&descriptor, &[], TableState::Enabled)?;
         let regions = self.inner.tables.metas_of(table, &entry.ranges())?;
         let created = TableCreated {
             table_id: engine.manifest.next_id(),
@@ -157,15 +170,30 @@ impl Store {
         };
         let id = created.table_id;
         let edit = SnapshotCloned { snapshot: name.to_owned(), table: created };
-        engine.manifest.append(&Edit::new(EditKind::SnapshotCloned(edit)))?;
+        let edit = EditKind::SnapshotCloned(edit);
+        let edits = std::iter::once(edit).chain(indexes.iter().map(NewTable::edit)).collect();
+        engine.manifest.append(&Edit::new(EditKind::together(edits)))?;
         let copy = Copy { engine, entry: &entry, snapshots, serving: true };
         let regions = copy.regions(&descriptor, regions);
         let cloned = Table::new(id, descriptor, regions, TableState::Enabled);
         request_merges(engine, &cloned);
-        self.inner.tables.catalog.add(Arc::new(cloned));
+        let indexes = indexes.into_iter().map(|index| index.make(self));
+        self.inner.tables.catalog.replace(indexes.chain([Arc::new(cloned)]));
         self.changed();
+        self.inner.tables.request_index_builds();
         tracing::info!(snapshot = name, %table, "snapshot cloned");
         Ok(())
+    }
+
+    /// Returns the tables of the indexes that a table of a snapshot declares, which are built anew.
+    fn building_indexes(
+        &self,
+        table: &TableDescriptor,
+        dropped: &[Arc<Table>],
+        state: TableState,
+    ) -> Result<Vec<NewTable>> {
+        let building = IndexState::Building { next_row: Bytes::new() };
+        self.new_index_tables(table, &declared_indexes(table)?, dropped, &building, state)
     }
 
     /// Returns a snapshot that is not expired.

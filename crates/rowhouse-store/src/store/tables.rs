@@ -5,14 +5,16 @@ use std::sync::Arc;
 use rowhouse_model::{
     Bytes, Error, ErrorKind, Result, RowRange, TableDescriptor, TableName, TableState, check_row,
 };
+use rowhouse_schema::IndexState;
 
 use super::Store;
 use super::alter::{release_flushed_segments, without};
 use super::closed_regions::ClosedRegions;
+use super::indexes::{NewTable, declared_indexes};
 use crate::compaction_policy::Policy;
+use crate::family::FamilyStore;
 use crate::manifest::{
-    Assignment, Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged,
-    encode_table,
+    Assignment, Edit, EditKind, RegionMeta, TableDropped, TableStateChanged,
 };
 use crate::region::Region;
 use crate::table::Table;
@@ -32,24 +34,21 @@ impl Store {
         let descriptor = with_tracker(descriptor);
         let name = descriptor.name().clone();
         self.check_new_table(&name, splits.len() + 1)?;
-        let manifest = &self.inner.engine.manifest;
         descriptor.check()?;
+        Self::refuse_index_table(&descriptor)?;
         let settings = &self.inner.engine.settings;
         for family in descriptor.families() {
             Policy::of(settings, &descriptor, family)?;
         }
-        let regions = self.region_metas(&name, splits)?;
-        let created = TableCreated {
-            table_id: manifest.next_id(),
-            descriptor: encode_table(&descriptor),
-            regions,
-            disabled: false,
-        };
-        manifest.append(&Edit::new(EditKind::TableCreated(created.clone())))?;
-        let regions = created.regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
-        let regions = regions.collect();
-        let table = Table::new(created.table_id, descriptor, regions, TableState::Enabled);
-        self.inner.tables.catalog.add(Arc::new(table));
+        let indexes = declared_indexes(&descriptor)?;
+        let (ready, enabled) = (IndexState::Ready, TableState::Enabled);
+        let tables = self.new_index_tables(&descriptor, &indexes, &[], &ready, enabled)?;
+        let table = self.new_table(descriptor, splits, enabled)?;
+        let tables: Vec<_> = std::iter::once(table).chain(tables).collect();
+        let edit = EditKind::together(tables.iter().map(NewTable::edit).collect());
+        self.inner.engine.manifest.append(&Edit::new(edit))?;
+        let tables = tables.into_iter().map(|table| table.make(self));
+        self.inner.tables.catalog.replace(tables);
         self.changed();
         Ok(())
     }
@@ -125,29 +124,38 @@ impl Store {
                 TableState::Disabled => Error::new(ErrorKind::TableNotEnabled, name.to_string()),
             });
         }
+        Self::refuse_index_table(table.descriptor())?;
         let engine = &self.inner.engine;
+        let tables = self.inner.tables.with_indexes(&table)?;
         let edit = |disabled| {
-            let edit = TableStateChanged { table_id: table.id(), disabled };
-            engine.manifest.append(&Edit::new(EditKind::TableStateChanged(edit)))
+            let edit = |table: &Arc<Table>| {
+                let table_id = table.id();
+                EditKind::TableStateChanged(TableStateChanged { table_id, disabled })
+            };
+            let edit = EditKind::together(tables.iter().map(edit).collect());
+            engine.manifest.append(&Edit::new(edit))
         };
+        let regions = tables.iter().flat_map(|table| table.regions());
         match state {
             TableState::Enabled => {
                 edit(false)?;
-                table.set_state(state);
-                for region in table.regions() {
+                tables.iter().for_each(|table| table.set_state(state));
+                for region in regions {
                     region.assign(Assignment { in_service: true, ..region.assignment() });
                     region.serve(true);
                 }
             }
             TableState::Disabled => {
-                let closed = ClosedRegions::close(engine, table.regions(), |_| true)?;
+                let regions: Vec<_> = regions.cloned().collect();
+                let closed = ClosedRegions::close(engine, &regions, |_| true)?;
                 edit(true)?;
-                table.set_state(state);
+                tables.iter().for_each(|table| table.set_state(state));
                 closed.keep_closed();
                 release_flushed_segments(engine);
             }
         }
         self.changed();
+        self.inner.tables.request_index_builds();
         Ok(())
     }
 
@@ -162,14 +170,25 @@ impl Store {
         if table.state() == TableState::Enabled {
             return Err(not_disabled(name, TableState::Enabled));
         }
-        let families: Vec<_> =
-            table.regions().iter().flat_map(|region| region.families()).cloned().collect();
-        let edit = TableDropped { table_id: table.id() };
-        without(&self.inner.engine, &families, EditKind::TableDropped(edit), name, || {
-            self.inner.tables.catalog.remove(name);
+        Self::refuse_index_table(table.descriptor())?;
+        let tables = self.inner.tables.with_indexes(&table)?;
+        let edit = |table: &Arc<Table>| {
+            EditKind::TableDropped(TableDropped { table_id: table.id() })
+        };
+        let edit = EditKind::together(tables.iter().map(edit).collect());
+        without(&self.inner.engine, &families_of(&tables), edit, name, || {
+            self.inner.tables.catalog.change(|entries| {
+                tables.iter().for_each(|table| entries.remove(table.name()));
+            });
             self.changed();
         })
     }
+}
+
+/// Returns the families of all regions of tables.
+pub(super) fn families_of(tables: &[Arc<Table>]) -> Vec<Arc<FamilyStore>> {
+    let regions = tables.iter().flat_map(|table| table.regions());
+    regions.flat_map(|region| region.families()).cloned().collect()
 }
 
 /// Adds the attribute that Apache HBase's master adds to every table.

@@ -21,6 +21,7 @@ use rowhouse_model::{
 use super::admit::admit;
 use super::batch::{Atomicity, Batch};
 use super::condition::{self, Holds};
+use super::observe::RowToLock;
 use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
@@ -145,7 +146,7 @@ enum Attempt {
     /// Observers write further rows: continue from this change with them locked.
     Unlocked {
         from: usize,
-        rows: Vec<(Arc<Region>, Bytes)>,
+        rows: Vec<RowToLock>,
     },
 }
 
@@ -185,7 +186,7 @@ where
             batch.durability = strongest(asked);
         }
         let mut from = 0;
-        let mut more: Vec<(Arc<Region>, Bytes)> = Vec::new();
+        let mut more: Vec<RowToLock> = Vec::new();
         let mut attempt = 0;
         loop {
             let locked = lock(engine, self.rows(outcomes), &more, attempt, self.wait_mode);
@@ -326,11 +327,11 @@ where
 pub(super) fn lock<'e, 'r>(
     engine: &'e Engine,
     rows: impl Iterator<Item = (u64, &'r [u8])>,
-    more: &[(Arc<Region>, Bytes)],
+    more: &[RowToLock],
     attempt: usize,
     wait_mode: WaitMode,
 ) -> NonBlocking<RowsGuard<'e>> {
-    let more = more.iter().map(|(region, row)| (region.id(), &row[..]));
+    let more = more.iter().map(|more| (more.lock.number(), &more.row[..]));
     match attempt {
         0 => engine.row_locks.lock(rows, wait_mode),
         1..ATTEMPTS_MAX => NonBlocking::Done(engine.row_locks.lock_with(rows, more)),
@@ -344,15 +345,15 @@ pub(super) fn lock<'e, 'r>(
 /// # Errors
 /// `RegionTooBusy` for a region that is out of service: the caller's own region serves, so the
 /// caller must not look for it elsewhere.
-pub(super) fn admit_unlocked(rows: &[(Arc<Region>, Bytes)]) -> Result<()> {
-    for (region, _) in rows {
+pub(super) fn admit_unlocked(rows: &[RowToLock]) -> Result<()> {
+    for RowToLock { region, .. } in rows {
         match region.check_serving() {
             Ok(()) => admit(region, Need::Room, WaitMode::Blocking)?.done(),
             Err(error) if error.kind() != ErrorKind::NotServingRegion => return Err(error),
             // The next attempt finds the regions that replaced it.
             Err(_) if region.wait_for_replacement() => {}
             Err(error) => {
-                let message = format!("an observer writes to a region out of service: {error}");
+                let message = format!("an observer or an index writes to a region out of service: {error}");
                 return Err(Error::new(ErrorKind::RegionTooBusy, message).with_source(error));
             }
         }

@@ -12,7 +12,8 @@ use rowhouse_model::{
 use super::apply::{asked, check, is_delete};
 use super::commit::{self, Committed};
 use super::delta::{CELL_LEN_LEN, Delta};
-use super::observe::{self, Observed};
+use super::index::{self, EntryChanges};
+use super::observe::{self, Observed, RowToLock, Watched};
 use super::record_builder::{Filled, RecordBuilder};
 use crate::commits::RowsGuard;
 use crate::family::FamilyStore;
@@ -59,7 +60,7 @@ pub(super) struct Batch<'a> {
     /// The locks of the rows that it writes and reads.
     pub(super) rows: RowsGuard<'a>,
     /// Rows that observers write and that are not locked.
-    pub(super) rows_to_lock: Vec<(Arc<Region>, Bytes)>,
+    pub(super) rows_to_lock: Vec<RowToLock>,
     record: RecordBuilder<'a>,
     pub(super) durability: Durability,
     /// Indexes of the mutations in `record`, if they are independent.
@@ -355,33 +356,42 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Commits the collected cells, with those that observers add. If observers write rows that are
-    /// not locked, commits nothing and leaves the rows in `rows_to_lock`.
+    /// Commits the collected cells, with those that observers and indexes add. If these are of rows
+    /// that are not locked, commits nothing and leaves the rows in `rows_to_lock`.
     pub(super) fn write(&mut self) -> Result<()> {
-        let record = std::mem::take(&mut self.record);
-        let regions = std::mem::take(&mut self.regions);
+        let mut record = std::mem::take(&mut self.record);
+        let mut regions = std::mem::take(&mut self.regions);
         let engine = self.region.engine();
-        let Some(observers) = engine.observers.by_table() else {
-            return self.commit(record, &regions);
-        };
-        match observe::ask(&observers, &record, &regions, &self.rows)? {
-            Observed::Nothing => self.commit(record, &regions),
-            Observed::Additions(additions) => {
-                self.durability = observe::durability(self.durability);
-                let (record, regions) =
-                    Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
-                match self.commit(record, &regions) {
-                    Err(error) if error.kind() == ErrorKind::NotServingRegion => {
-                        self.rows_to_lock = observe::out_of_service(additions);
-                        if self.rows_to_lock.is_empty() { Err(error) } else { Ok(()) }
-                    }
-                    committed => committed,
-                }
-            }
+        let Some(watched) = Watched::of(engine) else { return self.commit(record, &regions) };
+        let (additions, entries);
+        match watched.ask(&record, &regions, &self.rows)? {
+            Observed::Nothing => additions = Vec::new(),
+            Observed::Additions(found) => additions = found,
             Observed::Unlocked(rows) => {
                 self.rows_to_lock = rows;
-                Ok(())
+                return Ok(());
             }
+        }
+        (record, regions) = Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
+        match watched.entries(&record, &regions, &mut self.rows, self.now)? {
+            EntryChanges::Cells(found) => entries = found,
+            EntryChanges::Unlocked(rows) => {
+                self.rows_to_lock = rows;
+                return Ok(());
+            }
+        }
+        (record, regions) = index::extend(record, regions, &entries)?;
+        if watched.needs_log(&additions, &regions)? {
+            self.durability = observe::durability(self.durability);
+        }
+        match self.commit(record, &regions) {
+            Err(error) if error.kind() == ErrorKind::NotServingRegion => {
+                let additions = additions.iter().map(|(region, it)| (region, it.row().clone()));
+                let entries = entries.iter().map(|(region, cell)| (region, cell.row_bytes()));
+                self.rows_to_lock = observe::out_of_service(additions.chain(entries));
+                if self.rows_to_lock.is_empty() { Err(error) } else { Ok(()) }
+            }
+            committed => committed,
         }
     }
 

@@ -6,6 +6,8 @@ mod batch;
 pub(crate) mod commit;
 mod condition;
 mod delta;
+mod index;
+pub(crate) mod index_fill;
 mod observe;
 pub(crate) mod record_builder;
 mod region;

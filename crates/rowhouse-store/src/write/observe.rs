@@ -3,10 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Durability, Get, Mutation, Result};
+use arc_swap::Guard;
+use rowhouse_model::{Bytes, Durability, Get, Mutation, Result, Timestamp};
 
+use super::index::{self, EntryChanges};
 use super::record_builder::RecordBuilder;
 use crate::commits::RowsGuard;
+use crate::engine::Engine;
+use crate::erased::Erased;
+use crate::indexed::IndexedTables;
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
 use crate::table::Table;
@@ -37,14 +42,109 @@ pub(super) enum Observed {
     /// locks, call [`admit_unlocked`], lock these rows with the others, and begin again.
     ///
     /// [`admit_unlocked`]: super::apply::admit_unlocked
-    Unlocked(Vec<(Arc<Region>, Bytes)>),
+    Unlocked(Vec<RowToLock>),
+}
+
+/// A row that a record writes and that must be locked before its cells are known for certain.
+pub(super) struct RowToLock {
+    /// The region that must serve and have room.
+    pub(super) region: Arc<Region>,
+    pub(super) lock: LockId,
+    pub(super) row: Bytes,
+}
+
+/// The rows among which a lock names one.
+#[derive(Clone, Copy)]
+pub(super) enum LockId {
+    /// The rows of the region with this id.
+    Region(u64),
+    /// The values of the unique index whose table has this id.
+    UniqueValue(u64),
+}
+
+impl LockId {
+    /// Returns the number by which row locks know it.
+    pub(super) fn number(self) -> u64 {
+        match self {
+            Self::Region(id) => id,
+            // Ids are assigned from 1 upwards.
+            Self::UniqueValue(table) => table | 1 << 63,
+        }
+    }
+}
+
+/// The observers and indexes of a store's tables.
+pub(super) struct Watched {
+    observers: Option<Arc<ObserversByTable>>,
+    indexed: Option<Arc<Erased>>,
+}
+
+impl Watched {
+    /// Returns `None` while no table has observers or indexes.
+    #[inline]
+    pub(super) fn of(engine: &Engine) -> Option<Self> {
+        let (observers, indexed) = (engine.observers.by_table(), engine.indexed.load());
+        if observers.is_none() && indexed.is_none() {
+            return None;
+        }
+        Some(Self { observers, indexed: Guard::into_inner(indexed) })
+    }
+
+    /// Asks the observers of every row of a record, whose rows are locked by `rows`.
+    ///
+    /// # Errors
+    /// Those of the observers, which refuse the record.
+    pub(super) fn ask(
+        &self,
+        record: &RecordBuilder<'_>,
+        regions: &[&Region],
+        rows: &RowsGuard<'_>,
+    ) -> Result<Observed> {
+        match &self.observers {
+            None => Ok(Observed::Nothing),
+            Some(observers) => ask(observers, record, regions, rows),
+        }
+    }
+
+    /// Returns the changes of index entries that a record causes.
+    ///
+    /// # Errors
+    /// As [`index::changes`].
+    pub(super) fn entries(
+        &self,
+        record: &RecordBuilder<'_>,
+        regions: &[&Region],
+        rows: &mut RowsGuard<'_>,
+        now: Timestamp,
+    ) -> Result<EntryChanges> {
+        match &self.indexed {
+            None => Ok(EntryChanges::Cells(Vec::new())),
+            Some(indexed) => index::changes(indexed.get(), record, regions, rows, now),
+        }
+    }
+
+    /// Whether the record must be logged: a crash must not leave a change of these regions without
+    /// its additions or entries.
+    pub(super) fn needs_log(
+        &self,
+        additions: &[(Arc<Region>, Mutation)],
+        regions: &[&Region],
+    ) -> Result<bool> {
+        let Some(indexed) = &self.indexed else { return Ok(!additions.is_empty()) };
+        let indexed = indexed.get::<IndexedTables>();
+        let mut needs_log = !additions.is_empty();
+        for region in regions {
+            needs_log |= indexed.get(&region.info().table)?.is_some();
+        }
+        Ok(needs_log)
+    }
 }
 
 /// Asks the observers of every row of a record, whose rows are locked by `rows`.
 ///
 /// # Errors
 /// Those of the observers, which refuse the record.
-pub(super) fn ask(
+fn ask(
     observers: &ObserversByTable,
     record: &RecordBuilder<'_>,
     regions: &[&Region],
@@ -80,9 +180,17 @@ pub(super) fn ask(
 }
 
 /// Returns the rows of additions whose region does not serve.
-pub(super) fn out_of_service(additions: Vec<(Arc<Region>, Mutation)>) -> Vec<(Arc<Region>, Bytes)> {
-    let closed = additions.into_iter().filter(|(region, _)| !region.is_serving());
-    closed.map(|(region, mutation)| (region, mutation.row().clone())).collect()
+pub(super) fn out_of_service<'r>(
+    additions: impl Iterator<Item = (&'r Arc<Region>, Bytes)>,
+) -> Vec<RowToLock> {
+    let closed = additions.filter(|(region, _)| !region.is_serving());
+    closed.map(|(region, row)| RowToLock::new(region, row)).collect()
+}
+
+impl RowToLock {
+    fn new(region: &Arc<Region>, row: Bytes) -> Self {
+        Self { region: Arc::clone(region), lock: LockId::Region(region.id()), row }
+    }
 }
 
 /// Returns the durability of a record with additions. Without a log record, a crash after a flush
@@ -103,7 +211,7 @@ fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
         let region = Arc::clone(table.region_of(mutation.row()));
         let row = region.engine().row_locks.place(region.id(), mutation.row());
         if !rows.holds(row) || !region.is_serving() {
-            unlocked.push((Arc::clone(&region), mutation.row().clone()));
+            unlocked.push(RowToLock::new(&region, mutation.row().clone()));
         }
         placed.push((region, mutation));
     }

@@ -102,6 +102,17 @@ impl<'a> RecordBuilder<'a> {
         })
     }
 
+    /// As [`RecordBuilder::rows`], for cells of families that `is_wanted` accepts.
+    pub(crate) fn rows_of(
+        &self,
+        is_wanted: impl Fn(&[u8]) -> bool,
+    ) -> impl Iterator<Item = (u64, &[u8])> {
+        self.parts.iter().filter(move |part| is_wanted(part.family.name())).flat_map(|part| {
+            let cells = self.body.cells(part.begin, part.end);
+            cells.map(|key_value| (part.family.region_id(), row_of(key_value)))
+        })
+    }
+
     /// Returns copies of its cells.
     pub(crate) fn cells(&self) -> Vec<Cell> {
         let cells = self.parts.iter().flat_map(|part| self.body.cells(part.begin, part.end));

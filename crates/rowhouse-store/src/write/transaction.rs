@@ -14,7 +14,8 @@ use super::admit::admit;
 use super::apply::{admit_unlocked, asked, check, lock, strongest};
 use super::batch::{Atomicity, Batch};
 use super::commit::{self, Committed};
-use super::observe::{self, Observed};
+use super::index::{self, EntryChanges};
+use super::observe::{self, Observed, RowToLock, Watched};
 use super::record_builder::RecordBuilder;
 use crate::catalog::Catalog;
 use crate::commits::{RowsGuard, Touched};
@@ -59,8 +60,8 @@ pub(crate) enum Ended {
 enum Attempt {
     Committed(Committed),
     Conflict,
-    /// Observers write these rows, which are not locked.
-    Unlocked(Vec<(Arc<Region>, Bytes)>),
+    /// Observers or indexes write these rows, which are not locked.
+    Unlocked(Vec<RowToLock>),
 }
 
 impl Transaction {
@@ -248,7 +249,7 @@ impl Transaction {
     }
 
     /// Commits with the rows locked that it writes, and `more`, which its observers write.
-    fn attempt(&self, more: &[(Arc<Region>, Bytes)], attempt: usize) -> Result<Attempt> {
+    fn attempt(&self, more: &[RowToLock], attempt: usize) -> Result<Attempt> {
         let engine = &self.engine;
         let rows = self
             .writes
@@ -263,21 +264,32 @@ impl Transaction {
         let record = self.record()?;
         let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
         regions.dedup_by_key(|region| region.id());
-        let additions = match engine.observers.by_table() {
-            None => Vec::new(),
-            Some(observers) => match observe::ask(&observers, &record, &regions, &rows) {
-                Ok(Observed::Nothing) => Vec::new(),
-                Ok(Observed::Additions(additions)) => additions,
-                Ok(Observed::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
-                Err(_) if regions.iter().any(|region| moves(region)) => {
-                    return Ok(Attempt::Conflict);
-                }
-                Err(error) => return Err(error),
-            },
+        let watched = Watched::of(engine);
+        let asked = match &watched {
+            None => Ok(Observed::Nothing),
+            Some(watched) => watched.ask(&record, &regions, &rows),
+        };
+        let additions = match asked {
+            Ok(Observed::Nothing) => Vec::new(),
+            Ok(Observed::Additions(additions)) => additions,
+            Ok(Observed::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
+            Err(_) if regions.iter().any(|region| moves(region)) => return Ok(Attempt::Conflict),
+            Err(error) => return Err(error),
         };
         // Later additions to these rows follow the transaction's own cells.
         self.note_timestamps(&mut rows);
         let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;
+        let changes = match &watched {
+            None => Ok(EntryChanges::Cells(Vec::new())),
+            Some(watched) => watched.entries(&record, &regions, &mut rows, self.now),
+        };
+        let entries = match changes {
+            Ok(EntryChanges::Cells(entries)) => entries,
+            Ok(EntryChanges::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
+            Err(_) if regions.iter().any(|region| moves(region)) => return Ok(Attempt::Conflict),
+            Err(error) => return Err(error),
+        };
+        let (record, regions) = index::extend(record, regions, &entries)?;
         // No other commit may come between the check and this one.
         let _latch = engine.freeze_latch.write();
         if regions.iter().any(|region| moves(region)) {
@@ -291,7 +303,9 @@ impl Transaction {
             return Ok(Attempt::Conflict);
         }
         let mut durability = strongest(self.durability.iter().copied());
-        if !additions.is_empty() {
+        if let Some(watched) = &watched
+            && watched.needs_log(&additions, &regions)?
+        {
             durability = observe::durability(durability);
         }
         Ok(Attempt::Committed(commit::commit(engine, record, durability)?))

@@ -31,6 +31,9 @@ pub(crate) struct Visible<'a> {
     rules: Rules<'a>,
     deletes: Deletes,
     column: Column,
+    /// The last time in milliseconds at which every cell matched so far that has a TTL of its own,
+    /// and has not outlived it, is alive.
+    own_until_millis: i64,
 }
 
 /// The state of the current column.
@@ -52,11 +55,17 @@ impl<'a> Visible<'a> {
             true => Deletes::by_sequence(rules.versions_max()),
             false => Deletes::by_time(),
         };
-        Self { rules, deletes, column: Column::default() }
+        Self { rules, deletes, column: Column::default(), own_until_millis: i64::MAX }
     }
 
     pub(crate) fn rules(&self) -> &Rules<'a> {
         &self.rules
+    }
+
+    /// Returns the last time in milliseconds until which no cell that was matched outlives a TTL of
+    /// its own; `i64::MAX` if none has one.
+    pub(crate) fn own_until_millis(&self) -> i64 {
+        self.own_until_millis
     }
 
     /// As [`Rules::advance_clock`].
@@ -152,9 +161,13 @@ impl<'a> Visible<'a> {
         if expired && self.rules.versions_min() == 0 {
             return Fate::Expired;
         }
-        if !cell.tags.is_empty() && lives_until(cell).is_some_and(|end| end < self.rules.now_millis)
+        if !cell.tags.is_empty()
+            && let Some(end) = lives_until(cell)
         {
-            return Fate::OwnExpired;
+            if end < self.rules.now_millis {
+                return Fate::OwnExpired;
+            }
+            self.own_until_millis = self.own_until_millis.min(end);
         }
         if cell.kind().is_delete() {
             return self.judge_marker(cell, expired);

@@ -1,56 +1,56 @@
-//! Regions that received files and may have grown too large.
+//! A queue of work on regions or tables, by their ids.
 
 use std::collections::BTreeSet;
 
 use parking_lot::{Condvar, Mutex};
 
-/// A queue of the regions to check. Holds each region once.
+/// A queue of ids. Holds each id once.
 #[derive(Default)]
-pub(crate) struct SplitQueue {
+pub(crate) struct IdQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    regions: BTreeSet<u64>,
+    ids: BTreeSet<u64>,
     closed: bool,
 }
 
-impl SplitQueue {
-    /// Queues a region.
-    pub(crate) fn request(&self, region_id: u64) {
+impl IdQueue {
+    /// Queues an id.
+    pub(crate) fn request(&self, id: u64) {
         let mut state = self.state.lock();
-        if !state.closed && state.regions.insert(region_id) {
+        if !state.closed && state.ids.insert(id) {
             self.changed.notify_one();
         }
     }
 
-    /// Returns the next region to check, waiting for one; `None` once closed.
+    /// Returns the next id, waiting for one; `None` once closed.
     pub(crate) fn next(&self) -> Option<u64> {
         let mut state = self.state.lock();
         loop {
             if state.closed {
                 return None;
             }
-            match state.regions.pop_first() {
-                Some(region_id) => return Some(region_id),
+            match state.ids.pop_first() {
+                Some(id) => return Some(id),
                 None => self.changed.wait(&mut state),
             }
         }
     }
 
-    /// Returns the next region to check, if there is one.
+    /// Returns the next id, if there is one.
     #[cfg(test)]
     pub(crate) fn pop_waiting(&self) -> Option<u64> {
-        self.state.lock().regions.pop_first()
+        self.state.lock().ids.pop_first()
     }
 
-    /// Closes the queue: no further region is checked.
+    /// Closes the queue and discards its ids.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
-        state.regions.clear();
+        state.ids.clear();
         self.changed.notify_all();
     }
 }

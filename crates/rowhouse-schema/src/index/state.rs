@@ -1,0 +1,80 @@
+//! How far the entries of an index have come.
+
+use std::fmt;
+
+use rowhouse_model::{Bytes, Error, Result, TableDescriptor, escape, unescape};
+
+/// The attribute of an index table that holds the state of its index.
+pub const INDEX_STATE_ATTRIBUTE: &str = "rowhouse.index_state";
+
+/// The state of an index. Whatever the state, every change of a row changes its entries.
+///
+/// ```
+/// use rowhouse_schema::IndexState;
+///
+/// let state = IndexState::Building { next_row: "bob".into() };
+/// assert_eq!(state.to_string(), "building bob");
+/// assert_eq!(IndexState::parse("building bob")?, state);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexState {
+    /// Every row that must have an entry has one.
+    Ready,
+    /// Rows from `next_row` on may lack entries. The store adds them in key order.
+    Building {
+        /// The first row that may lack its entries; empty at the beginning.
+        next_row: Bytes,
+    },
+    /// Any row may lack entries, and entries may have no row. The store mends both.
+    Repairing,
+    /// The index could not be built, for this reason.
+    Off(String),
+}
+
+impl IndexState {
+    /// Parses the text that `Display` writes.
+    ///
+    /// # Errors
+    /// `Unsupported` for a state that this version does not know.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+        match word {
+            "ready" => Ok(Self::Ready),
+            "building" => Ok(Self::Building { next_row: unescape(rest)? }),
+            "repairing" => Ok(Self::Repairing),
+            "off" => Ok(Self::Off(rest.to_owned())),
+            _ => Err(Error::unsupported(format!("unknown state of an index: state={text}"))),
+        }
+    }
+
+    /// Returns the state in the descriptor of an index table. A table without one is being built
+    /// from the beginning.
+    ///
+    /// # Errors
+    /// As [`IndexState::parse`].
+    pub fn of_table(table: &TableDescriptor) -> Result<Self> {
+        match table.attributes.get(INDEX_STATE_ATTRIBUTE.as_bytes()) {
+            None => Ok(Self::Building { next_row: Bytes::new() }),
+            Some(text) => Self::parse(&String::from_utf8_lossy(text)),
+        }
+    }
+
+    /// Returns whether queries may use the index.
+    pub fn is_ready(&self) -> bool {
+        *self == Self::Ready
+    }
+}
+
+impl fmt::Display for IndexState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str("ready"),
+            Self::Building { next_row } if next_row.is_empty() => f.write_str("building"),
+            Self::Building { next_row } => write!(f, "building {}", escape(next_row)),
+            Self::Repairing => f.write_str("repairing"),
+            Self::Off(why) => write!(f, "off {why}"),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The tables that have indexes, and the tables in which the entries lie.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use rowhouse_model::{Columns, Error, Result, TableName};
+use rowhouse_schema::{Index, IndexKind, IndexSchema};
+
+use crate::engine::Engine;
+use crate::erased::Erased;
+use crate::table::Table;
+
+/// The indexes of every table that declares some.
+pub(crate) struct IndexedTables {
+    by_name: HashMap<TableName, Result<IndexedTable>>,
+}
+
+/// The indexes of a table.
+#[derive(Clone)]
+pub(crate) struct IndexedTable {
+    pub(crate) indexes: Vec<KeptIndex>,
+    /// The columns that decide the entries of any of them.
+    pub(crate) columns: Columns,
+}
+
+/// An index whose entries are rows of a table.
+#[derive(Clone)]
+pub(crate) struct KeptIndex {
+    pub(crate) index: Index,
+    /// The table of the entries. After a split it leads to the new regions.
+    pub(crate) table: Arc<Table>,
+}
+
+impl IndexedTables {
+    /// Returns the indexes of these tables; `None` if none has one.
+    pub(crate) fn of(tables: &BTreeMap<TableName, Arc<Table>>) -> Option<Self> {
+        let indexed = |table: &Arc<Table>| {
+            let found = match table.indexes() {
+                Ok(None) => return None,
+                Ok(Some(schema)) => IndexedTable::of(table.name(), schema, tables),
+                Err(error) => Err(error),
+            };
+            Some((table.name().clone(), found))
+        };
+        let by_name: HashMap<_, _> = tables.values().filter_map(indexed).collect();
+        (!by_name.is_empty()).then_some(Self { by_name })
+    }
+
+    /// Makes them those of the engine's tables.
+    pub(crate) fn install(indexed: Option<Self>, engine: &Engine) {
+        engine.indexed.store(indexed.map(|indexed| Arc::new(Erased::new(indexed))));
+    }
+
+    /// Returns the indexes of a table; `None` if it has none.
+    ///
+    /// # Errors
+    /// `Unsupported` for indexes that a newer version declared: the table cannot be written.
+    pub(crate) fn get(&self, table: &TableName) -> Result<Option<&IndexedTable>> {
+        match self.by_name.get(table) {
+            None => Ok(None),
+            Some(Ok(indexed)) => Ok(Some(indexed)),
+            Some(Err(error)) => {
+                Err(error.clone().with_context(format_args!("indexes of table {table}")))
+            }
+        }
+    }
+}
+
+impl IndexedTable {
+    fn of(
+        base: &TableName,
+        schema: &IndexSchema,
+        tables: &BTreeMap<TableName, Arc<Table>>,
+    ) -> Result<Self> {
+        let mut columns: Option<Columns> = None;
+        let mut indexes = Vec::new();
+        for index in schema.indexes().iter().filter(|index| index.kind() == IndexKind::Table) {
+            let name = index.table_name(base)?;
+            let table = tables.get(&name).ok_or_else(|| {
+                Error::corruption(format!("the table of an index is missing: table={name}"))
+            })?;
+            columns = Some(match columns {
+                None => index.columns().clone(),
+                Some(columns) => union(columns, index.columns()),
+            });
+            indexes.push(KeptIndex { index: index.clone(), table: Arc::clone(table) });
+        }
+        Ok(Self { indexes, columns: columns.unwrap_or_else(Columns::all) })
+    }
+
+    /// Returns an index by its name.
+    pub(crate) fn find(&self, name: &str) -> Option<&KeptIndex> {
+        self.indexes.iter().find(|kept| kept.index.name() == name)
+    }
+}
+
+/// Returns the columns that either selects.
+fn union(mut columns: Columns, others: &Columns) -> Columns {
+    if columns.is_all() || others.is_all() {
+        return Columns::all();
+    }
+    for (family, qualifiers) in others.families() {
+        if columns.selects_family(family) && columns.qualifiers(family).is_none() {
+            continue;
+        }
+        match qualifiers.is_all() {
+            true => columns.add_family(family.clone()),
+            false => {
+                for qualifier in qualifiers.named() {
+                    columns.add_column(family.clone(), qualifier.clone());
+                }
+            }
+        }
+    }
+    columns
+}

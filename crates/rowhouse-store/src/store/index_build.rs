@@ -1,0 +1,209 @@
+//! Builds and repairs indexes in the background, while writers go on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rowhouse_model::{Bytes, Error, ErrorKind, Filter, Result, RowRange, Scan, TableState};
+use rowhouse_schema::{IndexOf, IndexState};
+
+use super::handle::Tables;
+use crate::background::{Failed, guard};
+use crate::indexed::{IndexedTables, KeptIndex};
+use crate::table::Table;
+use crate::write::index_fill::{Mending, mend};
+
+/// The number of rows whose entries are written at once.
+const ROWS_AT_ONCE: usize = 256;
+
+/// The time between two notes of how far a build has come.
+const NOTE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The number of rows that the state of an index names if it cannot be built.
+const REASONS_MAX: usize = 10;
+
+/// The time after which a build that failed is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// An index to build or repair.
+struct Build {
+    base: Arc<Table>,
+    entries: Arc<Table>,
+    kept: KeptIndex,
+    state: IndexState,
+}
+
+impl Tables {
+    /// Requests the builds of all indexes that are not ready.
+    pub(super) fn request_index_builds(&self) {
+        for table in self.catalog.entries().tables.values() {
+            let is_index = IndexOf::of_table(table.descriptor()).is_ok_and(|of| of.is_some());
+            let state = IndexState::of_table(table.descriptor());
+            if is_index && !matches!(state, Ok(IndexState::Ready | IndexState::Off(_)) | Err(_)) {
+                self.engine.index_builds.request(table.id());
+            }
+        }
+    }
+
+    /// Builds indexes until the store is closed.
+    pub(super) fn build_indexes(&self) {
+        while let Some(table_id) = self.engine.index_builds.next() {
+            if !self.build_index(table_id) {
+                std::thread::sleep(RETRY_AFTER);
+                self.engine.index_builds.request(table_id);
+            }
+        }
+    }
+
+    /// Builds the index whose entries are in this table. Returns `false` if that failed and is to
+    /// be tried again.
+    pub(super) fn build_index(&self, table_id: u64) -> bool {
+        match guard(|| self.try_build(table_id)) {
+            Ok(()) => true,
+            Err(Failed::Error(error)) if error.kind() == ErrorKind::ServerNotRunning => true,
+            Err(error) => {
+                tracing::error!(%error, table_id, "an index was not built");
+                // Repeating a panic would not help.
+                matches!(error, Failed::Panic(_))
+            }
+        }
+    }
+
+    fn try_build(&self, table_id: u64) -> Result<()> {
+        let Some(build) = self.find_build(table_id)? else { return Ok(()) };
+        let name = build.entries.name().to_string();
+        let task = self.engine.begin_task(format!("Building index {name}"), String::new());
+        let next_row = match &build.state {
+            IndexState::Building { next_row } => next_row.clone(),
+            _ => Bytes::new(),
+        };
+        let reasons = self.fill(&build, next_row, |rows| task.set_status(format!("{rows} rows")))?;
+        if build.state == IndexState::Repairing {
+            self.sweep(&build, |entries| task.set_status(format!("{entries} entries checked")))?;
+        }
+        let state = match reasons.is_empty() {
+            true => IndexState::Ready,
+            false => IndexState::Off(reasons.join("; ")),
+        };
+        self.note_index_state(&build, &state)?;
+        tracing::info!(index = name, %state, "index built");
+        Ok(())
+    }
+
+    /// Returns the index to build, if its base table is enabled.
+    fn find_build(&self, table_id: u64) -> Result<Option<Build>> {
+        let tables = self.catalog.entries();
+        let Some(entries) = tables.tables.values().find(|table| table.id() == table_id) else {
+            return Ok(None);
+        };
+        let Some(of) = IndexOf::of_table(entries.descriptor())? else { return Ok(None) };
+        let state = IndexState::of_table(entries.descriptor())?;
+        if matches!(state, IndexState::Ready | IndexState::Off(_)) {
+            return Ok(None);
+        }
+        let base = self.catalog.table(&of.table)?;
+        if base.state() == TableState::Disabled {
+            return Ok(None);
+        }
+        let indexed = self.engine.indexed.load_full();
+        let Some(indexed) = indexed.as_deref() else { return Ok(None) };
+        let kept = indexed.get::<IndexedTables>().get(&of.table)?;
+        let Some(kept) = kept.and_then(|indexed| indexed.find(&of.index)) else { return Ok(None) };
+        Ok(Some(Build { base, entries: Arc::clone(entries), kept: kept.clone(), state }))
+    }
+
+    /// Writes the entries of all rows from `next_row` on. Returns why rows could not be indexed.
+    fn fill(
+        &self,
+        build: &Build,
+        mut next_row: Bytes,
+        progress: impl Fn(u64),
+    ) -> Result<Vec<String>> {
+        let Build { base, kept, state, .. } = build;
+        let (mut reasons, mut rows_done) = (Vec::new(), 0);
+        let mut noted = Instant::now();
+        loop {
+            let rows = row_keys(base, &next_row)?;
+            let Some(last) = rows.last() else { return Ok(reasons) };
+            next_row = RowRange::row(last).stop;
+            match mend(base, kept, &rows, Mending::Fill) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::InvalidRequest => {
+                    for row in &rows {
+                        match mend(base, kept, std::slice::from_ref(row), Mending::Fill) {
+                            Ok(_) => {}
+                            Err(error) if error.kind() == ErrorKind::InvalidRequest => {
+                                reasons.push(error.message().to_owned());
+                            }
+                            Err(error) => return Err(error),
+                        }
+                        if reasons.len() == REASONS_MAX {
+                            return Ok(reasons);
+                        }
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+            rows_done += rows.len() as u64;
+            progress(rows_done);
+            // A build with rows that cannot be indexed begins anew after a restart, to name them.
+            let is_build = matches!(state, IndexState::Building { .. }) && reasons.is_empty();
+            if is_build && noted.elapsed() > NOTE_INTERVAL {
+                self.note_index_state(build, &IndexState::Building { next_row: next_row.clone() })?;
+                noted = Instant::now();
+            }
+        }
+    }
+
+    /// Removes the entries that no row has.
+    fn sweep(&self, build: &Build, progress: impl Fn(u64)) -> Result<()> {
+        let Build { base, kept, .. } = build;
+        let mut next_entry = Bytes::new();
+        let mut checked = 0;
+        loop {
+            let entries = row_keys(&kept.table, &next_entry)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            next_entry = RowRange::row(last).stop;
+            checked += entries.len() as u64;
+            let mut by_row: BTreeMap<Bytes, Vec<Bytes>> = BTreeMap::new();
+            for entry in entries {
+                let row = kept.index.row_key(&entry).map_err(|why| {
+                    Error::corruption(format!("an entry does not fit its index: {why}"))
+                })?;
+                by_row.entry(row.into()).or_default().push(entry);
+            }
+            let rows: Vec<_> = by_row.keys().cloned().collect();
+            mend(base, kept, &rows, Mending::Sweep(&by_row))?;
+            progress(checked);
+        }
+    }
+
+    /// Records the state of an index, unless the index was dropped, or its state changed, since the
+    /// build began.
+    fn note_index_state(&self, build: &Build, state: &IndexState) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.engine.check_open()?;
+        let Ok(table) = self.catalog.table(build.entries.name()) else { return Ok(()) };
+        let now = IndexState::of_table(table.descriptor())?;
+        let is_same = std::mem::discriminant(&now) == std::mem::discriminant(&build.state);
+        if table.id() != build.entries.id() || !is_same {
+            return Ok(());
+        }
+        // The entries must survive whenever this state does.
+        self.engine.sync_log()?;
+        self.set_index_state(&table, state)
+    }
+}
+
+/// Returns the keys of the first rows of a table from a row on.
+fn row_keys(table: &Arc<Table>, from: &Bytes) -> Result<Vec<Bytes>> {
+    let mut scan = Scan::new(RowRange::new(from.clone(), Bytes::new()));
+    scan.limit = Some(ROWS_AT_ONCE as u64);
+    scan.filter = Some(Box::new(Filter::FirstKeyOnly));
+    let mut rows = table.scan(scan)?;
+    let mut keys = Vec::with_capacity(ROWS_AT_ONCE);
+    while let Some(row) = rows.next()? {
+        keys.push(Bytes::copy_from_slice(row.key()));
+    }
+    Ok(keys)
+}

@@ -1,0 +1,244 @@
+//! Index tables: they are created, altered and dropped with their base tables, in the same edits of
+//! the manifest.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Error, Result, TableDescriptor, TableName, TableState};
+use rowhouse_schema::{
+    INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexKind, IndexOf, IndexSchema, IndexState, KEY_ATTRIBUTE,
+};
+
+use super::Store;
+use super::handle::Tables;
+use super::tables::with_tracker;
+use crate::family::FamilyStore;
+use crate::manifest::{
+    Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
+};
+use crate::region::index_table;
+use crate::retention::Retention;
+use crate::table::Table;
+
+/// A table to be created.
+pub(super) struct NewTable {
+    id: u64,
+    descriptor: TableDescriptor,
+    regions: Vec<RegionMeta>,
+    state: TableState,
+}
+
+impl NewTable {
+    /// Returns the edit that creates it.
+    pub(super) fn edit(&self) -> EditKind {
+        EditKind::TableCreated(TableCreated {
+            table_id: self.id,
+            descriptor: encode_table(&self.descriptor),
+            regions: self.regions.clone(),
+            disabled: self.state == TableState::Disabled,
+        })
+    }
+
+    /// Returns the table, once the edit is written.
+    pub(super) fn make(self, store: &Store) -> Arc<Table> {
+        let Self { id, descriptor, regions, state } = self;
+        let regions: Vec<_> =
+            regions.into_iter().map(|meta| store.new_region(&descriptor, meta)).collect();
+        if state == TableState::Disabled {
+            regions.iter().for_each(|region| region.serve(false));
+        }
+        Arc::new(Table::new(id, descriptor, regions, state))
+    }
+}
+
+/// The index tables that a change of their base table drops and creates.
+#[derive(Default)]
+pub(super) struct IndexChange {
+    pub(super) dropped: Vec<Arc<Table>>,
+    pub(super) created: Vec<NewTable>,
+}
+
+impl IndexChange {
+    /// Returns the edits of the change.
+    pub(super) fn edits(&self) -> impl Iterator<Item = EditKind> {
+        let dropped = self.dropped.iter().map(|table| table.id());
+        let dropped = dropped.map(|table_id| EditKind::TableDropped(TableDropped { table_id }));
+        dropped.chain(self.created.iter().map(NewTable::edit))
+    }
+
+    /// Returns the families of the dropped tables.
+    pub(super) fn lost(&self) -> impl Iterator<Item = Arc<FamilyStore>> {
+        let regions = self.dropped.iter().flat_map(|table| table.regions());
+        regions.flat_map(|region| region.families()).cloned()
+    }
+
+    /// Makes the created tables, once the edits are written.
+    pub(super) fn make(self, store: &Store) -> Vec<Arc<Table>> {
+        self.created.into_iter().map(|new| new.make(store)).collect()
+    }
+}
+
+impl Store {
+    /// Refuses a change of a table that holds the entries of an index.
+    pub(super) fn refuse_index_table(table: &TableDescriptor) -> Result<()> {
+        match IndexOf::of_table(table)? {
+            None => Ok(()),
+            Some(of) => Err(index_table(table.name(), &of)),
+        }
+    }
+
+    /// Returns the state of a table's index.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index.
+    pub fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
+        let table = self.table(table)?;
+        let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
+        let index = schema.index(index)?;
+        IndexState::of_table(self.table(&index.table_name(table.name())?)?.descriptor())
+    }
+
+    /// Returns a table to be created.
+    pub(super) fn new_table(
+        &self,
+        descriptor: TableDescriptor,
+        splits: &[Bytes],
+        state: TableState,
+    ) -> Result<NewTable> {
+        let regions = self.region_metas(descriptor.name(), splits)?;
+        let id = self.inner.engine.manifest.next_id();
+        Ok(NewTable { id, descriptor, regions, state })
+    }
+
+    /// Returns the tables of indexes of `base`, to be created without entries. The tables that
+    /// they replace are `dropped`.
+    ///
+    /// # Errors
+    /// Those of the declaration; `TableExists`.
+    pub(super) fn new_index_tables<'i>(
+        &self,
+        base: &TableDescriptor,
+        indexes: impl IntoIterator<Item = &'i Index>,
+        dropped: &[Arc<Table>],
+        index_state: &IndexState,
+        state: TableState,
+    ) -> Result<Vec<NewTable>> {
+        let new = |index: &Index| {
+            let descriptor = with_tracker(index.table_descriptor(base)?);
+            let descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, index_state.to_string());
+            descriptor.check()?;
+            if !dropped.iter().any(|dropped| dropped.name() == descriptor.name()) {
+                self.check_new_table(descriptor.name(), 1)?;
+            }
+            self.new_table(descriptor, &[], state)
+        };
+        indexes.into_iter().map(new).collect()
+    }
+
+    /// Returns the change of index tables that an alteration of their base table to `altered`
+    /// requires: indexes that it drops, declares or changes, and those whose entries it may change.
+    pub(super) fn index_change(
+        &self,
+        table: &Table,
+        altered: &TableDescriptor,
+    ) -> Result<IndexChange> {
+        let old = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+        let new = declared_indexes(altered)?;
+        let is_kept = |index: &Index| {
+            let same = |old: &&Index| {
+                *old == index
+                    && old.columns() == index.columns()
+                    && old.covered_columns() == index.covered_columns()
+            };
+            old.iter().any(|old| same(&old)) && entries_stay(index, table.descriptor(), altered)
+        };
+        let mut dropped = Vec::new();
+        for index in old.iter().filter(|old| !new.iter().any(|new| new == *old && is_kept(new))) {
+            dropped.push(self.inner.tables.catalog.table(&index.table_name(table.name())?)?);
+        }
+        let changed = new.iter().filter(|index| !is_kept(index));
+        let state = IndexState::Building { next_row: Bytes::new() };
+        let created =
+            self.new_index_tables(altered, changed, &dropped, &state, table.state())?;
+        Ok(IndexChange { dropped, created })
+    }
+}
+
+impl Tables {
+    /// Returns a table and the tables of its indexes.
+    pub(super) fn with_indexes(&self, table: &Arc<Table>) -> Result<Vec<Arc<Table>>> {
+        let mut tables = vec![Arc::clone(table)];
+        let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+        for index in indexes.iter().filter(|index| index.kind() == IndexKind::Table) {
+            tables.push(self.catalog.table(&index.table_name(table.name())?)?);
+        }
+        Ok(tables)
+    }
+
+    /// Sets the state of an index. The caller prevents changes of tables meanwhile.
+    pub(super) fn set_index_state(&self, table: &Table, state: &IndexState) -> Result<()> {
+        let descriptor = with_state(table, state);
+        let Some(edit) = altered(table, &descriptor) else { return Ok(()) };
+        self.engine.manifest.append(&Edit::new(edit))?;
+        // A read point sees either the state before, and none of the later commits, or this one.
+        let _latch = self.engine.freeze_latch.write();
+        self.catalog.replace([Arc::new(table.altered(descriptor))]);
+        self.changed();
+        Ok(())
+    }
+}
+
+/// Returns the edit of a table whose descriptor changes, if it does; its families stay.
+pub(super) fn altered(table: &Table, descriptor: &TableDescriptor) -> Option<EditKind> {
+    (table.descriptor() != descriptor).then(|| {
+        EditKind::TableAltered(TableAltered {
+            table_id: table.id(),
+            descriptor: encode_table(descriptor),
+            begins_behind: 0,
+        })
+    })
+}
+
+/// Returns the descriptor of an index table with another state.
+pub(super) fn with_state(table: &Table, state: &IndexState) -> TableDescriptor {
+    table.descriptor().clone().attribute(INDEX_STATE_ATTRIBUTE, state.to_string())
+}
+
+/// Returns the descriptor of a table that holds the entries of an index no more.
+pub(super) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
+    for attribute in [INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE] {
+        table.attributes.remove(attribute.as_bytes());
+    }
+    table
+}
+
+/// Returns the indexes that a table declares.
+///
+/// # Errors
+/// Those of the declaration; `Unsupported` for indexes that are not kept in tables.
+pub(super) fn declared_indexes(table: &TableDescriptor) -> Result<Vec<Index>> {
+    let Some(schema) = IndexSchema::of_table(table)? else { return Ok(Vec::new()) };
+    schema.check_families(table)?;
+    for index in schema.indexes().iter().filter(|index| index.kind() != IndexKind::Table) {
+        return Err(Error::unsupported(format!(
+            "indexes of kind {} are not supported yet: index={}",
+            index.kind(),
+            index.name()
+        )));
+    }
+    Ok(schema.indexes().to_vec())
+}
+
+/// Whether an alteration leaves the entries of an index as they are.
+fn entries_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> bool {
+    let key = |table: &TableDescriptor| table.attributes.get(KEY_ATTRIBUTE.as_bytes()).cloned();
+    let retention = |table: &TableDescriptor| -> Vec<_> {
+        let families = table.families().iter();
+        let families = families.filter(|family| index.columns().selects_family(family.name()));
+        families.map(|family| (family.name().clone(), Retention::from(family))).collect()
+    };
+    key(old) == key(new) && retention(old) == retention(new)
+}
+
+fn no_indexes(table: &TableName) -> Error {
+    Error::invalid(format!("table {table} declares no indexes"))
+}

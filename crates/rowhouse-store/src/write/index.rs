@@ -1,0 +1,381 @@
+//! Keeps indexes: finds the entries that a record's changes of rows add and remove.
+//!
+//! What a row shows is a function of time, which changes where a cell expires. A row has an entry
+//! in the index table if it shows that entry at any time from now on, so that no reader misses one;
+//! the entry says until when it is certain (`docs/decisions/0067-indexes.md`).
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Bytes, Cell, CellKind, Columns, Error, Get, Key, Result, RowRange, Scan, Timestamp, escape,
+    tags_with_ttl,
+};
+use rowhouse_schema::{Covered, EntryHeader, Index};
+
+use super::observe::{LockId, RowToLock};
+use super::record_builder::RecordBuilder;
+use crate::commits::{LockedRow, RowsGuard};
+use crate::engine::Engine;
+use crate::indexed::{IndexedTable, IndexedTables, KeptIndex};
+use crate::read::{Pending, TimedRow};
+use crate::region::Region;
+
+/// The family of an index table.
+const FAMILY: &[u8] = b"e";
+
+/// The changes of index tables that belong to a record.
+pub(super) enum EntryChanges {
+    /// The cells to add, each with its region.
+    Cells(Vec<(Arc<Region>, Cell)>),
+    /// Rows or unique values that must be locked first, or whose region does not serve.
+    Unlocked(Vec<RowToLock>),
+}
+
+/// Returns the changes of entries that a record causes. The rows of the record are locked by
+/// `rows`.
+///
+/// # Errors
+/// `InvalidRequest` for a second row with a unique value, and for an entry that is too long; those
+/// of the reads.
+pub(super) fn changes(
+    indexed: &IndexedTables,
+    record: &RecordBuilder<'_>,
+    regions: &[&Region],
+    rows: &mut RowsGuard<'_>,
+    now: Timestamp,
+) -> Result<EntryChanges> {
+    let mut keeper = Keeper::new(rows, now);
+    let mut seen = BTreeSet::new();
+    let mut pending = None;
+    for &region in regions {
+        let Some(table) = indexed.get(&region.info().table)? else { continue };
+        let decides = |family: &[u8]| table.columns.selects_family(family);
+        for (id, row) in record.rows_of(decides) {
+            if id != region.id() || !seen.insert((id, row)) {
+                continue;
+            }
+            if pending.is_none() {
+                pending = record.pending(|id, _| regions.iter().any(|region| region.id() == id));
+            }
+            let before = |now| region.read_row_at_time(&get(row, table)?, None, now);
+            let after = |now| region.read_row_at_time(&get(row, table)?, pending.as_ref(), now);
+            keeper.change(region, row, &table.indexes, before, after)?;
+        }
+    }
+    keeper.finish()
+}
+
+fn get(row: &[u8], table: &IndexedTable) -> Result<Get> {
+    let mut get = Get::new(Bytes::copy_from_slice(row))?;
+    get.columns = Columns::clone(&table.columns);
+    Ok(get)
+}
+
+/// An entry that a row has at some time from now on.
+#[derive(Clone, Debug, PartialEq)]
+struct TimedEntry {
+    key: Bytes,
+    covered: Vec<Option<Covered>>,
+    /// The last millisecond up to which the row is certain to have it with these covered cells; -1
+    /// if it has it only later.
+    certain_until: i64,
+    /// The last millisecond at which the row has it; `i64::MAX` if it does not expire.
+    last: i64,
+    /// Whether the row has had it without interruption so far.
+    is_unbroken: bool,
+}
+
+/// The entries of a row from a time on, for each index.
+fn timed_entries(
+    indexes: &[KeptIndex],
+    row: &[u8],
+    mut now: i64,
+    read: impl Fn(i64) -> Result<TimedRow>,
+) -> Result<Vec<Vec<TimedEntry>>> {
+    let mut entries: Vec<Vec<TimedEntry>> = vec![Vec::new(); indexes.len()];
+    let mut first = true;
+    loop {
+        let TimedRow { row: cells, until_millis } = read(now)?;
+        for (kept, entries) in indexes.iter().zip(&mut entries) {
+            for entry in kept.index.entries(row, &cells)? {
+                add_timed(entries, entry.key, entry.covered, (now, until_millis), first);
+            }
+        }
+        if until_millis == i64::MAX {
+            return Ok(entries);
+        }
+        first = false;
+        now = until_millis + 1;
+    }
+}
+
+/// Adds an entry that a row has from `from` until `until`.
+fn add_timed(
+    entries: &mut Vec<TimedEntry>,
+    key: Bytes,
+    covered: Vec<Option<Covered>>,
+    (from, until): (i64, i64),
+    first: bool,
+) {
+    let Some(entry) = entries.iter_mut().find(|entry| entry.key == key) else {
+        let certain_until = if first { until } else { -1 };
+        entries.push(TimedEntry { key, covered, certain_until, last: until, is_unbroken: first });
+        return;
+    };
+    entry.is_unbroken &= entry.last == from - 1 && entry.covered == covered;
+    if entry.is_unbroken {
+        entry.certain_until = until;
+    }
+    entry.last = until;
+}
+
+/// Collects the changes of entries.
+pub(super) struct Keeper<'k, 'l> {
+    rows: &'k mut RowsGuard<'l>,
+    now: Timestamp,
+    cells: Vec<(Arc<Region>, Cell)>,
+    to_lock: Vec<RowToLock>,
+    /// The entries with unique values that the record adds, by table and value, each with its row.
+    unique: HashMap<(u64, Bytes), UniqueEntry>,
+    /// The entries that the record removes, by table.
+    removed: BTreeSet<(u64, Bytes)>,
+}
+
+/// An entry of a unique index, which no entry of another row may equal in its value.
+struct UniqueEntry {
+    kept: KeptIndex,
+    row: Bytes,
+}
+
+impl<'k, 'l> Keeper<'k, 'l> {
+    pub(super) fn new(rows: &'k mut RowsGuard<'l>, now: Timestamp) -> Self {
+        Self {
+            rows,
+            now,
+            cells: Vec::new(),
+            to_lock: Vec::new(),
+            unique: HashMap::new(),
+            removed: BTreeSet::new(),
+        }
+    }
+
+    /// Adds the changes of a row's entries.
+    pub(super) fn change(
+        &mut self,
+        region: &Region,
+        row: &[u8],
+        indexes: &[KeptIndex],
+        before: impl Fn(i64) -> Result<TimedRow>,
+        after: impl Fn(i64) -> Result<TimedRow>,
+    ) -> Result<()> {
+        let engine = region.engine();
+        let now = engine.timestamps.now_millis();
+        let old = timed_entries(indexes, row, now, before)?;
+        let new = timed_entries(indexes, row, now, after)?;
+        if old == new {
+            return Ok(());
+        }
+        // The lock of the row protects its entries, whose timestamps are kept with the row's.
+        let place = engine.row_locks.place(region.id(), row).of_entries();
+        let after = self.rows.after_of(place);
+        let removed_at = self.now.max(engine.timestamps.issue_delete(after));
+        let added_at = self.now.max(engine.timestamps.issue_put(after));
+        for ((kept, old), new) in indexes.iter().zip(old).zip(new) {
+            for entry in old.iter().filter(|old| !new.iter().any(|new| new.key == old.key)) {
+                self.remove(kept, &entry.key, removed_at)?;
+                self.rows.note_delete_of(place, removed_at);
+            }
+            for entry in new {
+                let had = old.iter().find(|old| old.key == entry.key);
+                if had == Some(&entry) {
+                    continue;
+                }
+                if had.is_none() {
+                    self.claim(engine, kept, row, &entry)?;
+                }
+                self.add(kept, had, &entry, added_at)?;
+                engine.timestamps.note_ahead(added_at);
+                self.rows.note_put_of(place, added_at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes those of a row's entries in the index table that the row does not have.
+    pub(super) fn sweep(
+        &mut self,
+        region: &Region,
+        row: &[u8],
+        kept: &KeptIndex,
+        keys: &[Bytes],
+        read: impl Fn(i64) -> Result<TimedRow>,
+    ) -> Result<u64> {
+        let engine = region.engine();
+        let now = engine.timestamps.now_millis();
+        let had = timed_entries(std::slice::from_ref(kept), row, now, read)?;
+        let place = engine.row_locks.place(region.id(), row).of_entries();
+        let removed_at = engine.timestamps.issue_delete(self.rows.after_of(place)).max(self.now);
+        let mut removed = 0;
+        for key in keys.iter().filter(|key| !had[0].iter().any(|had| had.key == **key)) {
+            self.remove(kept, key, removed_at)?;
+            self.rows.note_delete_of(place, removed_at);
+            removed += 1;
+        }
+        Ok(removed)
+    }
+
+    fn remove(&mut self, kept: &KeptIndex, key: &Bytes, at: Timestamp) -> Result<()> {
+        let cell = Cell::new(key.clone(), FAMILY, b"", at, CellKind::DeleteFamily, b"")?;
+        self.push(kept, cell);
+        self.removed.insert((kept.table.id(), key.clone()));
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        kept: &KeptIndex,
+        had: Option<&TimedEntry>,
+        entry: &TimedEntry,
+        at: Timestamp,
+    ) -> Result<()> {
+        let expires = entry.last < i64::MAX;
+        let tags = match expires {
+            true => tags_with_ttl(&[], entry.last.saturating_sub(at.as_millis())),
+            false => Vec::new(),
+        };
+        let header = EntryHeader {
+            certain_until: match entry.certain_until == entry.last {
+                true => i64::MAX,
+                false => entry.certain_until,
+            },
+            timestamps: entry.covered.iter().map(|it| it.as_ref().map(|it| it.timestamp)).collect(),
+        };
+        let cell = |qualifier: &[u8], kind: CellKind, value: &[u8]| {
+            let key = Key {
+                row: &entry.key,
+                family: FAMILY,
+                qualifier,
+                timestamp: at.as_millis(),
+                kind: kind.code(),
+            };
+            Cell::from_parts(key, value, if kind == CellKind::Put { &tags } else { &[] })
+        };
+        self.push(kept, cell(b"", CellKind::Put, &header.encode())?);
+        let covered = kept.index.covers().iter().zip(&entry.covered).enumerate();
+        for (nth, (name, covered)) in covered {
+            let name = name.as_bytes();
+            match covered {
+                Some(covered) => self.push(kept, cell(name, CellKind::Put, &covered.value)?),
+                None if had.is_some_and(|had| had.covered[nth].is_some()) => {
+                    self.push(kept, cell(name, CellKind::DeleteColumn, b"")?);
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Claims the value of an entry of a unique index, whose lock must be held.
+    fn claim(
+        &mut self,
+        engine: &Engine,
+        kept: &KeptIndex,
+        row: &[u8],
+        entry: &TimedEntry,
+    ) -> Result<()> {
+        let Some(value) = kept.index.unique_prefix(&entry.key).filter(|_| kept.index.is_unique())
+        else {
+            return Ok(());
+        };
+        let value = Bytes::copy_from_slice(value);
+        let lock = LockId::UniqueValue(kept.table.id());
+        let place: LockedRow = engine.row_locks.place(lock.number(), &value);
+        if !self.rows.holds(place) {
+            let region = Arc::clone(kept.table.region_of(&value));
+            self.to_lock.push(RowToLock { region, lock, row: value.clone() });
+        }
+        let row = Bytes::copy_from_slice(row);
+        let claimed = UniqueEntry { kept: kept.clone(), row: row.clone() };
+        match self.unique.insert((kept.table.id(), value.clone()), claimed) {
+            Some(other) if other.row != row => Err(taken(&kept.index, &value, &other.row, &row)),
+            _ => Ok(()),
+        }
+    }
+
+    fn push(&mut self, kept: &KeptIndex, cell: Cell) {
+        let region = Arc::clone(kept.table.region_of(cell.row()));
+        if !region.is_serving() {
+            let (lock, row) = (LockId::Region(region.id()), cell.row_bytes());
+            self.to_lock.push(RowToLock { region: Arc::clone(&region), lock, row });
+        }
+        self.cells.push((region, cell));
+    }
+
+    pub(super) fn finish(mut self) -> Result<EntryChanges> {
+        if !self.to_lock.is_empty() {
+            return Ok(EntryChanges::Unlocked(self.to_lock));
+        }
+        for ((table, value), UniqueEntry { kept, row }) in &self.unique {
+            let mut scan = Scan::new(RowRange::prefix(value));
+            scan.columns.add_column(FAMILY, Bytes::new());
+            let mut entries = kept.table.scan(scan)?;
+            while let Some(entry) = entries.next()? {
+                let key = Bytes::copy_from_slice(entry.key());
+                if self.removed.contains(&(*table, key.clone())) {
+                    continue;
+                }
+                let owner = kept.index.row_key(&key).map_err(|why| corrupt(&kept.index, &key, &why))?;
+                if owner != row[..] {
+                    return Err(taken(&kept.index, value, &owner, row));
+                }
+            }
+        }
+        // Cells of one region follow each other.
+        self.cells.sort_by_key(|(region, _)| region.id());
+        Ok(EntryChanges::Cells(self.cells))
+    }
+}
+
+fn taken(index: &Index, value: &[u8], owner: &[u8], row: &[u8]) -> Error {
+    Error::invalid(format!(
+        "the index {} is unique, and another row has the value: entry={}, row={}, refused row={}",
+        index.name(),
+        escape(value),
+        escape(owner),
+        escape(row)
+    ))
+}
+
+fn corrupt(index: &Index, key: &[u8], why: &rowhouse_schema::KeyMismatch) -> Error {
+    let (name, key) = (index.name(), escape(key));
+    Error::corruption(format!("an entry of index {name} does not fit its template: {why}: {key}"))
+}
+
+/// Adds cells to a record.
+pub(super) fn extend<'a>(
+    mut record: RecordBuilder<'a>,
+    mut regions: Vec<&'a Region>,
+    cells: &'a [(Arc<Region>, Cell)],
+) -> Result<(RecordBuilder<'a>, Vec<&'a Region>)> {
+    for (region, cell) in cells {
+        record.push(region.family(FAMILY)?, cell, None);
+        if !regions.iter().any(|known| known.id() == region.id()) {
+            regions.push(region);
+        }
+    }
+    Ok((record, regions))
+}
+
+/// Reads with cells that are about to be committed, at a time.
+impl Region {
+    pub(super) fn read_row_at_time(
+        &self,
+        get: &Get,
+        pending: Option<&Pending>,
+        now_millis: i64,
+    ) -> Result<TimedRow> {
+        let context = self.engine().read_context();
+        crate::read::read_row_at_time(&context, self.families(), get, pending, now_millis)
+    }
+}

@@ -1,0 +1,152 @@
+//! Builds and mends indexes: adds the entries of rows, and removes entries that no row has.
+//!
+//! Both lock some rows, read them, and commit the changes of their entries, so that writers of the
+//! same rows come before or after. The rows themselves do not change.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Columns, Durability, Error, ErrorKind, Get, Result, Row};
+
+use super::apply::{admit_unlocked, lock};
+use super::commit;
+use super::index::{self, EntryChanges, Keeper};
+use super::observe::{LockId, RowToLock, out_of_service};
+use super::record_builder::RecordBuilder;
+use crate::engine::Engine;
+use crate::indexed::KeptIndex;
+use crate::read::TimedRow;
+use crate::region::Region;
+use crate::table::Table;
+use crate::wait_mode::WaitMode;
+
+/// The way in which a row's entries in the index table are brought up to date.
+#[derive(Clone, Copy)]
+pub(crate) enum Mending<'m> {
+    /// Adds the entries that the row has.
+    Fill,
+    /// As `Fill`, and removes those that it had at this sequence number and has no more.
+    Since(u64),
+    /// Removes those of these entries, by row, that the row does not have.
+    Sweep(&'m BTreeMap<Bytes, Vec<Bytes>>),
+}
+
+/// Mends the entries of rows of a table. Returns the number of entries removed by a sweep.
+///
+/// # Errors
+/// `InvalidRequest` for a second row with a unique value; `UnknownScanner` if the rows cannot be
+/// read any more at the sequence number of [`Mending::Since`].
+pub(crate) fn mend(
+    table: &Table,
+    kept: &KeptIndex,
+    rows: &[Bytes],
+    mending: Mending<'_>,
+) -> Result<u64> {
+    let mut left = rows;
+    let mut removed = 0;
+    while let Some(first) = left.first() {
+        let region = table.region_of(first);
+        let inside = left.iter().take_while(|row| region.info().range.contains(row)).count();
+        match mend_in_region(region, kept, &left[..inside], mending) {
+            Ok(swept) => {
+                left = &left[inside..];
+                removed += swept;
+            }
+            Err(error)
+                if error.kind() == ErrorKind::NotServingRegion
+                    && region.wait_for_replacement() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(removed)
+}
+
+fn mend_in_region(
+    region: &Arc<Region>,
+    kept: &KeptIndex,
+    rows: &[Bytes],
+    mending: Mending<'_>,
+) -> Result<u64> {
+    let engine: &Engine = region.engine();
+    let mut more: Vec<RowToLock> = Vec::new();
+    for attempt in 0.. {
+        let entries = RowToLock {
+            region: Arc::clone(kept.table.region_of(&[])),
+            lock: LockId::Region(region.id()),
+            row: Bytes::new(),
+        };
+        admit_unlocked(std::slice::from_ref(&entries))?;
+        admit_unlocked(&more)?;
+        let ids = rows.iter().map(|row| (region.id(), &row[..]));
+        let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
+        region.check_serving()?;
+        let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
+        let mut removed = 0;
+        for row in rows {
+            let get = get(row, kept)?;
+            let now = |millis| region.read_row_at_time(&get, None, millis);
+            let indexes = std::slice::from_ref(kept);
+            match mending {
+                Mending::Fill => keeper.change(region, row, indexes, |_| Ok(no_row()), now)?,
+                Mending::Since(sequence) => {
+                    let before = |_| before(region, &get, sequence);
+                    keeper.change(region, row, indexes, before, now)?;
+                }
+                Mending::Sweep(keys) => {
+                    let keys = keys.get(row).map_or(&[][..], Vec::as_slice);
+                    removed += keeper.sweep(region, row, kept, keys, now)?;
+                }
+            }
+        }
+        let cells = match keeper.finish()? {
+            EntryChanges::Cells(cells) => cells,
+            EntryChanges::Unlocked(rows) => {
+                more.extend(rows);
+                continue;
+            }
+        };
+        let (record, regions) = index::extend(RecordBuilder::default(), Vec::new(), &cells)?;
+        let committed = {
+            let _latch = engine.freeze_latch.read();
+            region.check_serving()?;
+            match regions.iter().try_for_each(|region| region.check_serving()) {
+                Ok(()) => commit::commit(engine, record, Durability::AsyncWal)?,
+                Err(error) => {
+                    let rows = cells.iter().map(|(region, cell)| (region, cell.row_bytes()));
+                    let closed = out_of_service(rows);
+                    if closed.is_empty() {
+                        return Err(error);
+                    }
+                    more.extend(closed);
+                    continue;
+                }
+            }
+        };
+        drop(locked);
+        committed.wait(engine)?;
+        return Ok(removed);
+    }
+    unreachable!("the attempts do not end")
+}
+
+fn get(row: &Bytes, kept: &KeptIndex) -> Result<Get> {
+    let mut get = Get::new(row.clone())?;
+    get.columns = Columns::clone(kept.index.columns());
+    Ok(get)
+}
+
+fn no_row() -> TimedRow {
+    TimedRow { row: Row::default(), until_millis: i64::MAX }
+}
+
+/// Returns a row as it was at a sequence number. Only its newest state counts: entries that it
+/// would have had later are removed when they expire.
+fn before(region: &Region, get: &Get, sequence: u64) -> Result<TimedRow> {
+    match region.read_row_if_as_of(get, sequence)? {
+        Some(row) => Ok(TimedRow { row, until_millis: i64::MAX }),
+        None => Err(Error::new(
+            ErrorKind::UnknownScanner,
+            format!("a row cannot be read any more as it was: sequence={sequence}"),
+        )),
+    }
+}

@@ -56,6 +56,7 @@ const SCHEMA: &[Layer] = &[
     ("fields", &["transform", "encode", "computed", "order", "field"]),
     ("templates", &["template", "key", "columns"]),
     ("uses of templates", &["plan", "typed", "advise"]),
+    ("indexes", &["index"]),
 ];
 
 const CLI: &[Layer] =

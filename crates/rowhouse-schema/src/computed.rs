@@ -166,6 +166,14 @@ impl Computed {
         }
     }
 
+    /// Returns whether the stored fields that this test accepts determine the field.
+    pub(crate) fn depends_only_on(&self, is_accepted: impl Fn(&usize) -> bool) -> bool {
+        match &self.operands {
+            Operands::Chance | Operands::Rest => false,
+            Operands::Fields(fields) => fields.iter().all(is_accepted),
+        }
+    }
+
     /// Returns whether the field is a salt: then it is part of a row's identity, and several rows
     /// can have equal stored fields.
     pub fn is_random(&self) -> bool {

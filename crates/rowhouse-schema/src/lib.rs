@@ -32,6 +32,8 @@
 //! | split a new table | [`KeySchema::splits`] |
 //! | name columns and type their values | [`ColumnSchema`]; |
 //! | | [`KeySchema::plan_with_columns`] for conditions on columns |
+//! | index rows by columns | [`IndexSchema`] declares indexes; [`Index::entries`], |
+//! | | [`Index::row_key`] |
 //! | estimate the cost of a read | [`Plan::estimate`] with [`Statistics`] |
 //! | review a template | [`KeySchema::check`] |
 //! | map keys to Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate |
@@ -55,6 +57,7 @@ mod computed;
 mod encode;
 mod error;
 mod field;
+mod index;
 mod key;
 mod order;
 mod plan;
@@ -71,7 +74,13 @@ pub use computed::Computed;
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::KeyMismatch;
 pub use field::Field;
-pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values};
+pub use index::{
+    Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexKind, IndexOf,
+    IndexSchema,
+};
+pub use key::{
+    INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,
+};
 pub use order::FieldOrder;
 pub use plan::{
     ColumnFilter, Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanPart,

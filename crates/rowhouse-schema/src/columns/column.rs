@@ -30,7 +30,7 @@ use crate::value::Value;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    pub(super) family: Bytes,
+    pub(crate) family: Bytes,
     pub(super) qualifier: Qualifier,
     /// The name, type and form of the values.
     pub(super) value: Field,
@@ -101,6 +101,12 @@ impl Column {
                 false => Err(KeyMismatch::new(next, "there are bytes after the value")),
             });
         decoded.map_err(|why| CellMismatch::Value { column: self.name().to_owned(), why })
+    }
+
+    /// As [`Column::decode_value`], without the reason.
+    pub(crate) fn read_value(&self, bytes: &[u8]) -> Option<Value> {
+        let (value, next) = self.value.codec.decode(bytes, 0).ok()?;
+        (next == bytes.len()).then_some(value)
     }
 
     /// The zone of time values, if the declaration names one.

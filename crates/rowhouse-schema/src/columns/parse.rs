@@ -5,7 +5,7 @@ use rowhouse_model::{Bytes, FamilyDescriptor, escape};
 use super::column::{Column, ColumnAddress, Qualifier};
 use crate::error::Fault;
 use crate::key::KeySchema;
-use crate::template::{check_name, is_name, is_type, parse_literal, parse_value};
+use crate::template::{Naming, check_name, is_name, is_type, parse_literal, parse_value};
 
 /// Parses declarations.
 pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
@@ -104,7 +104,8 @@ impl<'t> ParsedDeclaration<'t> {
         if let Some(literal) = parse_literal(text).map_err(|fault| fault.behind(at))? {
             return Ok(Qualifier::Literal(literal.into()));
         }
-        let template = KeySchema::read_template(text).map_err(|fault| fault.behind(at))?;
+        let template =
+            KeySchema::read_template(text, Naming::Key).map_err(|fault| fault.behind(at))?;
         if let Some(computed) = template.computed().first() {
             return Err(Fault::new(at, format!("`{computed}` is for keys"))
                 .hint("within a row there is nothing to spread"));

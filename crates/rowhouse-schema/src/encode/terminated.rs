@@ -51,6 +51,11 @@ impl Terminated {
         Ok(())
     }
 
+    /// Returns whether values may contain zero bytes.
+    pub(crate) fn holds_zeros(self) -> bool {
+        self.style != Style::Zero
+    }
+
     /// Returns whether no encoded value is a prefix of another. If false, no byte FF may follow a
     /// value.
     pub(crate) fn is_prefix_free(self) -> bool {

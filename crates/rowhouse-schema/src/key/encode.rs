@@ -100,7 +100,16 @@ impl KeySchema {
                 "wrong number of values: fields={fields}, values={given}"
             )));
         }
-        let value_of = |at: usize| values.get(at);
+        self.encode_by(|at| values.get(at), out)
+    }
+
+    /// As [`KeySchema::encode_values`], of the values that `value_of` returns for the positions of
+    /// the stored fields.
+    pub(crate) fn encode_by<'v>(
+        &self,
+        value_of: impl Fn(usize) -> Option<&'v Value> + Copy,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         if self.steps().is_some_and(|steps| steps.encode(value_of, out)) {
             return Ok(());
         }

@@ -24,7 +24,7 @@ use crate::encode::Codec;
 use crate::error::Fault;
 use crate::field::Field;
 use crate::spelling::closest;
-use crate::template::{self, Element, Parsed};
+use crate::template::{self, Element, Naming, Parsed};
 
 use computed_steps::ComputedFastPath;
 use steps::FastPath;
@@ -86,6 +86,10 @@ struct Template {
 /// rowhouse and on Apache HBase alike; tools that do not know it ignore it.
 pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
 
+/// The attribute of a table that holds the entries of an index: the base table and the name of the
+/// index. Only the store writes such a table.
+pub const INDEX_OF_ATTRIBUTE: &str = "rowhouse.index_of";
+
 /// The version of the template language that [`KeySchema::to_stored`] writes.
 pub(crate) const LANGUAGE_VERSION: &str = "1";
 
@@ -106,12 +110,12 @@ impl KeySchema {
     /// Parses a template. The error points at the wrong character, says what was expected there,
     /// and suggests what was probably meant.
     pub fn parse(template: &str) -> Result<Self> {
-        Self::read_template(template).map_err(|fault| fault.in_text(template))
+        Self::read_template(template, Naming::Key).map_err(|fault| fault.in_text(template))
     }
 
     /// Parses a template that may be part of a longer text.
-    pub(crate) fn read_template(template: &str) -> Result<Self, Fault> {
-        let parsed = template::parse(template)?;
+    pub(crate) fn read_template(template: &str, naming: Naming) -> Result<Self, Fault> {
+        let parsed = template::parse(template, naming)?;
         let text = Printed(&parsed).to_string();
         let Parsed { elements, fields, computed } = parsed;
         let follows = (0..computed.len()).map(|at| follows(&elements, &fields, at, &computed[at]));
@@ -148,8 +152,13 @@ impl KeySchema {
     /// # Errors
     /// As [`KeySchema::from_stored`].
     pub fn of_table(table: &TableDescriptor) -> Result<Option<Self>> {
-        let stored = table.attributes.get(KEY_ATTRIBUTE.as_bytes());
-        stored.map(|stored| Self::from_stored(&String::from_utf8_lossy(stored))).transpose()
+        let Some(stored) = table.attributes.get(KEY_ATTRIBUTE.as_bytes()) else { return Ok(None) };
+        let stored = String::from_utf8_lossy(stored);
+        if !table.attributes.contains_key(INDEX_OF_ATTRIBUTE.as_bytes()) {
+            return Self::from_stored(&stored).map(Some);
+        }
+        let text = without_version(&stored, "template")?;
+        Self::read_template(text, Naming::Index).map(Some).map_err(|fault| fault.in_text(text))
     }
 
     /// Returns the template in the form stored in a table descriptor.
@@ -222,8 +231,11 @@ impl KeySchema {
     }
 
     /// The position in [`KeySchema::fields`] of the field with this name.
+    ///
+    /// In the template of an index several fields may have it; the last holds the most of the
+    /// value.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
-        self.fields().iter().position(|field| field.name == name)
+        self.fields().iter().rposition(|field| field.name == name)
     }
 
     /// The position in [`KeySchema::computed`] of the field with this name.

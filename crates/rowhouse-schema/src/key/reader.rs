@@ -57,6 +57,16 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         self.at == self.key.len() && self.element == self.schema.elements().len()
     }
 
+    /// Reads literals and computed fields up to the element at this position.
+    pub(crate) fn skip_to(&mut self, element: usize) -> Result<(), KeyMismatch> {
+        let schema = self.schema;
+        while self.element < element {
+            self.pass(&schema.elements()[self.element], &mut |_| {})?;
+            self.element += 1;
+        }
+        Ok(())
+    }
+
     /// Decodes the next stored field and returns `made` of the field and its value. Values of
     /// computed fields before it are passed to `computed`.
     #[inline(always)]

@@ -41,7 +41,7 @@ pub(super) fn bind(
             if asked.qualifier {
                 qualifiers.add(schema, columns, (predicate, nth), zone)?;
             }
-            if let Some(slot) = asked.slot {
+            for slot in asked.slot.map_or(Vec::new(), |_| slots(schema, condition)) {
                 let codec = schema.codec(slot);
                 let everything = || FieldConditions::everything(slot, codec, predicate);
                 let wanted = wanted[slot].get_or_insert_with(everything);
@@ -57,14 +57,32 @@ pub(super) fn bind(
             }
             Ok(())
         });
-        bound.map_err(|fault| match &condition.source {
-            Some(text) => fault.in_text(text),
-            None => fault.without_text(),
-        })?;
+        bound.map_err(|fault| condition.in_source(fault))?;
     }
     wanted.iter_mut().flatten().for_each(|wanted| wanted.close(schema.codec(wanted.slot)));
     let filter = columns.and_then(|columns| ColumnFilter::new(columns, of_columns));
     Ok(Bound { wanted, filter, qualifiers: qualifiers.plan(columns) })
+}
+
+/// Returns the slots of the fields that a condition on the key narrows. In the template of an
+/// index, fields that hold parts of a value can precede the one with its name that holds the most.
+fn slots(schema: &KeySchema, condition: &Condition) -> Vec<usize> {
+    let last = schema.slot(&condition.field);
+    let narrows = |slot: &usize| {
+        Some(*slot) == last
+            || schema.fields()[*slot].name() == condition.field
+                && narrows_part(&schema.codec(*slot).body, &condition.test)
+    };
+    let fields = (0..schema.fields().len()).filter(narrows);
+    fields.chain(last.filter(|slot| *slot >= schema.fields().len())).collect()
+}
+
+/// Returns whether a test of a value narrows a field of which keys hold a hash or a step.
+fn narrows_part(body: &Body, test: &Test) -> bool {
+    match body {
+        Body::Hashed(_) => test.is_of_whole_values() && !test.is_of_hashes(),
+        _ => !test.is_of_presence(),
+    }
 }
 
 /// The subject of a condition: a field of the key, a column, or both; or a field of qualifiers.
@@ -81,7 +99,8 @@ fn asked<'c>(
 ) -> Result<ConditionTarget<'c>, Fault> {
     let name = &condition.field;
     let of_key = |slot| ConditionTarget { slot, column: None, qualifier: false };
-    if condition.qualifier_field().is_some() {
+    // In the template of an index, a field may have the name of a field of qualifiers.
+    if condition.qualifier_field().is_some() && schema.slot(name).is_none() {
         return Ok(ConditionTarget { qualifier: true, ..of_key(None) });
     }
     let slot = schema.slot(name);
@@ -108,7 +127,7 @@ fn asked<'c>(
     if !codec.is_lossy() || column.template().is_some() || is_hashed && test.is_of_hashes() {
         return Ok(of_key(slot));
     }
-    let narrows = if is_hashed { test.is_of_whole_values() } else { !test.is_of_presence() };
+    let narrows = narrows_part(&codec.body, test);
     Ok(ConditionTarget { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
 }
 

@@ -53,6 +53,11 @@ impl ColumnFilter {
         self.wanted.iter().map(|wanted| &self.schema.columns()[wanted.slot])
     }
 
+    /// Returns whether a row without a cell of these columns never matches.
+    pub(super) fn needs_cell(&self) -> bool {
+        self.wanted.iter().any(|wanted| !wanted.nulls)
+    }
+
     /// Returns whether a row with these cells matches. The newest cell of each column decides.
     ///
     /// # Errors

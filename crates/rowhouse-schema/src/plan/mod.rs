@@ -27,6 +27,7 @@ mod parts;
 mod predicate;
 mod qualifiers;
 mod ranges;
+mod row_conditions;
 mod separated;
 mod sequence;
 mod set;
@@ -46,6 +47,7 @@ pub use page::Direction;
 pub use parts::PlanPart;
 pub use predicate::Predicate;
 pub use qualifiers::{QualifierPlan, QualifierRange};
+pub(crate) use row_conditions::RowConditions;
 
 use crate::columns::{Column, ColumnSchema};
 use crate::key::{KeySchema, Values};

@@ -11,6 +11,7 @@
 //!           / number / time / "true" / "false" / "(" [ constant *( "," constant ) ] ")"
 //! ```
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::predicate::{Comparison, Condition, Constant, Literal, Predicate, Test};
@@ -20,10 +21,10 @@ use crate::spelling::closest;
 use crate::template::is_name;
 use crate::value::{Value, parse_hex};
 
-/// Parses a query.
-pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
-    let mut reader = QueryLexer { text, at: 0, depth: 0 };
-    let source: Arc<str> = text.into();
+/// Parses a query that is part of a longer text, between two offsets.
+pub(super) fn parse(whole: &str, part: Range<usize>) -> Result<Predicate, Fault> {
+    let mut reader = QueryLexer { text: &whole[..part.end], at: part.start, depth: 0 };
+    let source: Arc<str> = whole.into();
     let mut conditions = Vec::new();
     if reader.peek()?.1 == Token::End {
         return Ok(Predicate::all());

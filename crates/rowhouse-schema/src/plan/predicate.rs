@@ -1,9 +1,10 @@
 //! The conditions of a query on fields of a key, on columns, and on fields of qualifiers.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use rowhouse_model::Result;
+use rowhouse_model::{Error, Result};
 
 use crate::error::Fault;
 use crate::time::TimeLiteral;
@@ -122,7 +123,12 @@ impl Predicate {
     /// Parses a query. The error points at the wrong character. Names of fields and columns are
     /// checked when the query is planned.
     pub fn parse(text: &str) -> Result<Self> {
-        super::parse::parse(text).map_err(|fault| fault.in_text(text))
+        Self::read(text, 0..text.len()).map_err(|fault| fault.in_text(text))
+    }
+
+    /// Parses a query that is part of a longer text, in which errors point at the mistake.
+    pub(crate) fn read(whole: &str, part: Range<usize>) -> Result<Self, Fault> {
+        super::parse::parse(whole, part)
     }
 
     /// Adds the condition that the field equals this value.
@@ -219,6 +225,19 @@ impl Predicate {
 }
 
 impl Condition {
+    /// Returns the error of a fault in the text from which the condition was parsed.
+    pub(super) fn in_source(&self, fault: Fault) -> Error {
+        match &self.source {
+            Some(text) => fault.in_text(text),
+            None => fault.without_text(),
+        }
+    }
+
+    /// Returns an error that points at the condition.
+    pub(super) fn error(&self, message: &str) -> Error {
+        self.in_source(Fault::new(self.at, message))
+    }
+
     /// Returns the name of the column and the field of its qualifiers, if the condition is on such
     /// a field.
     pub(super) fn qualifier_field(&self) -> Option<(&str, &str)> {

@@ -1,6 +1,7 @@
 //! The words between two brackets, separated by single spaces. Text in parentheses belongs to the
 //! word before it.
 
+use super::Naming;
 use super::words::is_foreign;
 use crate::error::Fault;
 
@@ -104,6 +105,17 @@ where
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
+}
+
+/// As [`check_name`], for a field of a template.
+pub(super) fn check_field_name(at: usize, name: &str, naming: Naming) -> Result<(), Fault> {
+    match name.split_once('.').filter(|_| naming == Naming::Index) {
+        Some((column, field)) => {
+            check_name(at, column)?;
+            check_name(at + column.len() + 1, field)
+        }
+        None => check_name(at, name),
+    }
 }
 
 /// Checks that a word can be a name; the error points at the character that cannot be in one.

@@ -1,6 +1,7 @@
 //! The parser of computed fields: `bucket 16 of user by md5 digits as shard`.
 
-use super::bracket::{Words, check_name, is_name, number_up_to};
+use super::Naming;
+use super::bracket::{Words, check_field_name, check_name, number_up_to};
 use super::words::{self, Role};
 use crate::computed::{Alphabet, BUCKETS_MAX, BucketForm, Computed, Formula, Operands};
 use crate::encode::FieldType;
@@ -94,6 +95,7 @@ impl RawComputed {
 pub(super) fn parse(
     (at, word): (usize, &str),
     (number_at, number): (usize, &str),
+    naming: Naming,
     words: &mut Words<'_>,
 ) -> Result<RawComputed, Fault> {
     if !Role::Computed.has(word) {
@@ -107,13 +109,13 @@ pub(super) fn parse(
         "salt" => (salt(number_at, number, words)?, Vec::new()),
         "bucket" => {
             let count = number_up_to(number_at, number, BUCKETS_MAX, "buckets")?;
-            let of = of(words)?.unwrap_or_default();
+            let of = of(naming, words)?.unwrap_or_default();
             let by = bucketing((number_at, count), of.is_empty(), words)?;
             let form = if by.is_native() { form(words)? } else { BucketForm::Binary };
             (Formula::Bucket { count, by, form }, of)
         }
         _ => {
-            let of = of(words)?.ok_or_else(|| {
+            let of = of(naming, words)?.ok_or_else(|| {
                 Fault::new(words.end(), "expected `of` and the names of fields")
                     .hint("for example [hash 4 of user], or [hash 4 of rest]")
             })?;
@@ -130,7 +132,7 @@ pub(super) fn parse(
     }
 }
 
-fn of(words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
+fn of(naming: Naming, words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
     if words.word("of")?.is_none() {
         return Ok(None);
     }
@@ -140,9 +142,7 @@ fn of(words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
     }
     let mut of = Vec::new();
     for name in names.split(',') {
-        if !is_name(name) {
-            check_name(at, name).map_err(|fault| fault.hint("as in `of user,day`"))?;
-        }
+        check_field_name(at, name, naming).map_err(|fault| fault.hint("as in `of user,day`"))?;
         if of.iter().any(|(_, earlier)| earlier == name) {
             return Err(Fault::new(at, format!("`{name}` is given twice")));
         }

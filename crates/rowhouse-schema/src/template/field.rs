@@ -1,6 +1,7 @@
 //! The parser of a pair of brackets: a stored field (name, type, modifiers) or a computed one.
 
-use super::bracket::{Words, check_name};
+use super::Naming;
+use super::bracket::{Words, check_field_name};
 use super::computed::{self, RawComputed};
 use super::words::{self, Role};
 use super::{field_type, modifier};
@@ -52,14 +53,15 @@ impl StoredSource {
 }
 
 /// Parses the text between brackets; offsets count from the opening bracket, exclusive.
-pub(super) fn parse(inside: &str) -> Result<Bracket, Fault> {
+pub(super) fn parse(inside: &str, naming: Naming) -> Result<Bracket, Fault> {
     let mut words = Words::new(inside);
     let (at, name) = words.next()?.ok_or_else(|| {
         Fault::new(0, "expected a name and a type").hint("for example [user string]")
     })?;
-    check_name(at, name)?;
+    check_field_name(at, name, naming)?;
     if let Some((number_at, number)) = words.number()? {
-        return computed::parse((at, name), (number_at, number), &mut words).map(Bracket::Computed);
+        return computed::parse((at, name), (number_at, number), naming, &mut words)
+            .map(Bracket::Computed);
     }
     let Some((type_at, word)) = words.next()? else {
         return Err(no_type(name, inside.len()));

@@ -16,6 +16,16 @@ pub(crate) use print::print_literal;
 pub(crate) use value::parse_value;
 pub(crate) use words::is_type;
 
+/// Which names the fields of a template may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// Each name once.
+    Key,
+    /// In the template of an index: fields of qualifiers too, `tagged.tag`, and a name may stand
+    /// for parts of a value (a hash, a step) before it stands for the whole.
+    Index,
+}
+
 /// One piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Element {

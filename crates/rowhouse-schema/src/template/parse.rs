@@ -1,8 +1,8 @@
 //! The parser of templates: literals and brackets, and the end of each open field.
 
-use super::Element;
 use super::computed::RawComputed;
 use super::field::{self, Bracket, StoredSource};
+use super::{Element, Naming};
 use crate::computed::Computed;
 use crate::encode::{Codec, End, FieldType, is_plain};
 use crate::error::Fault;
@@ -34,6 +34,14 @@ impl Piece {
         }
     }
 
+    /// Returns whether keys hold only a part of the field's value.
+    fn is_lossy(&self) -> bool {
+        match self {
+            Self::Field(raw) => raw.codec().is_some_and(|codec| codec.is_lossy()),
+            Self::Literal(_) | Self::Computed(_) => false,
+        }
+    }
+
     /// The name of the field and its offset.
     fn name(&self) -> Option<(usize, &str)> {
         match self {
@@ -45,9 +53,9 @@ impl Piece {
 }
 
 /// Parses a template.
-pub(crate) fn parse(template: &str) -> Result<Parsed, Fault> {
-    let pieces = pieces(template)?;
-    check_names(&pieces)?;
+pub(crate) fn parse(template: &str, naming: Naming) -> Result<Parsed, Fault> {
+    let pieces = pieces(template, naming)?;
+    check_names(&pieces, naming)?;
     let names: Vec<_> = pieces.iter().filter_map(stored_name).collect();
     let mut parsed = Parsed { elements: Vec::new(), fields: Vec::new(), computed: Vec::new() };
     for (nth, piece) in pieces.iter().enumerate() {
@@ -55,13 +63,13 @@ pub(crate) fn parse(template: &str) -> Result<Parsed, Fault> {
         parsed.elements.push(match piece {
             Piece::Literal(bytes) => Element::Literal(bytes.clone()),
             Piece::Field(raw) => {
-                let field = finish(raw, behind, parsed.fields.last())?;
+                let field = finish(raw, behind, parsed.fields.last(), naming)?;
                 parsed.fields.push(field);
                 Element::Field(parsed.fields.len() - 1)
             }
             Piece::Computed(raw) => {
                 check_rest(raw, behind)?;
-                let computed = raw.finish(|name| operand(name, &names, &pieces))?;
+                let computed = raw.finish(|name| operand(name, &names, &pieces, naming))?;
                 parsed.computed.push(computed);
                 Element::Computed(parsed.computed.len() - 1)
             }
@@ -82,7 +90,7 @@ pub(crate) fn parse(template: &str) -> Result<Parsed, Fault> {
 
 /// Parses a literal; `None` if the text is a template with fields.
 pub(crate) fn parse_literal(text: &str) -> Result<Option<Vec<u8>>, Fault> {
-    Ok(match pieces(text)?.as_mut_slice() {
+    Ok(match pieces(text, Naming::Key)?.as_mut_slice() {
         [] => Some(Vec::new()),
         [Piece::Literal(bytes)] => Some(std::mem::take(bytes)),
         _ => None,
@@ -100,33 +108,42 @@ fn stored_name(piece: &Piece) -> Option<&str> {
     }
 }
 
-fn check_names(pieces: &[Piece]) -> Result<(), Fault> {
-    let mut names: Vec<&str> = Vec::new();
-    for (at, name) in pieces.iter().filter_map(Piece::name) {
-        if names.contains(&name) {
+fn check_names(pieces: &[Piece], naming: Naming) -> Result<(), Fault> {
+    for (nth, piece) in pieces.iter().enumerate() {
+        let Some((at, name)) = piece.name() else { continue };
+        let mut same =
+            pieces[..nth].iter().filter(|other| other.name().is_some_and(|n| n.1 == name));
+        let may_repeat = naming == Naming::Index && stored_name(piece).is_some();
+        if same.any(|other| !(may_repeat && other.is_lossy())) {
             return Err(Fault::new(at, format!("the name `{name}` is used twice")));
         }
-        names.push(name);
     }
     Ok(())
 }
 
 /// Returns the position of a stored field among the stored fields, and its type.
-fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<(usize, FieldType), String> {
+fn operand(
+    name: &str,
+    names: &[&str],
+    pieces: &[Piece],
+    naming: Naming,
+) -> Result<(usize, FieldType), String> {
     let mut fields = pieces.iter().filter_map(|piece| match piece {
         Piece::Field(raw) => Some(raw),
         Piece::Literal(_) | Piece::Computed(_) => None,
     });
-    if let Some(at) = names.iter().position(|known| *known == name)
+    // Of several fields with a name, the last holds the most of the value.
+    if let Some(at) = names.iter().rposition(|known| *known == name)
         && let Some(raw) = fields.nth(at)
     {
         return Ok((at, raw.field_type.clone()));
     }
     let computed = pieces.iter().any(|piece| piece.name().is_some_and(|(_, known)| known == name));
+    let of = if naming == Naming::Key { "key" } else { "index" };
     Err(match closest(name, names.iter().copied()) {
         _ if computed => format!("`{name}` is computed, and cannot be an operand"),
-        Some(close) => format!("the key has no field `{name}`; did you mean `{close}`?"),
-        None => format!("the key has no field `{name}`"),
+        Some(close) => format!("the {of} has no field `{name}`; did you mean `{close}`?"),
+        None => format!("the {of} has no field `{name}`"),
     })
 }
 
@@ -147,8 +164,13 @@ fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
 }
 
 /// Returns the field, given the pieces after it and the field before it.
-fn finish(raw: &StoredSource, behind: &[Piece], before: Option<&Field>) -> Result<Field, Fault> {
-    let end = if raw.is_open() { end(raw, behind)? } else { End::Key };
+fn finish(
+    raw: &StoredSource,
+    behind: &[Piece],
+    before: Option<&Field>,
+    naming: Naming,
+) -> Result<Field, Fault> {
+    let end = if raw.is_open() { end(raw, behind, naming)? } else { End::Key };
     let codec =
         Codec::new(&raw.field_type, &raw.modifiers, end).map_err(|why| Fault::new(raw.at, why))?;
     let codec = if is_tail(behind) { codec.in_tail() } else { codec };
@@ -190,7 +212,7 @@ fn check_behind(raw: &StoredSource, behind: Option<&Piece>) -> Result<(), Fault>
 }
 
 /// Returns the end of an open field: the key's end, a literal, or by length.
-fn end(raw: &StoredSource, behind: &[Piece]) -> Result<End, Fault> {
+fn end(raw: &StoredSource, behind: &[Piece], naming: Naming) -> Result<End, Fault> {
     let literal = match behind.first() {
         None => return Ok(End::Key),
         _ if matches!(raw.field_type, FieldType::Repeat(_)) => {
@@ -213,10 +235,10 @@ fn end(raw: &StoredSource, behind: &[Piece]) -> Result<End, Fault> {
         return Ok(End::Literal(literal.clone()));
     }
     let width = behind.iter().try_fold(0, |sum, piece| piece.width().map(|width| sum + width));
-    width.map(End::Before).ok_or_else(|| no_end(raw, behind))
+    width.map(End::Before).ok_or_else(|| no_end(raw, behind, naming))
 }
 
-fn no_end(raw: &StoredSource, behind: &[Piece]) -> Fault {
+fn no_end(raw: &StoredSource, behind: &[Piece], naming: Naming) -> Fault {
     let variable = behind.iter().find_map(|piece| match piece {
         Piece::Field(field) if field.width().is_none() => Some(field),
         _ => None,
@@ -229,18 +251,24 @@ fn no_end(raw: &StoredSource, behind: &[Piece]) -> Fault {
          fixed width{variable}",
         raw.name, raw.field_type
     );
-    Fault::new(raw.at, message)
-        .hint(format!("use [{} string], or put a literal such as _ after it", raw.name))
+    let fault = Fault::new(raw.at, message);
+    match naming {
+        Naming::Key => {
+            fault.hint(format!("use [{} string], or put a literal such as _ after it", raw.name))
+        }
+        // The type is that of the column.
+        Naming::Index => fault.hint("put a literal such as _ after it"),
+    }
 }
 
 /// Splits a template into literals and fields.
-fn pieces(template: &str) -> Result<Vec<Piece>, Fault> {
+fn pieces(template: &str, naming: Naming) -> Result<Vec<Piece>, Fault> {
     let mut pieces = Vec::new();
     let mut at = 0;
     while let Some(c) = template[at..].chars().next() {
         if c == '[' {
             let inside = inside(template, at)?;
-            let bracket = field::parse(inside).map_err(|fault| fault.behind(at + 1))?;
+            let bracket = field::parse(inside, naming).map_err(|fault| fault.behind(at + 1))?;
             pieces.push(match bracket {
                 Bracket::Stored(raw) => Piece::Field(StoredSource { at: raw.at + at + 1, ..raw }),
                 Bracket::Computed(computed) => Piece::Computed(computed.behind(at + 1)),

@@ -1,0 +1,326 @@
+//! Indexes: templates over the rows of a table, whose keys are kept in a table of their own.
+//!
+//! [`parse`] parses declarations, [`full_form`] derives the template of the entries from one,
+//! [`entries`] turns a row into entries and an entry back into the key of its row, and [`header`]
+//! is the value that an entry stores beside its covered columns.
+
+mod entries;
+mod full_form;
+mod header;
+mod parse;
+mod table;
+
+use std::fmt;
+use std::sync::Arc;
+
+use rowhouse_model::{Columns, Error, Result, TableDescriptor};
+
+use crate::columns::{Column, ColumnSchema};
+use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
+use crate::plan::{Predicate, RowConditions};
+use crate::spelling::closest;
+
+pub use entries::{Covered, Entry};
+pub use header::EntryHeader;
+pub use table::{ENTRY_FAMILY, IndexOf};
+
+use full_form::{KeySource, Source};
+
+/// The table attribute that holds the declarations of its indexes.
+pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
+
+/// The declared indexes of a table. Cheap to clone.
+///
+/// A declaration is a name, a kind (`table` unless given), and a template of fields of the key and
+/// of declared columns; then `unique`, `covers` and columns, `where` and a query. Declarations are
+/// separated by `;` or written one a line.
+///
+/// # Example: what are the keys of an index?
+///
+/// ```
+/// use rowhouse_schema::{ColumnSchema, IndexSchema, KeySchema};
+///
+/// let key = KeySchema::parse("[user text]_[at millis digits desc]")?;
+/// let columns = ColumnSchema::parse("d:s sender string; d:n size u64")?;
+/// let text = "by_sender [sender]; large [size desc] covers sender where size > 10000";
+/// let indexes = IndexSchema::parse(text, Some(&key), Some(&columns))?;
+///
+/// // Types come from the key and the columns; the fields of the key that are missing are appended.
+/// assert_eq!(
+///     indexes.index("by_sender")?.template().to_string(),
+///     "[sender string][user string][at millis desc]"
+/// );
+/// assert_eq!(indexes.to_string(), text);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Example: what does a mistake look like?
+///
+/// ```
+/// use rowhouse_schema::{ColumnSchema, IndexSchema};
+///
+/// let columns = ColumnSchema::parse("d:s sender string")?;
+/// let error = IndexSchema::parse("by_sender [sendr]", None, Some(&columns)).unwrap_err();
+/// assert_eq!(error.to_string(), "\
+/// there is no `sendr`; did you mean `sender`?: offset=11
+///   by_sender [sendr]
+///              ^");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct IndexSchema {
+    declared: Arc<Declared>,
+}
+
+struct Declared {
+    indexes: Vec<Index>,
+    /// The canonical text of the declarations: equal declarations have equal texts.
+    text: String,
+}
+
+/// Where the entries of an index are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IndexKind {
+    /// As the rows of a table of their own.
+    Table,
+    /// In memory, rebuilt when the store opens.
+    Memory,
+    /// In the rows themselves.
+    Row,
+}
+
+/// One declared index. Cheap to clone.
+///
+/// ```
+/// use rowhouse_schema::{ColumnSchema, IndexKind, IndexSchema, KeySchema};
+///
+/// let key = KeySchema::parse("[user string]")?;
+/// let columns = ColumnSchema::parse("d:m mail string; d:n name string")?;
+/// let text = "by_mail memory [mail] unique covers name";
+/// let indexes = IndexSchema::parse(text, Some(&key), Some(&columns))?;
+/// let index = indexes.index("by_mail")?;
+/// assert_eq!(index.kind(), IndexKind::Memory);
+/// assert!(index.is_unique());
+/// assert_eq!(index.declared_template(), "[mail]");
+/// assert_eq!(index.template().to_string(), "[mail string][user string]");
+/// assert!(index.columns().has_column(b"d", b"n") && !index.columns().has_column(b"d", b"x"));
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Index {
+    declaration: Arc<Declaration>,
+}
+
+struct Declaration {
+    name: String,
+    kind: IndexKind,
+    unique: bool,
+    /// The covered columns, each with one qualifier, and their names.
+    covers: Vec<Column>,
+    covered: Vec<String>,
+    condition: Option<Predicate>,
+    /// The same condition, bound to the key and the columns.
+    rows: Option<RowConditions>,
+    /// The template as declared.
+    template: String,
+    /// The template of the entries.
+    full: KeySchema,
+    /// Where each stored field of the full form comes from; the first `named` are declared.
+    sources: Vec<Source>,
+    named: usize,
+    /// The number of elements of the full form that are declared.
+    named_elements: usize,
+    key: Option<KeySchema>,
+    columns: Option<ColumnSchema>,
+    key_source: KeySource,
+    reads: Columns,
+    /// The canonical declaration.
+    text: String,
+}
+
+impl IndexSchema {
+    /// Parses the declarations of a table with this key and these columns; an empty text has none.
+    ///
+    /// # Errors
+    /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
+    /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
+    /// covered twice or with many qualifiers, and text that is not a declaration. `Unsupported` for
+    /// the kind `row` and for `covers *`.
+    pub fn parse(
+        text: &str,
+        key: Option<&KeySchema>,
+        columns: Option<&ColumnSchema>,
+    ) -> Result<Self> {
+        let indexes = parse::parse(text, key, columns)?;
+        let texts: Vec<_> = indexes.iter().map(ToString::to_string).collect();
+        let text = texts.join("; ");
+        Ok(Self { declared: Arc::new(Declared { indexes, text }) })
+    }
+
+    /// Parses declarations in the form stored in a table descriptor: the version of the language, a
+    /// space, the text.
+    ///
+    /// # Errors
+    /// `Unsupported` for a newer language; otherwise as [`IndexSchema::parse`].
+    pub fn from_stored(
+        stored: &str,
+        key: Option<&KeySchema>,
+        columns: Option<&ColumnSchema>,
+    ) -> Result<Self> {
+        Self::parse(without_version(stored, "declaration of indexes")?, key, columns)
+    }
+
+    /// Returns the declarations in the form stored in a table descriptor.
+    pub fn to_stored(&self) -> String {
+        format!("{LANGUAGE_VERSION} {self}")
+    }
+
+    /// Returns the indexes that a table declares, if any.
+    ///
+    /// # Errors
+    /// As [`IndexSchema::from_stored`], [`KeySchema::of_table`] and [`ColumnSchema::of_table`].
+    pub fn of_table(table: &TableDescriptor) -> Result<Option<Self>> {
+        let Some(stored) = table.attributes.get(INDEXES_ATTRIBUTE.as_bytes()) else {
+            return Ok(None);
+        };
+        let (key, columns) = (KeySchema::of_table(table)?, ColumnSchema::of_table(table)?);
+        let stored = String::from_utf8_lossy(stored);
+        Self::from_stored(&stored, key.as_ref(), columns.as_ref()).map(Some)
+    }
+
+    /// The indexes, in the order in which they are declared.
+    pub fn indexes(&self) -> &[Index] {
+        &self.declared.indexes
+    }
+
+    /// Returns the index with this name.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if there is none; the message suggests the closest name, or lists all.
+    pub fn index(&self, name: &str) -> Result<&Index> {
+        let found = self.indexes().iter().find(|index| index.name() == name);
+        found.ok_or_else(|| {
+            let names = self.indexes().iter().map(Index::name);
+            Error::invalid(match closest(name, names.clone()) {
+                Some(close) => format!("no index `{name}` is declared; did you mean `{close}`?"),
+                None => {
+                    let names: Vec<_> = names.collect();
+                    format!("no index `{name}` is declared; declared: {}", names.join(", "))
+                }
+            })
+        })
+    }
+}
+
+impl Index {
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.declaration.name
+    }
+
+    /// Where the entries are kept.
+    pub fn kind(&self) -> IndexKind {
+        self.declaration.kind
+    }
+
+    /// Returns whether no two rows may have equal values of the declared fields.
+    pub fn is_unique(&self) -> bool {
+        self.declaration.unique
+    }
+
+    /// The names of the covered columns, in the order of the declaration.
+    pub fn covers(&self) -> &[String] {
+        &self.declaration.covered
+    }
+
+    /// The covered columns, in the order of the declaration.
+    pub fn covered_columns(&self) -> &[Column] {
+        &self.declaration.covers
+    }
+
+    /// The condition that rows with entries meet, if there is one.
+    pub fn condition(&self) -> Option<&Predicate> {
+        self.declaration.condition.as_ref()
+    }
+
+    /// The full form: the template of the entries, whose last fields determine the row's key.
+    pub fn template(&self) -> &KeySchema {
+        &self.declaration.full
+    }
+
+    /// The template as declared, without types and without the appended fields.
+    pub fn declared_template(&self) -> &str {
+        &self.declaration.template
+    }
+
+    /// The cells of a row that decide its entries or are covered. Of a column with a qualifier
+    /// template, the whole family. All columns if a row without any of them can have an entry,
+    /// because then any cell decides that the row exists.
+    pub fn columns(&self) -> &Columns {
+        &self.declaration.reads
+    }
+}
+
+impl IndexKind {
+    const ALL: [Self; 3] = [Self::Table, Self::Memory, Self::Row];
+
+    /// The word in declarations.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Memory => "memory",
+            Self::Row => "row",
+        }
+    }
+}
+
+impl fmt::Display for IndexKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl PartialEq for IndexSchema {
+    /// Compares the declarations and the templates of the entries.
+    fn eq(&self, other: &Self) -> bool {
+        self.indexes() == other.indexes()
+    }
+}
+
+impl Eq for IndexSchema {}
+
+impl fmt::Display for IndexSchema {
+    /// Writes the declarations; parsing them for the same key and columns returns equal indexes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.declared.text)
+    }
+}
+
+impl fmt::Debug for IndexSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IndexSchema({self})")
+    }
+}
+
+impl PartialEq for Index {
+    fn eq(&self, other: &Self) -> bool {
+        let (one, other) = (&self.declaration, &other.declaration);
+        one.text == other.text && one.full == other.full
+    }
+}
+
+impl Eq for Index {}
+
+impl fmt::Display for Index {
+    /// Writes the declaration.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.declaration.text)
+    }
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Index({self}, full form {})", self.template())
+    }
+}

@@ -1,0 +1,358 @@
+//! The parser of index declarations.
+//!
+//! ```text
+//! declaration = name [kind] template ["unique"] ["covers" name *("," name)] ["where" query]
+//! kind        = "table" / "memory" / "row"
+//! ```
+
+use std::sync::Arc;
+
+use rowhouse_model::{Columns, Result};
+
+use super::full_form::{Base, FullForm, Source};
+use super::{Declaration, Index, IndexKind};
+use crate::columns::{Column, ColumnSchema};
+use crate::encode::End;
+use crate::error::Fault;
+use crate::key::KeySchema;
+use crate::plan::{Predicate, RowConditions};
+use crate::spelling::closest;
+use crate::template::{check_name, is_name};
+
+/// Parses declarations.
+pub(super) fn parse(
+    text: &str,
+    key: Option<&KeySchema>,
+    columns: Option<&ColumnSchema>,
+) -> Result<Vec<Index>> {
+    let base = Base { key, columns };
+    let mut indexes: Vec<Index> = Vec::new();
+    let parts = declarations(text).map_err(|fault| fault.in_text(text))?;
+    for (start, end) in parts {
+        let written = Written::read(text, start, end, base).map_err(|fault| fault.in_text(text))?;
+        if indexes.iter().any(|other| other.name() == written.name) {
+            let message = format!("the index `{}` is declared twice", written.name);
+            return Err(Fault::new(start, message).in_text(text));
+        }
+        indexes.push(written.finish(base)?);
+    }
+    Ok(indexes)
+}
+
+/// Splits a text at line ends and `;` outside of quotes; returns the offsets of each declaration.
+fn declarations(text: &str) -> Result<Vec<(usize, usize)>, Fault> {
+    let mut quote = None;
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for (at, c) in text.char_indices().chain([(text.len(), ';')]) {
+        match c {
+            '\'' => quote = if quote.is_none() { Some(at) } else { None },
+            ';' | '\n' if quote.is_none() => {
+                let part = &text[start..at];
+                let begin = at - part.trim_start().len();
+                parts.push((begin, begin + part.trim().len()));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.retain(|(start, end)| start < end);
+    match quote {
+        Some(at) => Err(Fault::new(at, "this quote is never closed")),
+        None => Ok(parts),
+    }
+}
+
+/// A declaration as written.
+struct Written<'t> {
+    name: &'t str,
+    kind: IndexKind,
+    template: String,
+    full: FullForm,
+    unique: bool,
+    covers: Vec<Column>,
+    condition: Option<Predicate>,
+}
+
+impl<'t> Written<'t> {
+    fn read(text: &'t str, start: usize, end: usize, base: Base<'_>) -> Result<Self, Fault> {
+        let mut words = DeclarationLexer { text, at: start, end };
+        let (at, name) = words.word();
+        if let Some(bracket) = name.find('[').filter(|bracket| is_name(&name[..*bracket])) {
+            return Err(Fault::new(at + bracket, "expected a space between name and template"));
+        }
+        check_name(at, name).map_err(|fault| fault.hint("for example by_sender [sender]"))?;
+        let kind = words.kind()?;
+        let (at, template) = words.template()?;
+        let full = FullForm::new(template, at, base)?;
+        let template = canonical(template);
+        let unique = words.is_next("unique");
+        if unique {
+            check_unique(&full, at)?;
+        }
+        let covers = if words.is_next("covers") { words.covers(base)? } else { Vec::new() };
+        let condition = if words.is_next("where") { Some(words.condition()?) } else { None };
+        match words.word() {
+            (_, "") => Ok(Self { name, kind, template, full, unique, covers, condition }),
+            (at, word) => {
+                let fault = Fault::new(at, format!("`{word}` is not allowed here"));
+                Err(fault.hint("in this order: unique, covers NAMES, where QUERY"))
+            }
+        }
+    }
+
+    fn finish(self, base: Base<'_>) -> Result<Index> {
+        let Self { name, kind, template, full, unique, covers, condition } = self;
+        let rows = condition.as_ref().map(|query| conditions(query, base)).transpose()?;
+        let reads = reads(&full, rows.as_ref(), &covers, base.columns);
+        let covered: Vec<_> = covers.iter().map(|column| column.name().to_owned()).collect();
+        let mut text = name.to_owned();
+        if kind != IndexKind::Table {
+            text = format!("{text} {kind}");
+        }
+        text = format!("{text} {template}");
+        if unique {
+            text.push_str(" unique");
+        }
+        if !covered.is_empty() {
+            text = format!("{text} covers {}", covered.join(", "));
+        }
+        if let Some(condition) = &condition {
+            text = format!("{text} where {condition}");
+        }
+        let FullForm { template: full, sources, key_source, named, named_elements } = full;
+        let declaration = Declaration {
+            name: name.to_owned(),
+            kind,
+            unique,
+            covers,
+            covered,
+            condition,
+            rows,
+            template,
+            full,
+            sources,
+            named,
+            named_elements,
+            key: base.key.cloned(),
+            columns: base.columns.cloned(),
+            key_source,
+            reads,
+            text,
+        };
+        Ok(Index { declaration: Arc::new(declaration) })
+    }
+}
+
+/// Writes a template so that it can be part of a declaration.
+fn canonical(template: &str) -> String {
+    template.replace(';', "\\x3B").replace('\'', "\\x27")
+}
+
+/// Binds the condition of an index to the key and the columns.
+fn conditions(query: &Predicate, base: Base<'_>) -> Result<RowConditions> {
+    match base.key {
+        Some(key) => RowConditions::new(key, base.columns, query),
+        // No query can name this field: declarations refuse it as the name of a condition.
+        None => RowConditions::new(&KeySchema::parse("[row blob]")?, base.columns, query),
+    }
+}
+
+/// Checks that entries of equal declared fields, and no others, begin with the same bytes.
+fn check_unique(full: &FullForm, at: usize) -> Result<(), Fault> {
+    let fields = &full.template.fields()[..full.named];
+    if let Some(field) = fields.iter().find(|it| matches!(it.codec.end(), Some(End::Before(_)))) {
+        let message = format!("`{field}` has no end of its own, so equal values cannot be found");
+        return Err(Fault::new(at, message).hint("put a literal such as _ after it"));
+    }
+    let is_named = |at: &usize| *at < full.named;
+    match full.template.computed().iter().find(|computed| !computed.depends_only_on(is_named)) {
+        Some(computed) => {
+            let message = format!("`{computed}` differs between rows with equal declared fields");
+            Err(Fault::new(at, message).hint("compute it of declared fields"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the columns of a row that decide its entries or are covered.
+fn reads(
+    full: &FullForm,
+    rows: Option<&RowConditions>,
+    covers: &[Column],
+    columns: Option<&ColumnSchema>,
+) -> Columns {
+    let needs_cell = |(source, field): (&Source, &crate::field::Field)| match source {
+        Source::Row | Source::Key(_) => false,
+        Source::Column(_) => !field.codec.is_nullable(),
+        Source::Qualifier { .. } => true,
+    };
+    let fields = full.sources.iter().zip(full.template.fields());
+    if !fields.clone().any(needs_cell) && !rows.is_some_and(RowConditions::needs_cell) {
+        return Columns::all();
+    }
+    let of_source = |source: &Source| match source {
+        Source::Row | Source::Key(_) => None,
+        Source::Column(at) | Source::Qualifier { column: at, .. } => {
+            columns.map(|columns| &columns.columns()[*at])
+        }
+    };
+    let sources = full.sources.iter().filter_map(of_source);
+    let conditions = rows.into_iter().flat_map(RowConditions::columns);
+    let all: Vec<_> = sources.chain(conditions).chain(covers).collect();
+    let mut reads = Columns::all();
+    for column in &all {
+        if let Some(qualifier) = column.qualifier() {
+            reads.add_column(column.family.clone(), qualifier.to_vec());
+        }
+    }
+    // A family after its columns: named later, these would narrow it.
+    for column in all.iter().filter(|column| column.template().is_some()) {
+        reads.add_family(column.family.clone());
+    }
+    reads
+}
+
+/// Splits a declaration into words.
+struct DeclarationLexer<'t> {
+    text: &'t str,
+    at: usize,
+    end: usize,
+}
+
+impl<'t> DeclarationLexer<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..self.end]
+    }
+
+    fn skip_space(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    /// Returns the next word and its offset; an empty one at the end.
+    fn word(&mut self) -> (usize, &'t str) {
+        self.skip_space();
+        let (at, rest) = (self.at, self.rest());
+        let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+        self.at += word.len();
+        (at, word)
+    }
+
+    /// Skips the next word if it is this one.
+    fn is_next(&mut self, expected: &str) -> bool {
+        let before = self.at;
+        let is_next = self.word().1 == expected;
+        if !is_next {
+            self.at = before;
+        }
+        is_next
+    }
+
+    fn kind(&mut self) -> Result<IndexKind, Fault> {
+        let before = self.at;
+        let (at, word) = self.word();
+        if let Some(kind) = IndexKind::ALL.into_iter().find(|kind| kind.word() == word) {
+            return match kind {
+                IndexKind::Row => Err(Fault::unsupported(at, "row").hint("use table")),
+                IndexKind::Table | IndexKind::Memory => Ok(kind),
+            };
+        }
+        if is_name(word) {
+            let fault = Fault::new(at, format!("expected a template such as [sender], not {word}"));
+            return Err(match closest(word, IndexKind::ALL.into_iter().map(IndexKind::word)) {
+                Some(close) => fault.hint(format!("did you mean the kind `{close}`?")),
+                None => fault.hint("kinds are: table memory row"),
+            });
+        }
+        self.at = before;
+        Ok(IndexKind::Table)
+    }
+
+    /// Returns the template and its offset: up to the first white space outside of brackets.
+    fn template(&mut self) -> Result<(usize, &'t str), Fault> {
+        self.skip_space();
+        let (at, rest) = (self.at, self.rest());
+        let (mut inside, mut escaped) = (false, false);
+        let ends = |(_, c): &(usize, char)| {
+            let ends = c.is_whitespace() && !inside;
+            match c {
+                '[' if !escaped => inside = true,
+                ']' => inside = false,
+                _ => {}
+            }
+            escaped = *c == '\\' && !escaped && !inside;
+            ends
+        };
+        let len = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+        self.at += len;
+        match len {
+            0 => Err(Fault::new(at, "expected a template").hint("for example by_sender [sender]")),
+            len => Ok((at, &rest[..len])),
+        }
+    }
+
+    fn covers(&mut self, base: Base<'_>) -> Result<Vec<Column>, Fault> {
+        let mut covers: Vec<Column> = Vec::new();
+        loop {
+            self.skip_space();
+            let (at, rest) = (self.at, self.rest());
+            let ends = |c: char| c.is_whitespace() || c == ',';
+            let name = &rest[..rest.find(ends).unwrap_or(rest.len())];
+            self.at += name.len();
+            let column = covered(name, at, base)?;
+            if covers.iter().any(|other| other.name() == name) {
+                return Err(Fault::new(at, format!("`{name}` is covered twice")));
+            }
+            covers.push(column.clone());
+            self.skip_space();
+            if !self.rest().starts_with(',') {
+                return Ok(covers);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Parses the query up to the end of the declaration.
+    fn condition(&mut self) -> Result<Predicate, Fault> {
+        self.skip_space();
+        let part = self.at..self.end;
+        self.at = self.end;
+        let query = Predicate::read(self.text, part.clone())?;
+        match query.is_empty() {
+            true => Err(Fault::new(part.start, "expected a condition after `where`")),
+            false => Ok(query),
+        }
+    }
+}
+
+/// Returns the column that an index covers.
+fn covered<'b>(name: &str, at: usize, base: Base<'b>) -> Result<&'b Column, Fault> {
+    let example = "for example covers subject, size";
+    match name {
+        "" => return Err(Fault::new(at, "expected the names of columns").hint(example)),
+        "*" => return Err(Fault::unsupported(at, "covers *").hint("name the columns")),
+        _ => {}
+    }
+    let column = base
+        .columns
+        .and_then(|columns| columns.position(name).map(|position| &columns.columns()[position]));
+    match column {
+        Some(column) if column.template().is_none() => Ok(column),
+        Some(_) => {
+            let message = format!("`{name}` is the name of many columns, and cannot be covered");
+            Err(Fault::new(at, message))
+        }
+        None if base.key.is_some_and(|key| key.slot(name).is_some()) => {
+            let message = format!("`{name}` is a field of the key, which every entry has anyway");
+            Err(Fault::new(at, message))
+        }
+        None => {
+            let message = format!("no column `{name}` is declared");
+            Err(match base.columns {
+                Some(columns) => Fault::new(at, columns.no_column_message(name)),
+                None => Fault::new(at, message),
+            })
+        }
+    }
+}

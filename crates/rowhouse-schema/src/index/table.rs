@@ -1,0 +1,116 @@
+//! The table that holds the entries of an index.
+
+use std::fmt;
+
+use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, TableName};
+
+use super::{Index, IndexKind};
+use crate::columns::COLUMNS_ATTRIBUTE;
+use crate::key::{INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, LANGUAGE_VERSION, without_version};
+
+/// The family of an index table.
+pub const ENTRY_FAMILY: &str = "e";
+
+impl Index {
+    /// Returns the name of the table that holds the entries: `mail.by_sender`, in the namespace of
+    /// the base table.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if the name is not one of a table.
+    pub fn table_name(&self, base: &TableName) -> Result<TableName> {
+        TableName::new(base.namespace(), &format!("{}.{}", base.qualifier(), self.name()))
+    }
+
+    /// Returns the descriptor of the table that holds the entries. It declares the full form as its
+    /// key, and the covered columns.
+    ///
+    /// ```
+    /// use rowhouse_model::{TableDescriptor, TableName};
+    /// use rowhouse_schema::{COLUMNS_ATTRIBUTE, IndexOf, IndexSchema, INDEXES_ATTRIBUTE, KeySchema};
+    ///
+    /// let mail = TableDescriptor::new(TableName::parse("mail")?)
+    ///     .attribute("rowhouse.key", "1 [user string][n u32]")
+    ///     .attribute(COLUMNS_ATTRIBUTE, "1 d:s sender string; d:t subject string")
+    ///     .attribute(INDEXES_ATTRIBUTE, "1 by_sender [sender] covers subject");
+    /// let indexes = IndexSchema::of_table(&mail)?.unwrap();
+    ///
+    /// let table = indexes.index("by_sender")?.table_descriptor(&mail)?;
+    /// assert_eq!(table.name().to_string(), "mail.by_sender");
+    /// let key = KeySchema::of_table(&table)?.unwrap();
+    /// assert_eq!(key.to_string(), "[sender string][user string][n u32]");
+    /// assert_eq!(table.attributes[COLUMNS_ATTRIBUTE.as_bytes()], "1 e:subject subject string");
+    ///
+    /// let of = IndexOf::of_table(&table)?.unwrap();
+    /// assert_eq!((of.table.to_string(), &of.index[..]), ("mail".into(), "by_sender"));
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Index::table_name`]; `InvalidRequest` for an index of another kind than `table`.
+    pub fn table_descriptor(&self, base: &TableDescriptor) -> Result<TableDescriptor> {
+        if self.kind() != IndexKind::Table {
+            return Err(Error::invalid(format!(
+                "an index of kind {} has no table: index={}",
+                self.kind(),
+                self.name()
+            )));
+        }
+        let of = IndexOf { table: base.name().clone(), index: self.name().to_owned() };
+        let table = TableDescriptor::new(self.table_name(base.name())?)
+            .family(FamilyDescriptor::new(ENTRY_FAMILY)?.versions(1))
+            .attribute(KEY_ATTRIBUTE, self.template().to_stored())
+            .attribute(INDEX_OF_ATTRIBUTE, of.to_stored());
+        if self.covered_columns().is_empty() {
+            return Ok(table);
+        }
+        let columns = self.covered_columns().iter().map(|column| {
+            let name = column.name();
+            format!("{ENTRY_FAMILY}:{name} {}", column.field())
+        });
+        let columns: Vec<_> = columns.collect();
+        let columns = format!("{LANGUAGE_VERSION} {}", columns.join("; "));
+        Ok(table.attribute(COLUMNS_ATTRIBUTE, columns))
+    }
+}
+
+/// The index whose entries a table holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexOf {
+    /// The base table.
+    pub table: TableName,
+    /// The name of the index.
+    pub index: String,
+}
+
+impl IndexOf {
+    /// Returns the index whose entries a table holds; `None` for every other table.
+    ///
+    /// # Errors
+    /// `Unsupported` for a newer language; `InvalidRequest` for an attribute that is not a table
+    /// and an index.
+    pub fn of_table(table: &TableDescriptor) -> Result<Option<Self>> {
+        let Some(stored) = table.attributes.get(INDEX_OF_ATTRIBUTE.as_bytes()) else {
+            return Ok(None);
+        };
+        let stored = String::from_utf8_lossy(stored);
+        let text = without_version(&stored, "name of an index")?;
+        match text.split_once(' ') {
+            Some((base, index)) => {
+                Ok(Some(Self { table: TableName::parse(base)?, index: index.to_owned() }))
+            }
+            None => Err(Error::invalid(format!("not a stored name of an index: text={stored}"))),
+        }
+    }
+
+    /// Returns the form stored in the attribute of the table.
+    pub fn to_stored(&self) -> String {
+        format!("{LANGUAGE_VERSION} {} {}", self.table, self.index)
+    }
+}
+
+impl fmt::Display for IndexOf {
+    /// Writes `index of table`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.index, self.table)
+    }
+}

@@ -1,0 +1,1 @@
+//! The entries of rows, byte by byte.

@@ -75,6 +75,7 @@ pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::KeyMismatch;
 pub use field::Field;
 pub use index::{
+    INDEX_STATE_ATTRIBUTE, IndexState,
     Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexKind, IndexOf,
     IndexSchema,
 };

@@ -571,6 +571,11 @@ impl Region {
         Ok(())
     }
 
+    /// Stops serving a region that no one else knows yet.
+    pub(crate) fn begin_closed(&self) {
+        self.serving.store(false, Ordering::Release);
+    }
+
     /// Starts or stops serving. On return no commit that saw the old state is still in progress.
     pub(crate) fn serve(&self, serving: bool) {
         let _latch = self.engine.freeze_latch.write();

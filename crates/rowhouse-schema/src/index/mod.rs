@@ -8,6 +8,7 @@ mod entries;
 mod full_form;
 mod header;
 mod parse;
+mod state;
 mod table;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use crate::spelling::closest;
 
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
+pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
 pub use table::{ENTRY_FAMILY, IndexOf};
 
 use full_form::{KeySource, Source};
@@ -194,6 +196,25 @@ impl IndexSchema {
         &self.declared.indexes
     }
 
+    /// Checks that the table has the families of all columns of the indexes.
+    ///
+    /// # Errors
+    /// `InvalidRequest` that names the index and the family.
+    pub fn check_families(&self, table: &TableDescriptor) -> Result<()> {
+        for index in self.indexes() {
+            for (family, _) in index.columns().families() {
+                if table.find_family(family).is_err() {
+                    return Err(Error::invalid(format!(
+                        "index `{}` needs a family that the table does not declare: family={}",
+                        index.name(),
+                        rowhouse_model::escape(family)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the index with this name.
     ///
     /// # Errors
@@ -259,6 +280,30 @@ impl Index {
     /// because then any cell decides that the row exists.
     pub fn columns(&self) -> &Columns {
         &self.declaration.reads
+    }
+}
+
+impl Index {
+    /// Returns whether a row has the same entries in both, whatever the row: the declarations are
+    /// equal, and so are the keys and columns that they name.
+    pub fn has_entries_of(&self, other: &Self) -> bool {
+        let (one, two) = (&*self.declaration, &*other.declaration);
+        let columns = |index: &Declaration| -> Vec<Option<Column>> {
+            let column = |source: &Source| match source {
+                Source::Row | Source::Key(_) => None,
+                Source::Column(at) | Source::Qualifier { column: at, .. } => {
+                    Some(index.columns.as_ref()?.columns()[*at].clone())
+                }
+            };
+            index.sources.iter().map(column).collect()
+        };
+        // The condition may name any column.
+        let is_decided_alike = one.condition.is_none() || one.columns == two.columns;
+        self == other
+            && one.key == two.key
+            && one.covers == two.covers
+            && columns(one) == columns(two)
+            && is_decided_alike
     }
 }
 

@@ -42,7 +42,7 @@ impl IndexState {
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
         match word {
             "ready" => Ok(Self::Ready),
-            "building" => Ok(Self::Building { next_row: unescape(rest)? }),
+            "building" => Ok(Self::Building { next_row: unescape(rest)?.into() }),
             "repairing" => Ok(Self::Repairing),
             "off" => Ok(Self::Off(rest.to_owned())),
             _ => Err(Error::unsupported(format!("unknown state of an index: state={text}"))),

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Namespace, Result, TableName, TableState};
 

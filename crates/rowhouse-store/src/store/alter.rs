@@ -81,14 +81,13 @@ impl Store {
         let tables = self.inner.tables.with_indexes(&table)?;
         let truncated = tables.iter().map(|table| self.truncated(table, splits));
         let truncated: Vec<_> = truncated.collect::<Result<_>>()?;
-        let edit = |(table, descriptor, regions): &(_, _, Vec<RegionMeta>)| -> Vec<EditKind> {
-            let table: &Arc<Table> = table;
-            let truncated = TableTruncated { table_id: table.id(), regions: regions.clone() };
-            let truncated = EditKind::TableTruncated(truncated);
-            let altered = altered(table, descriptor);
-            std::iter::once(truncated).chain(altered).collect()
-        };
-        let edit = EditKind::together(truncated.iter().flat_map(edit).collect());
+        let mut edits = Vec::new();
+        for (table, descriptor, regions) in &truncated {
+            let (table_id, regions) = (table.id(), regions.clone());
+            edits.push(EditKind::TableTruncated(TableTruncated { table_id, regions }));
+            edits.extend(altered(table, descriptor));
+        }
+        let edit = EditKind::together(edits);
         without(&self.inner.engine, &families_of(&tables), edit, name, || {
             let truncated = truncated.into_iter().map(|(table, descriptor, regions)| {
                 let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
@@ -154,6 +153,8 @@ impl Store {
         let _moving = region.topology_lock.lock();
         region.serve(false);
         let truncated = without(&self.inner.engine, region.families(), edit, table.name(), || {
+            // The last timestamps of index entries are kept by the regions of their rows.
+            self.inner.engine.timestamps.catch_up();
             let added = [self.new_region(table.descriptor(), added)];
             added[0].assign(region.assignment());
             let table = table.with_regions(std::slice::from_ref(&region), &added);

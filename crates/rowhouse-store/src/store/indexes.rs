@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, Result, TableDescriptor, TableName, TableState};
 use rowhouse_schema::{
-    INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexKind, IndexOf, IndexSchema, IndexState, KEY_ATTRIBUTE,
+    INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexKind, IndexOf, IndexSchema, IndexState,
 };
 
 use super::Store;
@@ -44,7 +44,7 @@ impl NewTable {
         let regions: Vec<_> =
             regions.into_iter().map(|meta| store.new_region(&descriptor, meta)).collect();
         if state == TableState::Disabled {
-            regions.iter().for_each(|region| region.serve(false));
+            regions.iter().for_each(|region| region.begin_closed());
         }
         Arc::new(Table::new(id, descriptor, regions, state))
     }
@@ -144,12 +144,8 @@ impl Store {
         let old = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
         let new = declared_indexes(altered)?;
         let is_kept = |index: &Index| {
-            let same = |old: &&Index| {
-                *old == index
-                    && old.columns() == index.columns()
-                    && old.covered_columns() == index.covered_columns()
-            };
-            old.iter().any(|old| same(&old)) && entries_stay(index, table.descriptor(), altered)
+            old.iter().any(|old| old.has_entries_of(index))
+                && rows_stay(index, table.descriptor(), altered)
         };
         let mut dropped = Vec::new();
         for index in old.iter().filter(|old| !new.iter().any(|new| new == *old && is_kept(new))) {
@@ -228,15 +224,14 @@ pub(super) fn declared_indexes(table: &TableDescriptor) -> Result<Vec<Index>> {
     Ok(schema.indexes().to_vec())
 }
 
-/// Whether an alteration leaves the entries of an index as they are.
-fn entries_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> bool {
-    let key = |table: &TableDescriptor| table.attributes.get(KEY_ATTRIBUTE.as_bytes()).cloned();
+/// Whether rows show the same cells after an alteration, of those that decide an index's entries.
+fn rows_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> bool {
     let retention = |table: &TableDescriptor| -> Vec<_> {
         let families = table.families().iter();
         let families = families.filter(|family| index.columns().selects_family(family.name()));
         families.map(|family| (family.name().clone(), Retention::from(family))).collect()
     };
-    key(old) == key(new) && retention(old) == retention(new)
+    retention(old) == retention(new)
 }
 
 fn no_indexes(table: &TableName) -> Error {

@@ -11,7 +11,6 @@
 //! A transaction replaces steps 2 and 3 by its own reads and writes (`transaction`).
 
 use std::iter::once;
-use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, Cell, Condition, Durability, Error, ErrorKind, Mutation, MutationOutcome, Result,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::vec::IntoIter;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Delete, Durability, Error, ErrorKind, Get, KeyValue, Mutation,
+    Cell, CellKind, Delete, Durability, Error, ErrorKind, Get, KeyValue, Mutation,
     MutationOutcome, Put, Result, Row, Timestamp, escape, tags_with_ttl,
 };
 

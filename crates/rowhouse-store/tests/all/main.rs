@@ -13,6 +13,7 @@ mod damaged;
 mod explained_cells;
 mod formats;
 mod growing_values;
+mod index_histories;
 mod large_mutations;
 mod maintenance;
 mod many_markers;

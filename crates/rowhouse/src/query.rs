@@ -39,6 +39,7 @@ pub use rowhouse_schema::{
     PlanPart, PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX, Residual,
     RowSequence, Statistics, StreamMerge,
 };
+pub use rowhouse_store::RangeEstimate;
 pub use rows::QueryRows;
 
 use crate::table::Table;
@@ -330,6 +331,29 @@ impl<'t> Query<'t> {
             Some(token) => plan.resume(token, self.direction),
             None => Ok(plan),
         }
+    }
+
+    /// Estimates how much is stored in the ranges of the plan, in the families to read, without
+    /// reading it; `None` on a cluster, which has no such call. Takes microseconds to a few
+    /// milliseconds, and more if files are read for the first time.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let query = mail.query("user = 'bob'");
+    /// if let Some(stored) = query.estimate().await? {
+    ///     println!("about {} cells, {} bytes", stored.cells, stored.bytes);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::explain`] and [`Table::scan`].
+    pub async fn estimate(&self) -> Result<Option<RangeEstimate>> {
+        let plan = self.explain()?;
+        let mut columns = self.scan.columns.clone();
+        rows::add_condition_columns(&mut columns, &plan);
+        self.table.estimate(plan.ranges(), &columns).await
     }
 
     /// Runs the query. The ranges of the plan are read one after the other, each at a read point

@@ -278,7 +278,7 @@ impl QueryRows {
 }
 
 /// Adds the columns that conditions need; returns the requested columns if more are read.
-fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
+pub(super) fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
     let asked = columns.clone();
     for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
         let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());

@@ -204,6 +204,29 @@ async fn rows_that_do_not_fit_are_counted_and_shown_as_bytes_on_request() -> Res
 }
 
 #[tokio::test]
+async fn a_query_estimates_what_is_stored_in_its_ranges() -> Result<()> {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await?;
+    let spec = TableSpec::new("blog").family("cf").family("log").key("[blogger text]_[n digits 3]");
+    let blog = database.create_table(spec.columns("log:seen seen u8")).await?;
+    for n in 0..60_u64 {
+        let key = [("blogger", (n / 20).to_string().into()), ("n", n.into())];
+        blog.row(&key).set("cf", "title", "a post").set("log", "seen", [1]).put().await?;
+    }
+    let one = "blogger = '1'";
+    for (query, cells) in [
+        (blog.query(one), 40),
+        (blog.query(one).family("cf"), 20),
+        (blog.query("blogger = '1' and seen = 1").family("cf"), 40),
+        (blog.query("n = 7"), 120),
+        (blog.query("blogger = 'nobody'"), 0),
+    ] {
+        assert_eq!(query.estimate().await?.unwrap().cells, cells);
+    }
+    database.close().await
+}
+
+#[tokio::test]
 async fn rows_that_do_not_fit_use_up_no_limit() -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await?;

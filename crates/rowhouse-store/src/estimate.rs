@@ -35,10 +35,10 @@ impl Table {
     /// blocks are consulted only if they are in the block cache. Everything stored counts: all
     /// columns of the families, delete markers, and versions that no read shows.
     ///
-    /// For a range of many blocks, or of many cells in memory, the error is usually below a quarter.
-    /// Cells of a file count as equally large. A range of several rows within one block that is not
-    /// in the cache counts as a quarter of the block. Of more than 200 ranges, 200 are estimated
-    /// for all: `ranges` must be in order, and should be similar.
+    /// For a range of many blocks, or of many cells in memory, the error is usually below a
+    /// quarter. Cells of a file count as equally large. A range of several rows within one block
+    /// that is not in the cache counts as a quarter of the block. Of more than 200 ranges, 200 are
+    /// estimated for all: `ranges` must be in order, and should be similar.
     ///
     /// ```
     /// # use rowhouse_model::{Columns, FamilyDescriptor, Put, RowRange};

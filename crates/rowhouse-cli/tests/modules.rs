@@ -45,7 +45,7 @@ const STORE: &[Layer] = &[
     ("reads", &["read"]),
     ("engine", &["engine"]),
     ("flushes and compactions", &["new_file", "compact", "flush"]),
-    ("regions and tables", &["region", "table", "catalog"]),
+    ("regions and tables", &["region", "table", "estimate", "catalog"]),
     ("writes", &["write", "region_in_mode"]),
     ("store", &["store", "system", "open"]),
     ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage", "fuzzing"]),

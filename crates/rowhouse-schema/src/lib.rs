@@ -75,9 +75,8 @@ pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::KeyMismatch;
 pub use field::Field;
 pub use index::{
-    INDEX_STATE_ATTRIBUTE, IndexState,
-    Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexKind, IndexOf,
-    IndexSchema,
+    Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index,
+    IndexKind, IndexOf, IndexSchema, IndexState,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

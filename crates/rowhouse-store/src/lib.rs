@@ -38,6 +38,7 @@ mod directory;
 mod disk;
 mod engine;
 mod erased;
+mod estimate;
 mod family;
 mod flush;
 #[cfg(feature = "fuzzing")]
@@ -82,6 +83,7 @@ pub use clock::{Clock, SystemClock};
 pub use compaction_policy::CompactionKind;
 pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
+pub use estimate::RangeEstimate;
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use manifest::Assignment;

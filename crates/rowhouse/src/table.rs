@@ -4,11 +4,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Append, Bytes, CellHistory, Condition, Delete, Error, ErrorKind, Get, Increment, Mutation,
-    MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, Scan, ServerName, TableDescriptor,
-    TableName, TableState, check_row, escape,
+    Append, Bytes, CellHistory, Columns, Condition, Delete, Error, ErrorKind, Get, Increment,
+    Mutation, MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, RowRange, Scan,
+    ServerName, TableDescriptor, TableName, TableState, check_row, escape,
 };
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
+use rowhouse_store::RangeEstimate;
 
 use crate::backend::{Backend, ReadAhead, TableReadPoint};
 use crate::declared::DeclaredColumns;
@@ -405,6 +406,15 @@ impl Table {
 
     pub(crate) async fn read_point(&self) -> Result<Option<TableReadPoint>> {
         self.inner.backend.read_point(self.name()).await
+    }
+
+    /// Estimates how much lies in ranges; `None` on a cluster.
+    pub(crate) async fn estimate(
+        &self,
+        ranges: &[RowRange],
+        columns: &Columns,
+    ) -> Result<Option<RangeEstimate>> {
+        self.inner.backend.estimate(self.name(), ranges, columns).await
     }
 
     /// Writes cells of one row atomically.

@@ -30,9 +30,10 @@ mod sync;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use rowhouse_model::CellRef;
+use rowhouse_model::{CellRef, Key, RowRange};
 
 pub(crate) use cursor::MemstoreCursor;
+use cursor::place;
 pub(crate) use readers::FlushResult;
 use readers::Readers;
 use skip_list::SkipList;
@@ -116,6 +117,14 @@ impl Memstore {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.cells.first().is_none()
+    }
+
+    /// Returns about how many cells lie in `range`, and their bytes; exact up to `cells_min` cells.
+    /// The time it takes grows with `cells_min`, the error shrinks.
+    pub(crate) fn estimate(&self, range: &RowRange, cells_min: u64) -> (u64, u64) {
+        let [start, stop] = [&range.start, &range.stop].map(|row| place(&Key::row_start(row)));
+        let stop = Some(stop).filter(|_| !range.stop.is_empty());
+        self.cells.estimate(&start, stop.as_ref(), cells_min)
     }
 
     /// Returns the lowest sequence in it, which its log segment must outlive.

@@ -215,6 +215,36 @@ impl SkipList {
         before
     }
 
+    /// Returns about how many cells lie from `start` to `stop` (exclusive; `None` for the end), and
+    /// their bytes. Counts the nodes of the highest level with at least `nodes_min` of them there:
+    /// one node in four is on the next level. Exact if the lowest level has fewer.
+    pub(super) fn estimate(
+        &self,
+        start: &SearchKey<'_>,
+        stop: Option<&SearchKey<'_>>,
+        nodes_min: u64,
+    ) -> (u64, u64) {
+        let mut gaps = self.gaps();
+        self.find(start, &mut gaps);
+        let is_before =
+            |node: &NodeRef<'_>| stop.is_none_or(|stop| node.compare(stop) == Ordering::Less);
+        let (mut nodes, mut bytes) = (0, 0);
+        for (level, gap) in gaps.iter().enumerate().rev() {
+            (nodes, bytes) = (0, 0);
+            let mut next = gap.next.filter(is_before);
+            while let Some(node) = next {
+                nodes += 1;
+                bytes += node.key_value().len() as u64;
+                // SAFETY: the node was reached on this level.
+                next = unsafe { node.tower().next(level) }.filter(is_before);
+            }
+            if nodes >= nodes_min {
+                return (nodes << (2 * level), bytes << (2 * level));
+            }
+        }
+        (nodes, bytes)
+    }
+
     /// Returns the gaps before any search: everything is after the head.
     fn gaps(&self) -> [Gap<'_>; HEIGHT_MAX] {
         [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX]

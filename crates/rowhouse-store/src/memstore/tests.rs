@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use proptest::prelude::*;
-use rowhouse_model::{Cell, CellKind, Key, RowBuilder, Timestamp, compare};
+use rowhouse_model::{Cell, CellKind, Key, RowBuilder, RowRange, Timestamp, compare};
 
 use super::{Memstore, MemstoreCursor};
 
@@ -329,5 +329,24 @@ fn neighbours_written_at_once_are_all_there() {
     for (at, (cell, _)) in cells.iter().enumerate() {
         assert_eq!(cell.row(), (at as u64).to_be_bytes());
         assert_eq!(cell.value(), b"second");
+    }
+}
+
+#[test]
+fn ranges_are_counted_exactly_up_to_a_number_of_cells_and_nearly_beyond() {
+    let memstore = Memstore::default();
+    let row = |number: u32| format!("{number:04}");
+    let put = |number| memstore.insert(cell(row(number).as_bytes(), b"q", 1, b"v").as_bytes(), 1);
+    assert_eq!(memstore.estimate(&RowRange::all(), 64), (0, 0));
+    (0..800).for_each(|number| _ = put(number));
+    let len = cell(b"0000", b"q", 1, b"v").as_bytes().len() as u64;
+    for (first, stop) in [(0, 1), (10, 70), (799, 800), (5, 5), (800, 900)] {
+        let cells = u64::from(stop.min(800) - first);
+        let range = RowRange::new(row(first), row(stop));
+        assert_eq!(memstore.estimate(&range, 64), (cells, cells * len));
+    }
+    for range in [RowRange::all(), RowRange::new("", row(780)), RowRange::new(row(3), "")] {
+        let (cells, bytes) = memstore.estimate(&range, 64);
+        assert!((400..1600).contains(&cells) && bytes == cells * len, "{range:?}: {cells}");
     }
 }

@@ -315,9 +315,10 @@ impl Store {
                         self.inner.tables.split_if_due(region);
                         true
                     })
-                    || engine.index_builds.pop_waiting().is_some_and(|table| {
-                        self.inner.tables.build_index(table)
-                    });
+                    || engine
+                        .index_builds
+                        .pop_waiting()
+                        .is_some_and(|table| self.inner.tables.build_index(table));
             }
         }
         true

@@ -77,7 +77,8 @@ impl Tables {
             IndexState::Building { next_row } => next_row.clone(),
             _ => Bytes::new(),
         };
-        let reasons = self.fill(&build, next_row, |rows| task.set_status(format!("{rows} rows")))?;
+        let reasons =
+            self.fill(&build, next_row, |rows| task.set_status(format!("{rows} rows")))?;
         if build.state == IndexState::Repairing {
             self.sweep(&build, |entries| task.set_status(format!("{entries} entries checked")))?;
         }

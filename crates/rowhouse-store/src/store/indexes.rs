@@ -153,8 +153,7 @@ impl Store {
         }
         let changed = new.iter().filter(|index| !is_kept(index));
         let state = IndexState::Building { next_row: Bytes::new() };
-        let created =
-            self.new_index_tables(altered, changed, &dropped, &state, table.state())?;
+        let created = self.new_index_tables(altered, changed, &dropped, &state, table.state())?;
         Ok(IndexChange { dropped, created })
     }
 }

@@ -13,9 +13,7 @@ use super::closed_regions::ClosedRegions;
 use super::indexes::{NewTable, declared_indexes};
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
-use crate::manifest::{
-    Assignment, Edit, EditKind, RegionMeta, TableDropped, TableStateChanged,
-};
+use crate::manifest::{Assignment, Edit, EditKind, RegionMeta, TableDropped, TableStateChanged};
 use crate::region::Region;
 use crate::table::Table;
 
@@ -172,9 +170,8 @@ impl Store {
         }
         Self::refuse_index_table(table.descriptor())?;
         let tables = self.inner.tables.with_indexes(&table)?;
-        let edit = |table: &Arc<Table>| {
-            EditKind::TableDropped(TableDropped { table_id: table.id() })
-        };
+        let edit =
+            |table: &Arc<Table>| EditKind::TableDropped(TableDropped { table_id: table.id() });
         let edit = EditKind::together(tables.iter().map(edit).collect());
         without(&self.inner.engine, &families_of(&tables), edit, name, || {
             self.inner.tables.catalog.change(|entries| {

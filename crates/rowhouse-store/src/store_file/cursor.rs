@@ -182,22 +182,10 @@ impl FileCursor {
     }
 
     /// Follows the index down to a data block.
-    fn enter(
-        &mut self,
-        mut step: IndexStep,
-    ) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
+    fn enter(&mut self, step: IndexStep) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
         let opened = self.file.opened()?;
-        loop {
-            match step {
-                IndexStep::Index(handle) => {
-                    step = self.walk.enter(self.file.index_block(opened, &handle)?);
-                }
-                IndexStep::Data(handle) => {
-                    return self.file.data_block(opened, &handle, self.caching).map(Some);
-                }
-                IndexStep::End => return Ok(None),
-            }
-        }
+        let handle = self.file.block_at(opened, &mut self.walk, step)?;
+        handle.map(|handle| self.file.data_block(opened, &handle, self.caching)).transpose()
     }
 }
 

@@ -5,6 +5,7 @@ mod bloom_places;
 mod cursor;
 mod files;
 mod markers;
+mod share;
 mod snapshots;
 mod stamp;
 mod summary;
@@ -18,8 +19,8 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rowhouse_format::hfile::{
-    self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MarkerRun, MetaChecksum,
-    Trailer, verify_meta,
+    self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, IndexStep, IndexWalk,
+    MarkerRun, MetaChecksum, Trailer, verify_meta,
 };
 use rowhouse_model::{
     BloomKind, Bytes, Error, ErrorKind, Qualifiers, Result, RowRange, TimeRange, compare_bytes,
@@ -420,6 +421,22 @@ impl StoreFile {
         let block = Arc::new(block);
         self.files.blocks.insert(key, CachedBlock::Index(Arc::clone(&block)));
         Ok(block)
+    }
+
+    /// Follows the index down to a data block, which is not read; `None` after the last.
+    fn block_at(
+        &self,
+        opened: &hfile::FileMeta,
+        walk: &mut IndexWalk,
+        mut step: IndexStep,
+    ) -> Result<Option<BlockHandle>> {
+        loop {
+            match step {
+                IndexStep::Index(handle) => step = walk.enter(self.index_block(opened, &handle)?),
+                IndexStep::Data(handle) => return Ok(Some(handle)),
+                IndexStep::End => return Ok(None),
+            }
+        }
     }
 
     fn read_bloom_chunk(

@@ -352,7 +352,8 @@ pub(super) fn admit_unlocked(rows: &[RowToLock]) -> Result<()> {
             // The next attempt finds the regions that replaced it.
             Err(_) if region.wait_for_replacement() => {}
             Err(error) => {
-                let message = format!("an observer or an index writes to a region out of service: {error}");
+                let message =
+                    format!("an observer or an index writes to a region out of service: {error}");
                 return Err(Error::new(ErrorKind::RegionTooBusy, message).with_source(error));
             }
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::vec::IntoIter;
 
 use rowhouse_model::{
-    Cell, CellKind, Delete, Durability, Error, ErrorKind, Get, KeyValue, Mutation,
-    MutationOutcome, Put, Result, Row, Timestamp, escape, tags_with_ttl,
+    Cell, CellKind, Delete, Durability, Error, ErrorKind, Get, KeyValue, Mutation, MutationOutcome,
+    Put, Result, Row, Timestamp, escape, tags_with_ttl,
 };
 
 use super::apply::{asked, check, is_delete};

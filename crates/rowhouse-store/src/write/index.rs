@@ -325,7 +325,8 @@ impl<'k, 'l> Keeper<'k, 'l> {
                 if self.removed.contains(&(*table, key.clone())) {
                     continue;
                 }
-                let owner = kept.index.row_key(&key).map_err(|why| corrupt(&kept.index, &key, &why))?;
+                let owner =
+                    kept.index.row_key(&key).map_err(|why| corrupt(&kept.index, &key, &why))?;
                 if owner != row[..] {
                     return Err(taken(&kept.index, value, &owner, row));
                 }

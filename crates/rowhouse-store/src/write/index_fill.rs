@@ -53,8 +53,8 @@ pub(crate) fn mend(
                 removed += swept;
             }
             Err(error)
-                if error.kind() == ErrorKind::NotServingRegion
-                    && region.wait_for_replacement() => {}
+                if error.kind() == ErrorKind::NotServingRegion && region.wait_for_replacement() => {
+            }
             Err(error) => return Err(error),
         }
     }

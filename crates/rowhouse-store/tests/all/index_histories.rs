@@ -301,9 +301,9 @@ impl History {
                 store.truncate_region(&region.name().full).unwrap();
                 self.points.clear();
             }
-            Step::DropIndexes => self.alter(|table| {
-                table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]")
-            }),
+            Step::DropIndexes => {
+                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"))
+            }
             Step::AddIndexes => self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, INDEXES)),
             Step::ChangeFamily(versions, ttl) => self.alter(|table| {
                 let family = table.find_family(b"f").unwrap().clone().versions(*versions);

@@ -10,6 +10,7 @@ mod backups;
 mod changed_meanwhile;
 mod conditional_writes;
 mod damaged;
+mod estimates;
 mod explained_cells;
 mod formats;
 mod growing_values;

@@ -12,12 +12,13 @@ use std::task::{Context, Poll, ready};
 
 use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 use rowhouse_model::{
-    Bytes, CellHistory, CompactionState, Condition, Durability, Error, ErrorKind, Get, Mutation,
-    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
-    ServerName, Snapshot, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, ErrorKind, Get,
+    Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations,
+    RowRange, Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
 use rowhouse_store::{
-    CompactionKind, Progress, ReadPoint, Region, Settings, Store, Table, TableScanner,
+    CompactionKind, Progress, RangeEstimate, ReadPoint, Region, Settings, Store, Table,
+    TableScanner,
 };
 use tokio::task::{JoinError, spawn_blocking};
 
@@ -450,6 +451,17 @@ impl Embedded {
             }
         })
         .await
+    }
+
+    pub(super) async fn estimate(
+        &self,
+        table: &TableName,
+        ranges: &[RowRange],
+        columns: &Columns,
+    ) -> Result<RangeEstimate> {
+        let table = self.store.table(table)?;
+        let (ranges, columns) = (ranges.to_vec(), columns.clone());
+        blocking(move || table.estimate(&ranges, &columns)).await
     }
 
     pub(super) async fn scan(

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use rowhouse_client::{BackupStatus, ClusterStatus, Settings as ClientSettings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, CompactionState, Condition, Durability, Error, Get, Mutation,
-    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
-    ServerName, Snapshot, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, Get, Mutation,
+    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, RowRange,
+    Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{CompactionKind, Settings as StoreSettings};
+use rowhouse_store::{CompactionKind, RangeEstimate, Settings as StoreSettings};
 
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
@@ -345,6 +345,19 @@ impl Backend {
     pub(crate) async fn read_point(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
         match &self.side {
             Side::Embedded(inner) => inner.read_point(table).await.map(Some),
+            Side::Cluster(_) => Ok(None),
+        }
+    }
+
+    /// Estimates how much of a table lies in ranges; `None` for a cluster, which cannot tell.
+    pub(crate) async fn estimate(
+        &self,
+        table: &TableName,
+        ranges: &[RowRange],
+        columns: &Columns,
+    ) -> Result<Option<RangeEstimate>> {
+        match &self.side {
+            Side::Embedded(inner) => inner.estimate(table, ranges, columns).await.map(Some),
             Side::Cluster(_) => Ok(None),
         }
     }

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use rowhouse_model::{Columns, Result, Row, RowRange, Scan};
+use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Plan, PlanPart};
 
 use crate::backend::{ReadAhead, TableReadPoint};
@@ -24,7 +24,11 @@ pub(super) struct RangeReader {
 /// The scans of one range, joined row by row. Usually there is only one.
 pub(super) struct RangeScans {
     parts: Vec<Part>,
+    range: RowRange,
     reversed: bool,
+    /// The number of rows still to read, if the scans have a limit.
+    left: Option<u64>,
+    rest: Option<RowRange>,
 }
 
 struct Part {
@@ -54,6 +58,7 @@ impl RangeReader {
 
     /// Starts reading a range with the settings of `scan`.
     pub(super) async fn open(self: Arc<Self>, scan: Scan, range: RowRange) -> Result<RangeScans> {
+        let (reversed, left) = (scan.reversed, scan.limit);
         let mut opened = Vec::with_capacity(self.parts.len());
         for PlanPart { columns, filter } in &self.parts {
             let (range, columns) = (range.clone(), columns.clone());
@@ -65,7 +70,7 @@ impl RangeReader {
             };
             opened.push(Part { rows, next: None, ended: false });
         }
-        Ok(RangeScans { parts: opened, reversed: scan.reversed })
+        Ok(RangeScans { parts: opened, range, reversed, left, rest: None })
     }
 }
 
@@ -77,6 +82,26 @@ impl RangeScans {
     }
 
     pub(super) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
+        if self.left == Some(0) {
+            return Poll::Ready(Ok(None));
+        }
+        let row = ready!(self.poll_joined(context))?;
+        if let (Some(row), Some(left)) = (&row, &mut self.left) {
+            *left -= 1;
+            if *left == 0 {
+                let rest = following(row.key(), self.reversed).intersect(&self.range);
+                self.rest = Some(rest).filter(|rest| !rest.is_empty());
+            }
+        }
+        Poll::Ready(Ok(row))
+    }
+
+    /// Returns the rows of the range after the last one, if the limit ended the scans.
+    pub(super) fn take_rest(&mut self) -> Option<RowRange> {
+        self.rest.take()
+    }
+
+    fn poll_joined(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
         if let [part] = &mut self.parts[..] {
             return part.rows.poll_row(context);
         }
@@ -103,6 +128,14 @@ impl Part {
             self.ended = self.next.is_none();
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+/// Returns the rows after `row`, in the order of reading.
+fn following(row: &[u8], reversed: bool) -> RowRange {
+    match reversed {
+        true => RowRange::new(Bytes::new(), row.to_vec()),
+        false => RowRange::new([row, &[0]].concat(), Bytes::new()),
     }
 }
 

@@ -56,7 +56,7 @@ struct RowReader {
     shown: Option<Columns>,
     /// The number of rows still to return.
     left: u64,
-    fitting_only: bool,
+    with_misfits: bool,
     not_fitting: u64,
     /// The number of rows omitted because a column used in a condition does not fit its type.
     unreadable: u64,
@@ -89,7 +89,7 @@ impl QueryRows {
         plan: Plan,
         mut scan: Scan,
         limit: u64,
-        fitting_only: bool,
+        with_misfits: bool,
     ) -> Result<Self> {
         let merged = plan.order().sequence() == RowSequence::Merged;
         let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
@@ -112,7 +112,7 @@ impl QueryRows {
             reads,
             shown,
             left,
-            fitting_only,
+            with_misfits,
             not_fitting,
             unreadable,
         };
@@ -130,7 +130,7 @@ impl QueryRows {
             if opening.len() == OPENING_MAX {
                 self.take_opened(opening.join_next().await)?;
             }
-            let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.scan());
+            let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.limited_scan());
             opening.spawn(async move {
                 let mut rows = reads.open(scan, range).await?;
                 let first = rows.next().await?;
@@ -157,9 +157,9 @@ impl QueryRows {
     /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that
     /// drops the future and calls again misses no row.
     ///
-    /// A row whose key does not fit the template is not an error: unless [`Query::fitting_only`] is
-    /// set, it is returned with its bytes and without values, and counted. Among rows merged from
-    /// several buckets such a row has no defined position; it is returned when it is read.
+    /// A row whose key does not fit the template is not an error: it is counted and left out. With
+    /// [`Query::with_misfits`] it is returned, with its bytes and without values. Among rows merged
+    /// from several buckets such a row has no defined position; it is returned when it is read.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -175,7 +175,7 @@ impl QueryRows {
     /// # Errors
     /// As [`crate::Rows::next`]; the rows end with the first.
     ///
-    /// [`Query::fitting_only`]: super::Query::fitting_only
+    /// [`Query::with_misfits`]: super::Query::with_misfits
     pub async fn next(&mut self) -> Result<Option<QueryRow>> {
         poll_fn(|context| self.poll_row(context)).await
     }
@@ -248,12 +248,12 @@ impl QueryRows {
         self.reader.unreadable
     }
 
-    /// Returns how many rows so far had keys that do not fit the template. Rows rejected by
-    /// conditions on columns are not counted.
+    /// Returns how many rows so far had keys that do not fit the template, whether or not they were
+    /// returned. Rows rejected by conditions on columns are not counted.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
-    /// let mut rows = mail.query("user = 'bob'").fitting_only().rows().await?;
+    /// let mut rows = mail.query("user = 'bob'").rows().await?;
     /// while rows.next().await?.is_some() {}
     /// println!("keys of no template: {}", rows.not_fitting());
     /// # Ok(())
@@ -278,7 +278,7 @@ impl QueryRows {
 }
 
 /// Adds the columns that conditions need; returns the requested columns if more are read.
-fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
+pub(super) fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
     let asked = columns.clone();
     for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
         let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
@@ -327,6 +327,9 @@ impl RangeStream {
                 if let Some(row) = ready!(rows.poll_row(context))? {
                     return Poll::Ready(Ok(Some(row)));
                 }
+                // Rows that do not fit used up the limit of the scan. The rest is read without one:
+                // there may be many of them.
+                self.opening = rows.take_rest().map(|rest| reader.open(reader.scan.clone(), rest));
                 self.current = None;
             }
             let opening = match &mut self.opening {
@@ -335,7 +338,7 @@ impl RangeStream {
                     let Some(range) = self.ranges.pop_front() else {
                         return Poll::Ready(Ok(None));
                     };
-                    self.opening.insert(reader.open(range))
+                    self.opening.insert(reader.open(reader.limited_scan(), range))
                 }
             };
             let opened = ready!(opening.as_mut().poll(context));
@@ -365,7 +368,7 @@ impl RowReader {
         let row = self.filter(row)?;
         if values.is_err() {
             self.not_fitting += 1;
-            if self.fitting_only {
+            if !self.with_misfits {
                 return None;
             }
         }
@@ -391,18 +394,18 @@ impl RowReader {
     }
 
     /// Starts reading a range.
-    fn open(&self, range: RowRange) -> Opening {
-        Box::pin(Arc::clone(&self.reads).open(self.scan(), range))
+    fn open(&self, scan: Scan, range: RowRange) -> Opening {
+        Box::pin(Arc::clone(&self.reads).open(scan, range))
     }
 
     /// Returns the scan settings for each range.
-    fn scan(&self) -> Scan {
+    fn limited_scan(&self) -> Scan {
         let mut scan = self.scan.clone();
-        // If every row of the range is returned, the limit keeps the backend from reading ahead
-        // needlessly. It is not divided by the number of buckets, because all rows may be in one
-        // bucket.
-        let returned = self.plan.is_exact() && !self.fitting_only;
-        scan.limit = (returned && self.left < u64::MAX).then_some(self.left);
+        // If every row of the range that fits is returned, the limit keeps the backend from reading
+        // ahead needlessly. It is not divided by the number of buckets, because all rows may be in
+        // one bucket.
+        let limited = self.plan.is_exact() && self.left < u64::MAX;
+        scan.limit = limited.then_some(self.left);
         scan
     }
 }

@@ -172,7 +172,7 @@ async fn columns_versions_and_limits_of_a_query() -> Result<()> {
 }
 
 #[tokio::test]
-async fn rows_that_do_not_fit_are_shown_as_bytes_and_counted() -> Result<()> {
+async fn rows_that_do_not_fit_are_counted_and_shown_as_bytes_on_request() -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await?;
     let spec = TableSpec::new("blog").family("cf").key("[blogger text]_[at millis digits desc]");
@@ -180,17 +180,86 @@ async fn rows_that_do_not_fit_are_shown_as_bytes_and_counted() -> Result<()> {
     for key in ["1_9223370367001975807", "1_9223370367", "about"] {
         blog.put(Put::new(key)?.add("cf", "title", key)?).await?;
     }
-    let mut rows = blog.query("blogger = '1'").rows().await?;
-    let mut shown = Vec::new();
-    while let Some(row) = rows.next().await? {
-        shown.push(row.to_string());
+    let fits = "blogger='1', at=2022-12-01T00:00:00.000Z";
+    let query = || blog.query("blogger = '1'");
+    for (query, expected) in [
+        (query(), &[fits][..]),
+        (query().with_misfits(), &["1_9223370367", fits]),
+        (query().with_misfits().reversed(), &[fits, "1_9223370367"]),
+        (query().with_misfits().limit(1), &["1_9223370367"]),
+    ] {
+        let mut rows = query.rows().await?;
+        let mut shown = Vec::new();
+        while let Some(row) = rows.next().await? {
+            shown.push(row.to_string());
+        }
+        assert_eq!(shown, expected);
+        assert_eq!(rows.not_fitting(), 1);
     }
-    assert_eq!(shown, ["1_9223370367", "blogger='1', at=2022-12-01T00:00:00.000Z"]);
-    assert_eq!(rows.not_fitting(), 1);
+    let page = query().page(1).await?;
+    assert_eq!((page.rows[0].to_string(), page.left_out), (fits.to_owned(), 1));
+    let page = query().with_misfits().page(1).await?;
+    assert_eq!((page.rows[0].to_string(), page.left_out), ("1_9223370367".to_owned(), 0));
+    database.close().await
+}
 
-    let rows = blog.query("blogger = '1'").fitting_only().limit(1).rows().await?.collect().await?;
-    assert_eq!(rows.len(), 1);
-    assert!(rows[0].values().is_ok());
+#[tokio::test]
+async fn a_query_estimates_what_is_stored_in_its_ranges() -> Result<()> {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await?;
+    let spec = TableSpec::new("blog").family("cf").family("log").key("[blogger text]_[n digits 3]");
+    let blog = database.create_table(spec.columns("log:seen seen u8")).await?;
+    for n in 0..60_u64 {
+        let key = [("blogger", (n / 20).to_string().into()), ("n", n.into())];
+        blog.row(&key).set("cf", "title", "a post").set("log", "seen", [1]).put().await?;
+    }
+    let one = "blogger = '1'";
+    for (query, cells) in [
+        (blog.query(one), 40),
+        (blog.query(one).family("cf"), 20),
+        (blog.query("blogger = '1' and seen = 1").family("cf"), 40),
+        (blog.query("n = 7"), 120),
+        (blog.query("blogger = 'nobody'"), 0),
+    ] {
+        assert_eq!(query.estimate().await?.unwrap().cells, cells);
+    }
+    database.close().await
+}
+
+#[tokio::test]
+async fn rows_that_do_not_fit_use_up_no_limit() -> Result<()> {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await?;
+    let template = "[blogger text]_[n digits 3]";
+    let buckets = format!("[bucket 2 of n digits]_{template}");
+    for (table, key) in [("plain", template), ("buckets", &buckets)] {
+        let blog = database.create_table(TableSpec::new(table).family("cf").key(key)).await?;
+        for n in 0..60_u64 {
+            let key = [("blogger", (n / 20).to_string().into()), ("n", n.into())];
+            blog.row(&key).set("cf", "title", "fits").put().await?;
+            for misfit in [format!("1_{n:03}?"), format!("0_1_{n:03}?"), format!("1_1_{n:03}?")] {
+                blog.put(Put::new(misfit)?.add("cf", "title", "misfit")?).await?;
+            }
+        }
+        let expected: Vec<_> = (20..40).collect();
+        for reversed in [false, true] {
+            let query = |limit| match reversed {
+                false => blog.query("blogger = '1'").limit(limit),
+                true => blog.query("blogger = '1'").limit(limit).reversed(),
+            };
+            for limit in [0, 1, 2, 7, 19, 20, 21] {
+                let rows = query(limit).rows().await?.collect().await?;
+                let found: Vec<_> =
+                    rows.iter().map(|row| row.key("n").unwrap().as_u64().unwrap()).collect();
+                let mut expected = expected.clone();
+                if reversed {
+                    expected.reverse();
+                }
+                expected.truncate(limit as usize);
+                assert_eq!(found, expected, "{table} {limit} {reversed}");
+            }
+        }
+    }
     database.close().await
 }
 

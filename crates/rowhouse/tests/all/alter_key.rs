@@ -46,7 +46,7 @@ async fn rows_that_do_not_fit_are_told_and_the_table_stays_as_it_was() {
 
         database.admin().alter_key_unchecked("t", "[user text]_[n digits 1]").await.unwrap();
         let table = database.table("t").await.unwrap();
-        let mut rows = table.query("user >= 'a'").rows().await.unwrap();
+        let mut rows = table.query("user >= 'a'").with_misfits().rows().await.unwrap();
         let mut fitting = 0;
         while let Some(row) = rows.next().await.unwrap() {
             fitting += u32::from(row.values().is_ok());

@@ -98,13 +98,13 @@ async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
     let table = filled(&database, "buckets", &format!("[bucket 4 of user]{PLAIN}")).await;
     let stranger = Put::new(b"\x02user".as_slice()).unwrap().add("d", "text", "?").unwrap();
     table.put(stranger).await.unwrap();
-    let mut rows = table.query("user >= 'a'").rows().await.unwrap();
+    let mut rows = table.query("user >= 'a'").with_misfits().rows().await.unwrap();
     let (mut fitting, mut strangers) = (0, 0);
     while let Some(row) = rows.next().await.unwrap() {
         *(if row.values().is_ok() { &mut fitting } else { &mut strangers }) += 1;
     }
     assert_eq!((fitting, strangers, rows.not_fitting()), (3_000, 1, 1));
-    let fitting = table.query("user >= 'a'").fitting_only();
+    let fitting = table.query("user >= 'a'");
     assert_eq!(fitting.rows().await.unwrap().collect().await.unwrap().len(), 3_000);
     database.close().await.unwrap();
 }

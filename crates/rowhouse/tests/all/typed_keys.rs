@@ -53,7 +53,7 @@ async fn rows_are_written_read_and_deleted_by_structs() {
     let keys: Vec<Post<'_>> = found.iter().map(|row| row.key_as().unwrap()).collect();
     assert_eq!(keys, [post("bob", 3), post("bob", 1)]);
 
-    let all = blog.query("at >= 0").rows().await.unwrap().collect().await.unwrap();
+    let all = blog.query("at >= 0").with_misfits().rows().await.unwrap().collect().await.unwrap();
     let rubbish = all.iter().find(|row| row.key_bytes() == b"\0rubbish").unwrap();
     let error = rubbish.key_as::<Post<'_>>().unwrap_err();
     assert!(std::error::Error::source(&error).unwrap().is::<KeyMismatch>());

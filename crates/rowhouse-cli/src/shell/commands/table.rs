@@ -52,6 +52,8 @@ const FILTER: (&str, &str) = (
 const RAW: (&str, &str) = ("RAW", "true: everything that is stored, delete markers too");
 const BATCH: (&str, &str) = ("BATCH", "most cells per result; longer rows are returned in parts");
 const TTL: (&str, &str) = ("TTL", "milliseconds after which the cell expires");
+const MISFITS: (&str, &str) =
+    ("MISFITS", "true: rows whose keys do not fit the template too, if no buckets are merged");
 const OFFSET: (&str, &str) = ("OFFSET", "rows to skip first; they are still read");
 const PAGE: (&str, &str) = ("PAGE", "the token printed below a page; returns the next page");
 const MAXLENGTH: (&str, &str) =
@@ -759,6 +761,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             PAGE,
             OFFSET,
             REVERSED,
+            MISFITS,
             COLUMN,
             COLUMNS,
             VERSIONS,

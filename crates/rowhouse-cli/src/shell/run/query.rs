@@ -25,6 +25,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let offset = options.take_count("OFFSET")?.unwrap_or(0);
     let page = options.take_text("PAGE")?;
     let reversed = options.take_truth("REVERSED")?;
+    let misfits = options.take_truth("MISFITS")?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
@@ -34,6 +35,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let query = table.query(&asked).columns(columns).time_range(time_range).versions(versions);
     let query = query.offset(offset.into());
     let query = if reversed { query.reversed() } else { query };
+    let query = if misfits { query.with_misfits() } else { query };
     let query = match &page {
         Some(token) => query.after(token),
         None => query,
@@ -44,7 +46,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     session.say("ROW  COLUMN+CELL")?;
     match limit {
         Some(rows) => say_page(session, declared, query, rows).await,
-        None => say_all(session, declared, query).await,
+        None => say_all(session, declared, query, misfits).await,
     }
 }
 
@@ -60,11 +62,7 @@ async fn say_page<W: Write>(
         say_row(session, declared, row.row())?;
     }
     session.say(format_args!("{} row(s)", page.rows.len()))?;
-    if page.left_out > 0 {
-        session
-            .say(format_args!("skipped, keys that do not fit the template: {}", page.left_out))?;
-    }
-    say_unreadable(session, page.unreadable)?;
+    say_skipped(session, page.left_out, page.unreadable)?;
     match page.next {
         Some(token) => session.say(format_args!("next page: PAGE => '{token}'")),
         None => Ok(()),
@@ -76,6 +74,7 @@ async fn say_all<W: Write>(
     session: &mut Session<W>,
     declared: Declared<'_>,
     query: Query<'_>,
+    misfits: bool,
 ) -> Result<()> {
     let mut rows = query.rows().await?;
     let mut count = 0_u64;
@@ -84,16 +83,21 @@ async fn say_all<W: Write>(
         count += 1;
     }
     session.say(format_args!("{count} row(s)"))?;
-    say_unreadable(session, rows.unreadable())
+    let left_out = if misfits { 0 } else { rows.not_fitting() };
+    say_skipped(session, left_out, rows.unreadable())
 }
 
-fn say_unreadable<W: Write>(session: &mut Session<W>, rows: u64) -> Result<()> {
-    match rows {
-        0 => Ok(()),
-        rows => session.say(format_args!(
-            "skipped, queried columns that are not values of their type: {rows}"
-        )),
+/// Prints how many rows were skipped, and why.
+fn say_skipped<W: Write>(session: &mut Session<W>, left_out: u64, unreadable: u64) -> Result<()> {
+    for (rows, why) in [
+        (left_out, "keys that do not fit the template"),
+        (unreadable, "queried columns that are not values of their type"),
+    ] {
+        if rows > 0 {
+            session.say(format_args!("skipped, {why}: {rows}"))?;
+        }
     }
+    Ok(())
 }
 
 pub(super) async fn explain<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

@@ -305,6 +305,12 @@ impl Cursor {
         self.place.is_none()
     }
 
+    /// Returns the share of the block's bytes that lies before the cursor: 0 at the first cell, 1
+    /// at the end.
+    pub fn share_before(&self) -> f64 {
+        self.place.map_or(1.0, |place| f64::from(place.start) / self.block.cells.len() as f64)
+    }
+
     /// Returns the block.
     pub fn block(&self) -> &Arc<DataBlock> {
         &self.block

@@ -6,6 +6,7 @@ mod draw;
 mod entries;
 mod language;
 mod laws;
+mod plans;
 
 use rowhouse_model::{Cell, CellKind, Row, Timestamp};
 use rowhouse_schema::{CellBytes, ColumnSchema};
@@ -14,7 +15,7 @@ use rowhouse_schema::{CellBytes, ColumnSchema};
 fn row(key: &[u8], cells: impl IntoIterator<Item = (CellBytes, i64)>) -> Row {
     let cell = |(CellBytes { family, qualifier, value }, at): (CellBytes, i64)| {
         let at = Timestamp::from_millis(at).unwrap();
-        Cell::new(key.to_vec(), family, qualifier, at, CellKind::Put, value).unwrap()
+        Cell::new(key, family, qualifier, at, CellKind::Put, value).unwrap()
     };
     let mut cells: Vec<_> = cells.into_iter().map(cell).collect();
     cells.sort_by(|a, b| a.key().cmp(&b.key()));

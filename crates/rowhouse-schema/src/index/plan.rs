@@ -132,6 +132,12 @@ impl IndexPlan {
         self.in_key_order
     }
 
+    /// Returns whether entries decide all conditions, so that an entry that is certain needs no
+    /// look at its row.
+    pub fn is_decided(&self) -> bool {
+        self.undecided.is_empty()
+    }
+
     /// Returns whether an entry that is certain answers the query for these columns without its
     /// row: it decides all conditions, and the index covers the columns.
     pub fn is_covered(&self, wanted: &Columns) -> bool {
@@ -145,7 +151,7 @@ impl IndexPlan {
                 };
                 !named.is_all() && named.named().all(covered)
             };
-        self.undecided.is_empty() && !wanted.is_all() && wanted.families().all(is_covered)
+        self.is_decided() && !wanted.is_all() && wanted.families().all(is_covered)
     }
 
     /// Returns whether an entry is in the ranges and passes the residual.
@@ -352,7 +358,7 @@ impl fmt::Display for IndexPlan {
         writeln!(f, "index: {} {}", self.index.name(), self.index.template())?;
         write!(f, "{}", self.plan)?;
         let order = if self.in_key_order { "in key order" } else { "in the order of the index" };
-        match self.undecided.is_empty() {
+        match self.is_decided() {
             true => writeln!(f, "rows: {order}, decided by their entries"),
             false => writeln!(f, "rows: {order}, judged by {}", self.undecided),
         }

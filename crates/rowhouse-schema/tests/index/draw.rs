@@ -10,11 +10,15 @@ use rowhouse_schema::{CellBytes, ColumnSchema, Index, IndexSchema, KeySchema, Va
 pub(crate) const KEYS: &[&str] = &[
     "[a string][b u8]",
     "[a text]_[b u8 desc]",
+    "[a text]_[b u8]",
     "[a text][b u16]",
     "[b u8][a domain]",
     "[bucket 4 of a][a string][b millis desc]",
     "[b millis digits 13][a text 3 pad x]",
     "[a string desc null last][b i8 null first]",
+    "[b u8 null last][a string null first]",
+    "[s text md5 2][b u8]",
+    "[n u8 floor 4][a string]",
     "[bucket 3 of b as shard][b u8 reverse][c f64]",
     "[salt 2][a string]",
     "[a text md5 3][b u8]",
@@ -70,11 +74,14 @@ const CONDITIONS: &[&str] = &[
     " where b = 1",
     " where m during 2022",
     " where n is not null",
+    " where n >= 0",
+    " where n >= 0",
+    " where s >= ''",
     " covers n, s",
     " covers t where n = 1",
 ];
 
-const TEXTS: &[&str] = &["", "a", "ab", "a\0", "b", "b.a", "a.b", "é", "abx"];
+const TEXTS: &[&str] = &["", "a", "a!", "ab", "a\0", "b", "b.a", "a.b", "é", "abx"];
 const NUMBERS: &[i128] = &[0, 1, 2, 3, 4, 7, 8, 127, 255, -1, 1_669_852_800_000, 1_671_000_000_000];
 
 /// A table with one index, and rows of it.
@@ -88,7 +95,7 @@ pub(crate) struct Case {
 }
 
 pub(crate) fn cases() -> impl Strategy<Value = Case> {
-    (tables(), prop::collection::vec(drawn_rows(), 1..24)).prop_map(
+    (tables(), prop::collection::vec(drawn_rows(), 6..16)).prop_map(
         |((key, columns, index), rows)| {
             let rows = rows.iter().filter_map(|drawn| drawn_row(&key, &columns, drawn));
             let mut rows: Vec<_> = rows.collect();
@@ -101,8 +108,12 @@ pub(crate) fn cases() -> impl Strategy<Value = Case> {
 
 fn tables() -> impl Strategy<Value = (KeySchema, ColumnSchema, Index)> {
     let field = (select(NAMES), select(MODIFIERS), select(&["", "", "", "_"][..]));
-    let fields = prop::collection::vec(field, 1..4);
-    let computed = select(&["", "", "", "[bucket 4 of N]", "[bucket 3]", "[hash 1 of N hex]"][..]);
+    let fields = prop_oneof![
+        3 => prop::collection::vec(field.clone(), 1),
+        2 => prop::collection::vec(field, 1..4),
+    ];
+    let computed =
+        select(&["", "", "", "", "", "", "[bucket 4 of N]", "[bucket 3]", "[hash 1 of N hex]"][..]);
     (select(KEYS), fields, computed, select(CONDITIONS)).prop_filter_map(
         "fields stand where they can",
         |(key, fields, computed, condition)| {
@@ -150,7 +161,7 @@ fn drawn_row(
         let (family, qualifier) = (column.family().to_vec(), qualifier.to_vec());
         let value = match kind {
             0..=1 => continue,
-            2 if at.index(3) == 0 => b"\xff\xfe misfit".to_vec(),
+            2 if at.index(3) < 2 => b"\xff\xfe misfit".to_vec(),
             _ => match column.encode_value(&value(&of_type, at)) {
                 Ok(value) => value.to_vec(),
                 Err(_) => continue,
@@ -174,7 +185,7 @@ fn drawn_row(
 pub(crate) fn value(of_type: &str, at: &At) -> Value {
     // Mostly one of two values, so that rows share them and queries find them.
     let number = *at.get(if at.index(4) > 0 { &NUMBERS[1..3] } else { NUMBERS });
-    let texts = if at.index(4) > 0 { &TEXTS[1..3] } else { TEXTS };
+    let texts = if at.index(4) > 0 { &TEXTS[1..4] } else { TEXTS };
     match of_type.split([' ', '(']).next().unwrap() {
         "string" | "text" | "domain" | "phoenix.varchar" | "tuple.string" | "ordered.string" => {
             (*at.get(texts)).into()

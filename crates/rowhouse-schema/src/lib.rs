@@ -33,7 +33,7 @@
 //! | name columns and type their values | [`ColumnSchema`]; |
 //! | | [`KeySchema::plan_with_columns`] for conditions on columns |
 //! | index rows by columns | [`IndexSchema`] declares indexes; [`Index::entries`], |
-//! | | [`Index::row_key`] |
+//! | | [`Index::row_key`], [`Index::plan`] |
 //! | estimate the cost of a read | [`Plan::estimate`] with [`Statistics`] |
 //! | review a template | [`KeySchema::check`] |
 //! | map keys to Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate |
@@ -76,7 +76,7 @@ pub use error::KeyMismatch;
 pub use field::Field;
 pub use index::{
     Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index,
-    IndexKind, IndexOf, IndexSchema, IndexState,
+    IndexKind, IndexOf, IndexPlan, IndexSchema, IndexState, WhyNot,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

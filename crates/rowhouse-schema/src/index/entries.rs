@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rowhouse_model::{Bytes, Error, KeyValue, ROW_LEN_MAX, Result, Row, escape};
+use rowhouse_model::{Bytes, Error, KeyValue, Result, Row, escape};
 
 use super::full_form::{KeySource, Source};
 use super::{Declaration, Index};
@@ -181,7 +181,7 @@ impl Declaration {
         let mut key = Vec::with_capacity(64);
         self.full.encode_by(value_of, &mut key).map_err(|error| {
             Error::invalid(format!(
-                "a row cannot have its entry in the index `{}`: {}, row={}, max={ROW_LEN_MAX}",
+                "a row cannot have its entry in the index `{}`: {}, row={}",
                 self.name,
                 error.message(),
                 shortened(row)

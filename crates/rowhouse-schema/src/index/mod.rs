@@ -1,13 +1,15 @@
 //! Indexes: templates over the rows of a table, whose keys are kept in a table of their own.
 //!
 //! [`parse`] parses declarations, [`full_form`] derives the template of the entries from one,
-//! [`entries`] turns a row into entries and an entry back into the key of its row, and [`header`]
-//! is the value that an entry stores beside its covered columns.
+//! [`entries`] turns a row into entries and an entry back into the key of its row, [`header`] is
+//! the value that an entry stores beside its covered columns, and [`plan`] reads an index for a
+//! query.
 
 mod entries;
 mod full_form;
 mod header;
 mod parse;
+mod plan;
 mod state;
 mod table;
 
@@ -23,6 +25,7 @@ use crate::spelling::closest;
 
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
+pub use plan::{IndexPlan, WhyNot};
 pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
 pub use table::{ENTRY_FAMILY, IndexOf};
 

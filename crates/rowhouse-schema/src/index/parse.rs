@@ -103,7 +103,8 @@ impl<'t> Written<'t> {
 
     fn finish(self, base: Base<'_>) -> Result<Index> {
         let Self { name, kind, template, full, unique, covers, condition } = self;
-        let rows = condition.as_ref().map(|query| conditions(query, base)).transpose()?;
+        let bind = |query| RowConditions::of_index(base.key, base.columns, query);
+        let rows = condition.as_ref().map(bind).transpose()?;
         let reads = reads(&full, rows.as_ref(), &covers, base.columns);
         let covered: Vec<_> = covers.iter().map(|column| column.name().to_owned()).collect();
         let mut text = name.to_owned();
@@ -147,15 +148,6 @@ impl<'t> Written<'t> {
 /// Writes a template so that it can be part of a declaration.
 fn canonical(template: &str) -> String {
     template.replace(';', "\\x3B").replace('\'', "\\x27")
-}
-
-/// Binds the condition of an index to the key and the columns.
-fn conditions(query: &Predicate, base: Base<'_>) -> Result<RowConditions> {
-    match base.key {
-        Some(key) => RowConditions::new(key, base.columns, query),
-        // No query can name this field: declarations refuse it as the name of a condition.
-        None => RowConditions::new(&KeySchema::parse("[row blob]")?, base.columns, query),
-    }
 }
 
 /// Checks that entries of equal declared fields, and no others, begin with the same bytes.

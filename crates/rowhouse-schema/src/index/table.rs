@@ -26,12 +26,12 @@ impl Index {
     ///
     /// ```
     /// use rowhouse_model::{TableDescriptor, TableName};
-    /// use rowhouse_schema::{COLUMNS_ATTRIBUTE, IndexOf, IndexSchema, INDEXES_ATTRIBUTE, KeySchema};
+    /// use rowhouse_schema::{COLUMNS_ATTRIBUTE, IndexOf, IndexSchema, KeySchema};
     ///
     /// let mail = TableDescriptor::new(TableName::parse("mail")?)
     ///     .attribute("rowhouse.key", "1 [user string][n u32]")
     ///     .attribute(COLUMNS_ATTRIBUTE, "1 d:s sender string; d:t subject string")
-    ///     .attribute(INDEXES_ATTRIBUTE, "1 by_sender [sender] covers subject");
+    ///     .attribute("rowhouse.indexes", "1 by_sender [sender] covers subject");
     /// let indexes = IndexSchema::of_table(&mail)?.unwrap();
     ///
     /// let table = indexes.index("by_sender")?.table_descriptor(&mail)?;

@@ -53,9 +53,9 @@ impl ColumnFilter {
         self.wanted.iter().map(|wanted| &self.schema.columns()[wanted.slot])
     }
 
-    /// Returns whether a row without a cell of these columns never matches.
-    pub(super) fn needs_cell(&self) -> bool {
-        self.wanted.iter().any(|wanted| !wanted.nulls)
+    /// The conditions of each column; slots are positions of columns.
+    pub(super) fn conditions(&self) -> &[FieldConditions] {
+        &self.wanted
     }
 
     /// Returns whether a row with these cells matches. The newest cell of each column decides.

@@ -46,6 +46,7 @@ pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;
 pub use parts::PlanPart;
 pub use predicate::Predicate;
+pub(crate) use predicate::{Condition, Test};
 pub use qualifiers::{QualifierPlan, QualifierRange};
 pub(crate) use row_conditions::RowConditions;
 
@@ -171,7 +172,11 @@ impl Plan {
         };
         let kept = |at: &usize| wanted[*at].clone();
         let residual = Residual { wanted: walked.residual.iter().filter_map(kept).collect() };
-        let lossy = |slot: &usize| wanted[*slot].is_some() && schema.codec(*slot).is_lossy();
+        // In an index, a field that holds a part of a value can precede one that holds the whole.
+        let decides = |slot: usize| schema.position(schema.fields()[slot].name()) == Some(slot);
+        let lossy = |slot: &usize| {
+            wanted[*slot].is_some() && schema.codec(*slot).is_lossy() && decides(*slot)
+        };
         Ok(Self {
             schema: schema.clone(),
             ranges: walked.streams.iter().flat_map(|stream| stream.ranges.clone()).collect(),

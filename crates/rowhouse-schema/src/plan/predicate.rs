@@ -68,16 +68,16 @@ pub struct Predicate {
 
 /// One condition on a field, on a column, or on a field of a column's qualifiers.
 #[derive(Clone, Debug)]
-pub(super) struct Condition {
-    pub(super) field: String,
-    pub(super) test: Test,
+pub(crate) struct Condition {
+    pub(crate) field: String,
+    pub(crate) test: Test,
     /// The text from which the condition was parsed, and the offset of the field's name in it.
     pub(super) source: Option<Arc<str>>,
     pub(super) at: usize,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Test {
+pub(crate) enum Test {
     Compare(Comparison, Constant),
     Between(Constant, Constant),
     OneOf(Vec<Constant>),
@@ -90,7 +90,7 @@ pub(super) enum Test {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(crate) enum Comparison {
     Equal,
     Less,
     LessOrEqual,
@@ -100,13 +100,13 @@ pub(super) enum Comparison {
 
 /// A constant, and its offset in the condition's source.
 #[derive(Clone, Debug)]
-pub(super) struct Constant {
+pub(crate) struct Constant {
     pub(super) at: usize,
     pub(super) literal: Literal,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Literal {
+pub(crate) enum Literal {
     /// A bare word, a number or a time, depending on the field's type.
     Word(String),
     Value(Value),
@@ -213,6 +213,12 @@ impl Predicate {
         self.conditions.is_empty()
     }
 
+    /// Returns the predicate with only some of its conditions.
+    pub(crate) fn filtered(&self, keep: impl Fn(&Condition) -> bool) -> Self {
+        let kept = self.conditions.iter().filter(|condition| keep(condition)).cloned();
+        Self { conditions: Arc::new(kept.collect()) }
+    }
+
     fn compare(self, field: &str, comparison: Comparison, value: Value) -> Self {
         self.with(field, Test::Compare(comparison, Constant::of(value)))
     }
@@ -291,7 +297,7 @@ impl fmt::Display for Condition {
 
 impl Test {
     /// Returns whether only stored hashes are requested: `hash(user) = 0x…`.
-    pub(super) fn is_of_hashes(&self) -> bool {
+    pub(crate) fn is_of_hashes(&self) -> bool {
         match self {
             Self::Compare(Comparison::Equal, constant) => constant.is_hash(),
             Self::OneOf(constants) => {
@@ -312,7 +318,7 @@ impl Test {
     }
 
     /// Returns whether the test lists single values, which can be hashed.
-    pub(super) fn is_of_whole_values(&self) -> bool {
+    pub(crate) fn is_of_whole_values(&self) -> bool {
         matches!(self, Self::Compare(Comparison::Equal, _) | Self::OneOf(_))
     }
 

@@ -98,6 +98,12 @@ impl QualifierPlan {
             && self.schema.single(self.column().family(), qualifier).is_none()
     }
 
+    /// Returns whether the plan is of this column, and selects only cells in whose qualifiers this
+    /// field has a value.
+    pub(super) fn needs_value(&self, column: usize, slot: usize) -> bool {
+        self.at == column && self.wanted.iter().any(|it| it.slot == slot && !it.nulls)
+    }
+
     fn passes(&self, fields: &Values) -> bool {
         let passes = |wanted: &FieldConditions| {
             let value = &fields.as_slice()[wanted.slot];

@@ -1,4 +1,5 @@
-//! A query that is judged on one row at a time, for the condition of an index.
+//! The conditions of a query as sets of values: judged on one row at a time for the condition of an
+//! index, and compared with those of another query.
 
 use jiff::tz::TimeZone;
 use rowhouse_model::{Result, Row};
@@ -6,58 +7,118 @@ use rowhouse_model::{Result, Row};
 use super::bind::{Bound, bind};
 use super::columns::ColumnFilter;
 use super::predicate::Predicate;
+use super::qualifiers::QualifierPlan;
 use super::set::FieldConditions;
 use crate::columns::{Column, ColumnSchema};
 use crate::key::KeySchema;
 use crate::value::Value;
 
-/// The conditions of a query on the key and the columns of a row.
+/// The conditions of a query on the key, on columns, and on qualifiers.
 #[derive(Clone, Debug)]
 pub(crate) struct RowConditions {
     key: KeySchema,
-    /// The conditions on stored fields of the key.
-    fields: Vec<FieldConditions>,
+    /// By slot of the key.
+    fields: Vec<Option<FieldConditions>>,
     filter: Option<ColumnFilter>,
+    qualifiers: Vec<QualifierPlan>,
 }
 
 impl RowConditions {
-    /// Binds a query. Times without a zone are UTC.
+    /// Binds a query.
     ///
     /// # Errors
-    /// As a plan; `InvalidRequest` for conditions that neither the key nor a single cell decides.
+    /// As a plan.
     pub(crate) fn new(
         key: &KeySchema,
         columns: Option<&ColumnSchema>,
         query: &Predicate,
+        zone: &TimeZone,
     ) -> Result<Self> {
-        let Bound { wanted, filter, .. } = bind(key, columns, query, &TimeZone::UTC)?;
+        let Bound { wanted, filter, qualifiers } = bind(key, columns, query, zone)?;
+        Ok(Self { key: key.clone(), fields: wanted, filter, qualifiers })
+    }
+
+    /// Binds the condition of an index, in which times without a zone are UTC.
+    ///
+    /// # Errors
+    /// As a plan; `InvalidRequest` for conditions that neither the key nor a single cell decides.
+    pub(crate) fn of_index(
+        key: Option<&KeySchema>,
+        columns: Option<&ColumnSchema>,
+        query: &Predicate,
+    ) -> Result<Self> {
+        let whole_key = KeySchema::parse("[row blob]")?;
+        let schema = key.unwrap_or(&whole_key);
+        let bound = Self::new(schema, columns, query, &TimeZone::UTC)?;
         for condition in query.conditions.iter() {
             let name = &condition.field;
-            let decides = |filter: &ColumnFilter| filter.columns().any(|it| it.name() == name);
             let why = if condition.qualifier_field().is_some() {
                 "a condition on qualifiers selects cells, and no rows"
-            } else if key.computed_position(name).is_some() {
+            } else if schema.computed_position(name).is_some() {
                 "a condition on a computed field: ask for the fields it is computed of"
-            } else if key.field(name).is_some_and(|field| field.codec.is_lossy())
-                && !filter.as_ref().is_some_and(decides)
+            } else if schema.field(name).is_some_and(|field| field.codec.is_lossy())
+                && !bound.columns().any(|column| column.name() == name)
             {
                 "keys hold only a part of the value, a hash or a step"
+            } else if key.is_none() && schema.field(name).is_some() {
+                "a condition on the whole key, which has no template"
             } else {
                 continue;
             };
             return Err(condition.error(why));
         }
-        Ok(Self { key: key.clone(), fields: wanted.into_iter().flatten().collect(), filter })
+        Ok(bound)
     }
 
-    /// The columns that have to be read.
+    /// The columns with conditions on their values.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &Column> {
         self.filter.iter().flat_map(ColumnFilter::columns)
     }
 
+    /// The columns with conditions on fields of their qualifiers.
+    pub(crate) fn qualifiers(&self) -> &[QualifierPlan] {
+        &self.qualifiers
+    }
+
     /// Returns whether a row without a cell of these columns never matches.
     pub(crate) fn needs_cell(&self) -> bool {
-        self.filter.as_ref().is_some_and(ColumnFilter::needs_cell)
+        self.of_columns().iter().any(|wanted| !wanted.nulls)
+    }
+
+    /// Returns whether a row matches only if this field of the key has a value.
+    pub(crate) fn needs_value(&self, slot: usize) -> bool {
+        self.fields[slot].as_ref().is_some_and(|wanted| !wanted.nulls)
+    }
+
+    /// Returns whether a row matches only if the column with this position has a value of its type.
+    pub(crate) fn needs_value_of_column(&self, at: usize) -> bool {
+        let mut of_columns = self.of_columns().iter().filter(|wanted| wanted.slot == at);
+        of_columns.any(|wanted| !wanted.nulls && wanted.has_value_test())
+    }
+
+    /// Returns whether cells of a column are selected only if this field of their qualifiers has a
+    /// value.
+    pub(crate) fn needs_value_of_qualifier(&self, column: usize, slot: usize) -> bool {
+        self.qualifiers.iter().any(|plan| plan.needs_value(column, slot))
+    }
+
+    /// Returns whether the conditions leave a single value of a field of the key.
+    pub(crate) fn is_single(&self, slot: usize) -> bool {
+        self.fields[slot].as_ref().is_some_and(FieldConditions::is_single)
+    }
+
+    /// Returns a condition of the other query that does not follow from these, as text; `None` if
+    /// all follow.
+    pub(crate) fn first_not_implied(&self, other: &Self) -> Option<String> {
+        let of_key = |other: &&FieldConditions| {
+            !self.fields[other.slot].as_ref().is_some_and(|own| own.implies(other))
+        };
+        let of_column = |other: &&FieldConditions| {
+            let mut own = self.of_columns().iter().filter(|own| own.slot == other.slot);
+            !own.any(|own| own.implies(other))
+        };
+        let fields = other.fields.iter().flatten().find(of_key);
+        fields.or_else(|| other.of_columns().iter().find(of_column)).map(ToString::to_string)
     }
 
     /// Returns whether a row matches, given the values of the key's stored fields and its cells. A
@@ -67,7 +128,11 @@ impl RowConditions {
             let value = key.get(wanted.slot);
             value.is_some_and(|value| wanted.matches(self.key.codec(wanted.slot), value))
         };
-        self.fields.iter().all(holds)
+        self.fields.iter().flatten().all(holds)
             && self.filter.as_ref().is_none_or(|filter| filter.matches(cells) == Ok(true))
+    }
+
+    fn of_columns(&self) -> &[FieldConditions] {
+        self.filter.as_ref().map_or(&[], ColumnFilter::conditions)
     }
 }

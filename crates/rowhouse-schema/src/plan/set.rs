@@ -140,6 +140,29 @@ impl FieldConditions {
         }
     }
 
+    /// Returns whether every row that meets these conditions meets the others on the same field or
+    /// column. Conservative: false if it is not plain from the constants.
+    pub(super) fn implies(&self, other: &Self) -> bool {
+        if other.requires_null() {
+            return self.requires_null() && !other.has_value_test();
+        }
+        if !other.has_value_test() {
+            return !self.nulls;
+        }
+        // Without a test of the value, rows with other values match, and with values that do not
+        // fit the type.
+        self.has_value_test()
+            && !self.nulls
+            && match (&self.set, &other.set) {
+                (Set::Numbers(set), Set::Numbers(other)) => set.is_within(other),
+                (Set::Bytes(set), Set::Bytes(other)) => set.is_within(other),
+                (Set::Hashes(Some(list)), Set::Hashes(Some(other))) => {
+                    list.iter().all(|hash| other.contains(hash))
+                }
+                _ => false,
+            }
+    }
+
     /// Returns whether the conditions leave a single value.
     pub(super) fn is_single(&self) -> bool {
         let singles = match &self.set {
@@ -220,6 +243,17 @@ impl NumberSet {
         }
     }
 
+    /// Returns whether the other set holds all of these numbers.
+    fn is_within(&self, other: &Self) -> bool {
+        match (self.singles(), &other.list) {
+            (Some(list), _) => list.iter().all(|number| other.matches(*number)),
+            (None, Some(_)) => self.low > self.high,
+            (None, None) => {
+                self.low > self.high || other.low <= self.low && self.high <= other.high
+            }
+        }
+    }
+
     /// Returns the numbers one by one, if they are listed or only one is left.
     pub(super) fn singles(&self) -> Option<&[i128]> {
         match &self.list {
@@ -258,6 +292,18 @@ impl BytesSet {
         }
     }
 
+    /// Returns whether the other set holds all of these values, as far as the tests tell.
+    fn is_within(&self, other: &Self) -> bool {
+        match (&self.list, &other.list) {
+            (Some(list), _) => list.iter().all(|value| other.matches(value)),
+            (None, Some(_)) => false,
+            (None, None) => {
+                let implied = |test: &BytesTest| self.tests.iter().any(|own| own.implies(test));
+                other.tests.iter().all(implied)
+            }
+        }
+    }
+
     pub(super) fn keep(&mut self, mut values: Vec<Vec<u8>>) {
         if let Some(list) = &self.list {
             values.retain(|value| list.contains(value));
@@ -267,6 +313,27 @@ impl BytesSet {
 }
 
 impl BytesTest {
+    /// Returns whether values that pass this test pass the other, as far as the constants tell.
+    fn implies(&self, other: &Self) -> bool {
+        use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+        match (self, other) {
+            (Self::StartsWith(own), Self::StartsWith(other)) => own.starts_with(other),
+            (Self::StartsWith(own), Self::Compare(GreaterOrEqual, other)) => own >= other,
+            (Self::EndsWith(own), Self::EndsWith(other)) => own.ends_with(other),
+            (Self::Under(own), Self::Under(other)) => own == other,
+            (Self::Compare(own, constant), Self::Compare(other, limit)) => match (own, other) {
+                (Greater, Greater | GreaterOrEqual) | (GreaterOrEqual, GreaterOrEqual) => {
+                    constant >= limit
+                }
+                (GreaterOrEqual, Greater) => constant > limit,
+                (Less, Less | LessOrEqual) | (LessOrEqual, LessOrEqual) => constant <= limit,
+                (LessOrEqual, Less) => constant < limit,
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     fn matches(&self, bytes: &[u8]) -> bool {
         match self {
             Self::Compare(comparison, constant) => {

@@ -2,6 +2,27 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod draw;
 mod entries;
 mod language;
 mod laws;
+mod plans;
+
+use rowhouse_model::{Cell, CellKind, Row, Timestamp};
+use rowhouse_schema::{CellBytes, ColumnSchema};
+
+/// Creates a row from cells in any order, each with a timestamp.
+fn row(key: &[u8], cells: impl IntoIterator<Item = (CellBytes, i64)>) -> Row {
+    let cell = |(CellBytes { family, qualifier, value }, at): (CellBytes, i64)| {
+        let at = Timestamp::from_millis(at).unwrap();
+        Cell::new(key, family, qualifier, at, CellKind::Put, value).unwrap()
+    };
+    let mut cells: Vec<_> = cells.into_iter().map(cell).collect();
+    cells.sort_by(|a, b| a.key().cmp(&b.key()));
+    Row::new(cells)
+}
+
+/// Creates a cell of a column with one qualifier from the text of its value.
+fn cell(columns: &ColumnSchema, name: &str, value: &str) -> CellBytes {
+    columns.encode(name, columns.column(name).unwrap().parse_value(value).unwrap()).unwrap()
+}

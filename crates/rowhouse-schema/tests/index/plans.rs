@@ -1,0 +1,567 @@
+//! Queries by indexes: the law, and examples of plans.
+
+use std::collections::BTreeMap;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use proptest::sample::Index as At;
+use rowhouse_model::{Columns, RowRange};
+use rowhouse_schema::{
+    ColumnSchema, Direction, Entry, IndexPlan, IndexSchema, KeySchema, Plan, Predicate, TimeZone,
+    Value, WhyNot,
+};
+
+use crate::draw::{Case, cases, value};
+
+/// The rows of a query in the order of their keys, by the plan of the key.
+fn rows_by_key(case: &Case, plan: &Plan, wanted: &Columns) -> Vec<Vec<u8>> {
+    let shown = |cells: &rowhouse_model::Row| {
+        cells.cells().any(|cell| plan.shows(wanted, cell.family(), cell.qualifier()))
+    };
+    let found = case.rows.iter().filter(|(row, cells)| {
+        plan.ranges().iter().any(|range| range.contains(row))
+            && case.key.decode(row).is_ok_and(|values| plan.matches(&values))
+            && plan.column_filter().is_none_or(|filter| filter.matches(cells) == Ok(true))
+            && shown(cells)
+    });
+    found.map(|(row, _)| row.clone()).collect()
+}
+
+/// The rows of a query in the order of its entries, by an index.
+fn rows_by_index(case: &Case, plan: &IndexPlan, wanted: &Columns, backwards: bool) -> Vec<Vec<u8>> {
+    let mut entries: BTreeMap<Vec<u8>, &(Vec<u8>, rowhouse_model::Row)> = BTreeMap::new();
+    let of_row: BTreeMap<&Vec<u8>, Vec<Entry>> = case
+        .rows
+        .iter()
+        .map(|(row, cells)| (row, case.index.entries(row, cells).unwrap()))
+        .collect();
+    for pair in &case.rows {
+        for entry in &of_row[&pair.0] {
+            assert!(entries.insert(entry.key.to_vec(), pair).is_none());
+        }
+    }
+    let in_plan = |range: &RowRange, entry: &[u8]| range.contains(entry);
+    let mut found = Vec::new();
+    let direction = if backwards { Direction::Reverse } else { Direction::Forward };
+    let mut keys: Vec<_> = entries.iter().collect();
+    if backwards {
+        keys.reverse();
+    }
+    for (entry, (row, cells)) in keys {
+        let is_in = plan.plan().ranges().iter().any(|range| in_plan(range, entry));
+        let values = case.index.template().decode(entry).unwrap();
+        assert_eq!(plan.holds(entry), is_in && plan.plan().matches(&values));
+        if !plan.holds(entry) {
+            continue;
+        }
+        assert_eq!(&case.index.row_key(entry).unwrap(), row);
+        let first = plan.first_matching(&of_row[row], direction).unwrap();
+        let shows = |cell: rowhouse_model::KeyValue<'_>| {
+            plan.row_plan().shows(wanted, cell.family(), cell.qualifier())
+        };
+        if first.key == *entry
+            && plan.matches_row(row, cells) == Ok(true)
+            && cells.cells().any(shows)
+        {
+            found.push(row.clone());
+        }
+    }
+    found
+}
+
+fn names() -> Vec<&'static str> {
+    vec!["a", "b", "c", "s", "t", "n", "i", "f", "m", "h", "x", "q.v", "q.w", "g.v", "shard"]
+}
+
+/// A condition on a field or column, with a constant of its type; it may be invalid.
+fn condition(case: &Case, name: &str, kind: u8, at: &[At]) -> Predicate {
+    let of_type = |of: &rowhouse_schema::FieldType| of.to_string();
+    let template = |column: &str| case.columns.column(column).unwrap().template().cloned();
+    let field_type = match (case.key.field(name), case.columns.column(name), name.split_once('.')) {
+        (_, _, Some((column, field))) => {
+            of_type(template(column).unwrap().field(field).unwrap().field_type())
+        }
+        (Some(field), ..) => of_type(field.field_type()),
+        (None, Ok(column), None) => of_type(column.field_type()),
+        _ => "u8".to_owned(),
+    };
+    let value = |nth: usize| -> Value { value(&field_type, &at[nth]) };
+    let all = Predicate::all();
+    match kind {
+        0 => all.lt(name, value(0)),
+        1 => all.le(name, value(0)),
+        2 => all.gt(name, value(0)),
+        3 => all.ge(name, value(0)),
+        4..=8 => all.eq(name, value(0)),
+        9 => all.between(name, value(0), value(1)),
+        10 | 11 => all.one_of(name, [value(0), value(1), value(2)]),
+        12 => all.starts_with(name, value(0)),
+        13 => all.is_null(name),
+        14 => all.is_not_null(name),
+        _ => all.ends_with(name, value(0)),
+    }
+}
+
+/// A value that a row has, so that a condition on it matches some row.
+fn value_of_row(case: &Case, name: &str, at: &At) -> Option<Value> {
+    let (row, cells) = case.rows.get(at.index(case.rows.len().max(1)))?;
+    if let Some((column, field)) = name.split_once('.') {
+        let mut named = cells.cells().filter_map(|cell| {
+            case.columns.decode(cell.family(), cell.qualifier(), cell.value()).ok()
+        });
+        return Some(named.find(|it| it.column.name() == column)?.fields?[field].clone());
+    }
+    if let Ok(column) = case.columns.column(name) {
+        return column.decode_value(&cells.value(column.family(), column.qualifier()?)?).ok();
+    }
+    Some(case.key.decode(row).ok()?.get(name)?.clone())
+}
+
+/// A query that mostly has conditions on the fields of the index, which some row meets, and the
+/// columns it wants.
+fn query(case: &Case, drawn: &[Drawn], wanted: u8) -> (Predicate, Columns) {
+    let mut declared: Vec<&str> =
+        case.index.template().fields().iter().map(|field| field.name()).collect();
+    let templated = declared.iter().find_map(|name| Some(name.split_once('.')?.0));
+    let appended = case.key.fields().len().min(declared.len() - 1);
+    declared.retain(|name| *name != "row");
+    let mut predicate = Predicate::all();
+    for (nth, name) in declared.iter().enumerate() {
+        let Some((_, kind, at)) = drawn.get(nth) else { break };
+        let is_appended = nth + appended >= declared.len();
+        if at[2].index(if is_appended { 3 } else { 8 }) == 0 {
+            continue;
+        }
+        let nullable = case.index.template().field(name).unwrap().is_nullable();
+        predicate = match (value_of_row(case, name, &drawn[0].2[0]), kind) {
+            (_, 12) if nullable => predicate.is_null(name),
+            (_, 13..) if nullable => predicate.is_not_null(name),
+            (Some(value), 0) if !value.is_null() => predicate.ge(name, value),
+            (Some(value), 1) if !value.is_null() => predicate.le(name, value),
+            (Some(value), 2..=12) if !value.is_null() => predicate.eq(name, value),
+            _ => predicate.and(condition(case, name, *kind, at)),
+        };
+    }
+    for (name, kind, at) in drawn.iter().skip(declared.len()) {
+        let name = *name.get(&names());
+        predicate = predicate.and(condition(case, name, *kind, at));
+    }
+    if let Some(condition) = case.index.condition() {
+        predicate = match wanted % 8 {
+            0 => predicate,
+            1 => predicate.is_not_null("n"),
+            2 => predicate.is_not_null("s"),
+            _ => predicate.and(condition.clone()),
+        };
+    }
+    let mut columns = Columns::all();
+    match (templated, wanted / 8 % 8) {
+        (Some("q"), 1..) => columns.add_family("q"),
+        (Some(_), 1..) => columns.add_column("r", "_\u{0}"),
+        (_, 1) => columns.add_family("d"),
+        (_, 2) => columns.add_column("d", "n"),
+        _ => {}
+    }
+    (predicate, columns)
+}
+
+type Drawn = (At, u8, Vec<At>);
+
+fn drawn() -> impl Strategy<Value = (Vec<Drawn>, u8)> {
+    let condition = (any::<At>(), 0..16_u8, prop::collection::vec(any::<At>(), 3));
+    (prop::collection::vec(condition, 1..5), any::<u8>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
+
+    /// The law: an index that serves a query returns its rows.
+    #[test]
+    fn an_index_returns_the_rows_that_the_key_returns(
+        case in cases(),
+        (drawn, wanted) in drawn(),
+        backwards: bool,
+    ) {
+        let (query, wanted) = query(&case, &drawn, wanted);
+        let Ok(by_key) = case.key.plan_with_columns(&case.columns, &query, &TimeZone::UTC) else {
+            let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
+            prop_assert!(plan.is_err());
+            return Ok(());
+        };
+        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
+        let Ok(plan) = plan else { return Ok(()) };
+        let mut expected = rows_by_key(&case, &by_key, &wanted);
+        let mut found = rows_by_index(&case, &plan, &wanted, backwards);
+        if backwards {
+            found.reverse();
+        }
+        if plan.is_in_key_order() {
+            prop_assert_eq!(&found, &expected, "{}\n{}\n{}", &case.index, &query, &plan);
+        }
+        found.sort();
+        expected.sort();
+        prop_assert_eq!(&found, &expected, "{}\n{}\n{}", &case.index, &query, &plan);
+    }
+
+    /// Where entries decide everything, no row has to be judged.
+    #[test]
+    fn an_entry_that_decides_the_query_is_of_a_row_that_matches(
+        case in cases(),
+        (drawn, wanted) in drawn(),
+    ) {
+        let (query, wanted) = query(&case, &drawn, wanted);
+        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
+        let Ok(plan) = plan else { return Ok(()) };
+        for (family, qualifiers) in wanted.families().filter(|_| plan.is_covered(&wanted)) {
+            let covers = case.index.covered_columns();
+            for qualifier in qualifiers.named() {
+                let is_covered = |column: &rowhouse_schema::Column| {
+                    (column.family(), column.qualifier()) == (family, Some(qualifier))
+                };
+                prop_assert!(covers.iter().any(is_covered));
+            }
+        }
+        if !plan.is_decided() {
+            return Ok(());
+        }
+        for (row, cells) in &case.rows {
+            for entry in case.index.entries(row, cells).unwrap() {
+                if plan.holds(&entry.key) {
+                    prop_assert_eq!(plan.matches_row(row, cells), Ok(true), "{}\n{}", &query, &plan);
+                }
+            }
+        }
+    }
+}
+
+/// How often the law above says something.
+#[test]
+fn many_queries_are_served_by_their_index() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let (mut served, mut ordered, mut found) = (0, 0, 0);
+    let (cases, drawn) = (cases(), drawn());
+    for _ in 0..1000 {
+        let case = cases.new_tree(&mut runner).unwrap().current();
+        let (drawn, wanted) = drawn.new_tree(&mut runner).unwrap().current();
+        let (query, wanted) = query(&case, &drawn, wanted);
+        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
+        let Ok(plan) = plan else { continue };
+        served += 1;
+        ordered += usize::from(plan.is_in_key_order());
+        found += usize::from(!rows_by_index(&case, &plan, &wanted, false).is_empty());
+    }
+    assert!(served > 400 && ordered > 120 && found > 200, "{served} {ordered} {found}");
+}
+
+const COLUMNS: &str = "d:s sender string; d:n size u64; d:t subject string; d:h host domain; f:[tag string][n u8] tagged u8";
+
+fn check_wanting(wanted: &Columns, index: &str, query: &str, expected: Expect) {
+    let key = KeySchema::parse("[user string][at millis desc]").unwrap();
+    let columns = ColumnSchema::parse(COLUMNS).unwrap();
+    let indexes = IndexSchema::parse(index, Some(&key), Some(&columns)).unwrap();
+    let query = Predicate::parse(query).unwrap();
+    let plan = indexes.indexes()[0].plan(&key, &columns, &query, &TimeZone::UTC, wanted);
+    let covered = |plan: IndexPlan| match plan.is_covered(wanted) {
+        true => format!("{plan}covered\n"),
+        false => plan.to_string(),
+    };
+    expected.assert_eq(&plan.map_or_else(|why: WhyNot| format!("not: {why}"), covered));
+}
+
+fn check(index: &str, query: &str, expected: Expect) {
+    check_wanting(&Columns::all(), index, query, expected);
+}
+
+#[test]
+fn conditions_on_the_fields_of_an_index_are_ranges_of_entries() {
+    check(
+        "i [sender]",
+        "sender = 'eve'",
+        expect![[r#"
+        index: i [sender string][user string][at millis desc]
+        ranges: 1
+          [eve\x00\x01, eve\x00\x02)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in key order, decided by their entries
+    "#]],
+    );
+    check(
+        "i [sender]",
+        "sender = 'eve' and at during 2022-12 and size > 5",
+        expect![[r#"
+        index: i [sender string][user string][at millis desc]
+        ranges: 1
+          [eve\x00\x01, eve\x00\x02)
+        residual: at during 2022-12
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in key order, judged by size > 5
+    "#]],
+    );
+    check(
+        "i [sender]",
+        "sender in ('eve', 'bob') and user = 'a'",
+        expect![[r#"
+        index: i [sender string][user string][at millis desc]
+        ranges: 2
+          [bob\x00\x01a\x00\x01, bob\x00\x01a\x00\x02)
+          [eve\x00\x01a\x00\x01, eve\x00\x01a\x00\x02)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in the order of the index, decided by their entries
+    "#]],
+    );
+    check(
+        "i [at floor 1d]",
+        "at during 2022-12-24T18",
+        expect![[r#"
+            index: i [at millis floor 1d][user string][at millis desc]
+            ranges: 1
+              [\x00\x00\x01\x85Am\xE8\x00, \x00\x00\x01\x85Am\xE8\x01)
+            residual: at during 2022-12-24T18
+            order: at ascending as stored, user ascending, at descending (newest first)
+            rows: in the order of the index, decided by their entries
+        "#]],
+    );
+    check(
+        "i [sender md5 4]",
+        "sender = 'eve'",
+        expect![[r#"
+        index: i [sender string md5 4][user string][at millis desc]
+        ranges: 1
+          [\xFAj\x91\xEF, \xFAj\x91\xF0)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        note: keys hold only the hash of sender, which other values have too
+        rows: in key order, judged by sender = 'eve'
+    "#]],
+    );
+    check(
+        "i [host]",
+        "host under 'example.com' and host < 'x'",
+        expect![[r#"
+        index: i [host string][user string][at millis desc]
+        ranges: 1
+          […, x\x00\x01)
+        residual: none, the ranges are exact
+        order: host ascending, user ascending, at descending (newest first)
+        rows: in the order of the index, judged by host under 'example.com'
+    "#]],
+    );
+    check(
+        "i [size null last]",
+        "size is null",
+        expect![[r#"
+        index: i [size u64 null last][user string][at millis desc]
+        ranges: 1
+          [\x01, \x02)
+        residual: none, the ranges are exact
+        order: size ascending, user ascending, at descending (newest first)
+        rows: in key order, judged by size is null
+    "#]],
+    );
+    check(
+        "i [bucket 4 of sender][sender]",
+        "sender = 'eve'",
+        expect![[r#"
+        index: i [bucket 4 of sender][sender string][user string][at millis desc]
+        ranges: 1
+          0: [\x00eve\x00\x01, \x00eve\x00\x02)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in key order, decided by their entries
+    "#]],
+    );
+    check(
+        "i [sender] where size > 10",
+        "sender = 'eve' and size between 20 and 30",
+        expect![[r#"
+        index: i [sender string][user string][at millis desc]
+        ranges: 1
+          [eve\x00\x01, eve\x00\x02)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in key order, judged by size between 20 and 30
+    "#]],
+    );
+}
+
+#[test]
+fn an_index_says_why_it_does_not_serve_a_query() {
+    check(
+        "i [sender]",
+        "size > 5",
+        expect!["not: `sender` may be null, and the query has no condition on its value"],
+    );
+    check(
+        "i [sender]",
+        "sender is not null",
+        expect!["not: `sender` may be null, and the query has no condition on its value"],
+    );
+    check(
+        "i [sender] where size > 10",
+        "sender = 'eve'",
+        expect!["not: its condition size > 10 does not follow from the query"],
+    );
+    check(
+        "i [sender] where size > 10",
+        "sender = 'eve' and size >= 10",
+        expect!["not: its condition size > 10 does not follow from the query"],
+    );
+    check(
+        "i [tagged.tag]",
+        "tagged.tag = 'x'",
+        expect![
+            "not: a row without a cell of `tagged` has no entry: the query must ask for fields of its qualifiers, and for no other cells"
+        ],
+    );
+    check(
+        "i [sender]",
+        "sendr = 'x'",
+        expect![[r#"
+        not: there is no `sendr`; did you mean `sender`?; fields of the key: user, at; columns: sender, size, subject, host, tagged: offset=0
+          sendr = 'x'
+          ^"#]],
+    );
+    check(
+        "i [host]",
+        "host under 'example.com'",
+        expect![[r#"
+        index: i [host string][user string][at millis desc]
+        ranges: 1, reads the whole table
+          […, …)
+        residual: none, the ranges are exact
+        order: host ascending, user ascending, at descending (newest first)
+        rows: in the order of the index, judged by host under 'example.com'
+    "#]],
+    );
+}
+
+#[test]
+fn an_index_of_qualifiers_serves_reads_of_their_column() {
+    let mut wanted = Columns::all();
+    wanted.add_family("f");
+    check_wanting(
+        &wanted,
+        "i [tagged.tag]",
+        "tagged.tag = 'x' and tagged.n > 3",
+        expect![[r#"
+        index: i [tagged.tag string][user string][at millis desc]
+        ranges: 1
+          [x\x00\x01, x\x00\x02)
+        residual: none, the ranges are exact
+        order: tagged.tag ascending, user ascending, at descending (newest first)
+        rows: in key order, judged by tagged.n > 3
+    "#]],
+    );
+    check_wanting(
+        &wanted,
+        "i [tagged.tag]",
+        "user = 'bob'",
+        expect![
+            "not: a row without a cell of `tagged` has no entry: the query must ask for fields of its qualifiers, and for no other cells"
+        ],
+    );
+    wanted.add_family("d");
+    check_wanting(
+        &wanted,
+        "i [tagged.tag]",
+        "tagged.tag = 'x'",
+        expect![
+            "not: a row without a cell of `tagged` has no entry: the query must ask for fields of its qualifiers, and for no other cells"
+        ],
+    );
+}
+
+#[test]
+fn an_index_covers_the_columns_it_names() {
+    let mut wanted = Columns::all();
+    wanted.add_column("d", "t");
+    check_wanting(
+        &wanted,
+        "i [sender] covers subject",
+        "sender = 'eve'",
+        expect![[r#"
+        index: i [sender string][user string][at millis desc]
+        ranges: 1
+          [eve\x00\x01, eve\x00\x02)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in key order, decided by their entries
+        covered
+    "#]],
+    );
+    check_wanting(
+        &wanted,
+        "i [sender] covers subject",
+        "sender = 'eve' and size = 1",
+        expect![[r#"
+        index: i [sender string][user string][at millis desc]
+        ranges: 1
+          [eve\x00\x01, eve\x00\x02)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in key order, judged by size = 1
+    "#]],
+    );
+    check_wanting(
+        &wanted,
+        "i [sender] covers size",
+        "sender = 'eve'",
+        expect![[r#"
+        index: i [sender string][user string][at millis desc]
+        ranges: 1
+          [eve\x00\x01, eve\x00\x02)
+        residual: none, the ranges are exact
+        order: sender ascending, user ascending, at descending (newest first)
+        rows: in key order, decided by their entries
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_query_must_imply_is_compared_by_its_constants() {
+    let implies = |condition: &str, query: &str| {
+        let key = KeySchema::parse("[user string][at millis desc]").unwrap();
+        let columns = ColumnSchema::parse(COLUMNS).unwrap();
+        let text = format!("i [user] where {condition}");
+        let indexes = IndexSchema::parse(&text, Some(&key), Some(&columns)).unwrap();
+        let query = Predicate::parse(query).unwrap();
+        let index = &indexes.indexes()[0];
+        index.plan(&key, &columns, &query, &TimeZone::UTC, &Columns::all()).is_ok()
+    };
+    for (condition, query, expected) in [
+        ("size > 10", "size > 10", true),
+        ("size > 10", "size >= 11", true),
+        ("size > 10", "size >= 10", false),
+        ("size > 10", "size in (11, 12)", true),
+        ("size > 10", "size in (10, 12)", false),
+        ("size in (1, 2, 3)", "size in (1, 3)", true),
+        ("size in (1, 2, 3)", "size between 1 and 3", false),
+        ("size in (1, 2)", "size = 2", true),
+        ("size is not null", "size = 2", true),
+        ("size is not null", "size is not null", true),
+        ("size is not null", "size is null", false),
+        ("size is null", "size is null", true),
+        ("size is null", "size = 1", false),
+        ("size >= 0", "size is not null", false),
+        ("subject = 'a'", "subject = 'a'", true),
+        ("subject = 'a'", "subject in ('a')", true),
+        ("subject starts with 'a'", "subject starts with 'ab'", true),
+        ("subject starts with 'ab'", "subject starts with 'a'", false),
+        ("subject starts with 'a'", "subject = 'abc'", true),
+        ("subject >= 'a'", "subject > 'a'", true),
+        ("subject > 'a'", "subject >= 'a'", false),
+        ("subject < 'b'", "subject <= 'a'", true),
+        ("host under 'example.com'", "host under 'example.com'", true),
+        ("host under 'example.com'", "host = 'www.example.com'", true),
+        ("at >= 2022", "at during 2022-12", true),
+        ("at >= 2022", "at >= 2021-12", false),
+        ("user = 'bob' and size > 1", "size > 1", false),
+        ("user = 'bob' and size > 1", "size > 2 and user = 'bob'", true),
+    ] {
+        assert_eq!(implies(condition, query), expected, "{condition} of {query}");
+    }
+}

@@ -50,8 +50,8 @@ impl Catalog {
         self.entries.read().by_encoded_name.get(name).cloned()
     }
 
-    /// Takes a read point at the current state of all tables.
-    pub(crate) fn read_point(&self, engine: &Engine) -> ReadPoint {
+    /// Takes a read point at the current state of all tables; returns it with the tables.
+    pub(crate) fn read_point(&self, engine: &Engine) -> (ReadPoint, Arc<Entries>) {
         loop {
             if let Some(point) = self.read_point_at(engine, engine.mvcc.visible()) {
                 return point;
@@ -59,12 +59,19 @@ impl Catalog {
         }
     }
 
-    /// Takes a read point at `sequence`; returns `None` if a family can no longer be read there.
-    pub(crate) fn read_point_at(&self, engine: &Engine, sequence: u64) -> Option<ReadPoint> {
-        // Also excludes replacement of regions.
+    /// Takes a read point at `sequence`; returns it with the tables of that moment, or `None` if a
+    /// family can no longer be read there.
+    pub(crate) fn read_point_at(
+        &self,
+        engine: &Engine,
+        sequence: u64,
+    ) -> Option<(ReadPoint, Arc<Entries>)> {
+        // Also excludes replacement of regions, and changes of the states of indexes.
         let _latch = engine.freeze_latch.read();
         let served = self.entries();
-        ReadPoint::at(&engine.read_context(), &engine.families.read(), served, sequence)
+        let (context, families) = (engine.read_context(), engine.families.read());
+        let point = ReadPoint::at(&context, &families, Arc::<Entries>::clone(&served), sequence)?;
+        Some((point, served))
     }
 
     /// Adds tables, or replaces the tables of the same names and their regions.

@@ -164,7 +164,7 @@ impl Store {
     /// Returns a read point at the current state of all tables, for [`Table::get_at`] and
     /// [`Table::scan_at`].
     pub fn read_point(&self) -> Arc<ReadPoint> {
-        Arc::new(self.inner.tables.catalog.read_point(&self.inner.engine))
+        Arc::new(self.inner.tables.catalog.read_point(&self.inner.engine).0)
     }
 
     /// Changes rows of any tables atomically: when this returns, all changes are visible and in the

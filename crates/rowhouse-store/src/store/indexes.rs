@@ -15,9 +15,20 @@ use crate::family::FamilyStore;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
 };
-use crate::region::index_table;
+use crate::read::ReadPoint;
+use crate::region::{index_table, table_not_found};
 use crate::retention::Retention;
 use crate::table::Table;
+
+/// A table and the table of the entries of one of its indexes, at one read point.
+pub struct IndexRead {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The table of the entries.
+    pub entries: Arc<Table>,
+    /// The read point. At it, every row that must have an entry has one.
+    pub point: Arc<ReadPoint>,
+}
 
 /// A table to be created.
 pub(super) struct NewTable {
@@ -95,6 +106,24 @@ impl Store {
         let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
         let index = schema.index(index)?;
         IndexState::of_table(self.table(&index.table_name(table.name())?)?.descriptor())
+    }
+
+    /// Returns a read point at the current state of all tables, with a table and the table of the
+    /// entries of its index, for a query that reads both; `None` if the index is not ready there.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index.
+    pub fn index_read_point(&self, table: &TableName, index: &str) -> Result<Option<IndexRead>> {
+        let (point, tables) = self.inner.tables.catalog.read_point(&self.inner.engine);
+        let find = |name: &TableName| {
+            tables.tables.get(name).cloned().ok_or_else(|| table_not_found(name))
+        };
+        let table = find(table)?;
+        let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
+        let entries = find(&schema.index(index)?.table_name(table.name())?)?;
+        let is_ready = IndexState::of_table(entries.descriptor())?.is_ready();
+        let point = Arc::new(point);
+        Ok(is_ready.then_some(IndexRead { table, entries, point }))
     }
 
     /// Returns a table to be created.

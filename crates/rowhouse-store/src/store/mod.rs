@@ -20,3 +20,4 @@ mod workers;
 
 pub(crate) use handle::Background;
 pub use handle::Store;
+pub use indexes::IndexRead;

@@ -71,7 +71,7 @@ impl Transaction {
             // A sequence without a commit, like that of a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
-            if let Some(point) = catalog.read_point_at(engine, sequence) {
+            if let Some((point, _)) = catalog.read_point_at(engine, sequence) {
                 break Arc::new(point);
             }
         };

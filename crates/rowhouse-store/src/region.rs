@@ -98,7 +98,7 @@ impl Region {
         engine: Arc<Engine>,
     ) -> Self {
         let name = info.name();
-        Self {
+        let region = Self {
             id,
             info,
             name,
@@ -112,7 +112,9 @@ impl Region {
             came_of: Vec::new(),
             reads: Arc::default(),
             writes: AtomicU64::new(0),
-        }
+        };
+        region.keep_observed_steady();
+        region
     }
 
     /// Returns the region with this assignment, which does not change whether it is serving.
@@ -421,6 +423,21 @@ impl Region {
     /// Replaces the table's declaration: from now on the region has exactly these families.
     pub(crate) fn declare(&self, families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) {
         self.declared.replace(Declared::new(families, table));
+        self.keep_observed_steady();
+    }
+
+    /// Declares for each family whether flushes and compactions leave what its rows show. The
+    /// caller must not hold the freeze latch, except where new families only become steady.
+    pub(crate) fn set_steady(&self, is_steady: impl Fn(&FamilyStore) -> bool) {
+        self.families().iter().for_each(|family| family.set_steady(is_steady(family)));
+    }
+
+    /// Makes the families of an observed table steady: a region that replaces others, and a new
+    /// family, must be before they serve.
+    fn keep_observed_steady(&self) {
+        if self.engine.observers.observe(&self.info.table) {
+            self.set_steady(|_| true);
+        }
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&FamilyStore> {

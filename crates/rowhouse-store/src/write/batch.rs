@@ -15,7 +15,7 @@ use super::delta::{CELL_LEN_LEN, Delta};
 use super::observe::{self, Observed};
 use super::record_builder::{Filled, RecordBuilder};
 use crate::commits::RowsGuard;
-use crate::family::FamilyStore;
+use crate::family::{FamilyStore, SteadyGuard};
 use crate::read::{Pending, ReadPoint};
 use crate::region::Region;
 
@@ -364,15 +364,18 @@ impl<'a> Batch<'a> {
         let Some(observers) = engine.observers.by_table() else {
             return self.commit(record, &regions);
         };
+        let _steady = SteadyGuard::of(&regions);
         match observe::ask(&observers, &record, &regions, &self.rows)? {
             Observed::Nothing => self.commit(record, &regions),
             Observed::Additions(additions) => {
+                let others = additions.iter().map(|(region, _)| &**region);
+                let _steady = SteadyGuard::of_additions(others);
                 self.durability = observe::durability(self.durability);
                 let (record, regions) =
                     Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
                 match self.commit(record, &regions) {
                     Err(error) if error.kind() == ErrorKind::NotServingRegion => {
-                        self.rows_to_lock = observe::out_of_service(additions);
+                        self.rows_to_lock = observe::out_of_service(&additions);
                         if self.rows_to_lock.is_empty() { Err(error) } else { Ok(()) }
                     }
                     committed => committed,

@@ -80,9 +80,9 @@ pub(super) fn ask(
 }
 
 /// Returns the rows of additions whose region does not serve.
-pub(super) fn out_of_service(additions: Vec<(Arc<Region>, Mutation)>) -> Vec<(Arc<Region>, Bytes)> {
-    let closed = additions.into_iter().filter(|(region, _)| !region.is_serving());
-    closed.map(|(region, mutation)| (region, mutation.row().clone())).collect()
+pub(super) fn out_of_service(additions: &[(Arc<Region>, Mutation)]) -> Vec<(Arc<Region>, Bytes)> {
+    let closed = additions.iter().filter(|(region, _)| !region.is_serving());
+    closed.map(|(region, mutation)| (Arc::clone(region), mutation.row().clone())).collect()
 }
 
 /// Returns the durability of a record with additions. Without a log record, a crash after a flush

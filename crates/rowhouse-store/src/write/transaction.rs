@@ -19,6 +19,7 @@ use super::record_builder::RecordBuilder;
 use crate::catalog::Catalog;
 use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
+use crate::family::SteadyGuard;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
 use crate::region::Region;
@@ -263,7 +264,9 @@ impl Transaction {
         let record = self.record()?;
         let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
         regions.dedup_by_key(|region| region.id());
-        let additions = match engine.observers.by_table() {
+        let observers = engine.observers.by_table();
+        let _steady = observers.as_ref().map(|_| SteadyGuard::of(&regions));
+        let additions = match observers {
             None => Vec::new(),
             Some(observers) => match observe::ask(&observers, &record, &regions, &rows) {
                 Ok(Observed::Nothing) => Vec::new(),
@@ -275,6 +278,8 @@ impl Transaction {
                 Err(error) => return Err(error),
             },
         };
+        let _steady_others =
+            SteadyGuard::of_additions(additions.iter().map(|(region, _)| &**region));
         // Later additions to these rows follow the transaction's own cells.
         self.note_timestamps(&mut rows);
         let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;

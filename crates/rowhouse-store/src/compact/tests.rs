@@ -1,6 +1,8 @@
 //! The cells that compactions leave, compared with the definition of reads: cell by cell here, and
 //! through whole stores below.
 
+mod steady;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 

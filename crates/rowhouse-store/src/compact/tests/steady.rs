@@ -132,7 +132,7 @@ impl Fixture {
 fn shown_by(family: &FamilyStore, now: i64) -> Shown {
     let cells = stored(family);
     let mut shown = Vec::new();
-    for now in now..now + 12 {
+    for now in [0, 1, 2, 4, 11].map(|later| now + later) {
         for versions in [1, 9] {
             let rules = Rules::read(family.descriptor(), None, TimeRange::ALL, versions, now);
             shown.push((now, versions, read(rules, &cells, u64::MAX)));
@@ -389,8 +389,7 @@ proptest! {
         }
         let fixture = Fixture::steady(family);
         for step in steps {
-            let before = fixture.shown();
-            let meanwhile = match step {
+            let (before, meanwhile) = match step {
                 Step::Write(cell) => {
                     fixture.write(&[cell]);
                     continue;
@@ -400,18 +399,20 @@ proptest! {
                     continue;
                 }
                 Step::Flush(meanwhile) => {
+                    let before = fixture.shown();
                     let shown = fixture.write_meanwhile(&meanwhile);
                     fixture.flush();
-                    shown
+                    (before, shown)
                 }
                 Step::Merge { start, len, by_row, meanwhile } => {
                     let files = fixture.family.super_version().files.len();
                     if files == 0 {
                         continue;
                     }
+                    let before = fixture.shown();
                     let shown = fixture.write_meanwhile(&meanwhile);
                     fixture.merge_run(start.index(files), len, by_row);
-                    shown
+                    (before, shown)
                 }
             };
             let before = meanwhile.lock().unwrap().take().unwrap_or(before);

@@ -36,7 +36,7 @@ struct Fixture {
 }
 
 /// What reads show, now and later.
-type Shown = Vec<(i64, u32, Vec<Cell>)>;
+type Shown = Vec<Vec<Cell>>;
 
 impl Fixture {
     fn new(family: FamilyDescriptor) -> Self {
@@ -131,14 +131,11 @@ impl Fixture {
 
 fn shown_by(family: &FamilyStore, now: i64) -> Shown {
     let cells = stored(family);
-    let mut shown = Vec::new();
-    for now in [0, 1, 2, 4, 11].map(|later| now + later) {
-        for versions in [1, 9] {
-            let rules = Rules::read(family.descriptor(), None, TimeRange::ALL, versions, now);
-            shown.push((now, versions, read(rules, &cells, u64::MAX)));
-        }
-    }
-    shown
+    let shown = [0, 1, 4, 11].map(|later| {
+        let rules = Rules::read(family.descriptor(), None, TimeRange::ALL, 9, now + later);
+        read(rules, &cells, u64::MAX)
+    });
+    shown.into()
 }
 
 /// Returns all stored cells.
@@ -378,9 +375,9 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #[test]
     fn no_flush_or_compaction_of_a_steady_family_changes_what_rows_show_now_and_later(
-        family in family(),
+        family in prop_oneof![family(), (1u32..3).prop_map(|max| one_version().versions(max))],
         keeps_surplus in prop::bool::weighted(0.2),
-        steps in prop::collection::vec(step(), 1..60),
+        steps in prop::collection::vec(step(), 1..40),
     ) {
         let mut family = family;
         if keeps_surplus {
@@ -425,8 +422,8 @@ proptest! {
     fn a_major_compaction_of_a_steady_family_drops_no_less_if_nothing_expires_by_itself(
         versions in 1u32..4,
         least in prop::option::of(0u32..2),
-        cells in prop::collection::vec(cell(), 0..40),
-        lens in prop::collection::vec(1usize..9, 1..8),
+        cells in prop::collection::vec(cell(), 0..24),
+        lens in prop::collection::vec(1usize..9, 1..5),
         expired in 0i64..6,
     ) {
         let mut family = one_version().versions(versions);

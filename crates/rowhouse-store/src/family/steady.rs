@@ -21,7 +21,6 @@ use rowhouse_model::Result;
 use super::FamilyStore;
 use crate::compaction_policy::OtherFiles;
 use crate::memstore::Memstore;
-use crate::region::Region;
 use crate::retention::Retention;
 use crate::store_file::{FileSummary, StoreFile};
 
@@ -65,10 +64,9 @@ pub(crate) struct DropLimits {
 }
 
 impl SteadyGuard<'_> {
-    /// Latches the families of all regions of a record, before it is observed. A thread that has a
-    /// guard, or holds the freeze latch, must not call this.
-    pub(crate) fn of<'a>(regions: &[&'a Region]) -> SteadyGuard<'a> {
-        let families = regions.iter().flat_map(|region| region.families());
+    /// Latches all families of the regions of a record, before the record is observed. A thread
+    /// that has a guard, or holds the freeze latch, must not call this.
+    pub(crate) fn of<'a>(families: impl Iterator<Item = &'a Arc<FamilyStore>>) -> SteadyGuard<'a> {
         let mut families: Vec<_> = families.filter(|family| family.is_steady()).collect();
         // Each once and in one order: where an installation waits, a further shared latch waits for
         // it.
@@ -77,10 +75,11 @@ impl SteadyGuard<'_> {
         SteadyGuard(families.into_iter().map(|family| family.steady.latch.read()).collect())
     }
 
-    /// Latches the families of the regions that observers write, beside the guard of the record. A
+    /// Latches all families of the regions that observers write, beside the guard of the record. A
     /// thread that holds the freeze latch must not call this.
-    pub(crate) fn of_additions<'a>(regions: impl Iterator<Item = &'a Region>) -> SteadyGuard<'a> {
-        let families = regions.flat_map(|region| region.families());
+    pub(crate) fn of_additions<'a>(
+        families: impl Iterator<Item = &'a Arc<FamilyStore>>,
+    ) -> SteadyGuard<'a> {
         let families = families.filter(|family| family.is_steady());
         // Passes installations that wait: one of them may wait for this thread.
         SteadyGuard(families.map(|family| family.steady.latch.read_recursive()).collect())

@@ -15,7 +15,7 @@ use super::delta::{CELL_LEN_LEN, Delta};
 use super::observe::{self, Observed};
 use super::record_builder::{Filled, RecordBuilder};
 use crate::commits::RowsGuard;
-use crate::family::{FamilyStore, SteadyGuard};
+use crate::family::FamilyStore;
 use crate::read::{Pending, ReadPoint};
 use crate::region::Region;
 
@@ -364,12 +364,11 @@ impl<'a> Batch<'a> {
         let Some(observers) = engine.observers.by_table() else {
             return self.commit(record, &regions);
         };
-        let _steady = SteadyGuard::of(&regions);
+        let _steady = observe::hold_steady(&regions);
         match observe::ask(&observers, &record, &regions, &self.rows)? {
             Observed::Nothing => self.commit(record, &regions),
             Observed::Additions(additions) => {
-                let others = additions.iter().map(|(region, _)| &**region);
-                let _steady = SteadyGuard::of_additions(others);
+                let _steady_too = observe::hold_steady_too(&additions);
                 self.durability = observe::durability(self.durability);
                 let (record, regions) =
                     Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;

@@ -7,6 +7,7 @@ use rowhouse_model::{Bytes, Durability, Get, Mutation, Result};
 
 use super::record_builder::RecordBuilder;
 use crate::commits::RowsGuard;
+use crate::family::SteadyGuard;
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
 use crate::table::Table;
@@ -38,6 +39,17 @@ pub(super) enum Observed {
     ///
     /// [`admit_unlocked`]: super::apply::admit_unlocked
     Unlocked(Vec<(Arc<Region>, Bytes)>),
+}
+
+/// Keeps flushes and compactions of the steady families of `regions` from being installed. Taken
+/// before [`ask`], and held until the record is committed.
+pub(super) fn hold_steady<'a>(regions: &[&'a Region]) -> SteadyGuard<'a> {
+    SteadyGuard::of(regions.iter().flat_map(|region| region.families()))
+}
+
+/// As [`hold_steady`], for the regions of additions.
+pub(super) fn hold_steady_too(additions: &[(Arc<Region>, Mutation)]) -> SteadyGuard<'_> {
+    SteadyGuard::of_additions(additions.iter().flat_map(|(region, _)| region.families()))
 }
 
 /// Asks the observers of every row of a record, whose rows are locked by `rows`.

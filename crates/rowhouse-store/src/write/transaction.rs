@@ -19,7 +19,6 @@ use super::record_builder::RecordBuilder;
 use crate::catalog::Catalog;
 use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
-use crate::family::SteadyGuard;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
 use crate::region::Region;
@@ -265,7 +264,7 @@ impl Transaction {
         let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
         regions.dedup_by_key(|region| region.id());
         let observers = engine.observers.by_table();
-        let _steady = observers.as_ref().map(|_| SteadyGuard::of(&regions));
+        let _steady = observers.as_ref().map(|_| observe::hold_steady(&regions));
         let additions = match observers {
             None => Vec::new(),
             Some(observers) => match observe::ask(&observers, &record, &regions, &rows) {
@@ -278,8 +277,7 @@ impl Transaction {
                 Err(error) => return Err(error),
             },
         };
-        let _steady_others =
-            SteadyGuard::of_additions(additions.iter().map(|(region, _)| &**region));
+        let _steady_too = observe::hold_steady_too(&additions);
         // Later additions to these rows follow the transaction's own cells.
         self.note_timestamps(&mut rows);
         let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;

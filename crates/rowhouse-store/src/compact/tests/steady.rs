@@ -362,16 +362,22 @@ enum Step {
 /// Returns steps that write cells of two rows, or of one column and its family.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let several = prop::collection::vec(step(cell_with_ttl), 1..40);
-    let one = || cell_with_ttl().prop_map(|cell| in_one_column(&cell));
-    prop_oneof![several, prop::collection::vec(step(one), 1..40)]
+    prop_oneof![several, prop::collection::vec(step(cell_of_one_column), 1..40)]
 }
 
-fn in_one_column(cell: &Cell) -> Cell {
-    let cell_is_of_column =
-        !matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
-    let qualifier = if cell_is_of_column { &b"1"[..] } else { b"" };
-    let view = cell.view();
-    Cell::from_parts(Key { row: b"0", qualifier, ..view.key }, b"", view.tags).unwrap()
+/// Generates cells of one column and its family: mostly puts, so that many are surplus.
+fn cell_of_one_column() -> impl Strategy<Value = Cell> {
+    let kinds = prop_oneof![
+        12 => Just(CellKind::Put),
+        2 => Just(CellKind::DeleteVersion),
+        1 => Just(CellKind::DeleteFamilyVersion),
+        1 => Just(CellKind::DeleteColumn),
+    ];
+    (cell_with_ttl(), kinds).prop_map(|(cell, kind)| {
+        let qualifier = if kind == CellKind::DeleteFamilyVersion { &b""[..] } else { b"1" };
+        let key = Key { row: b"0", qualifier, kind: kind.code(), ..cell.key() };
+        Cell::from_parts(key, b"", cell.tags()).unwrap()
+    })
 }
 
 fn step<S: Strategy<Value = Cell> + 'static>(cell: impl Fn() -> S) -> impl Strategy<Value = Step> {

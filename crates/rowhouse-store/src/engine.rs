@@ -16,6 +16,7 @@ use crate::disk::Disk;
 use crate::erased::Erased;
 use crate::family::{Families, FamilyStore};
 use crate::id_queue::IdQueue;
+use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
@@ -143,6 +144,12 @@ impl Engine {
             settings: &self.settings,
             timestamps: &self.timestamps,
         }
+    }
+
+    /// Removes a finished file that no edit names.
+    pub(crate) fn remove_unnamed(&self, id: u64) {
+        // The next open removes it otherwise.
+        let _ = self.disk.remove(&file_path(id));
     }
 
     /// Returns the family of a region, if it has not been dropped.

@@ -2,6 +2,7 @@
 //! files. HBase's Store.
 
 mod running;
+mod steady;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
 use running::Running;
+use steady::Steady;
+pub(crate) use steady::{DropLimits, Inputs, SteadyGuard};
 
 use crate::background::{Queue, Work};
 use crate::block_cache::Caching;
@@ -44,6 +47,7 @@ pub(crate) struct FamilyStore {
     pub(crate) compacting: RwLock<()>,
     /// The running compactions.
     pub(crate) merges: Running,
+    steady: Steady,
     flush_requested: AtomicBool,
     /// The read amplification of the files, as [`read_amplification`] counts it.
     read_amplification: AtomicUsize,
@@ -124,6 +128,7 @@ impl FamilyStore {
             flushing: Mutex::default(),
             compacting: RwLock::default(),
             merges: Running::default(),
+            steady: Steady::default(),
             flush_requested: AtomicBool::new(false),
             read_amplification,
             blocked_since: Mutex::default(),

@@ -12,7 +12,7 @@ use crate::cells::Cells;
 use crate::compact::CompactionFilter;
 use crate::compaction_policy::CompactionKind;
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
-use crate::family::FamilyStore;
+use crate::family::{DropLimits, FamilyStore, Inputs};
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
 use crate::new_file::NewFile;
@@ -101,27 +101,45 @@ fn write_frozen(
     let _task = engine.begin_family_task("Flushing", family, format!("{bytes} bytes"));
     // Write no file that the manifest could not record.
     engine.manifest.check_writable()?;
-    let written = write_file(engine, family, memstores)?;
-    // Other families' cells of the same mutations must survive a power failure before these do.
-    engine.sync_log()?;
-    engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
-        region_id: family.region_id(),
-        family: family.name().clone(),
-        added: written.file.iter().cloned().collect(),
-        removed: Vec::new(),
-        flushed_sequence,
-        begins_behind: 0,
-    })))?;
-    let file = written.file.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
+    let inputs = Inputs::Memstores(memstores);
+    let is_steady = family.is_steady();
+    let limits = is_steady.then(|| DropLimits::find(family, inputs, Vec::new()));
+    let mut limits = limits.transpose()?;
     let mut files_len = 0;
-    family.change(|super_version| {
-        let is_flushed =
-            |frozen: &Arc<Memstore>| memstores.iter().any(|flushed| Arc::ptr_eq(frozen, flushed));
-        super_version.frozen.retain(|frozen| !is_flushed(frozen));
-        super_version.files.extend(file.clone());
-        super_version.readable_from = super_version.readable_from.max(written.readable_from);
-        files_len = super_version.files.len();
-    });
+    let (written, file) = loop {
+        let written = write_file(engine, family, memstores, limits)?;
+        // Other families' cells of the same mutations must survive a power failure before these do.
+        engine.sync_log()?;
+        let added = written.file.clone();
+        let file = added.clone().map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
+        let is_installed = family.install(written.limits.as_ref(), inputs, || {
+            engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
+                region_id: family.region_id(),
+                family: family.name().clone(),
+                added: added.into_iter().collect(),
+                removed: Vec::new(),
+                flushed_sequence,
+                begins_behind: 0,
+            })))?;
+            family.change(|super_version| {
+                let is_flushed = |frozen: &Arc<Memstore>| {
+                    memstores.iter().any(|flushed| Arc::ptr_eq(frozen, flushed))
+                };
+                super_version.frozen.retain(|frozen| !is_flushed(frozen));
+                super_version.files.extend(file.clone());
+                super_version.readable_from =
+                    super_version.readable_from.max(written.readable_from);
+                files_len = super_version.files.len();
+            });
+            Ok(())
+        })?;
+        if is_installed {
+            break (written, file);
+        }
+        // A version was deleted meanwhile, and the file may lack the one that it uncovered.
+        written.file.iter().for_each(|meta| engine.remove_unnamed(meta.file_id));
+        limits = Some(DropLimits::keeping_all(family));
+    };
     let Written { readable_from, now_millis, retention, .. } = written;
     let flushed = Arc::new(FlushResult { file, readable_from, now_millis, retention });
     memstores.iter().for_each(|memstore| memstore.set_flushed(Arc::clone(&flushed)));
@@ -149,12 +167,15 @@ struct Written {
     /// The time in milliseconds against which expired cells were dropped.
     now_millis: i64,
     retention: Retention,
+    /// What the cells of a steady family were dropped within.
+    limits: Option<DropLimits>,
 }
 
 fn write_file(
     engine: &Engine,
     family: &FamilyStore,
     memstores: &[Arc<Memstore>],
+    limits: Option<DropLimits>,
 ) -> Result<Written> {
     let has_tags = memstores.iter().any(|memstore| memstore.has_tags());
     let last = memstores.iter().map(|memstore| memstore.last_sequence()).max().unwrap_or(0);
@@ -162,12 +183,16 @@ fn write_file(
     let cursor = |memstore| Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start));
     let mut merge = Merge::new(memstores.iter().map(cursor).collect(), u64::MAX)?;
     let now_millis = engine.timestamps.now_millis();
-    let mut keep = CompactionFilter::of_family(CompactionKind::Minor, family, i64::MIN, now_millis);
     // Readers that continue in the file must not lose cells. Cells newer than the oldest such
     // reader are written unfiltered, as if they were in the next memstore: they hide nothing here.
     let first = memstores.iter().filter_map(|memstore| memstore.first_sequence()).min();
     let judged_to = first.and_then(|first| engine.reader_memory.lowest_sequence(first));
     let judged_to = judged_to.unwrap_or(u64::MAX);
+    let has_version_markers = memstores.iter().any(|memstore| memstore.has_version_markers());
+    let misses_markers = judged_to < last && has_version_markers;
+    let limits = limits.map(|limits| limits.keeping_surplus_if(misses_markers));
+    let kind = CompactionKind::Minor;
+    let mut keep = CompactionFilter::of_family(kind, family, i64::MIN, now_millis, limits);
     let mut file: Option<NewFile<'_>> = None;
     let (mut cells, mut dropped) = (0u64, false);
     while let Some(cell) = merge.cell() {
@@ -191,7 +216,8 @@ fn write_file(
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;
     let readable_from = if dropped { last.min(judged_to) } else { 0 };
-    Ok(Written { file, readable_from, now_millis, retention: family.descriptor().into() })
+    let (retention, limits) = (family.descriptor().into(), keep.into_limits());
+    Ok(Written { file, readable_from, now_millis, retention, limits })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rowhouse_format::hfile::{Finish, Writer, WriterOptions};
 use rowhouse_model::{CellRef, Compression, Error, Result};
 
+use crate::cells::is_version_marker;
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -18,6 +19,7 @@ use crate::store_file::stamp_entry;
 pub(crate) struct NewFile<'a> {
     family: &'a FamilyStore,
     rows: RowMeter,
+    version_markers: u64,
     id: u64,
     disk: Arc<dyn Disk>,
     created_millis: i64,
@@ -72,7 +74,8 @@ impl<'a> NewFile<'a> {
         let stamp = engine
             .manifest
             .read(|state| state.table_of(region_id).map(|table| stamp_entry(table, region_id)));
-        Ok(Self { family, rows: RowMeter::default(), id, disk, created_millis, stamp, writer })
+        let rows = RowMeter::default();
+        Ok(Self { family, rows, version_markers: 0, id, disk, created_millis, stamp, writer })
     }
 
     /// Adds the next cell, in order.
@@ -80,6 +83,7 @@ impl<'a> NewFile<'a> {
         if let Some((row, len)) = self.rows.count(cell, self.family.row_limit()) {
             self.family.log_oversized_row(&row, len);
         }
+        self.version_markers += u64::from(is_version_marker(cell.key.kind));
         self.writer.as_mut().expect("the writer is there until finish").append(cell)
     }
 
@@ -128,6 +132,7 @@ impl<'a> NewFile<'a> {
             markers: Some(summary.deletes),
             behind: Some(summary.behind),
             logged_max: None,
+            version_markers: Some(self.version_markers),
         })
     }
 

@@ -13,7 +13,7 @@ use rowhouse_model::{
     equal_bytes, escape,
 };
 
-use rowhouse_schema::IndexOf;
+use rowhouse_schema::{IndexOf, IndexSchema};
 
 use crate::block_cache::Evicted;
 use crate::compact::{self, Pacing};
@@ -104,7 +104,7 @@ impl Region {
         engine: Arc<Engine>,
     ) -> Self {
         let name = info.name();
-        Self {
+        let region = Self {
             id,
             info,
             name,
@@ -118,7 +118,9 @@ impl Region {
             came_of: Vec::new(),
             reads: Arc::default(),
             writes: AtomicU64::new(0),
-        }
+        };
+        region.keep_steady(table);
+        region
     }
 
     /// Returns the region with this assignment, which does not change whether it is serving.
@@ -427,6 +429,28 @@ impl Region {
     /// Replaces the table's declaration: from now on the region has exactly these families.
     pub(crate) fn declare(&self, families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) {
         self.declared.replace(Declared::new(families, table));
+        self.keep_steady(table);
+    }
+
+    /// Declares for each family whether flushes and compactions leave what its rows show. The
+    /// caller must not hold the freeze latch, except where new families only become steady.
+    pub(crate) fn set_steady(&self, is_steady: impl Fn(&FamilyStore) -> bool) {
+        self.families().iter().for_each(|family| family.set_steady(is_steady(family)));
+    }
+
+    /// Makes the families of an observed table steady, and those that decide entries of an index: a
+    /// region that replaces others, and a new family, must be before they serve.
+    pub(crate) fn keep_steady(&self, table: &TableDescriptor) {
+        if self.engine.observers.observe(&self.info.table) {
+            self.set_steady(|_| true);
+        } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
+            let decides = |family: &FamilyStore| {
+                let mut indexes = indexes.indexes().iter();
+                family.is_steady()
+                    || indexes.any(|index| index.columns().selects_family(family.name()))
+            };
+            self.set_steady(decides);
+        }
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&FamilyStore> {

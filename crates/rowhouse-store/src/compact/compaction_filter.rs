@@ -3,8 +3,9 @@
 use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, KeepDeletedCells};
 
 use crate::compaction_policy::{CompactionKind, OtherFiles};
-use crate::family::FamilyStore;
+use crate::family::{DropLimits, FamilyStore};
 use crate::read::{Rules, Verdict, Visible, own_ttl};
+use crate::retention::Retention;
 
 /// Filters the cells of a compaction, in cell order.
 pub(crate) struct CompactionFilter {
@@ -22,11 +23,27 @@ pub(crate) struct CompactionFilter {
     column: Vec<u8>,
     /// Drops surplus versions, if set.
     surplus: Option<Surplus>,
+    /// In a steady family: everything is judged as in a minor compaction, then markers and surplus
+    /// versions are dropped within these limits.
+    steady: Option<Steady>,
+}
+
+/// The rules of a steady family.
+struct Steady {
+    limits: DropLimits,
+    /// Whether surplus versions of a row are dropped, by kind.
+    drops_surplus: [bool; 2],
+    drops_markers: bool,
+    /// Whether surplus versions of the current row are dropped.
+    drops_surplus_of_row: bool,
 }
 
 /// Finds the surplus versions among the cells that would be kept.
 struct Surplus {
     versions_max: u32,
+    /// Versions that stay although they have outlived the family's TTL.
+    versions_min: u32,
+    unexpired_from: i64,
     /// The current column, and the number of its versions kept so far.
     column: Vec<u8>,
     versions: u32,
@@ -36,14 +53,46 @@ struct Surplus {
     of_row: bool,
 }
 
+impl Steady {
+    /// Returns whether to drop a cell that a minor compaction would keep, and if not, whether a
+    /// later compaction may drop it.
+    fn judge(
+        &mut self,
+        cell: &CellRef<'_>,
+        is_surplus: bool,
+        kind: CompactionKind,
+    ) -> (bool, bool) {
+        if is_surplus {
+            if self.drops_surplus_of_row {
+                self.limits.note_surplus();
+            }
+            return (self.drops_surplus_of_row, self.drops_surplus[CompactionKind::Major as usize]);
+        }
+        // The puts that a marker with its own TTL covers are kept: it must cover them.
+        let may_drop = self.drops_markers && cell.kind().is_delete() && own_ttl(cell).is_none();
+        let drops = may_drop
+            && kind == CompactionKind::Major
+            && self.limits.drop_marker(cell.key.timestamp);
+        (drops, may_drop)
+    }
+}
+
 impl Surplus {
-    fn new(versions_max: u32) -> Self {
-        Self { versions_max, column: Vec::new(), versions: 0, of_column: true, of_row: true }
+    fn new(family: &FamilyDescriptor, now_millis: i64) -> Self {
+        Self {
+            versions_max: family.versions_max(),
+            versions_min: family.versions_min(),
+            unexpired_from: Retention::from(family).unexpired_from(now_millis),
+            column: Vec::new(),
+            versions: 0,
+            of_column: true,
+            of_row: true,
+        }
     }
 
     fn begin_row(&mut self) {
-        *self = Self { column: std::mem::take(&mut self.column), ..Self::new(self.versions_max) };
         self.column.clear();
+        (self.versions, self.of_column, self.of_row) = (0, true, true);
     }
 
     /// Whether the next cell is a version beyond the maximum.
@@ -62,7 +111,8 @@ impl Surplus {
         if !is_put {
             return false;
         }
-        if self.versions >= self.versions_max {
+        let expired = cell.key.timestamp < self.unexpired_from;
+        if self.versions >= self.versions_max || (expired && self.versions >= self.versions_min) {
             return true;
         }
         if !(self.of_column && self.of_row) {
@@ -84,6 +134,14 @@ pub(crate) enum RowKinds {
 }
 
 impl RowKinds {
+    /// Returns the ids of the files that have none of the rows compacted as major.
+    pub(super) fn apart(&self) -> Vec<u64> {
+        match self {
+            Self::All(_) => Vec::new(),
+            Self::MajorExcept(other_files) => other_files.ids().to_vec(),
+        }
+    }
+
     /// Whether the compaction covers all files of a family.
     pub(super) fn are_all_major(&self) -> bool {
         matches!(self, Self::All(CompactionKind::Major))
@@ -121,6 +179,7 @@ impl CompactionFilter {
             done_with_column: false,
             column: Vec::new(),
             surplus: None,
+            steady: None,
         }
     }
 
@@ -131,20 +190,51 @@ impl CompactionFilter {
         family: &FamilyStore,
         earliest_put: i64,
         now_millis: i64,
+        limits: Option<DropLimits>,
     ) -> Self {
-        let keep = Self::new(kinds, family.descriptor(), earliest_put, now_millis);
-        match family.policy().drops_surplus {
-            true => keep.dropping_surplus(family.descriptor()),
-            false => keep,
+        let drops_surplus = family.policy().drops_surplus;
+        let family = family.descriptor();
+        let keep = Self::new(kinds, family, earliest_put, now_millis);
+        match limits {
+            Some(limits) => keep.within(limits, family, now_millis, drops_surplus),
+            None if drops_surplus => keep.dropping_surplus(family, now_millis),
+            None => keep,
         }
+    }
+
+    /// Makes it the filter of a steady family.
+    pub(super) fn within(
+        mut self,
+        limits: DropLimits,
+        family: &FamilyDescriptor,
+        now_millis: i64,
+        drops_surplus: bool,
+    ) -> Self {
+        // A deleted cell that is kept counts as a version in a major compaction, so visible ones
+        // would be surplus. By sequence, a dropped cell can matter to any other one.
+        let by_time = family.keep_deleted_cells() == KeepDeletedCells::False
+            && !family.new_version_behavior();
+        self.surplus = Some(Surplus::new(family, now_millis));
+        self.steady = Some(Steady {
+            limits,
+            drops_surplus: [drops_surplus && is_plain(family), by_time],
+            drops_markers: by_time,
+            drops_surplus_of_row: false,
+        });
+        self
+    }
+
+    /// Returns the limits of a steady family, with what was dropped.
+    pub(crate) fn into_limits(self) -> Option<DropLimits> {
+        self.steady.map(|steady| steady.limits)
     }
 
     /// Also drops versions that are surplus among the compacted cells, even if a delete of the
     /// newest version could uncover them (decision 0050). Families with MIN_VERSIONS,
     /// KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
     #[must_use]
-    pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor) -> Self {
-        self.surplus = is_plain(family).then(|| Surplus::new(family.versions_max()));
+    pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor, now_millis: i64) -> Self {
+        self.surplus = is_plain(family).then(|| Surplus::new(family, now_millis));
         self
     }
 
@@ -156,14 +246,29 @@ impl CompactionFilter {
         if self.done_with_column && self.column == cell.key.qualifier {
             return false;
         }
-        let verdict = self.visible[self.kind as usize].judge(cell);
+        let verdict = self.visible[self.judged_as() as usize].judge(cell);
         self.done_with_column = matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn);
         if self.done_with_column {
             self.column.clear();
             self.column.extend_from_slice(cell.key.qualifier);
         }
-        matches!(verdict, Verdict::Include | Verdict::IncludeLast)
-            && !self.surplus.as_mut().is_some_and(|surplus| surplus.has(cell))
+        if !matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
+            return false;
+        }
+        let is_surplus = self.surplus.as_mut().is_some_and(|surplus| surplus.has(cell));
+        match &mut self.steady {
+            None => !is_surplus,
+            Some(steady) => {
+                let (drops, may_drop_later) = steady.judge(cell, is_surplus, self.kind);
+                self.all_major &= drops || !may_drop_later;
+                !drops
+            }
+        }
+    }
+
+    /// Returns the kind by whose rules the cells of the current row are matched.
+    fn judged_as(&self) -> CompactionKind {
+        if self.steady.is_some() { CompactionKind::Minor } else { self.kind }
     }
 
     fn begin_row(&mut self, row: &[u8]) {
@@ -177,10 +282,14 @@ impl CompactionFilter {
             },
         };
         self.all_major &= self.kind == CompactionKind::Major;
-        self.visible[self.kind as usize].begin_row();
+        self.visible[self.judged_as() as usize].begin_row();
         self.done_with_column = false;
         if let Some(surplus) = &mut self.surplus {
             surplus.begin_row();
+        }
+        if let Some(steady) = &mut self.steady {
+            steady.drops_surplus_of_row =
+                steady.drops_surplus[self.kind as usize] && steady.limits.drops_surplus_of(row);
         }
     }
 

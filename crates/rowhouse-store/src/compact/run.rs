@@ -9,7 +9,7 @@ use super::compaction_filter::CompactionFilter;
 use crate::cells::Cells;
 use crate::compaction_policy::{Choice, CompactionKind, OtherFiles, choose};
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
-use crate::family::FamilyStore;
+use crate::family::{DropLimits, FamilyStore, Inputs};
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::new_file::NewFile;
 use crate::read::{Merge, Source};
@@ -61,8 +61,10 @@ pub(crate) fn compact(
             Choice::DropExpired(expired) => {
                 let expired: Vec<_> = expired.iter().map(|&at| Arc::clone(&files[at])).collect();
                 let _claim = choosing.take(CompactionKind::Minor, &expired);
-                // The change is invisible, so every sequence stays readable.
-                replace(engine, family, &expired, None, 0)?;
+                // The change is invisible, so every sequence stays readable. If the files have not
+                // expired any more, by an alteration, others are chosen.
+                let limits = DropLimits::keeping_all(family);
+                replace(engine, family, &expired, None, 0, Some(&limits))?;
                 continue;
             }
             Choice::Merge(run, kind) => (kind, run),
@@ -123,7 +125,21 @@ pub(super) fn merge(
     // A reader at this sequence or later sees all cells of these files: they were visible before
     // they were flushed.
     let readable_from = engine.mvcc.visible();
-    let merged = merge_files(engine, family, kinds, files, now_millis, hurry)?;
+    let is_steady = family.is_steady();
+    let limits = is_steady.then(|| DropLimits::find(family, Inputs::Files(files), kinds.apart()));
+    let mut run = (kinds, limits.transpose()?);
+    let merged = loop {
+        let (kinds, limits) = run;
+        let (merged, limits) =
+            merge_files(engine, family, kinds, limits, files, now_millis, hurry)?;
+        let id = merged.as_ref().map(|meta| meta.file_id);
+        if replace(engine, family, files, merged.clone(), readable_from, limits.as_ref())? {
+            break merged;
+        }
+        // Cells came in that the dropped ones would matter to.
+        id.into_iter().for_each(|id| engine.remove_unnamed(id));
+        run = (CompactionKind::Minor.into(), Some(DropLimits::keeping_all(family)));
+    };
     tracing::debug!(
         region = family.region_id(),
         family = %rowhouse_model::escape(family.name()),
@@ -133,44 +149,54 @@ pub(super) fn merge(
         bytes_left = merged.as_ref().map_or(0, |meta| meta.len),
         "files compacted"
     );
-    replace(engine, family, files, merged, readable_from)
+    Ok(())
 }
 
-/// Replaces `files` by `merged`, in the manifest and for readers.
+/// Replaces `files` by `merged`, in the manifest and for readers. Returns `false`, and does
+/// nothing, if rows of a steady family would change.
 fn replace(
     engine: &Engine,
     family: &FamilyStore,
     files: &[Arc<StoreFile>],
     merged: Option<FileMeta>,
     readable_from: u64,
-) -> Result<()> {
+    limits: Option<&DropLimits>,
+) -> Result<bool> {
     let _replacing = engine.replacing.lock();
-    engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
-        region_id: family.region_id(),
-        family: family.name().clone(),
-        added: merged.iter().cloned().collect(),
-        removed: files.iter().map(|file| file.id()).collect(),
-        flushed_sequence: 0,
-        begins_behind: 0,
-    })))?;
-    let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
-    family.replace_files(files, merged, readable_from);
+    let install = || {
+        engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
+            region_id: family.region_id(),
+            family: family.name().clone(),
+            added: merged.iter().cloned().collect(),
+            removed: files.iter().map(|file| file.id()).collect(),
+            flushed_sequence: 0,
+            begins_behind: 0,
+        })))?;
+        let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
+        family.replace_files(files, merged, readable_from);
+        Ok(())
+    };
+    if !family.install(limits, Inputs::Files(files), install)? {
+        return Ok(false);
+    }
     // Without files shared with other regions, a region made by a split can be split again.
     engine.splits.request(family.region_id());
     // Writers may be waiting for fewer files.
     engine.memory.wake();
-    Ok(())
+    Ok(true)
 }
 
-/// Writes the cells to keep to one file; returns `None` if there are none.
+/// Writes the cells to keep to one file; returns `None` if there are none. Returns what the cells
+/// of a steady family were dropped within.
 fn merge_files(
     engine: &Engine,
     family: &FamilyStore,
     kinds: RowKinds,
+    limits: Option<DropLimits>,
     files: &[Arc<StoreFile>],
     now_millis: i64,
     hurry: Pacing,
-) -> Result<Option<FileMeta>> {
+) -> Result<(Option<FileMeta>, Option<DropLimits>)> {
     let range = family.range();
     let start = Key::row_start(&range.start);
     let mut sources = Vec::with_capacity(files.len());
@@ -189,7 +215,7 @@ fn merge_files(
         true => family.descriptor().major_compaction_compression(),
         false => family.descriptor().minor_compaction_compression(),
     };
-    let mut keep = CompactionFilter::of_family(kinds, family, earliest_put, now_millis);
+    let mut keep = CompactionFilter::of_family(kinds, family, earliest_put, now_millis, limits);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile<'_>> = None;
     // A file that a split left continues with rows of another region.
@@ -212,7 +238,7 @@ fn merge_files(
     }
     let merged = output.map(|file| file.finish(sequence_max, keep.is_major())).transpose()?;
     let logged_max = Some(logged_max).filter(|&logged_max| logged_max < sequence_max);
-    Ok(merged.map(|meta| FileMeta { logged_max, ..meta }))
+    Ok((merged.map(|meta| FileMeta { logged_max, ..meta }), keep.into_limits()))
 }
 
 /// Stops and slows a compaction.

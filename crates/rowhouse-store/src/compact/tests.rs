@@ -1,6 +1,8 @@
 //! The cells that compactions leave, compared with the definition of reads: cell by cell here, and
 //! through whole stores below.
 
+mod steady;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -226,7 +228,7 @@ proptest! {
             let stop = (start + len).min(merged.len());
             let now = now_millis(expired);
             let keep = CompactionFilter::new(CompactionKind::Minor, &family, i64::MIN, now);
-            let mut keep = keep.dropping_surplus(&family);
+            let mut keep = keep.dropping_surplus(&family, now);
             let run = sorted(&merged[start..stop].concat());
             let outcome = run.into_iter().filter(|cell| keep.keeps(&cell.view())).collect();
             merged.splice(start..stop, [outcome]);
@@ -322,7 +324,7 @@ fn unmerged() -> Settings {
 /// Returns the cells of [`two_versions`] that a compaction or flush leaves.
 fn left_by(kind: CompactionKind, cells: &[Cell], now: i64) -> Vec<Cell> {
     let family = &two_versions();
-    let mut keep = CompactionFilter::new(kind, family, i64::MIN, now).dropping_surplus(family);
+    let mut keep = CompactionFilter::new(kind, family, i64::MIN, now).dropping_surplus(family, now);
     sorted(cells).into_iter().filter(|cell| keep.keeps(&cell.view())).collect()
 }
 

@@ -9,6 +9,8 @@ use crate::store_file::FileSummary;
 #[derive(Debug, Default)]
 pub(crate) struct OtherFiles {
     ranges: Vec<(Bytes, Bytes)>,
+    /// The ids of the files.
+    ids: Vec<u64>,
     /// The first range that may hold a later row.
     at: usize,
 }
@@ -19,7 +21,7 @@ impl OtherFiles {
         let mut files: Vec<_> = files.into_iter().collect();
         files.sort_by_key(|file| file.first_row);
         let mut ranges: Vec<(Bytes, Bytes)> = Vec::new();
-        for file in files {
+        for file in &files {
             let last_row = Bytes::copy_from_slice(file.last_row);
             match ranges.last_mut() {
                 Some((_, last)) if file.first_row <= &last[..] => {
@@ -30,7 +32,12 @@ impl OtherFiles {
                 _ => ranges.push((Bytes::copy_from_slice(file.first_row), last_row)),
             }
         }
-        Self { ranges, at: 0 }
+        Self { ranges, ids: files.iter().map(|file| file.id).collect(), at: 0 }
+    }
+
+    /// Returns the ids of the files.
+    pub(crate) fn ids(&self) -> &[u64] {
+        &self.ids
     }
 
     /// Whether any of the files may have `row`. Must be called with rows in order.

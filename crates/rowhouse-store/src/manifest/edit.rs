@@ -367,6 +367,9 @@ pub(crate) struct FileMeta {
     /// compactions that include bulk-loaded files.
     #[prost(uint64, optional, tag = "16")]
     pub(crate) logged_max: Option<u64>,
+    /// The number of markers of single versions; `None` as with `markers`.
+    #[prost(uint64, optional, tag = "17")]
+    pub(crate) version_markers: Option<u64>,
 }
 
 impl FileMeta {

@@ -30,7 +30,7 @@ mod sync;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use rowhouse_model::{CellRef, Key, RowRange};
+use rowhouse_model::{CellKind, CellRef, Key, RowRange};
 
 pub(crate) use cursor::MemstoreCursor;
 use cursor::place;
@@ -38,6 +38,8 @@ pub(crate) use readers::FlushResult;
 use readers::Readers;
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
+
+use crate::cells::is_version_marker;
 
 /// A sorted set of cells. Readers never wait for a writer and may meet any of its cells at any
 /// time; they skip cells newer than their read point.
@@ -48,7 +50,10 @@ pub(crate) struct Memstore {
     first_sequence: AtomicU64,
     /// The highest sequence inserted.
     last_sequence: AtomicU64,
+    /// The lowest timestamp of a put, in the order of [`ordered`].
+    earliest_put: AtomicU64,
     has_tags: AtomicBool,
+    has_version_markers: AtomicBool,
     /// Some cells are not in the log.
     unlogged: AtomicBool,
     readers: Readers,
@@ -61,7 +66,9 @@ impl Default for Memstore {
             cells: SkipList::default(),
             first_sequence: AtomicU64::default(),
             last_sequence: AtomicU64::default(),
+            earliest_put: AtomicU64::new(u64::MAX),
             has_tags: AtomicBool::default(),
+            has_version_markers: AtomicBool::default(),
             unlogged: AtomicBool::default(),
             readers: Readers::default(),
         }
@@ -80,20 +87,20 @@ impl Memstore {
     /// allocated in chunks.
     pub(crate) fn insert(&self, key_value: &[u8], sequence: u64) -> u64 {
         let added = self.cells.insert(key_value, sequence);
-        self.note(sequence, CellRef::has_tags(key_value));
+        self.note(sequence, key_value);
         added
     }
 
     /// As [`Memstore::insert`] for many cells; faster if they are sorted.
     pub(crate) fn insert_sorted<'c>(&self, cells: impl Iterator<Item = (&'c [u8], u64)>) -> u64 {
         self.cells.insert_sorted(cells.inspect(|&(key_value, sequence)| {
-            self.note(sequence, CellRef::has_tags(key_value));
+            self.note(sequence, key_value);
         }))
     }
 
     /// Updates the summary fields. Reads before it writes, since writers share the cache line and
     /// usually have nothing to change.
-    fn note(&self, sequence: u64, has_tags: bool) {
+    fn note(&self, sequence: u64, key_value: &[u8]) {
         let first = self.first_sequence.load(Relaxed);
         if first == 0 || sequence < first {
             let _ = self.first_sequence.fetch_update(Relaxed, Relaxed, |first| {
@@ -103,8 +110,17 @@ impl Memstore {
         if self.last_sequence.load(Relaxed) < sequence {
             self.last_sequence.fetch_max(sequence, Relaxed);
         }
-        if has_tags && !self.has_tags.load(Relaxed) {
+        if CellRef::has_tags(key_value) && !self.has_tags.load(Relaxed) {
             self.has_tags.store(true, Relaxed);
+        }
+        let key = CellRef::from_checked(key_value, sequence).key;
+        if key.kind == CellKind::Put.code() {
+            let timestamp = ordered(key.timestamp);
+            if timestamp < self.earliest_put.load(Relaxed) {
+                self.earliest_put.fetch_min(timestamp, Relaxed);
+            }
+        } else if is_version_marker(key.kind) && !self.has_version_markers.load(Relaxed) {
+            self.has_version_markers.store(true, Relaxed);
         }
     }
 
@@ -151,6 +167,23 @@ impl Memstore {
     pub(crate) fn has_tags(&self) -> bool {
         self.has_tags.load(Relaxed)
     }
+
+    /// Returns the lowest timestamp of a put; `i64::MAX` if there is none.
+    pub(crate) fn earliest_put(&self) -> i64 {
+        (self.earliest_put.load(Relaxed) ^ SIGN).cast_signed()
+    }
+
+    /// Whether any cell is a delete marker of single versions.
+    pub(crate) fn has_version_markers(&self) -> bool {
+        self.has_version_markers.load(Relaxed)
+    }
+}
+
+const SIGN: u64 = 1 << 63;
+
+/// Returns a number that orders as the timestamp does: loom has no signed atomics.
+fn ordered(timestamp: i64) -> u64 {
+    timestamp.cast_unsigned() ^ SIGN
 }
 
 #[cfg(test)]

@@ -280,6 +280,8 @@ impl<'a> Alteration<'a> {
             begins_behind: self.end_of_log()?,
         });
         let edits = std::iter::once(edit).chain(self.indexes.edits()).collect();
+        // Flushes and compactions must obey before the indexes are kept.
+        self.table.regions().iter().for_each(|region| region.keep_steady(&self.descriptor));
         let Self { engine, table, .. } = self;
         let indexes = std::mem::take(&mut self.indexes);
         without(engine, &self.lost, EditKind::together(edits), table.name(), || {

@@ -201,8 +201,9 @@ impl Store {
         }
         // The table must not be dropped meanwhile.
         let _changing = self.inner.tables.changing.lock();
-        self.table(table)?;
+        let observed = self.table(table)?;
         let engine = &self.inner.engine;
+        observed.regions().iter().for_each(|region| region.set_steady(|_| true));
         engine.observers.add(table.clone(), observer);
         // A write that began before holds the lock of its row until it is committed.
         drop(engine.row_locks.lock_all(std::iter::empty()));

@@ -158,6 +158,12 @@ impl StoreFile {
         Ok(self.opened()?.earliest_put()?.unwrap_or(i64::MIN))
     }
 
+    /// Returns whether it may have markers of single versions; `false` is certain.
+    pub(crate) fn may_have_version_markers(&self) -> bool {
+        let meta = &self.meta;
+        meta.version_markers.or(meta.markers.filter(|&markers| markers == 0)) != Some(0)
+    }
+
     /// Returns the runs of delete markers that it records.
     pub(crate) fn marker_runs(&self) -> Result<&[MarkerRun]> {
         Ok(self.opened()?.marker_runs())

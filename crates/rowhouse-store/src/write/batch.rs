@@ -363,6 +363,7 @@ impl<'a> Batch<'a> {
         let mut regions = std::mem::take(&mut self.regions);
         let engine = self.region.engine();
         let Some(watched) = Watched::of(engine) else { return self.commit(record, &regions) };
+        let _steady = observe::hold_steady(&regions);
         let (additions, entries);
         match watched.ask(&record, &regions, &self.rows)? {
             Observed::Nothing => additions = Vec::new(),
@@ -372,6 +373,7 @@ impl<'a> Batch<'a> {
                 return Ok(());
             }
         }
+        let _steady_too = observe::hold_steady_too(&additions);
         (record, regions) = Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
         match watched.entries(&record, &regions, &mut self.rows, self.now)? {
             EntryChanges::Cells(found) => entries = found,

@@ -180,7 +180,14 @@ impl<'k, 'l> Keeper<'k, 'l> {
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let after = self.rows.after_of(place);
         let removed_at = self.now.max(engine.timestamps.issue_delete(after));
-        let added_at = self.now.max(engine.timestamps.issue_put(after));
+        let mut added_at = self.now.max(engine.timestamps.issue_put(after));
+        let is_had = |old: &[TimedEntry], key: &Bytes| old.iter().any(|old| old.key == *key);
+        let expires = |(old, new): (&Vec<TimedEntry>, &Vec<TimedEntry>)| {
+            new.iter().any(|new| new.last < i64::MAX && is_had(old, &new.key))
+        };
+        if old.iter().zip(&new).any(expires) {
+            added_at = added_at.max(removed_at.saturating_add(1));
+        }
         for ((kept, old), new) in indexes.iter().zip(old).zip(new) {
             for entry in old.iter().filter(|old| !new.iter().any(|new| new.key == old.key)) {
                 self.remove(kept, &entry.key, removed_at)?;
@@ -191,8 +198,14 @@ impl<'k, 'l> Keeper<'k, 'l> {
                 if had == Some(&entry) {
                     continue;
                 }
-                if had.is_none() {
-                    self.claim(engine, kept, row, &entry)?;
+                match had {
+                    None => self.claim(engine, kept, row, &entry)?,
+                    // The entry must not reappear as it was before once this one expires.
+                    Some(_) if entry.last < i64::MAX => {
+                        self.push(kept, removal(&entry.key, removed_at)?);
+                        self.rows.note_delete_of(place, removed_at);
+                    }
+                    Some(_) => {}
                 }
                 self.add(kept, had, &entry, added_at)?;
                 engine.timestamps.note_ahead(added_at);
@@ -226,8 +239,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
     }
 
     fn remove(&mut self, kept: &KeptIndex, key: &Bytes, at: Timestamp) -> Result<()> {
-        let cell = Cell::new(key.clone(), FAMILY, b"", at, CellKind::DeleteFamily, b"")?;
-        self.push(kept, cell);
+        self.push(kept, removal(key, at)?);
         self.removed.insert((kept.table.id(), key.clone()));
         Ok(())
     }
@@ -336,6 +348,10 @@ impl<'k, 'l> Keeper<'k, 'l> {
         self.cells.sort_by_key(|(region, _)| region.id());
         Ok(EntryChanges::Cells(self.cells))
     }
+}
+
+fn removal(key: &Bytes, at: Timestamp) -> Result<Cell> {
+    Cell::new(key.clone(), FAMILY, b"", at, CellKind::DeleteFamily, b"")
 }
 
 fn taken(index: &Index, value: &[u8], owner: &[u8], row: &[u8]) -> Error {

@@ -11,7 +11,7 @@ use rowhouse_model::{Bytes, Columns, Durability, Error, ErrorKind, Get, Result, 
 use super::apply::{admit_unlocked, lock};
 use super::commit;
 use super::index::{self, EntryChanges, Keeper};
-use super::observe::{LockId, RowToLock, out_of_service};
+use super::observe::{LockId, RowToLock, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
@@ -80,6 +80,7 @@ fn mend_in_region(
         let ids = rows.iter().map(|row| (region.id(), &row[..]));
         let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
         region.check_serving()?;
+        let _steady = hold_steady(&[region]);
         let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
         let mut removed = 0;
         for row in rows {

@@ -12,6 +12,7 @@ use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::erased::Erased;
 use crate::indexed::IndexedTables;
+use crate::family::SteadyGuard;
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
 use crate::table::Table;
@@ -140,6 +141,17 @@ impl Watched {
     }
 }
 
+/// Keeps flushes and compactions of the steady families of `regions` from being installed. Taken
+/// before [`ask`], and held until the record is committed.
+pub(super) fn hold_steady<'a>(regions: &[&'a Region]) -> SteadyGuard<'a> {
+    SteadyGuard::of(regions.iter().flat_map(|region| region.families()))
+}
+
+/// As [`hold_steady`], for the regions of additions.
+pub(super) fn hold_steady_too(additions: &[(Arc<Region>, Mutation)]) -> SteadyGuard<'_> {
+    SteadyGuard::of_additions(additions.iter().flat_map(|(region, _)| region.families()))
+}
+
 /// Asks the observers of every row of a record, whose rows are locked by `rows`.
 ///
 /// # Errors
@@ -191,6 +203,9 @@ impl RowToLock {
     fn new(region: &Arc<Region>, row: Bytes) -> Self {
         Self { region: Arc::clone(region), lock: LockId::Region(region.id()), row }
     }
+pub(super) fn out_of_service(additions: &[(Arc<Region>, Mutation)]) -> Vec<(Arc<Region>, Bytes)> {
+    let closed = additions.iter().filter(|(region, _)| !region.is_serving());
+    closed.map(|(region, mutation)| (Arc::clone(region), mutation.row().clone())).collect()
 }
 
 /// Returns the durability of a record with additions. Without a log record, a crash after a flush

@@ -265,6 +265,7 @@ impl Transaction {
         let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
         regions.dedup_by_key(|region| region.id());
         let watched = Watched::of(engine);
+        let _steady = watched.as_ref().map(|_| observe::hold_steady(&regions));
         let asked = match &watched {
             None => Ok(Observed::Nothing),
             Some(watched) => watched.ask(&record, &regions, &rows),
@@ -276,6 +277,7 @@ impl Transaction {
             Err(_) if regions.iter().any(|region| moves(region)) => return Ok(Attempt::Conflict),
             Err(error) => return Err(error),
         };
+        let _steady_too = observe::hold_steady_too(&additions);
         // Later additions to these rows follow the transaction's own cells.
         self.note_timestamps(&mut rows);
         let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;

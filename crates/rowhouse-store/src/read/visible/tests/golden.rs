@@ -85,7 +85,7 @@ impl<'a> Case<'a> {
     fn left_by_minor_merge(&self) -> Vec<usize> {
         let keep =
             CompactionFilter::new(CompactionKind::Minor, &self.family, i64::MIN, self.now_millis);
-        let mut keep = keep.dropping_surplus(&self.family);
+        let mut keep = keep.dropping_surplus(&self.family, self.now_millis);
         let cells = self.cells.iter().enumerate();
         cells.filter(|(_, cell)| keep.keeps(&cell.view())).map(|(at, _)| at).collect()
     }

@@ -11,8 +11,8 @@ use super::record_builder::RecordBuilder;
 use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::erased::Erased;
-use crate::indexed::IndexedTables;
 use crate::family::SteadyGuard;
+use crate::indexed::IndexedTables;
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
 use crate::table::Table;
@@ -203,9 +203,6 @@ impl RowToLock {
     fn new(region: &Arc<Region>, row: Bytes) -> Self {
         Self { region: Arc::clone(region), lock: LockId::Region(region.id()), row }
     }
-pub(super) fn out_of_service(additions: &[(Arc<Region>, Mutation)]) -> Vec<(Arc<Region>, Bytes)> {
-    let closed = additions.iter().filter(|(region, _)| !region.is_serving());
-    closed.map(|(region, mutation)| (Arc::clone(region), mutation.row().clone())).collect()
 }
 
 /// Returns the durability of a record with additions. Without a log record, a crash after a flush

@@ -196,10 +196,12 @@ impl Tables {
     }
 }
 
-/// Returns the keys of the first rows of a table from a row on.
+/// Returns the keys of the first rows of a table from a row on, also of those that show nothing now:
+/// a delete marker that expires uncovers cells.
 fn row_keys(table: &Arc<Table>, from: &Bytes) -> Result<Vec<Bytes>> {
     let mut scan = Scan::new(RowRange::new(from.clone(), Bytes::new()));
     scan.limit = Some(ROWS_AT_ONCE as u64);
+    scan.raw = true;
     scan.filter = Some(Box::new(Filter::FirstKeyOnly));
     let mut rows = table.scan(scan)?;
     let mut keys = Vec::with_capacity(ROWS_AT_ONCE);

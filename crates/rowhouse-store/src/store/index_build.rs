@@ -71,6 +71,15 @@ impl Tables {
 
     fn try_build(&self, table_id: u64) -> Result<()> {
         let Some(build) = self.find_build(table_id)? else { return Ok(()) };
+        let _reindexing = build.base.reindexing.lock();
+        // It may have been built meanwhile.
+        self.build_now(table_id)
+    }
+
+    /// Builds or repairs an index, if it is not ready. The caller holds `reindexing` of its base
+    /// table.
+    pub(super) fn build_now(&self, table_id: u64) -> Result<()> {
+        let Some(build) = self.find_build(table_id)? else { return Ok(()) };
         let name = build.entries.name().to_string();
         let task = self.engine.begin_task(format!("Building index {name}"), String::new());
         let next_row = match &build.state {
@@ -86,9 +95,14 @@ impl Tables {
             true => IndexState::Ready,
             false => IndexState::Off(reasons.join("; ")),
         };
-        self.note_index_state(&build, &state)?;
+        self.note(&build, &state)?;
         tracing::info!(index = name, %state, "index built");
         Ok(())
+    }
+
+    fn note(&self, build: &Build, state: &IndexState) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.finish_index(&build.entries, &build.state, state)
     }
 
     /// Returns the index to build, if its base table is enabled.
@@ -150,7 +164,7 @@ impl Tables {
             // A build with rows that cannot be indexed begins anew after a restart, to name them.
             let is_build = matches!(state, IndexState::Building { .. }) && reasons.is_empty();
             if is_build && noted.elapsed() > NOTE_INTERVAL {
-                self.note_index_state(build, &IndexState::Building { next_row: next_row.clone() })?;
+                self.note(build, &IndexState::Building { next_row: next_row.clone() })?;
                 noted = Instant::now();
             }
         }
@@ -177,22 +191,6 @@ impl Tables {
             mend(base, kept, &rows, Mending::Sweep(&by_row))?;
             progress(checked);
         }
-    }
-
-    /// Records the state of an index, unless the index was dropped, or its state changed, since the
-    /// build began.
-    fn note_index_state(&self, build: &Build, state: &IndexState) -> Result<()> {
-        let _changing = self.changing.lock();
-        self.engine.check_open()?;
-        let Ok(table) = self.catalog.table(build.entries.name()) else { return Ok(()) };
-        let now = IndexState::of_table(table.descriptor())?;
-        let is_same = std::mem::discriminant(&now) == std::mem::discriminant(&build.state);
-        if table.id() != build.entries.id() || !is_same {
-            return Ok(());
-        }
-        // The entries must survive whenever this state does.
-        self.engine.sync_log()?;
-        self.set_index_state(&table, state)
     }
 }
 

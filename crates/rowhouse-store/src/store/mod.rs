@@ -21,3 +21,4 @@ mod workers;
 pub(crate) use handle::Background;
 pub use handle::Store;
 pub use indexes::IndexRead;
+pub(crate) use indexes::RepairingIndexes;

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use rowhouse_model::{
-    Append, Bytes, Condition, Delete, Durability, FamilyDescriptor, Increment, Mutation, Put, Row,
-    RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Append, Bytes, Cell, Condition, Delete, Durability, FamilyDescriptor, Increment, Mutation, Put,
+    Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Covered, ENTRY_FAMILY, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexState,
@@ -62,6 +62,7 @@ enum Step {
     Restore,
     Clone,
     Reopen,
+    Load(Vec<Mutation>),
 }
 
 fn at() -> impl Strategy<Value = Timestamp> {
@@ -172,7 +173,29 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Restore),
         1 => Just(Step::Clone),
         1 => Just(Step::Reopen),
+        3 => several().prop_map(Step::Load),
     ]
+}
+
+/// Loads the cells of puts and deletes as files.
+fn load(store: &Store, mutations: &[Mutation]) {
+    let mut rows: BTreeMap<Bytes, Vec<Cell>> = BTreeMap::new();
+    for mutation in mutations {
+        if matches!(mutation, Mutation::Put(_) | Mutation::Delete(_)) {
+            let now = Timestamp::from_millis(1005).unwrap();
+            let cells = mutation.cells().iter().map(|cell| match cell.timestamp().is_latest() {
+                true => cell.with_timestamp(now),
+                false => cell.clone(),
+            });
+            rows.entry(mutation.row().clone()).or_default().extend(cells);
+        }
+    }
+    for cells in rows.values_mut() {
+        cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
+        cells.dedup_by(|a, b| a.key() == b.key());
+    }
+    let mut rows = rows.into_values();
+    store.load_rows(&name("t"), || Ok(rows.next())).unwrap();
 }
 
 struct History {
@@ -337,6 +360,7 @@ impl History {
                 let _ = store.clone_snapshot("s", &name("u"));
             }
             Step::Reopen => self.open(),
+            Step::Load(mutations) => load(&store, mutations),
         }
     }
 

@@ -2,7 +2,9 @@
 //! that it must have, and an entry that claims to be certain is one that its row has.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -62,6 +64,7 @@ enum Step {
     Restore,
     Clone,
     Reopen,
+    Kill,
     Load(Vec<Mutation>),
 }
 
@@ -173,6 +176,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Restore),
         1 => Just(Step::Clone),
         1 => Just(Step::Reopen),
+        2 => Just(Step::Kill),
         3 => several().prop_map(Step::Load),
     ]
 }
@@ -205,6 +209,24 @@ struct History {
     points: Vec<Arc<ReadPoint>>,
 }
 
+/// Returns a directory, in memory where there is such: histories sync often.
+fn temporary() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            fs::create_dir(&to).unwrap();
+            copy_dir(&entry.path(), &to);
+        } else if entry.file_name() != "LOCK" {
+            // A background thread may remove a file meanwhile.
+            let _ = fs::copy(entry.path(), to);
+        }
+    }
+}
+
 fn name(name: &str) -> TableName {
     TableName::parse(name).unwrap()
 }
@@ -228,8 +250,7 @@ fn declared(versions: u32, ttl: Option<u32>, keep: Option<&str>) -> TableDescrip
 
 impl History {
     fn new(keep: Option<&str>) -> Self {
-        // In memory, where there is such a directory: histories sync often.
-        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let dir = temporary();
         let clock = SetClock(Arc::new(AtomicI64::new(1000)));
         let mut history = Self { dir, clock, store: None, points: Vec::new() };
         history.open();
@@ -246,6 +267,16 @@ impl History {
         let settings = Settings { compaction, ..Settings::default() };
         let builder = Store::builder(self.dir.path()).settings(settings);
         self.store = Some(builder.with_clock(self.clock.clone()).open().unwrap());
+    }
+
+    /// Opens what the directory holds now, as after the end of the process.
+    fn kill(&mut self) {
+        let copy = temporary();
+        copy_dir(self.dir.path(), copy.path());
+        self.points.clear();
+        self.store.take().unwrap().close().unwrap();
+        self.dir = copy;
+        self.open();
     }
 
     fn store(&self) -> &Store {
@@ -360,6 +391,7 @@ impl History {
                 let _ = store.clone_snapshot("s", &name("u"));
             }
             Step::Reopen => self.open(),
+            Step::Kill => self.kill(),
             Step::Load(mutations) => load(&store, mutations),
         }
     }

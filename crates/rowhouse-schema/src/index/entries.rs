@@ -206,9 +206,9 @@ impl Declaration {
         let mut fields = Vec::new();
         for cell in cells.cells().filter(|cell| cell.family() == column.family()) {
             let qualifier = cell.qualifier();
-            let is_own = qualifier.starts_with(column.lead())
-                && columns.single(column.family(), qualifier).is_none();
-            if !is_own || template.decode_into(qualifier, &mut fields).is_err() {
+            if !qualifier.starts_with(column.lead())
+                || template.decode_into(qualifier, &mut fields).is_err()
+            {
                 continue;
             }
             for (source, own) in self.sources.iter().zip(&mut values.own) {

@@ -265,6 +265,24 @@ impl Index {
     }
 }
 
+impl Declaration {
+    /// The columns whose declarations decide the entries.
+    fn used_columns(&self) -> impl Iterator<Item = &Column> {
+        let columns = self.columns.as_ref().map_or(&[][..], ColumnSchema::columns);
+        let is_used = move |(at, column): &(usize, &Column)| {
+            let by_source = |source: &Source| match source {
+                Source::Row | Source::Key(_) => false,
+                Source::Column(used) | Source::Qualifier { column: used, .. } => used == at,
+            };
+            let mut conditions = self.rows.iter().flat_map(RowConditions::columns);
+            self.sources.iter().any(by_source)
+                || self.covered.iter().any(|name| name == column.name())
+                || conditions.any(|other| other.name() == column.name())
+        };
+        columns.iter().enumerate().filter(is_used).map(|(_, column)| column)
+    }
+}
+
 impl IndexKind {
     const ALL: [Self; 3] = [Self::Table, Self::Memory, Self::Row];
 
@@ -285,7 +303,7 @@ impl fmt::Display for IndexKind {
 }
 
 impl PartialEq for IndexSchema {
-    /// Compares the declarations and the templates of the entries.
+    /// Compares index by index.
     fn eq(&self, other: &Self) -> bool {
         self.indexes() == other.indexes()
     }
@@ -307,9 +325,14 @@ impl fmt::Debug for IndexSchema {
 }
 
 impl PartialEq for Index {
+    /// Compares all that decides entries: the declaration, the key, and the declarations of the
+    /// columns that the index uses. Equal indexes have equal entries.
     fn eq(&self, other: &Self) -> bool {
         let (one, other) = (&self.declaration, &other.declaration);
-        one.text == other.text && one.full == other.full
+        one.text == other.text
+            && one.full == other.full
+            && one.key == other.key
+            && one.used_columns().eq(other.used_columns())
     }
 }
 

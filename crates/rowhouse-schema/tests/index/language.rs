@@ -611,3 +611,20 @@ fn a_mistake_is_pointed_at() {
             ^"#]],
     );
 }
+
+#[test]
+fn indexes_are_equal_if_their_entries_are() {
+    let parse = |key: &str, columns: &str, text: &str| {
+        let (key, columns) = (KeySchema::parse(key), ColumnSchema::parse(columns));
+        IndexSchema::parse(text, Some(&key.unwrap()), Some(&columns.unwrap())).unwrap()
+    };
+    let text = "i [s] covers t where n > 1; j [q.v]";
+    let columns = "d:s s string; d:t t u8; d:n n u8; q:[v u8] q u8; d:o other u8";
+    let one = parse("[k string]", columns, text);
+    assert_eq!(one, parse("[k string]", &columns.replace("; d:o other u8", ""), text));
+    for (old, new) in [("d:s", "d:x"), ("t u8", "t u16"), ("n u8", "n i8"), ("[v u8]", "[v u16]")] {
+        assert_ne!(one, parse("[k string]", &columns.replace(old, new), text), "{old}");
+    }
+    assert_ne!(one, parse("[k text]", columns, text));
+    assert_ne!(one, parse("[k string]", columns, "i [s] covers t; j [q.v]"));
+}

@@ -1,13 +1,13 @@
 //! Indexes: templates over the rows of a table, whose keys are kept in a table of their own.
 //!
-//! [`parse`] parses declarations, [`full_form`] derives the template of the entries from one,
-//! [`entries`] turns a row into entries and an entry back into the key of its row, [`header`] is
-//! the value that an entry stores beside its covered columns, and [`plan`] reads an index for a
-//! query.
+//! [`parse`] parses declarations, [`names`] resolves the names in them, and [`full_form`] derives
+//! the template of the entries. [`entries`] turns a row into entries and an entry back into the key
+//! of its row, [`header`] is the value of an entry, and [`plan`] reads an index for a query.
 
 mod entries;
 mod full_form;
 mod header;
+mod names;
 mod parse;
 mod plan;
 mod table;
@@ -27,7 +27,8 @@ pub use header::EntryHeader;
 pub use plan::{IndexPlan, WhyNot};
 pub use table::{ENTRY_FAMILY, IndexOf};
 
-use full_form::{KeySource, Source};
+use full_form::KeySource;
+use names::Source;
 
 /// The table attribute that holds the declarations of its indexes.
 pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";

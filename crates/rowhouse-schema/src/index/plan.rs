@@ -7,7 +7,7 @@ use std::fmt;
 
 use rowhouse_model::{Columns, Error, Row, RowRange};
 
-use super::full_form::Source;
+use super::names::Source;
 use super::{Declaration, Entry, Index};
 use crate::columns::{CellMismatch, Column, ColumnSchema};
 use crate::encode::Body;
@@ -88,7 +88,9 @@ impl Index {
         wanted: &Columns,
     ) -> Result<IndexPlan, WhyNot> {
         let index = &*self.declaration;
-        if index.key.as_ref() != Some(key) || index.columns.as_ref() != Some(columns) {
+        let declared = index.columns.as_ref();
+        let is_same = declared.map_or(columns.columns().is_empty(), |own| own == columns);
+        if index.key.as_ref() != Some(key) || !is_same {
             return Err(WhyNot::new("it is declared for another key or other columns".to_owned()));
         }
         let query = RowConditions::new(key, Some(columns), predicate, zone)?;

@@ -532,16 +532,16 @@ fn a_mistake_is_pointed_at() {
     check(
         "a [bucket 8][sender] unique",
         expect![[r#"
-        InvalidRequest: `bucket 8` differs between rows with equal declared fields; compute it of declared fields: offset=2
-          a [bucket 8][sender] unique
-            ^"#]],
+            InvalidRequest: `bucket 8` differs between rows with equal declared fields; compute it of declared fields, held whole: offset=2
+              a [bucket 8][sender] unique
+                ^"#]],
     );
     check(
         "a [bucket 8 of user][sender] unique",
         expect![[r#"
-        InvalidRequest: `bucket 8 of user` differs between rows with equal declared fields; compute it of declared fields: offset=2
-          a [bucket 8 of user][sender] unique
-            ^"#]],
+            InvalidRequest: `bucket 8 of user` differs between rows with equal declared fields; compute it of declared fields, held whole: offset=2
+              a [bucket 8 of user][sender] unique
+                ^"#]],
     );
     check(
         "abc",
@@ -601,6 +601,14 @@ fn a_mistake_is_pointed_at() {
         InvalidRequest: keys hold only a part of `user`, a hash or a step; an index needs the value, as a column has it: offset=3
           a [user]
              ^"#]],
+    );
+    check_with(
+        "[a tuple.string][b tuple.int]",
+        "a [a] unique",
+        expect![[r#"
+        InvalidRequest: `a tuple.string` has no end of its own, so equal values cannot be found; put a literal such as _ after it: offset=2
+          a [a] unique
+            ^"#]],
     );
     check_with(
         "[n u32]",

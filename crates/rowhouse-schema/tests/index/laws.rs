@@ -64,7 +64,7 @@ fn meets_condition(case: &Case, row: &[u8], cells: &Row) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn declarations_print_what_they_parse(case in cases()) {

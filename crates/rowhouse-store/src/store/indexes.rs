@@ -235,10 +235,8 @@ impl Store {
     ) -> Result<IndexChange> {
         let old = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
         let new = declared_indexes(altered)?;
-        let is_kept = |index: &Index| {
-            old.iter().any(|old| old.has_entries_of(index))
-                && rows_stay(index, table.descriptor(), altered)
-        };
+        let is_kept =
+            |index: &Index| old.contains(index) && rows_stay(index, table.descriptor(), altered);
         let mut dropped = Vec::new();
         for index in old.iter().filter(|old| !new.iter().any(|new| new == *old && is_kept(new))) {
             dropped.push(self.inner.tables.catalog.table(&index.table_name(table.name())?)?);

@@ -615,12 +615,6 @@ impl Region {
         }
     }
 
-    /// Reads a row of this region as it was at `sequence`; `None` if flushes or compactions have
-    /// dropped cells visible then. Does not count the read.
-    pub(crate) fn read_row_if_as_of(&self, get: &Get, sequence: u64) -> Result<Option<Row>> {
-        read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)
-    }
-
     /// Reads a row of this region with cells that are about to be committed, for a get without a
     /// filter or limits. Does not count the read.
     pub(crate) fn read_row_pending(&self, get: &Get, pending: &Pending) -> Result<Row> {

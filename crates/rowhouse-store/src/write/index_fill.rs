@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Durability, Error, ErrorKind, Get, Result, Row};
+use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result, Row};
 
 use super::apply::{admit_unlocked, lock};
 use super::commit;
@@ -15,7 +15,7 @@ use super::observe::{LockId, RowToLock, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
-use crate::read::TimedRow;
+use crate::read::{RowVersion, TimedRow};
 use crate::region::Region;
 use crate::table::Table;
 use crate::wait_mode::WaitMode;
@@ -85,12 +85,13 @@ fn mend_in_region(
         let mut removed = 0;
         for row in rows {
             let get = get(row, kept)?;
-            let now = |millis| region.read_row_at_time(&get, None, millis);
+            let now = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
             let indexes = std::slice::from_ref(kept);
             match mending {
                 Mending::Fill => keeper.change(region, row, indexes, |_| Ok(no_row()), now)?,
                 Mending::Since(sequence) => {
-                    let before = |_| before(region, &get, sequence);
+                    let version = RowVersion::AsOf(sequence);
+                    let before = |millis| region.read_row_at_time(&get, version, millis);
                     keeper.change(region, row, indexes, before, now)?;
                 }
                 Mending::Sweep(keys) => {
@@ -138,16 +139,4 @@ fn get(row: &Bytes, kept: &KeptIndex) -> Result<Get> {
 
 fn no_row() -> TimedRow {
     TimedRow { row: Row::default(), until_millis: i64::MAX }
-}
-
-/// Returns a row as it was at a sequence number. Only its newest state counts: entries that it
-/// would have had later are removed when they expire.
-fn before(region: &Region, get: &Get, sequence: u64) -> Result<TimedRow> {
-    match region.read_row_if_as_of(get, sequence)? {
-        Some(row) => Ok(TimedRow { row, until_millis: i64::MAX }),
-        None => Err(Error::new(
-            ErrorKind::UnknownScanner,
-            format!("a row cannot be read any more as it was: sequence={sequence}"),
-        )),
-    }
 }

@@ -444,12 +444,7 @@ impl Region {
         if self.engine.observers.observe(&self.info.table) {
             self.set_steady(|_| true);
         } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
-            let decides = |family: &FamilyStore| {
-                let mut indexes = indexes.indexes().iter();
-                family.is_steady()
-                    || indexes.any(|index| index.columns().selects_family(family.name()))
-            };
-            self.set_steady(decides);
+            self.set_steady(|it| it.is_steady() || indexes.are_decided_by(it.name()));
         }
     }
 

@@ -200,6 +200,11 @@ impl IndexSchema {
         &self.declared.indexes
     }
 
+    /// Returns whether cells of a family decide entries of any of the indexes.
+    pub fn are_decided_by(&self, family: &[u8]) -> bool {
+        self.indexes().iter().any(|index| index.columns().selects_family(family))
+    }
+
     /// Checks that the table has the families of all columns of the indexes.
     ///
     /// # Errors

@@ -323,14 +323,14 @@ pub(super) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
 pub(super) fn declared_indexes(table: &TableDescriptor) -> Result<Vec<Index>> {
     let Some(schema) = IndexSchema::of_table(table)? else { return Ok(Vec::new()) };
     schema.check_families(table)?;
-    for index in schema.indexes().iter().filter(|index| index.kind() != IndexKind::Table) {
-        return Err(Error::unsupported(format!(
+    match schema.indexes().iter().find(|index| index.kind() != IndexKind::Table) {
+        None => Ok(schema.indexes().to_vec()),
+        Some(index) => Err(Error::unsupported(format!(
             "indexes of kind {} are not supported yet: index={}",
             index.kind(),
             index.name()
-        )));
+        ))),
     }
-    Ok(schema.indexes().to_vec())
 }
 
 /// Whether rows show the same cells after an alteration, of those that decide an index's entries.

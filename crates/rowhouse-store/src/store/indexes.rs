@@ -280,7 +280,7 @@ impl Tables {
     }
 
     /// Sets the state of an index. The caller prevents changes of tables meanwhile.
-    fn set_index_state(&self, table: &Table, state: &IndexState) -> Result<()> {
+    pub(super) fn set_index_state(&self, table: &Table, state: &IndexState) -> Result<()> {
         let descriptor = with_state(table, state);
         let Some(edit) = altered(table, &descriptor) else { return Ok(()) };
         self.engine.manifest.append(&Edit::new(edit))?;
@@ -343,6 +343,6 @@ fn rows_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> boo
     retention(old) == retention(new)
 }
 
-fn no_indexes(table: &TableName) -> Error {
+pub(super) fn no_indexes(table: &TableName) -> Error {
     Error::invalid(format!("table {table} declares no indexes"))
 }

@@ -8,6 +8,7 @@ mod close;
 mod closed_regions;
 mod handle;
 mod index_build;
+mod index_check;
 mod indexes;
 mod namespaces;
 mod quota;
@@ -20,5 +21,6 @@ mod workers;
 
 pub(crate) use handle::Background;
 pub use handle::Store;
+pub use index_check::IndexReport;
 pub use indexes::IndexRead;
 pub(crate) use indexes::RepairingIndexes;

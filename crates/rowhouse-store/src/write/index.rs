@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Columns, Error, ErrorKind, Get, Key, Result, RowRange, Scan, Timestamp,
-    escape, tags_with_ttl,
+    Bytes, Cell, CellKind, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan,
+    Timestamp, escape, tags_with_ttl,
 };
 use rowhouse_schema::{Covered, EntryHeader, Index};
 
@@ -76,8 +76,8 @@ fn get(row: &[u8], table: &IndexedTable) -> Result<Get> {
 
 /// An entry that a row has at some time from now on.
 #[derive(Clone, Debug, PartialEq)]
-struct TimedEntry {
-    key: Bytes,
+pub(super) struct TimedEntry {
+    pub(super) key: Bytes,
     covered: Vec<Option<Covered>>,
     /// The last millisecond up to which the row is certain to have it with these covered cells; -1
     /// if it has it only later.
@@ -88,8 +88,24 @@ struct TimedEntry {
     is_unbroken: bool,
 }
 
+impl TimedEntry {
+    /// Whether the row of an index table holds the entry with its covered cells.
+    pub(super) fn is_stored_as(&self, kept: &KeptIndex, stored: &Row) -> Result<bool> {
+        let Some(header) = stored.value(FAMILY, b"") else { return Ok(false) };
+        let header = EntryHeader::decode(&header)?;
+        let mut covered = kept.index.covers().iter().zip(&header.timestamps).zip(&self.covered);
+        Ok(covered.all(|((name, timestamp), covered)| match covered {
+            None => timestamp.is_none(),
+            Some(covered) => {
+                *timestamp == Some(covered.timestamp)
+                    && stored.value(FAMILY, name).as_ref() == Some(&covered.value)
+            }
+        }))
+    }
+}
+
 /// The entries of a row from a time on, for each index.
-fn timed_entries(
+pub(super) fn timed_entries(
     indexes: &[KeptIndex],
     row: &[u8],
     mut now: i64,

@@ -357,7 +357,7 @@ impl History {
                 self.points.clear();
             }
             Step::DropIndexes => {
-                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"))
+                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"));
             }
             Step::AddIndexes => self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, INDEXES)),
             Step::ChangeFamily(versions, ttl) => self.alter(|table| {

@@ -359,12 +359,13 @@ impl<'a> Batch<'a> {
     /// Commits the collected cells, with those that observers and indexes add. If these are of rows
     /// that are not locked, commits nothing and leaves the rows in `rows_to_lock`.
     pub(super) fn write(&mut self) -> Result<()> {
+        // The record borrows what is added to it.
+        let (additions, entries);
         let mut record = std::mem::take(&mut self.record);
         let mut regions = std::mem::take(&mut self.regions);
         let engine = self.region.engine();
         let Some(watched) = Watched::of(engine) else { return self.commit(record, &regions) };
         let _steady = observe::hold_steady(&regions);
-        let (additions, entries);
         match watched.ask(&record, &regions, &self.rows)? {
             Observed::Nothing => additions = Vec::new(),
             Observed::Additions(found) => additions = found,

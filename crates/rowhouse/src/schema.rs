@@ -23,5 +23,6 @@ pub use rowhouse_model::{
 };
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, FamilySize, Finding,
-    KEY_ATTRIBUTE, NamedCell, Rule, check_table,
+    INDEXES_ATTRIBUTE, Index, IndexKind, IndexOf, IndexSchema, IndexState, KEY_ATTRIBUTE,
+    NamedCell, Rule, check_table,
 };

@@ -35,7 +35,7 @@ mod row;
 mod rows;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
-use rowhouse_schema::{Index, IndexState, KeySchema, TimeZone};
+use rowhouse_schema::{Index, IndexSchema, IndexState, KeySchema, TimeZone};
 
 pub use choose::{Access, AccessPath};
 pub use row::QueryRow;
@@ -430,7 +430,15 @@ impl<'t> Query<'t> {
     /// # Errors
     /// As [`Query::rows`].
     pub async fn explain_access(&self) -> Result<Access> {
-        self.access(self.explain()?, self.rows_max()).await
+        let (plan, backend) = (self.explain()?, self.table.backend());
+        if matches!(self.by, By::Any) && !backend.has_read_points() {
+            let indexes = backend.indexes(self.table.name()).await?;
+            let why = "a cluster is read by an index only if the query names it";
+            let names = indexes.iter().flat_map(IndexSchema::indexes).map(Index::name);
+            let why_not = names.map(|name| (name.to_owned(), why.to_owned()));
+            return Ok(Access::by_key(plan, why_not.collect()));
+        }
+        self.access(plan, self.rows_max()).await
     }
 
     /// The number of rows to read.

@@ -17,6 +17,7 @@
 //! # Ok::<(), rowhouse::Error>(())
 //! ```
 
+pub use crate::spec::with_indexes;
 pub use rowhouse_model::{
     BloomKind, Compression, Coprocessor, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells,
     SplitPolicy, SplitRestriction, TableDescriptor, TableName,

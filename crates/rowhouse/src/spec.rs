@@ -331,8 +331,24 @@ impl TableSpec {
     }
 }
 
-/// Returns a table with these declarations of indexes instead of its own.
-pub(crate) fn with_indexes(mut table: TableDescriptor, text: &str) -> Result<TableDescriptor> {
+/// Returns a table with these declarations of indexes instead of its own, for
+/// [`Admin::alter_table`](crate::admin::Admin::alter_table); an empty text has none.
+///
+/// ```
+/// use rowhouse::schema::with_indexes;
+///
+/// // How do several things change at once?
+/// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+/// let alter = |mail: &rowhouse::schema::TableDescriptor| {
+///     with_indexes(mail.clone().attribute("OWNER", "eve"), "by_sender [sender]")
+/// };
+/// database.admin().alter_table("mail", alter).await
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`IndexSchema::parse`].
+pub fn with_indexes(mut table: TableDescriptor, text: &str) -> Result<TableDescriptor> {
     let (key, columns) = (KeySchema::of_table(&table)?, ColumnSchema::of_table(&table)?);
     let indexes = IndexSchema::parse(text, key.as_ref(), columns.as_ref())?;
     if indexes.indexes().is_empty() {

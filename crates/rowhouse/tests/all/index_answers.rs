@@ -191,7 +191,14 @@ fn assert_same(found: &[QueryRow], expected: &[QueryRow], why: &str) {
     let keys = |rows: &[QueryRow]| -> Vec<_> { rows.iter().map(ToString::to_string).collect() };
     assert_eq!(keys(found), keys(expected), "{why}");
     for (found, expected) in found.iter().zip(expected) {
-        assert_eq!(found.row(), expected.row(), "{why}");
+        // Cells that an entry covers have neither sequence number nor tags.
+        let cells = |row: &QueryRow| -> Vec<_> {
+            let cells = row.row().cells();
+            let cells =
+                cells.map(|cell| (cell.family(), cell.qualifier(), cell.timestamp(), cell.value()));
+            cells.map(|cell| format!("{cell:?}")).collect()
+        };
+        assert_eq!(cells(found), cells(expected), "{why}");
         assert_eq!(found.values().ok(), expected.values().ok(), "{why}");
     }
 }
@@ -265,7 +272,7 @@ async fn history(database: Database, seed: u64, rounds: usize) -> usize {
 
 /// The number of histories; `INDEX_ANSWERS` sets another.
 fn histories() -> u64 {
-    std::env::var("INDEX_ANSWERS").map_or(8, |histories| histories.parse().unwrap())
+    std::env::var("INDEX_ANSWERS").map_or(4, |histories| histories.parse().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -74,26 +74,24 @@ pub struct WhyNot {
 
 impl Index {
     /// Plans a query by this index, for the columns `wanted` of each row. `key` and `columns` are
-    /// those of the table.
+    /// those of the table, which may declare no columns.
     ///
     /// # Errors
     /// Says why the index cannot serve the query: a row that the query returns could be without an
     /// entry, or the query itself is invalid.
-    pub fn plan(
+    pub fn plan<'c>(
         &self,
         key: &KeySchema,
-        columns: &ColumnSchema,
+        columns: impl Into<Option<&'c ColumnSchema>>,
         predicate: &Predicate,
         zone: &TimeZone,
         wanted: &Columns,
     ) -> Result<IndexPlan, WhyNot> {
-        let index = &*self.declaration;
-        let declared = index.columns.as_ref();
-        let is_same = declared.map_or(columns.columns().is_empty(), |own| own == columns);
-        if index.key.as_ref() != Some(key) || !is_same {
+        let (index, columns) = (&*self.declaration, columns.into());
+        if index.key.as_ref() != Some(key) || index.columns.as_ref() != columns {
             return Err(WhyNot::new("it is declared for another key or other columns".to_owned()));
         }
-        let query = RowConditions::new(key, Some(columns), predicate, zone)?;
+        let query = RowConditions::new(key, columns, predicate, zone)?;
         if let Some(condition) = index.rows.as_ref().and_then(|rows| query.first_not_implied(rows))
         {
             return Err(WhyNot::new(format!(
@@ -107,7 +105,7 @@ impl Index {
         let bound = RowConditions::new(&index.full, None, &of_entries, zone)?;
         let in_key_order =
             plan.order().sequence() == RowSequence::AsRead && index.is_in_key_order(key, &bound);
-        let rows = key.plan_with_columns(columns, predicate, zone)?;
+        let rows = Plan::new(key, columns, predicate, zone)?;
         Ok(IndexPlan { index: self.clone(), plan, rows, undecided, in_key_order })
     }
 }
@@ -196,12 +194,12 @@ impl Declaration {
     fn check_values(
         &self,
         key: &KeySchema,
-        columns: &ColumnSchema,
+        columns: Option<&ColumnSchema>,
         query: &RowConditions,
         wanted: &Columns,
     ) -> Result<(), WhyNot> {
         for (slot, source) in self.sources.iter().enumerate() {
-            if let Source::Qualifier { column, .. } = source {
+            if let (Source::Qualifier { column, .. }, Some(columns)) = (source, columns) {
                 check_cells(&columns.columns()[*column], columns, query, wanted)?;
             }
             let field = &self.full.fields()[slot];
@@ -211,7 +209,8 @@ impl Declaration {
                 Source::Key(at) => !key.fields()[*at].is_nullable() || query.needs_value(*at),
                 Source::Column(at) => query.needs_value_of_column(*at),
                 Source::Qualifier { column, slot } => {
-                    let template = columns.columns()[*column].template();
+                    let template =
+                        columns.and_then(|columns| columns.columns()[*column].template());
                     let is_null = template.is_some_and(|of| of.fields()[*slot].is_nullable());
                     !is_null || query.needs_value_of_qualifier(*column, *slot)
                 }

@@ -25,8 +25,8 @@ use crate::layout::file_path;
 use crate::manifest::Assignment;
 use crate::newest::Current;
 use crate::read::{
-    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column,
-    read_row, read_row_as_of, read_row_at_once, read_row_pending,
+    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, RowSelection, Rows, explain_cell,
+    only_column, read_row, read_row_as_of, read_row_at_once, read_row_pending,
 };
 use crate::wait_mode::NonBlocking;
 
@@ -291,7 +291,7 @@ impl Region {
     /// As [`Region::scan`].
     pub fn scan_as_of(&self, scan: &Scan, sequence: u64) -> Result<RegionScanner> {
         let sequence = Some(sequence).filter(|&sequence| sequence > 0);
-        self.open_scan_as_of(scan, None, sequence)
+        self.open_selected(scan, None, None, sequence)
     }
 
     /// Opens a scan at `point`, or at the current read point.
@@ -300,26 +300,34 @@ impl Region {
         scan: &Scan,
         point: Option<&ReadPoint>,
     ) -> Result<RegionScanner> {
-        self.open_scan_as_of(scan, point, None)
+        self.open_selected(scan, None, point, None)
     }
 
-    fn open_scan_as_of(
+    /// Opens a scan of all rows, or of those that are selected, at `point`, at the sequence `as_of`,
+    /// or at the current read point.
+    pub(crate) fn open_selected(
         &self,
         scan: &Scan,
+        selection: Option<RowSelection>,
         point: Option<&ReadPoint>,
         as_of: Option<u64>,
     ) -> Result<RegionScanner> {
         self.check_readable(point)?;
         self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
+        let conditions = selection.as_ref().and_then(RowSelection::columns).unwrap_or_default();
+        self.check_families(conditions.families().map(|(family, _)| &family[..]))?;
         self.check_families(scan.family_time_ranges.keys().map(|family| &family[..]))?;
         if scan.raw && !scan.columns.has_whole_families() {
             return Err(Error::invalid("Cannot specify any column for a raw scan"));
         }
-        let range = scan.range.intersect(&self.info.range);
+        let mut range = scan.range.intersect(&self.info.range);
+        if let Some(selection) = &selection {
+            range = range.intersect(&selection.hull());
+        }
         let rows = Rows::Range(&range);
         let context = &self.engine.read_context();
         let opening = Opening { context, families: self.families(), rows, point, as_of };
-        RegionScanner::open(&opening, scan, &self.reads)
+        RegionScanner::open(&opening, scan, selection, &self.reads)
     }
 
     /// Flushes the memstores of all families to files.

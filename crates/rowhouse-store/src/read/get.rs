@@ -268,5 +268,5 @@ fn filtered_scanner(
         ..Scan::all()
     };
     let opening = Opening { context, families, rows: Rows::One(get.row()), point, as_of: None };
-    ScanCursor::open(&opening, &scan)
+    ScanCursor::open(&opening, &scan, None)
 }

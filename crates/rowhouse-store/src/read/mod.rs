@@ -16,6 +16,7 @@ mod row;
 mod rules;
 mod scan;
 mod scanner;
+mod select;
 mod visible;
 
 pub(crate) use context::ReadContext;
@@ -35,4 +36,5 @@ pub(crate) use rules::Rules;
 pub(crate) use scan::Opening;
 pub use scan::{ScanLimits, ScanProgress, Scanned};
 pub use scanner::RegionScanner;
+pub(crate) use select::{RowSelection, condition_columns};
 pub(crate) use visible::{Fate, Verdict, Visible};

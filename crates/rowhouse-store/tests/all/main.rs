@@ -23,6 +23,7 @@ mod markers_in_puts;
 mod observers;
 mod open_scanners;
 mod out_of_time;
+mod queried_scans;
 mod reader_memory;
 mod recovery;
 mod regions;

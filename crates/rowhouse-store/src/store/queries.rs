@@ -180,7 +180,7 @@ impl Store {
         let Ok(Some(read)) = self.index_read_point(query.table.name(), index.name()) else {
             return Ok(None);
         };
-        let is_same = |now: &Index| now.name() == index.name() && now.has_entries_of(index);
+        let is_same = |now: &Index| now == index;
         let now = read.table.indexes()?.map_or(&[][..], IndexSchema::indexes);
         if read.table.id() != query.table.id() || !now.iter().any(is_same) {
             return Ok(None);

@@ -59,6 +59,12 @@ impl CellKind {
     pub fn is_delete(self) -> bool {
         self != Self::Put
     }
+
+    /// Returns whether the cell is a delete marker of single versions. It covers the cells at its
+    /// timestamp; the other markers cover older ones as well.
+    pub fn is_version_delete(self) -> bool {
+        matches!(self, Self::DeleteVersion | Self::DeleteFamilyVersion)
+    }
 }
 
 /// The position of a cell in the cell order, without value and sequence. `kind` is a plain code

@@ -90,10 +90,11 @@ impl Scanner {
         }
     }
 
-    /// Returns whether a scan has neither filter nor batch and asks for few bytes in one answer. A
-    /// batch is excluded because a pause could cut it short.
+    /// Returns whether a scan has neither filter nor query nor batch and asks for few bytes in one
+    /// answer. A batch is excluded because a pause could cut it short.
     pub(crate) fn is_short_of(scan: &OpenScan) -> bool {
         scan.scan.filter.is_none()
+            && scan.query.is_none()
             && scan.scan.batch.is_none()
             && scan.result_bytes_max.is_some_and(|bytes| bytes <= SHORT_SCAN_BYTES)
     }
@@ -410,6 +411,7 @@ mod tests {
             result_bytes_max: None,
             allow_partial_results: false,
             wants_cursor: false,
+            query: None,
         };
         put_all("old");
         let scanner = region.scan(&Scan::all()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use rowhouse_model::{CellKind, CellRef, Key, Result, RowBuilder};
+use rowhouse_model::{CellRef, Key, Result, RowBuilder};
 
 /// A forward cursor over sorted cells: of one file, or of several merged files and memstores.
 pub(crate) trait Cells {
@@ -47,11 +47,4 @@ pub(crate) trait Cells {
     fn pass_columns(&mut self, _qualifier: Option<&[u8]>, _cells_max: usize) -> (usize, usize) {
         (0, 0)
     }
-}
-
-/// Whether a cell of this kind deletes single versions, rather than all older ones, and so can
-/// uncover a version that was surplus.
-#[inline]
-pub(crate) fn is_version_marker(kind: u8) -> bool {
-    kind == CellKind::DeleteVersion.code() || kind == CellKind::DeleteFamilyVersion.code()
 }

@@ -149,10 +149,11 @@ impl TimestampSource {
         }
     }
 
-    /// Raises later timestamps to at least all those issued ahead of the clock, because the
-    /// timestamps of rows are about to be forgotten.
+    /// Raises later timestamps above all those of deletes, and those issued ahead of the clock,
+    /// because the timestamps of rows are about to be forgotten.
     pub(crate) fn catch_up(&self) {
-        self.last.fetch_max(self.ahead.load(Ordering::Relaxed), Ordering::Relaxed);
+        let after = self.ahead.load(Ordering::Relaxed).saturating_add(1);
+        self.last.fetch_max(after, Ordering::Relaxed);
     }
 
     /// Returns a timestamp later than all issued ones.
@@ -183,7 +184,8 @@ impl TimestampSource {
     pub(crate) fn compare_with_stored(&self, newest_millis: i64) {
         let now = self.clock.now_millis();
         let bound = now.saturating_add(AHEAD_MILLIS_MAX);
-        self.last.fetch_max(newest_millis.min(bound), Ordering::Relaxed);
+        // A put at the timestamp of a delete would be hidden.
+        self.last.fetch_max(newest_millis.min(bound).saturating_add(1), Ordering::Relaxed);
         if newest_millis > bound {
             tracing::warn!(
                 clock_millis = now,
@@ -244,7 +246,7 @@ mod tests {
         );
         assert_eq!(source.issue_last().as_millis(), at + 1);
         source.catch_up();
-        assert_eq!(source.issue_put(TimestampFloor::NOTHING).as_millis(), at);
+        assert_eq!(source.issue_put(TimestampFloor::NOTHING).as_millis(), at + 1);
     }
 
     #[test]
@@ -263,12 +265,12 @@ mod tests {
     fn a_store_that_is_opened_at_once_goes_on_after_what_was_given_ahead_of_the_clock() {
         let source = TimestampSource::new(Arc::new(StandsStill));
         source.compare_with_stored(1000 + AHEAD_MILLIS_MAX);
-        assert_eq!(source.issue().as_millis(), 1000 + AHEAD_MILLIS_MAX);
+        assert_eq!(source.issue().as_millis(), 1001 + AHEAD_MILLIS_MAX);
         let source = TimestampSource::new(Arc::new(StandsStill));
         source.compare_with_stored(1_000_000);
         assert_eq!(
             source.issue().as_millis(),
-            1000 + AHEAD_MILLIS_MAX,
+            1001 + AHEAD_MILLIS_MAX,
             "that was chosen by somebody"
         );
         let source = TimestampSource::new(Arc::new(StandsStill));

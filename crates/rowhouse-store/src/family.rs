@@ -15,7 +15,7 @@ use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRa
 
 use running::Running;
 use steady::Steady;
-pub(crate) use steady::{DropLimits, Inputs, SteadyGuard};
+pub(crate) use steady::{DropLimits, Inputs, LoadGuard, SteadyGuard};
 
 use crate::background::{Queue, Work};
 use crate::block_cache::Caching;

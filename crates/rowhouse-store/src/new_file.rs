@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rowhouse_format::hfile::{Finish, Writer, WriterOptions};
 use rowhouse_model::{CellRef, Compression, Error, Result};
 
-use crate::cells::is_version_marker;
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -83,7 +82,7 @@ impl<'a> NewFile<'a> {
         if let Some((row, len)) = self.rows.count(cell, self.family.row_limit()) {
             self.family.log_oversized_row(&row, len);
         }
-        self.version_markers += u64::from(is_version_marker(cell.key.kind));
+        self.version_markers += u64::from(cell.kind().is_version_delete());
         self.writer.as_mut().expect("the writer is there until finish").append(cell)
     }
 

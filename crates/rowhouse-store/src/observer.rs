@@ -15,9 +15,11 @@ use rowhouse_model::{Bytes, Columns, Mutation, Result, Row, TableName};
 /// mutations of the record change it, and holds the row's lock meanwhile. It calls it again if the
 /// commit is attempted again, and a commit may still fail after the call: the function must have no
 /// effects of its own. It may read, but not write, the store: it adds mutations to the record
-/// instead.
+/// instead. Nor may it flush or compact the table: that waits until the change is committed.
 ///
-/// Cells that expire are not reported: they are gone without a write. Nor are changes that do not
+/// A row of an observed table changes only by writes and where cells expire: flushes and
+/// compactions keep the cells that a later delete or expiry would uncover. Cells that expire are
+/// not reported: they are gone without a write. Nor are changes that do not
 /// go row by row, such as bulk loads; [`Observer::table_changes`] reports those.
 pub trait Observer: Send + Sync {
     /// Returns the columns that [`RowChange::before`] and [`RowChange::after`] contain. A change

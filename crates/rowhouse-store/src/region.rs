@@ -25,8 +25,8 @@ use crate::layout::file_path;
 use crate::manifest::Assignment;
 use crate::newest::Current;
 use crate::read::{
-    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, Rows, explain_cell, only_column,
-    read_row, read_row_as_of, read_row_at_once, read_row_pending,
+    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, RowSelection, Rows, explain_cell,
+    only_column, read_row, read_row_as_of, read_row_at_once, read_row_pending,
 };
 use crate::wait_mode::NonBlocking;
 
@@ -291,7 +291,7 @@ impl Region {
     /// As [`Region::scan`].
     pub fn scan_as_of(&self, scan: &Scan, sequence: u64) -> Result<RegionScanner> {
         let sequence = Some(sequence).filter(|&sequence| sequence > 0);
-        self.open_scan_as_of(scan, None, sequence)
+        self.open_selected(scan, None, None, sequence)
     }
 
     /// Opens a scan at `point`, or at the current read point.
@@ -300,26 +300,34 @@ impl Region {
         scan: &Scan,
         point: Option<&ReadPoint>,
     ) -> Result<RegionScanner> {
-        self.open_scan_as_of(scan, point, None)
+        self.open_selected(scan, None, point, None)
     }
 
-    fn open_scan_as_of(
+    /// Opens a scan of all rows, or of those that are selected, at `point`, at the sequence `as_of`,
+    /// or at the current read point.
+    pub(crate) fn open_selected(
         &self,
         scan: &Scan,
+        selection: Option<RowSelection>,
         point: Option<&ReadPoint>,
         as_of: Option<u64>,
     ) -> Result<RegionScanner> {
         self.check_readable(point)?;
         self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
+        let conditions = selection.as_ref().and_then(RowSelection::columns).unwrap_or_default();
+        self.check_families(conditions.families().map(|(family, _)| &family[..]))?;
         self.check_families(scan.family_time_ranges.keys().map(|family| &family[..]))?;
         if scan.raw && !scan.columns.has_whole_families() {
             return Err(Error::invalid("Cannot specify any column for a raw scan"));
         }
-        let range = scan.range.intersect(&self.info.range);
+        let mut range = scan.range.intersect(&self.info.range);
+        if let Some(selection) = &selection {
+            range = range.intersect(&selection.hull());
+        }
         let rows = Rows::Range(&range);
         let context = &self.engine.read_context();
         let opening = Opening { context, families: self.families(), rows, point, as_of };
-        RegionScanner::open(&opening, scan, &self.reads)
+        RegionScanner::open(&opening, scan, selection, &self.reads)
     }
 
     /// Flushes the memstores of all families to files.
@@ -444,12 +452,7 @@ impl Region {
         if self.engine.observers.observe(&self.info.table) {
             self.set_steady(|_| true);
         } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
-            let decides = |family: &FamilyStore| {
-                let mut indexes = indexes.indexes().iter();
-                family.is_steady()
-                    || indexes.any(|index| index.columns().selects_family(family.name()))
-            };
-            self.set_steady(decides);
+            self.set_steady(|it| it.is_steady() || indexes.are_decided_by(it.name()));
         }
     }
 
@@ -613,12 +616,6 @@ impl Region {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
-    }
-
-    /// Reads a row of this region as it was at `sequence`; `None` if flushes or compactions have
-    /// dropped cells visible then. Does not count the read.
-    pub(crate) fn read_row_if_as_of(&self, get: &Get, sequence: u64) -> Result<Option<Row>> {
-        read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)
     }
 
     /// Reads a row of this region with cells that are about to be committed, for a get without a

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use rowhouse_model::{
     Bytes, CellHistory, Error, ErrorKind, Get, Result, Row, RowRange, Scan, TableDescriptor,
     TableName, TableState, compare_bytes,
@@ -24,6 +25,9 @@ pub struct Table {
     regions: Vec<Arc<Region>>,
     /// Shared between all versions of a table's entry in the catalog, so it survives an alteration.
     disabled: Arc<AtomicBool>,
+    /// Held while indexes of the table are built or repaired, shared likewise. Taken before the
+    /// lock of changes of tables.
+    pub(crate) reindexing: Arc<Mutex<()>>,
 }
 
 impl Table {
@@ -36,14 +40,15 @@ impl Table {
         sort(&mut regions);
         let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
         let indexes = IndexSchema::of_table(&descriptor);
-        Self { id, descriptor, indexes, regions, disabled }
+        Self { id, descriptor, indexes, regions, disabled, reindexing: Arc::default() }
     }
 
     /// Returns the same table with a new declaration.
     pub(crate) fn altered(&self, descriptor: TableDescriptor) -> Self {
         let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));
         let indexes = IndexSchema::of_table(&descriptor);
-        Self { id: self.id, descriptor, indexes, regions, disabled }
+        let reindexing = Arc::clone(&self.reindexing);
+        Self { id: self.id, descriptor, indexes, regions, disabled, reindexing }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -76,7 +81,8 @@ impl Table {
         let mut regions: Vec<_> = left.chain(added).cloned().collect();
         sort(&mut regions);
         let (descriptor, disabled) = (self.descriptor.clone(), Arc::clone(&self.disabled));
-        Self { id: self.id, descriptor, indexes: self.indexes.clone(), regions, disabled }
+        let (indexes, reindexing) = (self.indexes.clone(), Arc::clone(&self.reindexing));
+        Self { id: self.id, descriptor, indexes, regions, disabled, reindexing }
     }
 
     /// Returns the table's regions, by start key, as they were when the table was looked up.

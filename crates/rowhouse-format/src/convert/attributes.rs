@@ -29,6 +29,7 @@ const TABLE: &[(&str, Meaning)] = {
         ("acl", Refused("access control list of an operation")),
         ("acl.strategy", Refused("access control strategy of an operation")),
         ("VISIBILITY", Refused("visibility labels")),
+        ("rowhouse.query", Refused("a query, except in a scan")),
         ("_operation.attributes.id", Harmless("a name for the client's log")),
         ("_cs.id", Harmless("clusters a replicated change has seen; nothing is replicated here")),
         ("_look_ahead_", Harmless("a hint how to seek")),
@@ -51,6 +52,9 @@ const FOREVER: i64 = i64::MAX;
 
 /// The attribute that says whether a scan is raw.
 const RAW: &str = "_raw_";
+
+/// The attribute that holds a query, in the query language.
+const QUERY: &str = "rowhouse.query";
 
 /// Returns an error for attributes that request an unsupported feature.
 pub(super) fn check(attributes: &[NameBytesPair]) -> Result<()> {
@@ -116,6 +120,30 @@ pub(super) fn ttl(millis: i64) -> NameBytesPair {
 pub(super) fn is_raw(attributes: &[NameBytesPair]) -> bool {
     let raw = attributes.iter().find(|attribute| attribute.name == RAW);
     raw.and_then(|raw| raw.value.as_deref()).is_some_and(|value| value.first() != Some(&0))
+}
+
+/// Removes the query of a scan from its attributes and returns it. A client removes an attribute by
+/// setting it to null, which it does not send.
+///
+/// # Errors
+/// `InvalidRequest` if the query is not UTF-8.
+pub(super) fn take_query(attributes: &mut Vec<NameBytesPair>) -> Result<Option<String>> {
+    let Some(at) = attributes.iter().position(|attribute| attribute.name == QUERY) else {
+        return Ok(None);
+    };
+    let text = attributes.remove(at).value.unwrap_or_default();
+    let query = str::from_utf8(&text).map_err(|_| {
+        Error::invalid(format!(
+            "the query is not UTF-8: attribute={QUERY}, value={}",
+            escape(&text)
+        ))
+    })?;
+    Ok(Some(query.to_owned()))
+}
+
+/// Returns the attribute with the query of a scan.
+pub(super) fn query(text: &str) -> NameBytesPair {
+    NameBytesPair { name: QUERY.to_owned(), value: Some(Bytes::copy_from_slice(text.as_bytes())) }
 }
 
 /// Returns the attribute of a raw scan.

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use prost::Message;
-use rowhouse_model::{Coprocessor, Error, ErrorKind, Mutation, Nonce, Result, RowCondition, Scan};
+use rowhouse_model::{Coprocessor, Error, ErrorKind, Mutation, Nonce, Result, RowCondition};
 
 use super::scan::OpenScan;
 use super::{condition, mutate};
@@ -30,7 +30,7 @@ pub enum EndpointCall {
         /// The decoding of the values.
         interpreter: ColumnInterpreter,
         /// The scan that selects the cells.
-        scan: Box<Scan>,
+        scan: Box<OpenScan>,
     },
 }
 
@@ -125,8 +125,8 @@ fn aggregate(
             )));
         }
     };
-    let scan = Box::new(OpenScan::from_proto(request.scan)?.scan);
-    if function != AggregateFunction::RowCount && scan.columns.families().next().is_none() {
+    let scan = Box::new(OpenScan::from_proto(request.scan)?);
+    if function != AggregateFunction::RowCount && scan.scan.columns.families().next().is_none() {
         return Err(Error::invalid("an aggregate of values must name a family"));
     }
     Ok(EndpointCall::Aggregate { function, interpreter, scan })
@@ -192,7 +192,7 @@ mod tests {
                 panic!("{found:?}");
             };
             assert_eq!((found, interpreter), (function, ColumnInterpreter::Long));
-            assert!(scan.columns.has_column(b"cf", b"n"));
+            assert!(scan.scan.columns.has_column(b"cf", b"n"));
         }
     }
 

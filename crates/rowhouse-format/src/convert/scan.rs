@@ -76,6 +76,9 @@ pub struct OpenScan {
     pub allow_partial_results: bool,
     /// Whether the client requests the position of a scan without results.
     pub wants_cursor: bool,
+    /// The query that selects rows, in the query language, if the client sends one (the attribute
+    /// `rowhouse.query`). The rest of the scan applies to the rows that match.
+    pub query: Option<String>,
 }
 
 impl OpenScan {
@@ -95,6 +98,7 @@ impl OpenScan {
             result_bytes_max: None,
             allow_partial_results: false,
             wants_cursor: false,
+            query: None,
         }
     }
 
@@ -112,8 +116,9 @@ impl OpenScan {
     ///
     /// # Errors
     /// `Unsupported` for unknown filters and comparators, and for attributes that request an
-    /// unsupported feature.
-    pub fn from_proto(scan: proto::Scan) -> Result<Self> {
+    /// unsupported feature; `InvalidRequest` for a query that is not UTF-8.
+    pub fn from_proto(mut scan: proto::Scan) -> Result<Self> {
+        let query = attributes::take_query(&mut scan.attribute)?;
         attributes::check(&scan.attribute)?;
         let start_row = scan.start_row.clone().unwrap_or_default();
         let stop_row = scan.stop_row.clone().unwrap_or_default();
@@ -141,6 +146,7 @@ impl OpenScan {
             result_bytes_max: scan.max_result_size.filter(|&bytes| bytes as i64 > 0),
             allow_partial_results: scan.allow_partial_results.unwrap_or(false),
             wants_cursor: scan.need_cursor_result(),
+            query,
             scan: Scan { columns: columns_from_proto(scan.column), ..read },
             start_row,
             include_start,
@@ -166,7 +172,10 @@ impl OpenScan {
             store_limit: self.scan.family_limit,
             store_offset: (self.scan.family_offset != 0).then_some(self.scan.family_offset),
             batch_size: self.scan.batch,
-            attribute: self.scan.raw.then(attributes::raw).into_iter().collect(),
+            attribute: {
+                let query = self.query.as_deref().map(attributes::query);
+                self.scan.raw.then(attributes::raw).into_iter().chain(query).collect()
+            },
             filter: self.scan.filter.as_deref().map(filter::to_proto),
             load_column_families_on_demand: (!self.scan.families_on_demand).then_some(false),
             cache_blocks: (!self.scan.cache_blocks).then_some(false),

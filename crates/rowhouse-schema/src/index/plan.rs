@@ -7,7 +7,7 @@ use std::fmt;
 
 use rowhouse_model::{Columns, Error, Row, RowRange};
 
-use super::full_form::Source;
+use super::names::Source;
 use super::{Declaration, Entry, Index};
 use crate::columns::{CellMismatch, Column, ColumnSchema};
 use crate::encode::Body;
@@ -256,14 +256,13 @@ impl Declaration {
     fn decides(&self, key: &KeySchema, condition: &Condition) -> bool {
         let name = &condition.field;
         let Some(slot) = self.slots(name).next_back() else { return false };
-        let is_presence = matches!(condition.test, Test::IsNull | Test::IsNotNull);
-        let is_column = matches!(self.sources[slot], Source::Column(_));
-        // The key and a column of the same name decide together.
-        let is_shared = is_column && key.field(name).is_some();
-        self.narrows(condition)
-            && !self.full.codec(slot).is_lossy()
-            && !(is_column && is_presence)
-            && !is_shared
+        let leaves_open = match self.sources[slot] {
+            // A cell that does not fit is null to the index. The key and a column of the same name
+            // decide together.
+            Source::Column(_) => condition.test.is_of_presence() || key.field(name).is_some(),
+            Source::Row | Source::Key(_) | Source::Qualifier { .. } => false,
+        };
+        self.narrows(condition) && !self.full.codec(slot).is_lossy() && !leaves_open
     }
 
     /// Returns whether entries with these conditions come in the order of the keys of their rows:

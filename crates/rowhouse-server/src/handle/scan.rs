@@ -7,7 +7,9 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned, WaitMode};
+use rowhouse_store::{
+    NonBlocking, QueryScan, Region, RegionScanner, ScanLimits, ScanProgress, Scanned, WaitMode,
+};
 
 use super::bytes_of;
 use crate::answer::ResumableCall;
@@ -17,6 +19,7 @@ use crate::limits::{
     CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
 };
 use crate::scanners::{HeldScanner, PartialRow, Rows, Scanner, SystemRows};
+use crate::server::Context;
 
 /// A call that opens, continues or closes a scanner.
 pub(crate) struct Scan {
@@ -112,11 +115,14 @@ fn open(
     let context = &call_context.context;
     let (rows, read_point) = match context.cluster.region(&context.server, region)? {
         ServedRegion::Stored(region) => {
-            let scanner = region.scan_as_of(&scan.scan, scan.read_point)?;
+            let scanner = open_region(context, &region, scan, call.limit)?;
             let read_point = scanner.read_point();
             (Rows::Stored(region, Box::new(scanner)), read_point)
         }
-        ServedRegion::System(_, table) => {
+        ServedRegion::System(name, table) => {
+            if scan.query.is_some() {
+                return Err(Error::unsupported(format!("{name} has no row-key template to query")));
+            }
             (Rows::System(Box::new(SystemRows::new(table, scan.clone())?)), 0)
         }
     };
@@ -130,6 +136,24 @@ fn open(
     reading.answer.ttl_ms = u32::try_from(SCANNER_LEASE.as_millis()).ok();
     reading.answer.read_point = Some(read_point);
     Ok(reading)
+}
+
+/// Opens the scan of a region, which reads the rows that match its query, if it has one.
+pub(super) fn open_region(
+    context: &Context,
+    region: &Region,
+    scan: &OpenScan,
+    limit: Option<u32>,
+) -> Result<RegionScanner> {
+    let OpenScan { query, scan, read_point: as_of, .. } = scan;
+    match query {
+        None => region.scan_as_of(scan, *as_of),
+        Some(query) => {
+            let limit = limit.map(u64::from);
+            let query = QueryScan { query, scan, limit, as_of: *as_of };
+            context.cluster.store.scan_query(region, &query)
+        }
+    }
 }
 
 fn resume(

@@ -6,6 +6,7 @@ mod catalog;
 mod life;
 mod limits;
 mod pauses;
+mod queries;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -14,8 +14,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rowhouse_model::Result;
 
 use super::FamilyStore;
@@ -83,6 +84,32 @@ impl SteadyGuard<'_> {
         let families = families.filter(|family| family.is_steady());
         // Passes installations that wait: one of them may wait for this thread.
         SteadyGuard(families.map(|family| family.steady.latch.read_recursive()).collect())
+    }
+}
+
+/// Keeps observed writes of steady families from coming between their reads and their commits while
+/// files from outside the store are added.
+#[must_use]
+pub(crate) struct LoadGuard<'a>(
+    #[expect(dead_code, reason = "held")] Vec<RwLockWriteGuard<'a, ()>>,
+);
+
+impl LoadGuard<'_> {
+    /// Waits until no observed write of these families is under way. A thread that has a guard, or
+    /// holds the freeze latch, must not call this.
+    pub(crate) fn of<'a>(
+        families: impl Iterator<Item = &'a Arc<FamilyStore>> + Clone,
+    ) -> LoadGuard<'a> {
+        loop {
+            // Waits with none of them held: a write may hold one and wait for another.
+            let steady = families.clone().filter(|family| family.is_steady());
+            let guards: Option<Vec<_>> =
+                steady.map(|family| family.steady.latch.try_write()).collect();
+            match guards {
+                Some(guards) => return LoadGuard(guards),
+                None => std::thread::sleep(Duration::from_micros(100)),
+            }
+        }
     }
 }
 

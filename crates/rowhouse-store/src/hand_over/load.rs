@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, RowRange, TableDescriptor, TableName};
+use rowhouse_schema::IndexSchema;
 
-use super::loading::Load;
+use super::loading::{Load, LoadedIndexes};
 use crate::check::Progress;
 use crate::hfile::HFile;
 use crate::region::{Region, not_serving};
@@ -111,7 +112,7 @@ impl Store {
     pub(super) fn table_to_load(&self, table: &TableName) -> Result<Arc<Table>> {
         let table = self.table(table)?;
         table.check_enabled()?;
-        check_writable(table.descriptor())?;
+        check_loadable(&table)?;
         Ok(table)
     }
 
@@ -129,7 +130,7 @@ impl Store {
     ) -> Result<Option<LoadReport>> {
         region.check_serving()?;
         let table = self.table(&region.info().table)?;
-        check_writable(table.descriptor())?;
+        check_loadable(&table)?;
         let found = look_at_all(table.descriptor(), files)?;
         let range = &region.info().range;
         if !found.iter().all(|file| file.fits(range)) {
@@ -156,7 +157,9 @@ impl Store {
         if load.cells() == 0 {
             return Ok(report);
         }
-        let _changing = self.changing();
+        // Before the lock of changes, as builds of indexes take them.
+        let reindexing = table.reindexing.lock();
+        let changing = self.changing();
         let now = self.table_to_load(table.name())?;
         if now.id() != table.id() {
             return Err(Error::new(
@@ -172,16 +175,35 @@ impl Store {
             Some(region) => std::slice::from_ref(region),
             None => now.regions(),
         };
-        report.sequence = load.install(regions)?;
+        let repairing = self.repairing_indexes(&now)?;
+        let indexes = LoadedIndexes {
+            edits: repairing.edits(),
+            install: &|| self.install_indexes(&repairing),
+        };
+        let installed = load.install(regions, &indexes)?;
+        drop(changing);
+        self.index_loaded_rows(&now, &repairing, &installed)?;
+        drop(reindexing);
+        report.sequence = installed.last;
         Ok(report)
     }
 }
 
-fn check_writable(table: &TableDescriptor) -> Result<()> {
-    if table.is_read_only() {
+fn check_loadable(table: &Table) -> Result<()> {
+    if table.descriptor().is_read_only() {
         return Err(Error::invalid(format!("{} is read-only", table.name())));
     }
-    Ok(())
+    Store::refuse_index_table(table.descriptor())?;
+    let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+    match indexes.iter().find(|index| index.is_unique()) {
+        None => Ok(()),
+        Some(index) => Err(Error::unsupported(format!(
+            "files cannot be loaded into a table with a unique index: table={}, index={}; drop \
+             the index, and declare it again after the load",
+            table.name(),
+            index.name()
+        ))),
+    }
 }
 
 /// A file to load that was inspected. It is not kept open: there may be more files than the process

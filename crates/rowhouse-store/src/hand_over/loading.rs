@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, CellRef, Error, ErrorKind, Result, escape};
 
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
-use crate::family::FamilyStore;
+use crate::family::{FamilyStore, LoadGuard};
 use crate::flush::flush;
 use crate::hfile::{HFile, HFileCells};
 use crate::layout::file_path;
@@ -27,6 +27,23 @@ pub(super) struct Load<'a> {
     cells: u64,
     /// Bytes of cells since the last check of free disk space.
     bytes_unseen: u64,
+}
+
+/// The changes of indexes that belong to a load.
+pub(super) struct LoadedIndexes<'i> {
+    /// The edits that record them.
+    pub(super) edits: Vec<EditKind>,
+    /// Makes the changes, while no commit is in progress.
+    pub(super) install: &'i dyn Fn(),
+}
+
+/// An installed load.
+pub(super) struct Installed {
+    /// The sequence number before those of the load.
+    pub(super) before: u64,
+    /// The last sequence number of the load.
+    pub(super) last: u64,
+    pub(super) files: Vec<Arc<StoreFile>>,
 }
 
 /// A file of the store that a load wrote.
@@ -134,7 +151,11 @@ impl<'a> Load<'a> {
 
     /// Adds the files to those of `regions` that may hold their rows, atomically. Together
     /// `regions` hold all of the rows. The caller prevents changes of tables meanwhile.
-    pub(super) fn install(mut self, regions: &[Arc<Region>]) -> Result<u64> {
+    pub(super) fn install(
+        mut self,
+        regions: &[Arc<Region>],
+        indexes: &LoadedIndexes<'_>,
+    ) -> Result<Installed> {
         for file in &mut self.written {
             let homes = regions.iter().filter(|it| file.meta.may_hold_rows(&it.info().range));
             let homes = homes.map(|region| {
@@ -152,7 +173,7 @@ impl<'a> Load<'a> {
             // sequence numbers of cells.
             flush(self.engine, home)?;
         }
-        let sequence = self.publish()?;
+        let installed = self.publish(indexes)?;
         if let Some(region) = regions.first() {
             self.engine.observers.note(&region.info().table, TableChange::Loaded);
         }
@@ -160,16 +181,18 @@ impl<'a> Load<'a> {
             self.engine.compactions.request(home, None);
             self.engine.splits.request(home.region_id());
         }
-        Ok(sequence)
+        Ok(installed)
     }
 
     /// Assigns sequence numbers to the files: the same one to files with equal source sequence
     /// numbers, higher ones to files with higher ones. Returns the last, which is the load's.
-    fn publish(&mut self) -> Result<u64> {
+    fn publish(&mut self, indexes: &LoadedIndexes<'_>) -> Result<Installed> {
         let engine = self.engine;
         self.written.sort_by_key(|file| file.source_sequence);
         let mut sources: Vec<u64> = self.written.iter().map(|file| file.source_sequence).collect();
         sources.dedup();
+        let homes: Vec<_> = self.written.iter().flat_map(|file| file.homes.clone()).collect();
+        let _steady = LoadGuard::of(homes.iter());
         // No commit is in progress, so the load has a definite place among commits. Writers wait
         // for two syncs.
         let _latch = engine.freeze_latch.write();
@@ -191,11 +214,15 @@ impl<'a> Load<'a> {
             })
         });
         let edit = EditKind::FilesLoaded(FilesLoaded { files: files.collect() });
-        let named = engine.manifest.append(&Edit::new(edit));
+        let edits = std::iter::once(edit).chain(indexes.edits.iter().cloned()).collect();
+        let named = engine.manifest.append(&Edit::new(EditKind::together(edits)));
         let last = *sequences.end();
+        let mut loaded = Vec::new();
         if named.is_ok() {
+            (indexes.install)();
             for Written { homes, meta, .. } in &self.written {
                 let first = Arc::new(StoreFile::new(&engine.files, meta.clone()));
+                loaded.push(Arc::clone(&first));
                 // Every region must name the file before a compaction can release it for one of
                 // them.
                 let others: Vec<_> = homes.iter().skip(1).map(|_| first.share()).collect();
@@ -205,9 +232,10 @@ impl<'a> Load<'a> {
             }
             engine.recent_writes.note_all(last);
         }
+        let before = sequences.start() - 1;
         // Also if the edit failed: an unpublished sequence number would block all later ones.
         engine.mvcc.publish_several(sequences);
-        named.map(|()| last)
+        named.map(|()| Installed { before, last, files: loaded })
     }
 }
 

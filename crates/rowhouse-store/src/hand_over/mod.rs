@@ -3,6 +3,7 @@
 //! (`docs/decisions/0040-handing-over-as-hfiles.md`).
 
 mod export;
+mod index;
 mod load;
 mod loading;
 mod rows;

@@ -39,8 +39,6 @@ use readers::Readers;
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
 
-use crate::cells::is_version_marker;
-
 /// A sorted set of cells. Readers never wait for a writer and may meet any of its cells at any
 /// time; they skip cells newer than their read point.
 pub(crate) struct Memstore {
@@ -113,13 +111,13 @@ impl Memstore {
         if CellRef::has_tags(key_value) && !self.has_tags.load(Relaxed) {
             self.has_tags.store(true, Relaxed);
         }
-        let key = CellRef::from_checked(key_value, sequence).key;
-        if key.kind == CellKind::Put.code() {
-            let timestamp = ordered(key.timestamp);
+        let cell = CellRef::from_checked(key_value, sequence);
+        if cell.kind() == CellKind::Put {
+            let timestamp = ordered(cell.key.timestamp);
             if timestamp < self.earliest_put.load(Relaxed) {
                 self.earliest_put.fetch_min(timestamp, Relaxed);
             }
-        } else if is_version_marker(key.kind) && !self.has_version_markers.load(Relaxed) {
+        } else if cell.kind().is_version_delete() && !self.has_version_markers.load(Relaxed) {
             self.has_version_markers.store(true, Relaxed);
         }
     }

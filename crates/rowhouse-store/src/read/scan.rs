@@ -14,6 +14,7 @@ use super::counts::ReadCounts;
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
+use super::select::{RowSelection, RowSelector, Selected};
 use super::{ReadAt, ReadContext, ReadPoint};
 use crate::family::FamilyStore;
 use crate::reader_memory::Over;
@@ -27,6 +28,8 @@ pub(super) struct ScanCursor {
     /// Families read only for rows that pass the filter on the other families.
     on_demand: Vec<FamilyReader<'static>>,
     filter: Option<Box<FilterRun>>,
+    /// Selects the rows that are read at all.
+    selector: Option<Box<RowSelector>>,
     range: RowRange,
     /// The scan covers at most one row.
     single_row: bool,
@@ -162,8 +165,12 @@ pub(crate) struct Opening<'a> {
 }
 
 impl ScanCursor {
-    /// Opens a scan.
-    pub(super) fn open(opening: &Opening<'_>, scan: &Scan) -> Result<Self> {
+    /// Opens a scan of all rows, or of those that are selected.
+    pub(super) fn open(
+        opening: &Opening<'_>,
+        scan: &Scan,
+        selection: Option<RowSelection>,
+    ) -> Result<Self> {
         let &Opening { context, families, rows, point, mut as_of } = opening;
         let filter = scan.filter.as_deref().map(|filter| FilterRun::new(filter, scan.reversed));
         let filter = filter.transpose()?.map(Box::new);
@@ -187,11 +194,25 @@ impl ScanCursor {
             filtered: filter.is_some(),
             post_filter,
         };
-        let (read_point, mut readers) = loop {
+        let conditions = selection.as_ref().and_then(RowSelection::columns);
+        let judged = conditions.as_ref().map(|columns| Query {
+            columns,
+            versions: 1,
+            raw: false,
+            filtered: false,
+            post_filter: PostFilter::of(&Scan { reversed: scan.reversed, ..Scan::all() }),
+            ..asked
+        });
+        let (read_point, mut readers, judges) = loop {
             let now = ReadAt::of(context, point);
             let at = as_of.map_or(now, |as_of| ReadAt::Sequence(as_of.min(now.sequence())));
-            if let Some(readers) = open_readers(context, families, &asked, at)? {
-                break (at.sequence(), readers);
+            let readers = open_readers(context, families, &asked, at)?;
+            let judges = match &judged {
+                Some(judged) => open_readers(context, families, judged, at)?,
+                None => Some(Vec::new()),
+            };
+            if let (Some(readers), Some(judges)) = (readers, judges) {
+                break (at.sequence(), readers, judges);
             }
             as_of = None;
         };
@@ -209,11 +230,13 @@ impl ScanCursor {
             }
             _ => (readers, Vec::new()),
         };
+        let selector = selection.map(|it| Box::new(it.into_selector(judges, scan.reversed)));
         Ok(Self {
             families,
             on_demand,
             is_plain: filter.is_none() && post_filter.is_open() && scan.batch.is_none(),
             filter,
+            selector,
             range,
             single_row: matches!(rows, Rows::One(_)),
             reversed: scan.reversed,
@@ -287,15 +310,21 @@ impl ScanCursor {
     fn fail_if(&mut self, failed: bool) {
         if failed {
             self.failed = true;
-            // Releases the files and memstores.
-            self.families.clear();
-            self.on_demand.clear();
+            self.release();
         }
+    }
+
+    /// Releases the files and memstores.
+    fn release(&mut self) {
+        self.families.clear();
+        self.on_demand.clear();
+        self.selector = None;
     }
 
     /// Whether it reads from memory.
     pub(super) fn holds_memstores(&self) -> bool {
-        self.families.iter().chain(&self.on_demand).any(FamilyReader::holds_memstores)
+        let judges = self.selector.iter().flat_map(|selector| &selector.columns);
+        self.families.iter().chain(&self.on_demand).chain(judges).any(FamilyReader::holds_memstores)
     }
 
     /// Continues in files between two calls. With `over`, it ends if it cannot.
@@ -310,8 +339,7 @@ impl ScanCursor {
     fn end(&mut self, over: Option<Over>) {
         if over.is_some() {
             self.ended = over;
-            self.families.clear();
-            self.on_demand.clear();
+            self.release();
         }
     }
 
@@ -319,7 +347,8 @@ impl ScanCursor {
     /// still keeps.
     pub(super) fn follow_flushes(&mut self) -> Result<u64> {
         let between_rows = self.left_in.is_none();
-        let mut families = self.families.iter_mut().chain(&mut self.on_demand);
+        let judges = self.selector.iter_mut().flat_map(|selector| &mut selector.columns);
+        let mut families = self.families.iter_mut().chain(&mut self.on_demand).chain(judges);
         let held_bytes = families.try_fold(0, |bytes, family| {
             family.follow_flushes(between_rows)?;
             Ok(bytes + family.held_bytes())
@@ -340,6 +369,9 @@ impl ScanCursor {
             // Matching cells of a row may be so rare that every part would be one cell.
             if timed_out && (self.left_in.is_none() || limits.takes_parts()) {
                 return Ok(self.pause());
+            }
+            if self.selector.is_some() && self.left_in.is_none() && !self.select_row()? {
+                continue;
             }
             let mut cells = RowBuilder::with_capacity(self.usual.0, self.usual.1);
             let read = match self.is_plain {
@@ -375,6 +407,44 @@ impl ScanCursor {
                 return Ok(Scanned::End);
             }
         }
+    }
+
+    /// Returns whether the query selects the row; if not, moves past it, and past those that follow
+    /// if the query selects none of them.
+    fn select_row(&mut self) -> Result<bool> {
+        let Self { families, selector: Some(selector), row, reversed, judged, .. } = self else {
+            return Ok(true);
+        };
+        match selector.select(row, judged)? {
+            Selected::Take => return Ok(true),
+            Selected::End => families.clear(),
+            Selected::Seek(to) if *reversed => {
+                for family in
+                    families.iter_mut().filter(|it| it.row().is_some_and(|row| *row >= to))
+                {
+                    family.seek_row_before(Some(&to))?;
+                }
+            }
+            Selected::Seek(to) => {
+                for family in families.iter_mut().filter(|it| it.row().is_some_and(|row| *row < to))
+                {
+                    family.seek_row(&to)?;
+                }
+            }
+            Selected::Pass => {
+                self.progress.rows_scanned += 1;
+                self.progress.rows_filtered += 1;
+                if *reversed {
+                    families.iter_mut().try_for_each(|family| family.go_back(row))?;
+                } else {
+                    let next = [&row[..], &[0]].concat();
+                    for family in families.iter_mut().filter(|it| it.row() == Some(row)) {
+                        family.seek_row(&next)?;
+                    }
+                }
+            }
+        }
+        Ok(false)
     }
 
     fn pause(&self) -> Scanned {

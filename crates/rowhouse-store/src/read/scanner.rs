@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rowhouse_model::{Result, Row, Scan};
 
+use super::RowSelection;
 use super::counts::ReadCounts;
 use super::scan::{AskedToEnd, NOT_ASKED, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
 use crate::reader_memory::{MemoryHolder, Over, Registered};
@@ -49,9 +50,10 @@ impl RegionScanner {
     pub(crate) fn open(
         opening: &Opening<'_>,
         scan: &Scan,
+        selection: Option<RowSelection>,
         counter: &Arc<ReadCounts>,
     ) -> Result<Self> {
-        let cursor = ScanCursor::open(opening, scan)?.counted_by(counter);
+        let cursor = ScanCursor::open(opening, scan, selection)?.counted_by(counter);
         let read_point = cursor.read_point();
         let cursor = if cursor.holds_memstores() {
             let cursor = Mutex::new(Some(Box::new(cursor)));

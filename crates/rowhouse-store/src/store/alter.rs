@@ -9,7 +9,7 @@ use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexOf, IndexState};
 
 use super::Store;
 use super::closed_regions::ClosedRegions;
-use super::indexes::{IndexChange, altered, with_state};
+use super::indexes::{IndexChange, altered};
 use super::tables::{families_of, not_disabled, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
@@ -122,6 +122,8 @@ impl Store {
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `NotServingRegion`.
     pub fn truncate_region(&self, name: &[u8]) -> Result<()> {
+        let table = self.table(&self.known_region(name)?.info().table)?;
+        let _reindexing = table.reindexing.lock();
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         let region = self.known_region(name)?;
@@ -141,14 +143,8 @@ impl Store {
             removed: region.id(),
             added: added.clone(),
         });
-        let indexes = self.inner.tables.with_indexes(&table)?.split_off(1);
-        let repairing = indexes.iter().map(|table| {
-            let descriptor = with_state(table, &IndexState::Repairing);
-            (altered(table, &descriptor), Arc::new(table.altered(descriptor)))
-        });
-        let (edits, indexes): (Vec<_>, Vec<_>) = repairing.unzip();
-        let edits = std::iter::once(edit).chain(edits.into_iter().flatten());
-        let edit = EditKind::together(edits.collect());
+        let indexes = self.repairing_indexes(&table)?;
+        let edit = EditKind::together(std::iter::once(edit).chain(indexes.edits()).collect());
         // From here on writers wait for the new region.
         let _moving = region.topology_lock.lock();
         region.serve(false);
@@ -158,7 +154,7 @@ impl Store {
             let added = [self.new_region(table.descriptor(), added)];
             added[0].assign(region.assignment());
             let table = table.with_regions(std::slice::from_ref(&region), &added);
-            self.inner.tables.catalog.replace(indexes.into_iter().chain([Arc::new(table)]));
+            self.inner.tables.catalog.replace(indexes.tables().chain([Arc::new(table)]));
             self.changed();
             region.set_replaced(&added);
         });

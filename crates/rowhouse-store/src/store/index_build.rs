@@ -1,10 +1,9 @@
 //! Builds and repairs indexes in the background, while writers go on.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Error, ErrorKind, Filter, Result, RowRange, Scan, TableState};
+use rowhouse_model::{Bytes, ErrorKind, Filter, Result, RowRange, Scan, TableState};
 use rowhouse_schema::{IndexOf, IndexState};
 
 use super::handle::Tables;
@@ -71,6 +70,15 @@ impl Tables {
 
     fn try_build(&self, table_id: u64) -> Result<()> {
         let Some(build) = self.find_build(table_id)? else { return Ok(()) };
+        let _reindexing = build.base.reindexing.lock();
+        // It may have been built meanwhile.
+        self.build_now(table_id)
+    }
+
+    /// Builds or repairs an index, if it is not ready. The caller holds `reindexing` of its base
+    /// table.
+    pub(super) fn build_now(&self, table_id: u64) -> Result<()> {
+        let Some(build) = self.find_build(table_id)? else { return Ok(()) };
         let name = build.entries.name().to_string();
         let task = self.engine.begin_task(format!("Building index {name}"), String::new());
         let next_row = match &build.state {
@@ -86,9 +94,14 @@ impl Tables {
             true => IndexState::Ready,
             false => IndexState::Off(reasons.join("; ")),
         };
-        self.note_index_state(&build, &state)?;
+        self.note(&build, &state)?;
         tracing::info!(index = name, %state, "index built");
         Ok(())
+    }
+
+    fn note(&self, build: &Build, state: &IndexState) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.finish_index(&build.entries, &build.state, state)
     }
 
     /// Returns the index to build, if its base table is enabled.
@@ -124,7 +137,8 @@ impl Tables {
         let (mut reasons, mut rows_done) = (Vec::new(), 0);
         let mut noted = Instant::now();
         loop {
-            let rows = row_keys(base, &next_row)?;
+            // Also rows that show nothing now: a delete marker that expires uncovers cells.
+            let rows = row_keys(base, &next_row, true)?;
             let Some(last) = rows.last() else { return Ok(reasons) };
             next_row = RowRange::row(last).stop;
             match mend(base, kept, &rows, Mending::Fill) {
@@ -150,7 +164,7 @@ impl Tables {
             // A build with rows that cannot be indexed begins anew after a restart, to name them.
             let is_build = matches!(state, IndexState::Building { .. }) && reasons.is_empty();
             if is_build && noted.elapsed() > NOTE_INTERVAL {
-                self.note_index_state(build, &IndexState::Building { next_row: next_row.clone() })?;
+                self.note(build, &IndexState::Building { next_row: next_row.clone() })?;
                 noted = Instant::now();
             }
         }
@@ -162,44 +176,24 @@ impl Tables {
         let mut next_entry = Bytes::new();
         let mut checked = 0;
         loop {
-            let entries = row_keys(&kept.table, &next_entry)?;
+            let entries = row_keys(&kept.table, &next_entry, false)?;
             let Some(last) = entries.last() else { return Ok(()) };
             next_entry = RowRange::row(last).stop;
             checked += entries.len() as u64;
-            let mut by_row: BTreeMap<Bytes, Vec<Bytes>> = BTreeMap::new();
-            for entry in entries {
-                let row = kept.index.row_key(&entry).map_err(|why| {
-                    Error::corruption(format!("an entry does not fit its index: {why}"))
-                })?;
-                by_row.entry(row.into()).or_default().push(entry);
-            }
+            let by_row = kept.by_row(entries)?;
             let rows: Vec<_> = by_row.keys().cloned().collect();
             mend(base, kept, &rows, Mending::Sweep(&by_row))?;
             progress(checked);
         }
     }
-
-    /// Records the state of an index, unless the index was dropped, or its state changed, since the
-    /// build began.
-    fn note_index_state(&self, build: &Build, state: &IndexState) -> Result<()> {
-        let _changing = self.changing.lock();
-        self.engine.check_open()?;
-        let Ok(table) = self.catalog.table(build.entries.name()) else { return Ok(()) };
-        let now = IndexState::of_table(table.descriptor())?;
-        let is_same = std::mem::discriminant(&now) == std::mem::discriminant(&build.state);
-        if table.id() != build.entries.id() || !is_same {
-            return Ok(());
-        }
-        // The entries must survive whenever this state does.
-        self.engine.sync_log()?;
-        self.set_index_state(&table, state)
-    }
 }
 
-/// Returns the keys of the first rows of a table from a row on.
-fn row_keys(table: &Arc<Table>, from: &Bytes) -> Result<Vec<Bytes>> {
+/// Returns the keys of the first rows of a table from a row on: of those that have any cells or
+/// markers if `raw`, otherwise of those that show cells.
+pub(super) fn row_keys(table: &Arc<Table>, from: &Bytes, raw: bool) -> Result<Vec<Bytes>> {
     let mut scan = Scan::new(RowRange::new(from.clone(), Bytes::new()));
     scan.limit = Some(ROWS_AT_ONCE as u64);
+    scan.raw = raw;
     scan.filter = Some(Box::new(Filter::FirstKeyOnly));
     let mut rows = table.scan(scan)?;
     let mut keys = Vec::with_capacity(ROWS_AT_ONCE);

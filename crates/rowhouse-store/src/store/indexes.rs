@@ -88,9 +88,72 @@ impl IndexChange {
     }
 }
 
+/// The index tables of a table whose rows are about to change otherwise than row by row: their
+/// indexes are repaired afterwards.
+pub(crate) struct RepairingIndexes {
+    /// The tables with the new state; the edit that records it, and whether they were ready.
+    tables: Vec<(Arc<Table>, Option<EditKind>, bool)>,
+}
+
+impl RepairingIndexes {
+    /// Returns the edits that record the states.
+    pub(crate) fn edits(&self) -> Vec<EditKind> {
+        self.tables.iter().filter_map(|(_, edit, _)| edit.clone()).collect()
+    }
+
+    /// Whether the index with this table was ready before.
+    pub(crate) fn were_ready(&self, table_id: u64) -> bool {
+        self.tables.iter().any(|(table, _, was_ready)| table.id() == table_id && *was_ready)
+    }
+
+    /// Returns the tables with the new state.
+    pub(super) fn tables(&self) -> impl Iterator<Item = Arc<Table>> {
+        self.tables.iter().map(|(table, ..)| Arc::clone(table))
+    }
+}
+
 impl Store {
+    /// Returns the tables of a table's indexes with the state `repairing`, except those that are
+    /// off.
+    pub(crate) fn repairing_indexes(&self, table: &Arc<Table>) -> Result<RepairingIndexes> {
+        let mut tables = Vec::new();
+        for table in self.inner.tables.with_indexes(table)?.into_iter().skip(1) {
+            let state = IndexState::of_table(table.descriptor())?;
+            if matches!(state, IndexState::Off(_)) {
+                continue;
+            }
+            let descriptor = with_state(&table, &IndexState::Repairing);
+            let edit = altered(&table, &descriptor);
+            tables.push((Arc::new(table.altered(descriptor)), edit, state.is_ready()));
+        }
+        Ok(RepairingIndexes { tables })
+    }
+
+    /// Makes the states known, while no commit is in progress.
+    pub(crate) fn install_indexes(&self, repairing: &RepairingIndexes) {
+        if !repairing.tables.is_empty() {
+            self.inner.tables.catalog.replace(repairing.tables());
+            self.changed();
+        }
+    }
+
+    /// Records that an index under repair is ready, unless it was dropped meanwhile.
+    pub(crate) fn note_index_ready(&self, table: &Table) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        self.inner.tables.finish_index(table, &IndexState::Repairing, &IndexState::Ready)
+    }
+
+    /// Repairs an index. The caller holds `reindexing` of its base table.
+    pub(crate) fn repair_index(&self, table_id: u64) -> Result<()> {
+        self.inner.tables.build_now(table_id)
+    }
+
+    pub(crate) fn request_index_builds(&self) {
+        self.inner.tables.request_index_builds();
+    }
+
     /// Refuses a change of a table that holds the entries of an index.
-    pub(super) fn refuse_index_table(table: &TableDescriptor) -> Result<()> {
+    pub(crate) fn refuse_index_table(table: &TableDescriptor) -> Result<()> {
         match IndexOf::of_table(table)? {
             None => Ok(()),
             Some(of) => Err(index_table(table.name(), &of)),
@@ -172,10 +235,8 @@ impl Store {
     ) -> Result<IndexChange> {
         let old = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
         let new = declared_indexes(altered)?;
-        let is_kept = |index: &Index| {
-            old.iter().any(|old| old.has_entries_of(index))
-                && rows_stay(index, table.descriptor(), altered)
-        };
+        let is_kept =
+            |index: &Index| old.contains(index) && rows_stay(index, table.descriptor(), altered);
         let mut dropped = Vec::new();
         for index in old.iter().filter(|old| !new.iter().any(|new| new == *old && is_kept(new))) {
             dropped.push(self.inner.tables.catalog.table(&index.table_name(table.name())?)?);
@@ -196,6 +257,26 @@ impl Tables {
             tables.push(self.catalog.table(&index.table_name(table.name())?)?);
         }
         Ok(tables)
+    }
+
+    /// Sets the state of an index to `to`, unless it was dropped or has another state than `from`.
+    /// The caller prevents changes of tables meanwhile.
+    pub(super) fn finish_index(
+        &self,
+        table: &Table,
+        from: &IndexState,
+        to: &IndexState,
+    ) -> Result<()> {
+        self.engine.check_open()?;
+        let Ok(now) = self.catalog.table(table.name()) else { return Ok(()) };
+        let state = IndexState::of_table(now.descriptor())?;
+        if now.id() != table.id() || std::mem::discriminant(&state) != std::mem::discriminant(from)
+        {
+            return Ok(());
+        }
+        // The entries must survive whenever this state does.
+        self.engine.sync_log()?;
+        self.set_index_state(&now, to)
     }
 
     /// Sets the state of an index. The caller prevents changes of tables meanwhile.
@@ -242,14 +323,14 @@ pub(super) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
 pub(super) fn declared_indexes(table: &TableDescriptor) -> Result<Vec<Index>> {
     let Some(schema) = IndexSchema::of_table(table)? else { return Ok(Vec::new()) };
     schema.check_families(table)?;
-    for index in schema.indexes().iter().filter(|index| index.kind() != IndexKind::Table) {
-        return Err(Error::unsupported(format!(
+    match schema.indexes().iter().find(|index| index.kind() != IndexKind::Table) {
+        None => Ok(schema.indexes().to_vec()),
+        Some(index) => Err(Error::unsupported(format!(
             "indexes of kind {} are not supported yet: index={}",
             index.kind(),
             index.name()
-        )));
+        ))),
     }
-    Ok(schema.indexes().to_vec())
 }
 
 /// Whether rows show the same cells after an alteration, of those that decide an index's entries.
@@ -262,6 +343,6 @@ fn rows_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> boo
     retention(old) == retention(new)
 }
 
-fn no_indexes(table: &TableName) -> Error {
+pub(super) fn no_indexes(table: &TableName) -> Error {
     Error::invalid(format!("table {table} declares no indexes"))
 }

@@ -2,15 +2,17 @@
 //! that it must have, and an entry that claims to be certain is one that its row has.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use rowhouse_model::{
-    Append, Bytes, Condition, Delete, Durability, FamilyDescriptor, Increment, Mutation, Put, Row,
-    RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Append, Bytes, Cell, Condition, Delete, Durability, FamilyDescriptor, Increment, Mutation, Put,
+    Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Covered, ENTRY_FAMILY, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexState,
@@ -62,6 +64,8 @@ enum Step {
     Restore,
     Clone,
     Reopen,
+    Kill,
+    Load(Vec<Mutation>),
 }
 
 fn at() -> impl Strategy<Value = Timestamp> {
@@ -172,7 +176,30 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Restore),
         1 => Just(Step::Clone),
         1 => Just(Step::Reopen),
+        2 => Just(Step::Kill),
+        3 => several().prop_map(Step::Load),
     ]
+}
+
+/// Loads the cells of puts and deletes as files.
+fn load(store: &Store, mutations: &[Mutation]) {
+    let mut rows: BTreeMap<Bytes, Vec<Cell>> = BTreeMap::new();
+    for mutation in mutations {
+        if matches!(mutation, Mutation::Put(_) | Mutation::Delete(_)) {
+            let now = Timestamp::from_millis(1005).unwrap();
+            let cells = mutation.cells().iter().map(|cell| match cell.timestamp().is_latest() {
+                true => cell.with_timestamp(now),
+                false => cell.clone(),
+            });
+            rows.entry(mutation.row().clone()).or_default().extend(cells);
+        }
+    }
+    for cells in rows.values_mut() {
+        cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
+        cells.dedup_by(|a, b| a.key() == b.key());
+    }
+    let mut rows = rows.into_values();
+    store.load_rows(&name("t"), || Ok(rows.next())).unwrap();
 }
 
 struct History {
@@ -180,6 +207,24 @@ struct History {
     clock: SetClock,
     store: Option<Store>,
     points: Vec<Arc<ReadPoint>>,
+}
+
+/// Returns a directory, in memory where there is such: histories sync often.
+fn temporary() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            fs::create_dir(&to).unwrap();
+            copy_dir(&entry.path(), &to);
+        } else if entry.file_name() != "LOCK" {
+            // A background thread may remove a file meanwhile.
+            let _ = fs::copy(entry.path(), to);
+        }
+    }
 }
 
 fn name(name: &str) -> TableName {
@@ -205,7 +250,7 @@ fn declared(versions: u32, ttl: Option<u32>, keep: Option<&str>) -> TableDescrip
 
 impl History {
     fn new(keep: Option<&str>) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = temporary();
         let clock = SetClock(Arc::new(AtomicI64::new(1000)));
         let mut history = Self { dir, clock, store: None, points: Vec::new() };
         history.open();
@@ -222,6 +267,18 @@ impl History {
         let settings = Settings { compaction, ..Settings::default() };
         let builder = Store::builder(self.dir.path()).settings(settings);
         self.store = Some(builder.with_clock(self.clock.clone()).open().unwrap());
+    }
+
+    /// Opens what the directory holds now, as after the end of the process.
+    fn kill(&mut self) {
+        let copy = temporary();
+        // The copy is not of one moment: no file may go meanwhile.
+        self.store().set_compactions(false);
+        copy_dir(self.dir.path(), copy.path());
+        self.points.clear();
+        self.store.take().unwrap().close().unwrap();
+        self.dir = copy;
+        self.open();
     }
 
     fn store(&self) -> &Store {
@@ -302,7 +359,7 @@ impl History {
                 self.points.clear();
             }
             Step::DropIndexes => {
-                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"))
+                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"));
             }
             Step::AddIndexes => self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, INDEXES)),
             Step::ChangeFamily(versions, ttl) => self.alter(|table| {
@@ -336,6 +393,8 @@ impl History {
                 let _ = store.clone_snapshot("s", &name("u"));
             }
             Step::Reopen => self.open(),
+            Step::Kill => self.kill(),
+            Step::Load(mutations) => load(&store, mutations),
         }
     }
 

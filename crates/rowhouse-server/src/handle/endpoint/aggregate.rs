@@ -10,12 +10,12 @@ use bytes::Bytes;
 use rowhouse_format::convert::endpoint::AggregateFunction;
 use rowhouse_format::proto::AggregateResponse;
 use rowhouse_model::{Filter, Result, Row, Scan};
-use rowhouse_store::{Region, RegionScanner};
+use rowhouse_store::RegionScanner;
 
 use super::number::Number;
 
 /// Returns the scan for a function: to count rows, the first cell of each row is enough.
-fn scan_for(function: AggregateFunction, mut scan: Scan) -> Scan {
+pub(super) fn scan_for(function: AggregateFunction, mut scan: Scan) -> Scan {
     let names_columns = scan.columns.families().next().is_some_and(|(_, named)| !named.is_all());
     if function == AggregateFunction::RowCount && scan.filter.is_none() && !names_columns {
         scan.filter = Some(Box::new(Filter::FirstKeyOnly));
@@ -23,14 +23,12 @@ fn scan_for(function: AggregateFunction, mut scan: Scan) -> Scan {
     scan
 }
 
-/// Reads the region's rows that the scan selects and computes the aggregate.
+/// Computes the aggregate of the rows of a scan, whose first family has this many named columns.
 pub(super) fn run<N: Number>(
-    region: &Region,
+    rows: &mut RegionScanner,
     function: AggregateFunction,
-    scan: Scan,
+    named: usize,
 ) -> Result<AggregateResponse> {
-    let named = scan.columns.families().next().map_or(0, |(_, columns)| columns.named().count());
-    let rows = &mut region.scan(&scan_for(function, scan))?;
     match function {
         AggregateFunction::Max => extreme::<N>(rows, Ordering::Greater),
         AggregateFunction::Min => extreme::<N>(rows, Ordering::Less),

@@ -6,12 +6,14 @@ mod number;
 use bytes::BytesMut;
 use rowhouse_format::convert::endpoint::{self, ColumnInterpreter, EndpointCall};
 use rowhouse_format::convert::region::RegionRef;
+use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Mutation, Result, escape};
 use rowhouse_store::Region;
 
-use self::aggregate::run;
+use self::aggregate::{run, scan_for};
 use self::number::{Decimal, Double, Long};
+use super::scan::open_region;
 use crate::call::CallContext;
 use crate::cluster::ServedRegion;
 use crate::server::Context;
@@ -52,10 +54,14 @@ pub(crate) fn call(
             Ok(endpoint::answer(&class, &answer))
         }
         EndpointCall::Aggregate { function, interpreter, scan } => {
+            let named = scan.scan.columns.families().next();
+            let named = named.map_or(0, |(_, columns)| columns.named().count());
+            let scan = OpenScan { scan: scan_for(function, scan.scan), ..*scan };
+            let rows = &mut open_region(context, region, &scan, None)?;
             let answer = match interpreter {
-                ColumnInterpreter::Long => run::<Long>(region, function, *scan)?,
-                ColumnInterpreter::Double => run::<Double>(region, function, *scan)?,
-                ColumnInterpreter::BigDecimal => run::<Decimal>(region, function, *scan)?,
+                ColumnInterpreter::Long => run::<Long>(rows, function, named)?,
+                ColumnInterpreter::Double => run::<Double>(rows, function, named)?,
+                ColumnInterpreter::BigDecimal => run::<Decimal>(rows, function, named)?,
             };
             let class = format!("{PROTOS}AggregateProtos$AggregateResponse");
             Ok(endpoint::answer(&class, &answer))

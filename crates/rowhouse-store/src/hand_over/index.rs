@@ -1,0 +1,65 @@
+//! Brings the entries of indexes up to date with the rows of a load.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, ErrorKind, Key, Result};
+
+use super::loading::Installed;
+use crate::cells::Cells;
+use crate::indexed::{IndexedTables, KeptIndex};
+use crate::store::{RepairingIndexes, Store};
+use crate::store_file::FileCursor;
+use crate::table::Table;
+use crate::write::index_fill::{Mending, mend};
+
+/// The number of rows whose entries are written at once.
+const ROWS_AT_ONCE: usize = 256;
+
+impl Store {
+    /// Writes the entries of the rows of a load, and removes those that its rows had before; then
+    /// the indexes are ready. If the rows cannot be read as they were before, the indexes are
+    /// repaired as a whole.
+    pub(super) fn index_loaded_rows(
+        &self,
+        table: &Arc<Table>,
+        repairing: &RepairingIndexes,
+        load: &Installed,
+    ) -> Result<()> {
+        let Some(indexed) = self.engine().indexed.load_full() else { return Ok(()) };
+        let Some(indexed) = indexed.get::<IndexedTables>().get(table.name())? else {
+            return Ok(());
+        };
+        for kept in indexed.indexes.iter().filter(|kept| repairing.were_ready(kept.table.id())) {
+            match mend_loaded_rows(table, kept, load) {
+                Ok(()) => self.note_index_ready(&kept.table)?,
+                Err(error) if error.kind() == ErrorKind::UnknownScanner => {
+                    self.repair_index(kept.table.id())?;
+                }
+                // The index was dropped, or its table is being changed.
+                Err(error) => {
+                    tracing::warn!(%error, index = %kept.table.name(), "an index is repaired after a load");
+                }
+            }
+        }
+        self.request_index_builds();
+        Ok(())
+    }
+}
+
+fn mend_loaded_rows(table: &Arc<Table>, kept: &KeptIndex, load: &Installed) -> Result<()> {
+    for file in &load.files {
+        let mut cells = FileCursor::open_once(file, &Key::row_start(b""))?;
+        let mut rows: Vec<Bytes> = Vec::with_capacity(ROWS_AT_ONCE);
+        loop {
+            let next = cells.cell().map(|cell| Bytes::copy_from_slice(cell.key.row));
+            if next.is_none() || rows.len() == ROWS_AT_ONCE {
+                mend(table, kept, &rows, Mending::Since(load.before))?;
+                rows.clear();
+            }
+            let Some(row) = next else { break };
+            cells.seek(&Key::row_end(&row))?;
+            rows.push(row);
+        }
+    }
+    Ok(())
+}

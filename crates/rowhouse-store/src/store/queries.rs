@@ -1,0 +1,263 @@
+//! Scans of regions by queries: by the key, or by an index where that reads less.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Columns, Error, Result, RowRange, Scan, TimeRange};
+use rowhouse_schema::{
+    ColumnSchema, ENTRY_FAMILY, Index, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE,
+    KeySchema, Plan, Predicate, TimeZone,
+};
+
+use super::Store;
+use super::indexes::IndexRead;
+use crate::read::{RegionScanner, RowSelection, condition_columns};
+use crate::region::Region;
+use crate::table::Table;
+
+/// The most rows of an index that a scanner holds, and the most bytes of their keys.
+const INDEX_ROWS_MAX: usize = 100_000;
+const INDEX_BYTES_MAX: usize = 16 << 20;
+
+/// The cost of reading a row to which an entry leads, in cells of a scan.
+const CELLS_OF_ROW: f64 = 20.0;
+/// The cost of reading by an index at all, in cells of a scan: its read point, and a second scan.
+const CELLS_OF_INDEX: f64 = 100.0;
+/// An index is read if the key costs this many times as much: estimates are rough, and a scan by
+/// the key holds no keys in memory.
+const MARGIN: f64 = 2.0;
+
+/// A scan of the rows of one region that match a query.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryScan<'a> {
+    /// The query, in the query language. Times without a zone are UTC.
+    pub query: &'a str,
+    /// The scan, all of which applies to the rows that match: a filter sees no others. Conditions
+    /// on columns are decided by the newest cells in the scan's time range, whether or not the scan
+    /// returns these columns.
+    pub scan: &'a Scan,
+    /// The most rows that will be read, for the choice of an index; `None` for all.
+    pub limit: Option<u64>,
+    /// As for [`Region::scan_as_of`]; 0 for the current read point.
+    pub as_of: u64,
+}
+
+/// A query of a table.
+struct TableQuery {
+    table: Arc<Table>,
+    key: KeySchema,
+    columns: Option<ColumnSchema>,
+    predicate: Predicate,
+    plan: Plan,
+}
+
+impl Store {
+    /// Reads the rows of a scan that lie in this region and match a query, in the order of the
+    /// scan. Rows whose keys do not fit the table's template do not match, nor do rows in which a
+    /// column that decides has a value that is not of its type. An index is used where that reads
+    /// clearly less, and never for a scan with a time range, of several versions, or raw.
+    ///
+    /// ```
+    /// use rowhouse_model::{FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
+    /// use rowhouse_store::{QueryScan, Store};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::open(dir.path())?;
+    /// let name = TableName::parse("mail")?;
+    /// let mail = TableDescriptor::new(name.clone())
+    ///     .family(FamilyDescriptor::new("d")?)
+    ///     .attribute("rowhouse.key", "1 [user text]")
+    ///     .attribute("rowhouse.columns", "1 d:n count u64");
+    /// store.create_table(mail, &[])?;
+    /// let mail = store.table(&name)?;
+    /// for (user, count) in [("ann", 3u64), ("bob", 7)] {
+    ///     let put = Put::new(user)?.add("d", "n", count.to_be_bytes().to_vec())?;
+    ///     mail.mutate(&put.into())?;
+    /// }
+    ///
+    /// let scan = Scan::all();
+    /// let query = QueryScan { query: "count > 5", scan: &scan, limit: None, as_of: 0 };
+    /// let mut rows = store.scan_query(&mail.regions()[0], &query)?;
+    /// assert_eq!(rows.next()?.unwrap().key(), b"bob");
+    /// assert!(rows.next()?.is_none());
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Region::scan`]; `InvalidRequest` for a query that is wrong, and for a table without a
+    /// row-key template; `Unsupported` for conditions on the fields of qualifiers, and for
+    /// declarations of a newer version.
+    pub fn scan_query(&self, region: &Region, asked: &QueryScan<'_>) -> Result<RegionScanner> {
+        region.check_serving()?;
+        let query = TableQuery::new(self.table(&region.info().table)?, asked.query)?;
+        let range = asked.scan.range.intersect(&region.info().range);
+        let ranges = query.plan.ranges().iter().map(|planned| planned.intersect(&range));
+        let ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
+        if let Some(index) = self.choose_index(&query, asked, &ranges)?
+            && let Some((read, rows)) = self.rows_by_index(&query, &index, &ranges)?
+            && read.point.has_seen(region.families())
+        {
+            return region.open_selected(
+                asked.scan,
+                Some(query.select(rows)),
+                Some(&read.point),
+                None,
+            );
+        }
+        let as_of = Some(asked.as_of).filter(|&sequence| sequence > 0);
+        region.open_selected(asked.scan, Some(query.select(ranges)), None, as_of)
+    }
+
+    /// Returns the plan by the index that reads least, if the key costs clearly more.
+    fn choose_index(
+        &self,
+        query: &TableQuery,
+        asked: &QueryScan<'_>,
+        ranges: &[RowRange],
+    ) -> Result<Option<IndexPlan>> {
+        let scan = asked.scan;
+        let is_newest = scan.versions == 1
+            && !scan.raw
+            && scan.time_range == TimeRange::ALL
+            && scan.family_time_ranges.is_empty();
+        // Declarations of a newer version are of no use, but the key is as good as ever.
+        let Ok(Some(indexes)) = query.table.indexes() else { return Ok(None) };
+        let Some(columns) = query.columns.as_ref().filter(|_| is_newest && asked.as_of == 0) else {
+            return Ok(None);
+        };
+        let key_cells = query.table.estimate(ranges, &query.columns_read(&scan.columns))?.cells;
+        let key_cells = key_cells as f64;
+        if key_cells < CELLS_OF_INDEX * MARGIN {
+            return Ok(None);
+        }
+        let mut candidates = Vec::new();
+        for index in indexes.indexes() {
+            let (predicate, zone) = (&query.predicate, &TimeZone::UTC);
+            let Ok(plan) = index.plan(&query.key, columns, predicate, zone, &scan.columns) else {
+                continue;
+            };
+            let Some(cells) = self.estimate_entries(&query.table, &plan)? else { continue };
+            let entries = (cells / (1 + index.covers().len()) as f64).ceil();
+            candidates.push((plan, cells, entries));
+        }
+        let limit = asked.limit.map_or(f64::INFINITY, |limit| limit as f64);
+        // No index has fewer entries than the query has rows.
+        let rows = candidates.iter().fold(f64::INFINITY, |rows, (.., entries)| rows.min(*entries));
+        let part = if rows > limit { limit / rows } else { 1.0 };
+        let cost =
+            |cells: f64, entries: f64| CELLS_OF_INDEX + cells + entries.min(limit) * CELLS_OF_ROW;
+        let costs =
+            candidates.into_iter().map(|(plan, cells, rows)| (cost(cells, rows), rows, plan));
+        let fits = |(cost, rows, _): &(f64, f64, IndexPlan)| {
+            cost * MARGIN <= key_cells * part && *rows <= INDEX_ROWS_MAX as f64
+        };
+        let least = costs.filter(fits).min_by(|(one, ..), (other, ..)| one.total_cmp(other));
+        Ok(least.map(|(.., plan)| plan))
+    }
+
+    /// Returns about how many cells of entries a plan reads; `None` if the index is not ready.
+    fn estimate_entries(&self, table: &Table, plan: &IndexPlan) -> Result<Option<f64>> {
+        // The index may have been dropped since.
+        let Ok(entries) = self.table(&plan.index().table_name(table.name())?) else {
+            return Ok(None);
+        };
+        if !IndexState::of_table(entries.descriptor())?.is_ready() {
+            return Ok(None);
+        }
+        let estimate = entries.estimate(plan.plan().ranges(), &Columns::all())?;
+        Ok(Some(estimate.cells as f64))
+    }
+
+    /// Returns the rows of `ranges` to which the entries of an index lead, as ranges, and where they
+    /// were read; `None` if the index was altered or has too many.
+    fn rows_by_index(
+        &self,
+        query: &TableQuery,
+        plan: &IndexPlan,
+        ranges: &[RowRange],
+    ) -> Result<Option<(IndexRead, Vec<RowRange>)>> {
+        let index = plan.index();
+        // An error says that the table or the index was dropped since.
+        let Ok(Some(read)) = self.index_read_point(query.table.name(), index.name()) else {
+            return Ok(None);
+        };
+        let is_same = |now: &Index| now.name() == index.name() && now.has_entries_of(index);
+        let now = read.table.indexes()?.map_or(&[][..], IndexSchema::indexes);
+        if read.table.id() != query.table.id() || !now.iter().any(is_same) {
+            return Ok(None);
+        }
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for range in plan.plan().ranges() {
+            let scan = Scan::new(range.clone()).column(ENTRY_FAMILY, "");
+            let mut entries = read.entries.scan_at(scan, &read.point)?;
+            while let Some(entry) = entries.next()? {
+                let row = index.row_key(entry.key())?;
+                if !plan.holds(entry.key()) || !is_in(ranges, &row) {
+                    continue;
+                }
+                bytes += row.len() + size_of::<RowRange>();
+                if rows.len() == INDEX_ROWS_MAX || bytes > INDEX_BYTES_MAX {
+                    return Ok(None);
+                }
+                rows.push(row);
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        let ranges = rows.into_iter().map(|mut row| {
+            row.push(0);
+            let stop = Bytes::from(row);
+            RowRange::new(stop.slice(..stop.len() - 1), stop)
+        });
+        Ok(Some((read, ranges.collect())))
+    }
+}
+
+impl TableQuery {
+    fn new(table: Arc<Table>, query: &str) -> Result<Self> {
+        let key = KeySchema::of_table(table.descriptor())?.ok_or_else(|| {
+            Error::invalid(format!(
+                "a query needs a row-key template, and table {} has none: attribute={KEY_ATTRIBUTE}",
+                table.name()
+            ))
+        })?;
+        let columns = ColumnSchema::of_table(table.descriptor())?;
+        let predicate = Predicate::parse(query)?;
+        let plan = match &columns {
+            Some(columns) => key.plan_with_columns(columns, &predicate, &TimeZone::UTC)?,
+            None => key.plan_in(&predicate, &TimeZone::UTC)?,
+        };
+        if let Some(qualifiers) = plan.qualifiers().first() {
+            return Err(Error::unsupported(format!(
+                "a query of a scan cannot have conditions on fields of qualifiers, use a filter: \
+                 column={}",
+                qualifiers.column().name()
+            )));
+        }
+        Ok(Self { table, key, columns, predicate, plan })
+    }
+
+    /// Returns the columns that are read for a scan of `wanted`.
+    fn columns_read(&self, wanted: &Columns) -> Columns {
+        let mut columns = wanted.clone();
+        if wanted.is_all() {
+            return columns;
+        }
+        for (family, qualifiers) in condition_columns(&self.plan).iter().flat_map(Columns::families)
+        {
+            for qualifier in qualifiers.named().filter(|it| !wanted.has_column(family, it)) {
+                columns.add_column(family.clone(), qualifier.clone());
+            }
+        }
+        columns
+    }
+
+    fn select(self, ranges: Vec<RowRange>) -> RowSelection {
+        RowSelection { ranges, key: self.key, plan: self.plan }
+    }
+}
+
+/// Returns whether a row is in one of these ranges, which are in order.
+fn is_in(ranges: &[RowRange], row: &[u8]) -> bool {
+    let behind = ranges.partition_point(|range| range.start[..] <= *row);
+    behind.checked_sub(1).is_some_and(|at| ranges[at].contains(row))
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, RowRange, Scan, TimeRange};
 use rowhouse_schema::{
-    ColumnSchema, ENTRY_FAMILY, Index, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE,
+    ColumnSchema, ENTRY_FAMILY, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE,
     KeySchema, Plan, Predicate, TimeZone,
 };
 
@@ -180,9 +180,8 @@ impl Store {
         let Ok(Some(read)) = self.index_read_point(query.table.name(), index.name()) else {
             return Ok(None);
         };
-        let is_same = |now: &Index| now.name() == index.name() && now.has_entries_of(index);
         let now = read.table.indexes()?.map_or(&[][..], IndexSchema::indexes);
-        if read.table.id() != query.table.id() || !now.iter().any(is_same) {
+        if read.table.id() != query.table.id() || !now.contains(index) {
             return Ok(None);
         }
         let (mut rows, mut bytes) = (Vec::new(), 0);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, RowRange, Scan, TimeRange};
 use rowhouse_schema::{
-    ColumnSchema, ENTRY_FAMILY, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE,
-    KeySchema, Plan, Predicate, TimeZone,
+    ColumnSchema, ENTRY_FAMILY, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE, KeySchema, Plan,
+    Predicate, TimeZone,
 };
 
 use super::Store;

@@ -18,8 +18,8 @@ fn spec() -> TableSpec {
     spec.columns(COLUMNS).indexes(INDEXES)
 }
 
-/// Writes 600 mails to twenty users: every thirtieth is by eve, every fortieth has no sender, each has
-/// the size `100 * (n % 20)`.
+/// Writes 600 mails to twenty users: every thirtieth is by eve, every fortieth has no sender, each
+/// has the size `100 * (n % 20)`.
 async fn mails(database: &Database) -> Table {
     let mail = database.create_table(spec()).await.unwrap();
     let puts = (0..600_u32).map(|n| -> Mutation {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, RowRange, Scan, TimeRange};
 use rowhouse_schema::{
-    ColumnSchema, ENTRY_FAMILY, Index, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE,
-    KeySchema, Plan, Predicate, TimeZone,
+    ColumnSchema, ENTRY_FAMILY, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE, KeySchema, Plan,
+    Predicate, TimeZone,
 };
 
 use super::Store;
@@ -167,8 +167,8 @@ impl Store {
         Ok(Some(estimate.cells as f64))
     }
 
-    /// Returns the rows of `ranges` to which the entries of an index lead, as ranges, and where they
-    /// were read; `None` if the index was altered or has too many.
+    /// Returns the rows of `ranges` to which the entries of an index lead, as ranges, and where
+    /// they were read; `None` if the index was altered or has too many.
     fn rows_by_index(
         &self,
         query: &TableQuery,
@@ -182,7 +182,7 @@ impl Store {
         };
         let is_same = |now: &Index| now == index;
         let now = read.table.indexes()?.map_or(&[][..], IndexSchema::indexes);
-        if read.table.id() != query.table.id() || !now.iter().any(is_same) {
+        if read.table.id() != query.table.id() || !now.contains(index) {
             return Ok(None);
         }
         let (mut rows, mut bytes) = (Vec::new(), 0);

@@ -180,7 +180,6 @@ impl Store {
         let Ok(Some(read)) = self.index_read_point(query.table.name(), index.name()) else {
             return Ok(None);
         };
-        let is_same = |now: &Index| now == index;
         let now = read.table.indexes()?.map_or(&[][..], IndexSchema::indexes);
         if read.table.id() != query.table.id() || !now.contains(index) {
             return Ok(None);

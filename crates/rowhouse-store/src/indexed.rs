@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use rowhouse_model::{Columns, Error, Result, TableName};
+use rowhouse_model::{Bytes, Columns, Error, Result, TableName, escape};
 use rowhouse_schema::{Index, IndexKind, IndexSchema};
 
 use crate::engine::Engine;
@@ -29,6 +29,24 @@ pub(crate) struct KeptIndex {
     pub(crate) index: Index,
     /// The table of the entries. After a split it leads to the new regions.
     pub(crate) table: Arc<Table>,
+}
+
+impl KeptIndex {
+    /// Returns entries by their rows.
+    ///
+    /// # Errors
+    /// `Corruption` for an entry that does not fit the template.
+    pub(crate) fn by_row(&self, entries: Vec<Bytes>) -> Result<BTreeMap<Bytes, Vec<Bytes>>> {
+        let mut by_row: BTreeMap<Bytes, Vec<Bytes>> = BTreeMap::new();
+        for entry in entries {
+            let row = self.index.row_key(&entry).map_err(|why| {
+                let (name, entry) = (self.table.name(), escape(&entry));
+                Error::corruption(format!("a row of {name} is no entry: {why}: row={entry}"))
+            })?;
+            by_row.entry(row.into()).or_default().push(entry);
+        }
+        Ok(by_row)
+    }
 }
 
 impl IndexedTables {

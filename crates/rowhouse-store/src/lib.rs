@@ -98,7 +98,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{IndexRead, QueryScan, Store};
+pub use store::{IndexRead, IndexReport, QueryScan, Store};
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
 pub use wait_mode::{NonBlocking, WaitMode};

@@ -452,12 +452,7 @@ impl Region {
         if self.engine.observers.observe(&self.info.table) {
             self.set_steady(|_| true);
         } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
-            let decides = |family: &FamilyStore| {
-                let mut indexes = indexes.indexes().iter();
-                family.is_steady()
-                    || indexes.any(|index| index.columns().selects_family(family.name()))
-            };
-            self.set_steady(decides);
+            self.set_steady(|it| it.is_steady() || indexes.are_decided_by(it.name()));
         }
     }
 
@@ -621,12 +616,6 @@ impl Region {
             Some(row) => Ok(row),
             None => self.read_row(get),
         }
-    }
-
-    /// Reads a row of this region as it was at `sequence`; `None` if flushes or compactions have
-    /// dropped cells visible then. Does not count the read.
-    pub(crate) fn read_row_if_as_of(&self, get: &Get, sequence: u64) -> Result<Option<Row>> {
-        read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)
     }
 
     /// Reads a row of this region with cells that are about to be committed, for a get without a

@@ -16,6 +16,16 @@ impl DeclaredColumns {
         Self { table: table.name().clone(), declared: ColumnSchema::of_table(table) }
     }
 
+    /// Returns those of a table that declares none.
+    pub(crate) fn none(table: &TableName) -> Self {
+        Self { table: table.clone(), declared: Ok(None) }
+    }
+
+    /// Returns the columns if the table declares some that this version can parse.
+    pub(crate) fn declared(&self) -> Option<&ColumnSchema> {
+        self.declared.as_ref().ok()?.as_ref()
+    }
+
     pub(crate) fn schema(&self) -> Result<&ColumnSchema> {
         match &self.declared {
             Ok(Some(schema)) => Ok(schema),

@@ -26,21 +26,32 @@
 //! # }
 //! ```
 
+mod choose;
+mod index_rows;
+mod judge;
 mod parts;
+mod plan_rows;
 mod row;
 mod rows;
 
-use rowhouse_model::{Bytes, Columns, Result, Scan, TimeRange};
-use rowhouse_schema::{KeySchema, TimeZone};
+use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
+use rowhouse_schema::{Index, IndexSchema, IndexState, KeySchema, TimeZone};
 
+pub use choose::{Access, AccessPath};
 pub use row::QueryRow;
 pub use rowhouse_schema::{
-    ColumnFilter, Direction, Estimate, EstimatedRows, FieldOrder, OrderedField, Plan, PlanOrder,
-    PlanPart, PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX, Residual,
-    RowSequence, Statistics, StreamMerge,
+    ColumnFilter, Direction, Estimate, EstimatedRows, FieldOrder, IndexPlan, OrderedField, Plan,
+    PlanOrder, PlanPart, PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX,
+    Residual, RowSequence, Statistics, StreamMerge,
 };
 pub use rowhouse_store::RangeEstimate;
 pub use rows::QueryRows;
+
+use choose::Candidate;
+use index_rows::{IndexQuery, IndexRows};
+use judge::EntryOrder;
+use plan_rows::PlanRows;
+use rows::Source;
 
 use crate::table::Table;
 
@@ -71,6 +82,16 @@ pub struct Query<'t> {
     after: Option<String>,
     direction: Direction,
     with_misfits: bool,
+    by: By,
+}
+
+/// How rows are to be read.
+enum By {
+    /// As reads least.
+    Any,
+    Key,
+    /// By the index with this name.
+    Index(String),
 }
 
 impl<'t> Query<'t> {
@@ -85,6 +106,7 @@ impl<'t> Query<'t> {
             after: None,
             direction: Direction::Forward,
             with_misfits: false,
+            by: By::Any,
         }
     }
 
@@ -308,7 +330,45 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Returns the plan of the query, which can be printed.
+    /// Reads by this index, in its order. Limits, offsets and pages count in this order, and a page
+    /// token is valid only for the same index.
+    ///
+    /// Without this, an embedded database reads by an index if that reads much less, and the rows
+    /// come in the order of the key. A cluster is read by an index only with this. It has no read
+    /// points: each row is read after the entry that leads to it, and is returned only if it
+    /// matches then. A row that changes during the query is returned as it was at some time, or
+    /// missed if it moves from an entry not yet read to one that was passed.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// // What are the ten largest mails?
+    /// let mut mails = mail.query("size > 0").using("by_size").limit(10).rows().await?;
+    /// while let Some(mail) = mails.next().await? {
+    ///     println!("{mail}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn using(mut self, index: &str) -> Self {
+        self.by = By::Index(index.to_owned());
+        self
+    }
+
+    /// Reads by the key, not by an index.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let page = mail.query("sender = 'eve'").using_key().page(50).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn using_key(mut self) -> Self {
+        self.by = By::Key;
+        self
+    }
+
+    /// Returns the plan of the query by the key, which can be printed.
     ///
     /// ```
     /// # fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -327,10 +387,156 @@ impl<'t> Query<'t> {
             Err(error) => return Err(error.clone()),
         };
         let plan = self.table.declared_columns().plan(schema, predicate, &self.zone)?;
-        match &self.after {
-            Some(token) => plan.resume(token, self.direction),
-            None => Ok(plan),
+        match (&self.after, &self.by) {
+            (Some(token), By::Any | By::Key) => plan.resume(token, self.direction),
+            // The token is one of the index.
+            (Some(_), By::Index(_)) | (None, _) => Ok(plan),
         }
+    }
+
+    /// Returns how the query is read, by the key or by an index, with all other ways, their
+    /// estimates, and the reasons why they are not possible.
+    ///
+    /// The estimates count cells and entries where they are stored, as [`Query::estimate`] does.
+    /// Nothing is estimated if no index can serve the query.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let spec = TableSpec::new("mail").family("d").key("[user string][n u32]");
+    /// let spec = spec.columns("d:f sender string").index("by_sender [sender]");
+    /// let mail = database.create_table(spec).await?;
+    ///
+    /// let access = mail.query("sender = 'eve'").using("by_sender").explain_access().await?;
+    /// assert_eq!(access.to_string(), "\
+    /// access: by index by_sender, in the order of the index
+    ///   key
+    ///   index by_sender
+    /// index: by_sender [sender string][user string][n u32]
+    /// ranges: 1
+    ///   [eve\\x00\\x01, eve\\x00\\x02)
+    /// residual: none, the ranges are exact
+    /// order: sender ascending, user ascending, n ascending
+    /// rows: in key order, decided by their entries
+    /// ");
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`].
+    pub async fn explain_access(&self) -> Result<Access> {
+        let (plan, backend) = (self.explain()?, self.table.backend());
+        if matches!(self.by, By::Any) && !backend.has_read_points() {
+            let indexes = backend.indexes(self.table.name()).await?;
+            let why = "a cluster is read by an index only if the query names it";
+            let names = indexes.iter().flat_map(IndexSchema::indexes).map(Index::name);
+            let why_not = names.map(|name| (name.to_owned(), why.to_owned()));
+            return Ok(Access::by_key(plan, why_not.collect()));
+        }
+        self.access(plan, self.rows_max()).await
+    }
+
+    /// The number of rows to read.
+    fn rows_max(&self) -> u64 {
+        self.limit.unwrap_or(u64::MAX).saturating_add(self.offset)
+    }
+
+    /// Chooses how to read up to `limit` rows.
+    async fn access(&self, plan: Plan, limit: u64) -> Result<Access> {
+        let backend = self.table.backend();
+        match &self.by {
+            By::Key => return Ok(Access::by_key(plan, Vec::new())),
+            By::Index(name) => return self.access_using(plan, name).await,
+            By::Any if !backend.has_read_points() => {
+                return Ok(Access::by_key(plan, Vec::new()));
+            }
+            By::Any => {}
+        }
+        let Some(indexes) = backend.indexes(self.table.name()).await? else {
+            return Ok(Access::by_key(plan, Vec::new()));
+        };
+        let mut plans = Vec::new();
+        for index in indexes.indexes() {
+            plans.push((index.name().to_owned(), self.plan_by(index).await?));
+        }
+        if plans.iter().all(|(_, plan)| plan.is_err()) {
+            let why = plans.into_iter().filter_map(|(name, plan)| Some((name, plan.err()?)));
+            return Ok(Access::by_key(plan, why.collect()));
+        }
+        let key_cells = self.cells_in(&plan).await?;
+        let mut candidates = Vec::new();
+        for (name, plan) in plans {
+            let candidate = match plan {
+                Ok(plan) => Ok(self.candidate(plan).await?),
+                Err(why) => Err(why),
+            };
+            candidates.push((name, candidate));
+        }
+        Ok(Access::choose(plan, key_cells, limit, candidates))
+    }
+
+    /// Plans the query by the index that it names.
+    async fn access_using(&self, plan: Plan, name: &str) -> Result<Access> {
+        let indexes = self.table.backend().indexes(self.table.name()).await?;
+        let indexes = indexes.ok_or_else(|| {
+            Error::invalid(format!("table {} declares no indexes", self.table.name()))
+        })?;
+        match self.plan_by(indexes.index(name)?).await? {
+            Ok(index) => {
+                let at_read_point = self.table.backend().has_read_points();
+                let is_covered = at_read_point && index.is_covered(&self.scan.columns);
+                Ok(Access::using(plan, index, is_covered))
+            }
+            Err(why) => Err(Error::invalid(format!("index {name} cannot serve the query: {why}"))),
+        }
+    }
+
+    /// Plans the query by an index, or tells why that is not possible.
+    async fn plan_by(&self, index: &Index) -> Result<Result<IndexPlan, String>> {
+        let (schema, predicate) = match &self.asked {
+            Ok(asked) => asked,
+            Err(error) => return Err(error.clone()),
+        };
+        let why_not = if self.with_misfits {
+            "rows whose keys do not fit the template have no entries"
+        } else if self.scan.versions > 1 || self.scan.time_range != TimeRange::ALL {
+            "entries are of the newest versions"
+        } else {
+            let columns = self.table.declared_columns().declared();
+            let wanted = &self.scan.columns;
+            let plan = match index.plan(schema, columns, predicate, &self.zone, wanted) {
+                Ok(plan) => plan,
+                Err(why) => return Ok(Err(why.to_string())),
+            };
+            let state = self.table.backend().index_state(self.table.name(), index.name()).await?;
+            return Ok(match state {
+                IndexState::Ready => Ok(plan),
+                state => Err(format!("it is not ready, its state is: {state}")),
+            });
+        };
+        Ok(Err(why_not.to_owned()))
+    }
+
+    /// Estimates the cells in the ranges of the plan by the key.
+    async fn cells_in(&self, plan: &Plan) -> Result<u64> {
+        let mut columns = self.scan.columns.clone();
+        plan_rows::add_condition_columns(&mut columns, plan);
+        let estimate = self.table.estimate(plan.ranges(), &columns).await?;
+        Ok(estimate.map_or(u64::MAX, |estimate| estimate.cells))
+    }
+
+    /// Estimates the entries to read of an index.
+    async fn candidate(&self, plan: IndexPlan) -> Result<Candidate> {
+        let entries = self.table.scans_of(plan.index().table_name(self.table.name())?);
+        let estimate = entries.estimate(plan.plan().ranges(), &Columns::all()).await?;
+        let is_covered = plan.is_covered(&self.scan.columns);
+        let entry_cells = estimate.map_or(u64::MAX, |estimate| estimate.cells);
+        Ok(Candidate { plan, entry_cells, is_covered })
     }
 
     /// Estimates how much is stored in the ranges of the plan, in the families to read, without
@@ -352,7 +558,7 @@ impl<'t> Query<'t> {
     pub async fn estimate(&self) -> Result<Option<RangeEstimate>> {
         let plan = self.explain()?;
         let mut columns = self.scan.columns.clone();
-        rows::add_condition_columns(&mut columns, &plan);
+        plan_rows::add_condition_columns(&mut columns, &plan);
         self.table.estimate(plan.ranges(), &columns).await
     }
 
@@ -389,18 +595,60 @@ impl<'t> Query<'t> {
         self.read(plan).await
     }
 
-    /// Runs a plan of the query.
+    /// Runs the query, given its plan by the key.
     async fn read(self, plan: Plan) -> Result<QueryRows> {
-        let (schema, _) = self.asked?;
-        let limit = self.limit.unwrap_or(u64::MAX).saturating_add(self.offset);
-        let open = QueryRows::open(self.table, schema, plan, self.scan, limit, self.with_misfits);
-        let mut rows = open.await?;
+        let limit = self.rows_max();
+        let mut access = self.access(plan.clone(), limit).await?;
+        let by_index = match access.take_index() {
+            Some((index, order)) => self.open_index(index, order, plan.clone(), limit).await?,
+            None => None,
+        };
+        let mut rows = match by_index {
+            Some(rows) => rows,
+            None => {
+                let (schema, _) = self.asked?;
+                let open = PlanRows::open(
+                    self.table,
+                    schema,
+                    plan,
+                    self.scan,
+                    limit,
+                    self.with_misfits,
+                    None,
+                );
+                QueryRows::new(Source::Plan(Box::new(open.await?)))
+            }
+        };
         for _ in 0..self.offset {
             if rows.next().await?.is_none() {
                 break;
             }
         }
         Ok(rows)
+    }
+
+    /// Opens the rows of the query by an index. Returns `None` if the query is to be read by the
+    /// key after all.
+    async fn open_index(
+        &self,
+        plan: IndexPlan,
+        order: EntryOrder,
+        key_plan: Plan,
+        limit: u64,
+    ) -> Result<Option<QueryRows>> {
+        let entries = match (&self.after, order) {
+            (Some(token), EntryOrder::Index) => plan.plan().resume(token, self.direction)?,
+            _ => plan.plan().clone(),
+        };
+        let (direction, wanted) = (self.direction, self.scan.columns.clone());
+        let query = IndexQuery { plan, entries, order, key_plan, direction, wanted, limit };
+        match (IndexRows::open(self.table, query).await?, &self.by) {
+            (Some(rows), _) => Ok(Some(QueryRows::new(Source::Index(Box::new(rows))))),
+            (None, By::Index(name)) => Err(Error::invalid(format!(
+                "index {name} cannot serve the query: it was altered meanwhile"
+            ))),
+            (None, _) => Ok(None),
+        }
     }
 
     /// Reads a page of up to `rows` rows, with a token for the next page. If rows are merged from
@@ -439,7 +687,7 @@ impl<'t> Query<'t> {
         }
         let more = found.len() > rows;
         found.truncate(rows);
-        let token = |last: &QueryRow| reading.plan().page_token(last.key_bytes(), direction);
+        let token = |last: &QueryRow| reading.page_token(last, direction);
         let next = found.last().filter(|_| more).map(token).transpose()?;
         let left_out = if with_misfits { 0 } else { reading.not_fitting() };
         Ok(Page { rows: found, next, left_out, unreadable: reading.unreadable() })

@@ -17,11 +17,13 @@
 //! # Ok::<(), rowhouse::Error>(())
 //! ```
 
+pub use crate::spec::with_indexes;
 pub use rowhouse_model::{
     BloomKind, Compression, Coprocessor, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells,
     SplitPolicy, SplitRestriction, TableDescriptor, TableName,
 };
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, FamilySize, Finding,
-    KEY_ATTRIBUTE, NamedCell, Rule, check_table,
+    INDEXES_ATTRIBUTE, Index, IndexKind, IndexOf, IndexSchema, IndexState, KEY_ATTRIBUTE,
+    NamedCell, Rule, check_table,
 };

@@ -2,7 +2,8 @@
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 use rowhouse_schema::{
-    COLUMNS_ATTRIBUTE, ColumnSchema, Finding, KEY_ATTRIBUTE, KeySchema, RowKey, check_table,
+    COLUMNS_ATTRIBUTE, ColumnSchema, Finding, INDEXES_ATTRIBUTE, Index, IndexKind, IndexSchema,
+    KEY_ATTRIBUTE, KeySchema, RowKey, check_table,
 };
 
 /// The declaration of a new table: families, key template and region splits.
@@ -24,6 +25,8 @@ use rowhouse_schema::{
 #[must_use]
 pub struct TableSpec {
     declared: Result<TableDescriptor>,
+    /// The declarations of indexes, which are parsed when key and columns are known.
+    indexes: Vec<String>,
     splits: Vec<Bytes>,
     /// The number of regions to derive from the template.
     regions: Option<usize>,
@@ -42,6 +45,7 @@ impl TableSpec {
     pub fn new(name: &str) -> Self {
         Self {
             declared: TableName::parse(name).map(TableDescriptor::new),
+            indexes: Vec::new(),
             splits: Vec::new(),
             regions: None,
         }
@@ -105,6 +109,46 @@ impl TableSpec {
             let columns = ColumnSchema::parse(text)?;
             Ok(declared.attribute(COLUMNS_ATTRIBUTE, columns.to_stored()))
         })
+    }
+
+    /// Declares an index: a name, then a template of key fields and declared columns; after it
+    /// `unique`, `covers` and columns, and `where` and a query. Its entries are rows of a table of
+    /// their own, `TABLE.INDEX`, which the store keeps in step with the rows. Queries use it
+    /// without being told to: see [`Query::explain_access`](crate::query::Query::explain_access).
+    ///
+    /// Key and columns may be declared after it; creating the table checks all together.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result, TableSpec};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+    /// let spec = spec.columns("d:f sender string; d:n size u32");
+    /// let spec = spec.index("by_sender [sender]");
+    /// let spec = spec.index("large [size desc] covers sender where size > 10000");
+    /// let mail = database.create_table(spec).await?;
+    ///
+    /// for mail in mail.query("sender = 'eve'").page(10).await?.rows {
+    ///     println!("{mail}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn index(mut self, declaration: &str) -> Self {
+        self.indexes.push(declaration.to_owned());
+        self
+    }
+
+    /// Declares several indexes, separated by newlines or `;`: see [`TableSpec::index`].
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+    /// let spec = spec.columns("d:f sender string").indexes("by_sender [sender]; by_time [at]");
+    /// assert!(spec.check().is_ok());
+    /// ```
+    pub fn indexes(self, text: &str) -> Self {
+        self.index(text)
     }
 
     /// Adds a family with HBase's defaults.
@@ -236,19 +280,26 @@ impl TableSpec {
     /// ```
     ///
     /// # Errors
-    /// The first mistake in a name, the template or the columns; columns in undeclared families, or
-    /// with the name of a key field; splits that are empty or not distinct; a number of regions
-    /// that the template cannot distinguish.
+    /// The first mistake in a name, the template, the columns or the indexes; columns in undeclared
+    /// families, or with the name of a key field; splits that are empty or not distinct; a number
+    /// of regions that the template cannot distinguish. `Unsupported` for indexes of another kind
+    /// than `table`.
     pub fn check(&self) -> Result<()> {
+        self.descriptor().and_then(|declared| check_declared(&declared))?;
         self.all_splits().map(|_| ())
+    }
+
+    /// Returns the declaration with its indexes.
+    fn descriptor(&self) -> Result<TableDescriptor> {
+        let declared = self.declared.clone()?;
+        if self.indexes.is_empty() {
+            return Ok(declared);
+        }
+        with_indexes(declared, &self.indexes.join("\n"))
     }
 
     /// Returns the start rows of all regions but the first, in order.
     fn all_splits(&self) -> Result<Vec<Bytes>> {
-        match &self.declared {
-            Ok(declared) => check_columns(declared)?,
-            Err(error) => return Err(error.clone()),
-        }
         let mut splits = self.splits.clone();
         if let Some(regions) = self.regions {
             let schema = self.key_schema()?.ok_or_else(|| {
@@ -270,8 +321,9 @@ impl TableSpec {
     }
 
     pub(crate) fn into_parts(self) -> Result<(TableDescriptor, Vec<Bytes>)> {
-        let splits = self.all_splits()?;
-        Ok((self.declared?, splits))
+        let declared = self.descriptor()?;
+        check_declared(&declared)?;
+        Ok((declared, self.all_splits()?))
     }
 
     fn and(self, step: impl FnOnce(TableDescriptor) -> Result<TableDescriptor>) -> Self {
@@ -279,12 +331,50 @@ impl TableSpec {
     }
 }
 
-/// Checks that the declared columns are consistent with the table's families and key.
-pub(crate) fn check_columns(table: &TableDescriptor) -> Result<()> {
-    let Some(columns) = ColumnSchema::of_table(table)? else { return Ok(()) };
-    columns.check_families(table)?;
-    match KeySchema::of_table(table)? {
-        Some(key) => columns.check_key(&key),
+/// Returns a table with these declarations of indexes instead of its own, for
+/// [`Admin::alter_table`](crate::admin::Admin::alter_table); an empty text has none.
+///
+/// ```
+/// use rowhouse::schema::with_indexes;
+///
+/// // How do several things change at once?
+/// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+/// let alter = |mail: &rowhouse::schema::TableDescriptor| {
+///     with_indexes(mail.clone().attribute("OWNER", "eve"), "by_sender [sender]")
+/// };
+/// database.admin().alter_table("mail", alter).await
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`IndexSchema::parse`].
+pub fn with_indexes(mut table: TableDescriptor, text: &str) -> Result<TableDescriptor> {
+    let (key, columns) = (KeySchema::of_table(&table)?, ColumnSchema::of_table(&table)?);
+    let indexes = IndexSchema::parse(text, key.as_ref(), columns.as_ref())?;
+    if indexes.indexes().is_empty() {
+        table.attributes.remove(INDEXES_ATTRIBUTE.as_bytes());
+        return Ok(table);
+    }
+    Ok(table.attribute(INDEXES_ATTRIBUTE, indexes.to_stored()))
+}
+
+/// Checks that the declared columns and indexes are consistent with the table's families and key.
+pub(crate) fn check_declared(table: &TableDescriptor) -> Result<()> {
+    if let Some(columns) = ColumnSchema::of_table(table)? {
+        columns.check_families(table)?;
+        if let Some(key) = KeySchema::of_table(table)? {
+            columns.check_key(&key)?;
+        }
+    }
+    let Some(indexes) = IndexSchema::of_table(table)? else { return Ok(()) };
+    indexes.check_families(table)?;
+    let is_other = |index: &&Index| index.kind() != IndexKind::Table;
+    match indexes.indexes().iter().find(is_other) {
         None => Ok(()),
+        Some(index) => Err(Error::unsupported(format!(
+            "indexes of kind {} are not supported yet: index={}",
+            index.kind(),
+            index.name()
+        ))),
     }
 }

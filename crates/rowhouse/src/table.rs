@@ -73,6 +73,17 @@ impl Table {
         Self { inner: Arc::new(Inner { backend, name, key, columns }) }
     }
 
+    /// Returns a handle for scans of another table of the database.
+    pub(crate) fn scans_of(&self, name: TableName) -> Self {
+        let columns = Arc::new(DeclaredColumns::none(&name));
+        let backend = Arc::clone(&self.inner.backend);
+        Self { inner: Arc::new(Inner { backend, name, key: Key::Undeclared, columns }) }
+    }
+
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.inner.backend
+    }
+
     /// Returns the name of the table.
     ///
     /// ```

@@ -38,6 +38,7 @@ const FILES: &[&str] = &[
     "errors",
     "explain_cell",
     "help",
+    "indexes",
     "keys",
     "queries",
     "regions",
@@ -75,6 +76,11 @@ fn explain_cell() {
 #[test]
 fn help() {
     check("help");
+}
+
+#[test]
+fn indexes() {
+    check("indexes");
 }
 
 #[test]

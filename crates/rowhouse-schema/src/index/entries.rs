@@ -4,13 +4,15 @@ use std::borrow::Cow;
 
 use rowhouse_model::{Bytes, Error, KeyValue, Result, Row, escape};
 
-use super::full_form::{KeySource, Source};
+use super::full_form::KeySource;
+use super::names::Source;
 use super::{Declaration, Index};
 use crate::columns::Column;
 use crate::encode::ValueForm;
 use crate::error::KeyMismatch;
+use crate::field::Field;
 use crate::key::KeyReader;
-use crate::value::Value;
+use crate::value::{FieldValue, Value};
 
 /// An entry of an index: its key, and the covered cells of its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,9 +151,8 @@ impl Index {
         let index = &*self.declaration;
         let mut reader = KeyReader::new(&index.full, entry).ok()?;
         for _ in 0..index.named {
-            let is_null = |value: crate::value::FieldValue<'_>| value.into_value().is_null();
-            let is_null = reader.next(ValueForm::Own, |_| {}, |_, value| is_null(value)).ok()?;
-            if is_null {
+            let is_null = |_: &Field, value: FieldValue<'_>| value.into_value().is_null();
+            if reader.next(ValueForm::Own, |_| {}, is_null).ok()? {
                 return None;
             }
         }
@@ -206,9 +207,9 @@ impl Declaration {
         let mut fields = Vec::new();
         for cell in cells.cells().filter(|cell| cell.family() == column.family()) {
             let qualifier = cell.qualifier();
-            let is_own = qualifier.starts_with(column.lead())
-                && columns.single(column.family(), qualifier).is_none();
-            if !is_own || template.decode_into(qualifier, &mut fields).is_err() {
+            if !qualifier.starts_with(column.lead())
+                || template.decode_into(qualifier, &mut fields).is_err()
+            {
                 continue;
             }
             for (source, own) in self.sources.iter().zip(&mut values.own) {

@@ -1,13 +1,13 @@
 //! Indexes: templates over the rows of a table, whose keys are kept in a table of their own.
 //!
-//! [`parse`] parses declarations, [`full_form`] derives the template of the entries from one,
-//! [`entries`] turns a row into entries and an entry back into the key of its row, [`header`] is
-//! the value that an entry stores beside its covered columns, and [`plan`] reads an index for a
-//! query.
+//! [`parse`] parses declarations, [`names`] resolves the names in them, and [`full_form`] derives
+//! the template of the entries. [`entries`] turns a row into entries and an entry back into the key
+//! of its row, [`header`] is the value of an entry, and [`plan`] reads an index for a query.
 
 mod entries;
 mod full_form;
 mod header;
+mod names;
 mod parse;
 mod plan;
 mod state;
@@ -29,7 +29,8 @@ pub use plan::{IndexPlan, WhyNot};
 pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
 pub use table::{ENTRY_FAMILY, IndexOf};
 
-use full_form::{KeySource, Source};
+use full_form::KeySource;
+use names::Source;
 
 /// The table attribute that holds the declarations of its indexes.
 pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
@@ -199,6 +200,11 @@ impl IndexSchema {
         &self.declared.indexes
     }
 
+    /// Returns whether cells of a family decide entries of any of the indexes.
+    pub fn are_decided_by(&self, family: &[u8]) -> bool {
+        self.indexes().iter().any(|index| index.columns().selects_family(family))
+    }
+
     /// Checks that the table has the families of all columns of the indexes.
     ///
     /// # Errors
@@ -286,27 +292,21 @@ impl Index {
     }
 }
 
-impl Index {
-    /// Returns whether a row has the same entries in both, whatever the row: the declarations are
-    /// equal, and so are the keys and columns that they name.
-    pub fn has_entries_of(&self, other: &Self) -> bool {
-        let (one, two) = (&*self.declaration, &*other.declaration);
-        let columns = |index: &Declaration| -> Vec<Option<Column>> {
-            let column = |source: &Source| match source {
-                Source::Row | Source::Key(_) => None,
-                Source::Column(at) | Source::Qualifier { column: at, .. } => {
-                    Some(index.columns.as_ref()?.columns()[*at].clone())
-                }
+impl Declaration {
+    /// The columns whose declarations decide the entries.
+    fn used_columns(&self) -> impl Iterator<Item = &Column> {
+        let columns = self.columns.as_ref().map_or(&[][..], ColumnSchema::columns);
+        let is_used = move |(at, column): &(usize, &Column)| {
+            let by_source = |source: &Source| match source {
+                Source::Row | Source::Key(_) => false,
+                Source::Column(used) | Source::Qualifier { column: used, .. } => used == at,
             };
-            index.sources.iter().map(column).collect()
+            let mut conditions = self.rows.iter().flat_map(RowConditions::columns);
+            self.sources.iter().any(by_source)
+                || self.covered.iter().any(|name| name == column.name())
+                || conditions.any(|other| other.name() == column.name())
         };
-        // The condition may name any column.
-        let is_decided_alike = one.condition.is_none() || one.columns == two.columns;
-        self == other
-            && one.key == two.key
-            && one.covers == two.covers
-            && columns(one) == columns(two)
-            && is_decided_alike
+        columns.iter().enumerate().filter(is_used).map(|(_, column)| column)
     }
 }
 
@@ -330,7 +330,7 @@ impl fmt::Display for IndexKind {
 }
 
 impl PartialEq for IndexSchema {
-    /// Compares the declarations and the templates of the entries.
+    /// Compares index by index.
     fn eq(&self, other: &Self) -> bool {
         self.indexes() == other.indexes()
     }
@@ -352,9 +352,14 @@ impl fmt::Debug for IndexSchema {
 }
 
 impl PartialEq for Index {
+    /// Compares all that decides entries: the declaration, the key, and the declarations of the
+    /// columns that the index uses. Equal indexes have equal entries.
     fn eq(&self, other: &Self) -> bool {
         let (one, other) = (&self.declaration, &other.declaration);
-        one.text == other.text && one.full == other.full
+        one.text == other.text
+            && one.full == other.full
+            && one.key == other.key
+            && one.used_columns().eq(other.used_columns())
     }
 }
 

@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use rowhouse_model::{Columns, Result};
 
-use super::full_form::{Base, FullForm, Source};
+use super::full_form::FullForm;
+use super::names::{Base, Source};
 use super::{Declaration, Index, IndexKind};
 use crate::columns::{Column, ColumnSchema};
 use crate::encode::End;
 use crate::error::Fault;
+use crate::field::Field;
 use crate::key::KeySchema;
 use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
@@ -153,15 +155,20 @@ fn canonical(template: &str) -> String {
 /// Checks that entries of equal declared fields, and no others, begin with the same bytes.
 fn check_unique(full: &FullForm, at: usize) -> Result<(), Fault> {
     let fields = &full.template.fields()[..full.named];
-    if let Some(field) = fields.iter().find(|it| matches!(it.codec.end(), Some(End::Before(_)))) {
+    let has_end = |field: &Field| {
+        let codec = &field.codec;
+        let is_open = matches!(codec.end(), Some(End::Key | End::Before(_)));
+        !is_open && codec.tail().is_none() && codec.is_prefix_free()
+    };
+    if let Some(field) = fields.iter().find(|field| !has_end(field)) {
         let message = format!("`{field}` has no end of its own, so equal values cannot be found");
         return Err(Fault::new(at, message).hint("put a literal such as _ after it"));
     }
-    let is_named = |at: &usize| *at < full.named;
+    let is_named = |at: &usize| *at < full.named && !fields[*at].codec.is_lossy();
     match full.template.computed().iter().find(|computed| !computed.depends_only_on(is_named)) {
         Some(computed) => {
             let message = format!("`{computed}` differs between rows with equal declared fields");
-            Err(Fault::new(at, message).hint("compute it of declared fields"))
+            Err(Fault::new(at, message).hint("compute it of declared fields, held whole"))
         }
         None => Ok(()),
     }
@@ -174,7 +181,7 @@ fn reads(
     covers: &[Column],
     columns: Option<&ColumnSchema>,
 ) -> Columns {
-    let needs_cell = |(source, field): (&Source, &crate::field::Field)| match source {
+    let needs_cell = |(source, field): (&Source, &Field)| match source {
         Source::Row | Source::Key(_) => false,
         Source::Column(_) => !field.codec.is_nullable(),
         Source::Qualifier { .. } => true,

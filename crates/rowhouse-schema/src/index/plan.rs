@@ -7,7 +7,7 @@ use std::fmt;
 
 use rowhouse_model::{Columns, Error, Row, RowRange};
 
-use super::full_form::Source;
+use super::names::Source;
 use super::{Declaration, Entry, Index};
 use crate::columns::{CellMismatch, Column, ColumnSchema};
 use crate::encode::Body;
@@ -74,24 +74,24 @@ pub struct WhyNot {
 
 impl Index {
     /// Plans a query by this index, for the columns `wanted` of each row. `key` and `columns` are
-    /// those of the table.
+    /// those of the table, which may declare no columns.
     ///
     /// # Errors
     /// Says why the index cannot serve the query: a row that the query returns could be without an
     /// entry, or the query itself is invalid.
-    pub fn plan(
+    pub fn plan<'c>(
         &self,
         key: &KeySchema,
-        columns: &ColumnSchema,
+        columns: impl Into<Option<&'c ColumnSchema>>,
         predicate: &Predicate,
         zone: &TimeZone,
         wanted: &Columns,
     ) -> Result<IndexPlan, WhyNot> {
-        let index = &*self.declaration;
-        if index.key.as_ref() != Some(key) || index.columns.as_ref() != Some(columns) {
+        let (index, columns) = (&*self.declaration, columns.into());
+        if index.key.as_ref() != Some(key) || index.columns.as_ref() != columns {
             return Err(WhyNot::new("it is declared for another key or other columns".to_owned()));
         }
-        let query = RowConditions::new(key, Some(columns), predicate, zone)?;
+        let query = RowConditions::new(key, columns, predicate, zone)?;
         if let Some(condition) = index.rows.as_ref().and_then(|rows| query.first_not_implied(rows))
         {
             return Err(WhyNot::new(format!(
@@ -105,7 +105,7 @@ impl Index {
         let bound = RowConditions::new(&index.full, None, &of_entries, zone)?;
         let in_key_order =
             plan.order().sequence() == RowSequence::AsRead && index.is_in_key_order(key, &bound);
-        let rows = key.plan_with_columns(columns, predicate, zone)?;
+        let rows = Plan::new(key, columns, predicate, zone)?;
         Ok(IndexPlan { index: self.clone(), plan, rows, undecided, in_key_order })
     }
 }
@@ -194,12 +194,12 @@ impl Declaration {
     fn check_values(
         &self,
         key: &KeySchema,
-        columns: &ColumnSchema,
+        columns: Option<&ColumnSchema>,
         query: &RowConditions,
         wanted: &Columns,
     ) -> Result<(), WhyNot> {
         for (slot, source) in self.sources.iter().enumerate() {
-            if let Source::Qualifier { column, .. } = source {
+            if let (Source::Qualifier { column, .. }, Some(columns)) = (source, columns) {
                 check_cells(&columns.columns()[*column], columns, query, wanted)?;
             }
             let field = &self.full.fields()[slot];
@@ -209,7 +209,8 @@ impl Declaration {
                 Source::Key(at) => !key.fields()[*at].is_nullable() || query.needs_value(*at),
                 Source::Column(at) => query.needs_value_of_column(*at),
                 Source::Qualifier { column, slot } => {
-                    let template = columns.columns()[*column].template();
+                    let template =
+                        columns.and_then(|columns| columns.columns()[*column].template());
                     let is_null = template.is_some_and(|of| of.fields()[*slot].is_nullable());
                     !is_null || query.needs_value_of_qualifier(*column, *slot)
                 }
@@ -255,14 +256,13 @@ impl Declaration {
     fn decides(&self, key: &KeySchema, condition: &Condition) -> bool {
         let name = &condition.field;
         let Some(slot) = self.slots(name).next_back() else { return false };
-        let is_presence = matches!(condition.test, Test::IsNull | Test::IsNotNull);
-        let is_column = matches!(self.sources[slot], Source::Column(_));
-        // The key and a column of the same name decide together.
-        let is_shared = is_column && key.field(name).is_some();
-        self.narrows(condition)
-            && !self.full.codec(slot).is_lossy()
-            && !(is_column && is_presence)
-            && !is_shared
+        let leaves_open = match self.sources[slot] {
+            // A cell that does not fit is null to the index. The key and a column of the same name
+            // decide together.
+            Source::Column(_) => condition.test.is_of_presence() || key.field(name).is_some(),
+            Source::Row | Source::Key(_) | Source::Qualifier { .. } => false,
+        };
+        self.narrows(condition) && !self.full.codec(slot).is_lossy() && !leaves_open
     }
 
     /// Returns whether entries with these conditions come in the order of the keys of their rows:

@@ -323,7 +323,7 @@ impl Test {
     }
 
     /// Returns whether the test only asks if there is a value.
-    pub(super) fn is_of_presence(&self) -> bool {
+    pub(crate) fn is_of_presence(&self) -> bool {
         matches!(self, Self::IsNull | Self::IsNotNull)
     }
 }

@@ -33,7 +33,7 @@ pub(crate) const KEYS: &[&str] = &[
 pub(crate) const COLUMNS: &str = "d:s s string; d:t t text; d:n n u8; d:i i i64; d:u u u64 digits; \
     d:f f f64; d:o o bool; d:e e enum(x,y=7); d:m m millis; d:y y ymd tz -03:00; d:h h domain; \
     d:p p decimal; d:x x hex 2; d:z z text 3 pad x; d:j j java.int; d:k k tuple.int; \
-    d:r r ordered.string; q:[v string][w u8] q u8; r:_[v u8 null first] g string";
+    d:r r ordered.string; d:l l tuple.string; q:[v string][w u8] q u8; r:_[v u8 null first] g string";
 
 const NAMES: &[&str] = &[
     "a", "b", "c", "s", "t", "n", "n", "i", "u", "f", "o", "e", "m", "y", "h", "x", "z", "j", "k",
@@ -137,7 +137,7 @@ type Drawn = (Vec<At>, Vec<(u8, At)>, Vec<(At, At)>);
 
 fn drawn_rows() -> impl Strategy<Value = Drawn> {
     let qualifiers = prop::collection::vec((any::<At>(), any::<At>()), 0..4);
-    let cells = prop::collection::vec((0..8_u8, any::<At>()), 17);
+    let cells = prop::collection::vec((0..8_u8, any::<At>()), 18);
     (prop::collection::vec(any::<At>(), 4), cells, qualifiers)
 }
 

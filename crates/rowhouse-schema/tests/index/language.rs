@@ -532,16 +532,16 @@ fn a_mistake_is_pointed_at() {
     check(
         "a [bucket 8][sender] unique",
         expect![[r#"
-        InvalidRequest: `bucket 8` differs between rows with equal declared fields; compute it of declared fields: offset=2
-          a [bucket 8][sender] unique
-            ^"#]],
+            InvalidRequest: `bucket 8` differs between rows with equal declared fields; compute it of declared fields, held whole: offset=2
+              a [bucket 8][sender] unique
+                ^"#]],
     );
     check(
         "a [bucket 8 of user][sender] unique",
         expect![[r#"
-        InvalidRequest: `bucket 8 of user` differs between rows with equal declared fields; compute it of declared fields: offset=2
-          a [bucket 8 of user][sender] unique
-            ^"#]],
+            InvalidRequest: `bucket 8 of user` differs between rows with equal declared fields; compute it of declared fields, held whole: offset=2
+              a [bucket 8 of user][sender] unique
+                ^"#]],
     );
     check(
         "abc",
@@ -603,6 +603,14 @@ fn a_mistake_is_pointed_at() {
              ^"#]],
     );
     check_with(
+        "[a tuple.string][b tuple.int]",
+        "a [a] unique",
+        expect![[r#"
+        InvalidRequest: `a tuple.string` has no end of its own, so equal values cannot be found; put a literal such as _ after it: offset=2
+          a [a] unique
+            ^"#]],
+    );
+    check_with(
         "[n u32]",
         "a [price] unique",
         expect![[r#"
@@ -610,4 +618,21 @@ fn a_mistake_is_pointed_at() {
           a [price] unique
             ^"#]],
     );
+}
+
+#[test]
+fn indexes_are_equal_if_their_entries_are() {
+    let parse = |key: &str, columns: &str, text: &str| {
+        let (key, columns) = (KeySchema::parse(key), ColumnSchema::parse(columns));
+        IndexSchema::parse(text, Some(&key.unwrap()), Some(&columns.unwrap())).unwrap()
+    };
+    let text = "i [s] covers t where n > 1; j [q.v]";
+    let columns = "d:s s string; d:t t u8; d:n n u8; q:[v u8] q u8; d:o other u8";
+    let one = parse("[k string]", columns, text);
+    assert_eq!(one, parse("[k string]", &columns.replace("; d:o other u8", ""), text));
+    for (old, new) in [("d:s", "d:x"), ("t u8", "t u16"), ("n u8", "n i8"), ("[v u8]", "[v u16]")] {
+        assert_ne!(one, parse("[k string]", &columns.replace(old, new), text), "{old}");
+    }
+    assert_ne!(one, parse("[k text]", columns, text));
+    assert_ne!(one, parse("[k string]", columns, "i [s] covers t; j [q.v]"));
 }

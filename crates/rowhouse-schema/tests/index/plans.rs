@@ -7,11 +7,12 @@ use proptest::prelude::*;
 use proptest::sample::Index as At;
 use rowhouse_model::{Columns, RowRange};
 use rowhouse_schema::{
-    ColumnSchema, Direction, Entry, IndexPlan, IndexSchema, KeySchema, Plan, Predicate, TimeZone,
-    Value, WhyNot,
+    CellBytes, ColumnSchema, Direction, Entry, IndexPlan, IndexSchema, KeySchema, Plan, Predicate,
+    TimeZone, Value, WhyNot,
 };
 
-use crate::draw::{Case, cases, value};
+use crate::cell;
+use crate::draw::{self, Case, cases, value};
 
 /// The rows of a query in the order of their keys, by the plan of the key.
 fn rows_by_key(case: &Case, plan: &Plan, wanted: &Columns) -> Vec<Vec<u8>> {
@@ -172,8 +173,32 @@ fn drawn() -> impl Strategy<Value = (Vec<Drawn>, u8)> {
     (prop::collection::vec(condition, 1..5), any::<u8>())
 }
 
+/// Checks that an index returns the rows of a query, and in their order where it says so, if it
+/// serves the query. Returns the plan.
+fn check_law(
+    case: &Case,
+    query: &Predicate,
+    wanted: &Columns,
+    backwards: bool,
+) -> Result<IndexPlan, WhyNot> {
+    let plan = case.index.plan(&case.key, &case.columns, query, &TimeZone::UTC, wanted)?;
+    let by_key = case.key.plan_with_columns(&case.columns, query, &TimeZone::UTC).unwrap();
+    let mut expected = rows_by_key(case, &by_key, wanted);
+    let mut found = rows_by_index(case, &plan, wanted, backwards);
+    if backwards {
+        found.reverse();
+    }
+    if plan.is_in_key_order() {
+        assert_eq!(found, expected, "{}\n{query}\n{plan}", case.index);
+    }
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected, "{}\n{query}\n{plan}", case.index);
+    Ok(plan)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
 
     /// The law: an index that serves a query returns its rows.
     #[test]
@@ -183,24 +208,8 @@ proptest! {
         backwards: bool,
     ) {
         let (query, wanted) = query(&case, &drawn, wanted);
-        let Ok(by_key) = case.key.plan_with_columns(&case.columns, &query, &TimeZone::UTC) else {
-            let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
-            prop_assert!(plan.is_err());
-            return Ok(());
-        };
-        let plan = case.index.plan(&case.key, &case.columns, &query, &TimeZone::UTC, &wanted);
-        let Ok(plan) = plan else { return Ok(()) };
-        let mut expected = rows_by_key(&case, &by_key, &wanted);
-        let mut found = rows_by_index(&case, &plan, &wanted, backwards);
-        if backwards {
-            found.reverse();
-        }
-        if plan.is_in_key_order() {
-            prop_assert_eq!(&found, &expected, "{}\n{}\n{}", &case.index, &query, &plan);
-        }
-        found.sort();
-        expected.sort();
-        prop_assert_eq!(&found, &expected, "{}\n{}\n{}", &case.index, &query, &plan);
+        // Many queries are not served; `many_queries_are_served_by_their_index` counts the others.
+        let _ = check_law(&case, &query, &wanted, backwards);
     }
 
     /// Where entries decide everything, no row has to be judged.
@@ -234,6 +243,108 @@ proptest! {
     }
 }
 
+/// A table with these rows: the text of each value, by name; `!` is a value that does not fit.
+fn case(key: &str, index: &str, rows: &[&[(&str, &str)]]) -> Case {
+    let key = KeySchema::parse(key).unwrap();
+    let columns = ColumnSchema::parse(draw::COLUMNS).unwrap();
+    let indexes = IndexSchema::parse(index, Some(&key), Some(&columns)).unwrap();
+    let row = |values: &&[(&str, &str)]| {
+        let (of_key, of_columns): (Vec<_>, Vec<_>) =
+            values.iter().partition(|(name, _)| name.starts_with("key."));
+        let of_key: Vec<_> = of_key
+            .iter()
+            .map(|(name, text)| {
+                let name = name.trim_start_matches("key.");
+                (name, key.field(name).unwrap().parse_value(text).unwrap())
+            })
+            .collect();
+        let row = key.encode(&of_key).unwrap().to_vec();
+        let cell = |(name, text): &(&str, &str)| match *text {
+            "!" => CellBytes { value: "\u{1}\u{2}\u{3}".into(), ..cell(&columns, name, "1") },
+            text if *name == "g" => {
+                let v =
+                    if text == "null" { Value::Null } else { text.parse::<u8>().unwrap().into() };
+                columns.encode_with("g", &[("v", v)], "x").unwrap()
+            }
+            text => cell(&columns, name, text),
+        };
+        let cells: Vec<_> = of_columns.iter().map(|it| (cell(it), 1)).collect();
+        (row.clone(), crate::row(&row, cells))
+    };
+    let mut rows: Vec<_> = rows.iter().map(row).collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    Case { index: indexes.indexes()[0].clone(), key, columns, rows }
+}
+
+#[test]
+fn a_field_in_another_direction_is_not_in_key_order() {
+    let rows: [&[_]; 2] = [
+        &[("key.a", "x"), ("key.b", "1"), ("s", "eve")],
+        &[("key.a", "x"), ("key.b", "2"), ("s", "eve")],
+    ];
+    for (index, in_order) in [("i [s][a][b]", false), ("i [s][a][b desc]", true), ("i [s]", true)] {
+        let case = case("[a string][b u8 desc]", index, &rows);
+        let query = Predicate::parse("s = 'eve'").unwrap();
+        let plan = check_law(&case, &query, &Columns::all(), false).unwrap();
+        assert_eq!(plan.is_in_key_order(), in_order, "{index}");
+    }
+}
+
+#[test]
+fn a_value_that_does_not_fit_does_not_meet_a_condition_on_values() {
+    let rows: [&[_]; 2] = [&[("key.b", "1"), ("n", "!")], &[("key.b", "2"), ("n", "1")]];
+    let case = case("[b u8]", "i [b] where n >= 0", &rows);
+    let served = |query: &str| {
+        let query = Predicate::parse(query).unwrap();
+        check_law(&case, &query, &Columns::all(), false).is_ok()
+    };
+    // The row with the value that does not fit has a cell, and no entry.
+    assert!(!served("n is not null"));
+    assert!(!served("b = 1"));
+    assert!(served("n <= 9"));
+}
+
+#[test]
+fn the_key_and_a_column_with_its_hash_decide_together() {
+    let rows: [&[_]; 2] = [
+        &[("key.s", "eve"), ("key.b", "1"), ("s", "eve")],
+        &[("key.s", "bob"), ("key.b", "1"), ("s", "eve")],
+    ];
+    let case = case("[s text md5 2][b u8]", "i [s]", &rows);
+    let query = Predicate::parse("s = 'eve'").unwrap();
+    let plan = check_law(&case, &query, &Columns::all(), false).unwrap();
+    assert!(!plan.is_decided());
+}
+
+#[test]
+fn nulls_of_the_key_and_of_qualifiers_may_have_no_entry() {
+    let rows: [&[_]; 2] = [
+        &[("key.a", "null"), ("key.b", "1"), ("n", "1"), ("g", "null")],
+        &[("key.a", "x"), ("key.b", "1"), ("n", "1"), ("g", "7")],
+    ];
+    let served = |index: &str, query: &str, family: &'static str| {
+        let case = case("[a string null first][b u8]", index, &rows);
+        let query = Predicate::parse(query).unwrap();
+        let mut wanted = Columns::all();
+        wanted.add_family(family);
+        check_law(&case, &query, &wanted, false).is_ok()
+    };
+    assert!(!served("i [a]", "b = 1", "d"));
+    assert!(!served("i [a]", "a is null", "d"));
+    assert!(served("i [a]", "a is not null", "d"));
+    assert!(served("i [a null last]", "a is null", "d"));
+    let mut wanted = Columns::all();
+    wanted.add_column("r", "_\x01\x07");
+    let qualifiers = |index: &str, query: &str| {
+        let case = case("[a string null first][b u8]", index, &rows);
+        check_law(&case, &Predicate::parse(query).unwrap(), &wanted, false).is_ok()
+    };
+    assert!(!qualifiers("i [g.v]", "g.v is null"));
+    assert!(qualifiers("i [g.v]", "g.v is not null"));
+    assert!(qualifiers("i [g.v]", "g.v >= 7"));
+    assert!(qualifiers("i [g.v null last]", "g.v is null"));
+}
+
 /// How often the law above says something.
 #[test]
 fn many_queries_are_served_by_their_index() {
@@ -252,7 +363,7 @@ fn many_queries_are_served_by_their_index() {
         ordered += usize::from(plan.is_in_key_order());
         found += usize::from(!rows_by_index(&case, &plan, &wanted, false).is_empty());
     }
-    assert!(served > 400 && ordered > 120 && found > 200, "{served} {ordered} {found}");
+    assert!(served > 400 && ordered > 120 && found > 150, "{served} {ordered} {found}");
 }
 
 const COLUMNS: &str = "d:s sender string; d:n size u64; d:t subject string; d:h host domain; f:[tag string][n u8] tagged u8";

@@ -10,6 +10,7 @@ use std::time::Instant;
 use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Namespace, Result, TableName, TableState};
+use rowhouse_schema::IndexSchema;
 
 use super::replay::recover;
 use super::settle::{prepare, reconcile_files};
@@ -283,6 +284,7 @@ fn open_families(
     let mut opened: HashMap<u64, Arc<StoreFile>> = HashMap::new();
     for table in state.tables.values() {
         let row_limit = Arc::new(RowLimit::of(&table.descriptor));
+        let indexes = IndexSchema::of_table(&table.descriptor).ok().flatten();
         for (&region_id, region) in &table.regions {
             for (name, files) in &region.families {
                 let descriptor = table.descriptor.find_family(name);
@@ -306,6 +308,8 @@ fn open_families(
                 let family =
                     FamilyStore::new(region_id, range, descriptor, policy, limit, opened_files);
                 family.change(|parts| parts.readable_from = readable_from);
+                // Flushes during the replay of the log must obey.
+                family.set_steady(indexes.as_ref().is_some_and(|of| of.are_decided_by(name)));
                 families.insert((region_id, name.clone()), Arc::new(family));
             }
         }

@@ -68,24 +68,40 @@ pub(crate) struct TimedRow {
     pub(crate) until_millis: i64,
 }
 
-/// Reads one row as it is at a time, which may be in the future, with cells that are about to be
-/// committed, for a get that returns every visible cell of its columns.
+/// The version of a row that a read sees.
+#[derive(Clone, Copy)]
+pub(crate) enum RowVersion<'p> {
+    Current,
+    /// The current one, with cells that are about to be committed.
+    With(&'p Pending),
+    /// That at a sequence number.
+    AsOf(u64),
+}
+
+/// Reads one row as it is at a time, which may be in the future, for a get that returns every
+/// visible cell of its columns. Returns `None` if flushes or compactions have dropped cells visible
+/// at the sequence number asked for.
 pub(crate) fn read_row_at_time(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
-    pending: Option<&Pending>,
+    version: RowVersion<'_>,
     now_millis: i64,
-) -> Result<TimedRow> {
+) -> Result<Option<TimedRow>> {
     let asked = asked(get);
     'again: loop {
         let mut cells: Option<RowBuilder> = None;
         let mut until_millis = i64::MAX;
         for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
-            let at = pending.map_or_else(|| ReadAt::of(context, None), ReadAt::Pending);
+            let at = match version {
+                RowVersion::Current => ReadAt::of(context, None),
+                RowVersion::With(pending) => ReadAt::Pending(pending),
+                RowVersion::AsOf(sequence) => ReadAt::Sequence(sequence),
+            };
             let merge = match find(family, &asked, at)? {
                 FirstCell::Merge(merge) => merge,
                 FirstCell::Nothing => continue,
+                FirstCell::TooOld if matches!(version, RowVersion::AsOf(_)) => return Ok(None),
                 // A region that is being replaced: the next attempt finds out.
                 FirstCell::TooOld => {
                     std::thread::yield_now();
@@ -106,7 +122,7 @@ pub(crate) fn read_row_at_time(
             let until = earliest.map_or(i64::MAX, |at| at.saturating_add(ttl));
             until_millis = until_millis.min(until);
         }
-        return Ok(TimedRow { row, until_millis });
+        return Ok(Some(TimedRow { row, until_millis }));
     }
 }
 

@@ -278,6 +278,11 @@ impl Store {
         (blocks.bytes(), blocks.bytes_max())
     }
 
+    /// Returns the time by which cells expire, in milliseconds since 1970.
+    pub fn now_millis(&self) -> i64 {
+        self.inner.engine.timestamps.now_millis()
+    }
+
     /// Returns when the store was created, in milliseconds since 1970.
     pub(crate) fn created_millis(&self) -> i64 {
         self.inner.engine.manifest.read(|state| state.created_millis)

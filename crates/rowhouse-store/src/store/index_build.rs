@@ -1,10 +1,9 @@
 //! Builds and repairs indexes in the background, while writers go on.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Error, ErrorKind, Filter, Result, RowRange, Scan, TableState};
+use rowhouse_model::{Bytes, ErrorKind, Filter, Result, RowRange, Scan, TableState};
 use rowhouse_schema::{IndexOf, IndexState};
 
 use super::handle::Tables;
@@ -138,7 +137,8 @@ impl Tables {
         let (mut reasons, mut rows_done) = (Vec::new(), 0);
         let mut noted = Instant::now();
         loop {
-            let rows = row_keys(base, &next_row)?;
+            // Also rows that show nothing now: a delete marker that expires uncovers cells.
+            let rows = row_keys(base, &next_row, true)?;
             let Some(last) = rows.last() else { return Ok(reasons) };
             next_row = RowRange::row(last).stop;
             match mend(base, kept, &rows, Mending::Fill) {
@@ -176,17 +176,11 @@ impl Tables {
         let mut next_entry = Bytes::new();
         let mut checked = 0;
         loop {
-            let entries = row_keys(&kept.table, &next_entry)?;
+            let entries = row_keys(&kept.table, &next_entry, false)?;
             let Some(last) = entries.last() else { return Ok(()) };
             next_entry = RowRange::row(last).stop;
             checked += entries.len() as u64;
-            let mut by_row: BTreeMap<Bytes, Vec<Bytes>> = BTreeMap::new();
-            for entry in entries {
-                let row = kept.index.row_key(&entry).map_err(|why| {
-                    Error::corruption(format!("an entry does not fit its index: {why}"))
-                })?;
-                by_row.entry(row.into()).or_default().push(entry);
-            }
+            let by_row = kept.by_row(entries)?;
             let rows: Vec<_> = by_row.keys().cloned().collect();
             mend(base, kept, &rows, Mending::Sweep(&by_row))?;
             progress(checked);
@@ -194,12 +188,12 @@ impl Tables {
     }
 }
 
-/// Returns the keys of the first rows of a table from a row on, also of those that show nothing now:
-/// a delete marker that expires uncovers cells.
-fn row_keys(table: &Arc<Table>, from: &Bytes) -> Result<Vec<Bytes>> {
+/// Returns the keys of the first rows of a table from a row on: of those that have any cells or
+/// markers if `raw`, otherwise of those that show cells.
+pub(super) fn row_keys(table: &Arc<Table>, from: &Bytes, raw: bool) -> Result<Vec<Bytes>> {
     let mut scan = Scan::new(RowRange::new(from.clone(), Bytes::new()));
     scan.limit = Some(ROWS_AT_ONCE as u64);
-    scan.raw = true;
+    scan.raw = raw;
     scan.filter = Some(Box::new(Filter::FirstKeyOnly));
     let mut rows = table.scan(scan)?;
     let mut keys = Vec::with_capacity(ROWS_AT_ONCE);

@@ -235,10 +235,8 @@ impl Store {
     ) -> Result<IndexChange> {
         let old = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
         let new = declared_indexes(altered)?;
-        let is_kept = |index: &Index| {
-            old.iter().any(|old| old.has_entries_of(index))
-                && rows_stay(index, table.descriptor(), altered)
-        };
+        let is_kept =
+            |index: &Index| old.contains(index) && rows_stay(index, table.descriptor(), altered);
         let mut dropped = Vec::new();
         for index in old.iter().filter(|old| !new.iter().any(|new| new == *old && is_kept(new))) {
             dropped.push(self.inner.tables.catalog.table(&index.table_name(table.name())?)?);
@@ -282,7 +280,7 @@ impl Tables {
     }
 
     /// Sets the state of an index. The caller prevents changes of tables meanwhile.
-    fn set_index_state(&self, table: &Table, state: &IndexState) -> Result<()> {
+    pub(super) fn set_index_state(&self, table: &Table, state: &IndexState) -> Result<()> {
         let descriptor = with_state(table, state);
         let Some(edit) = altered(table, &descriptor) else { return Ok(()) };
         self.engine.manifest.append(&Edit::new(edit))?;
@@ -325,14 +323,14 @@ pub(super) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
 pub(super) fn declared_indexes(table: &TableDescriptor) -> Result<Vec<Index>> {
     let Some(schema) = IndexSchema::of_table(table)? else { return Ok(Vec::new()) };
     schema.check_families(table)?;
-    for index in schema.indexes().iter().filter(|index| index.kind() != IndexKind::Table) {
-        return Err(Error::unsupported(format!(
+    match schema.indexes().iter().find(|index| index.kind() != IndexKind::Table) {
+        None => Ok(schema.indexes().to_vec()),
+        Some(index) => Err(Error::unsupported(format!(
             "indexes of kind {} are not supported yet: index={}",
             index.kind(),
             index.name()
-        )));
+        ))),
     }
-    Ok(schema.indexes().to_vec())
 }
 
 /// Whether rows show the same cells after an alteration, of those that decide an index's entries.
@@ -345,6 +343,6 @@ fn rows_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> boo
     retention(old) == retention(new)
 }
 
-fn no_indexes(table: &TableName) -> Error {
+pub(super) fn no_indexes(table: &TableName) -> Error {
     Error::invalid(format!("table {table} declares no indexes"))
 }

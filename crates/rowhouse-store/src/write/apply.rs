@@ -20,7 +20,7 @@ use rowhouse_model::{
 use super::admit::admit;
 use super::batch::{Atomicity, Batch};
 use super::condition::{self, Holds};
-use super::observe::RowToLock;
+use super::observe::{RowToLock, Watched};
 use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
@@ -219,9 +219,10 @@ where
     /// Checks that the regions take writes and waits for room. The check that counts is made when
     /// the record is committed.
     fn admit(&self) -> Result<NonBlocking<()>> {
-        // Observers may read much.
+        let watched = Watched::of(self.region.engine());
+        // Observers and indexes may read much.
         if self.wait_mode == WaitMode::NonBlocking
-            && self.region.engine().observers.observe(&self.region.info().table)
+            && watched.as_ref().is_some_and(|it| it.watch(&self.region.info().table))
         {
             return Ok(NonBlocking::WouldBlock);
         }
@@ -238,6 +239,9 @@ where
             region.check_serving()?;
             if admit(region, need, self.wait_mode)? == NonBlocking::WouldBlock {
                 return Ok(NonBlocking::WouldBlock);
+            }
+            if let Some(watched) = &watched {
+                watched.admit_entries(&region.info().table, need)?;
             }
             last = Some(region);
         }

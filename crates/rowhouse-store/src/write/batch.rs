@@ -44,6 +44,8 @@ pub(super) struct Batch<'a> {
     /// The region of the mutation being added.
     pub(super) region: &'a Region,
     atomicity: Atomicity,
+    /// Whether independent mutations have records of their own, because an index may refuse one.
+    are_alone: bool,
     /// The regions of `record`.
     regions: Vec<&'a Region>,
     pub(super) now: Timestamp,
@@ -75,6 +77,7 @@ impl<'a> Batch<'a> {
         Self {
             region,
             atomicity,
+            are_alone: atomicity == Atomicity::Each && observe::may_refuse_one(region),
             regions: Vec::new(),
             now: Timestamp::MIN,
             seen: Timestamp::MIN,
@@ -163,7 +166,7 @@ impl<'a> Batch<'a> {
             0 => false,
             len => len + bytes() > RECORD_BYTES_MAX,
         };
-        if durability != self.durability || is_full() {
+        if durability != self.durability || self.are_alone || is_full() {
             self.write_or_fail();
             self.durability = durability;
         }

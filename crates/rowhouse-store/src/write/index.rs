@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Columns, Error, Get, Key, Result, RowRange, Scan, Timestamp, escape,
-    tags_with_ttl,
+    Bytes, Cell, CellKind, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan,
+    Timestamp, escape, tags_with_ttl,
 };
 use rowhouse_schema::{Covered, EntryHeader, Index};
 
@@ -18,7 +18,7 @@ use super::record_builder::RecordBuilder;
 use crate::commits::{LockedRow, RowsGuard};
 use crate::engine::Engine;
 use crate::indexed::{IndexedTable, IndexedTables, KeptIndex};
-use crate::read::{Pending, TimedRow};
+use crate::read::{RowVersion, TimedRow, read_row_at_time};
 use crate::region::Region;
 
 /// The family of an index table.
@@ -58,8 +58,10 @@ pub(super) fn changes(
             if pending.is_none() {
                 pending = record.pending(|id, _| regions.iter().any(|region| region.id() == id));
             }
-            let before = |now| region.read_row_at_time(&get(row, table)?, None, now);
-            let after = |now| region.read_row_at_time(&get(row, table)?, pending.as_ref(), now);
+            let get = get(row, table)?;
+            let version = pending.as_ref().map_or(RowVersion::Current, RowVersion::With);
+            let before = |now| region.read_row_at_time(&get, RowVersion::Current, now);
+            let after = |now| region.read_row_at_time(&get, version, now);
             keeper.change(region, row, &table.indexes, before, after)?;
         }
     }
@@ -74,8 +76,8 @@ fn get(row: &[u8], table: &IndexedTable) -> Result<Get> {
 
 /// An entry that a row has at some time from now on.
 #[derive(Clone, Debug, PartialEq)]
-struct TimedEntry {
-    key: Bytes,
+pub(super) struct TimedEntry {
+    pub(super) key: Bytes,
     covered: Vec<Option<Covered>>,
     /// The last millisecond up to which the row is certain to have it with these covered cells; -1
     /// if it has it only later.
@@ -86,8 +88,24 @@ struct TimedEntry {
     is_unbroken: bool,
 }
 
+impl TimedEntry {
+    /// Whether the row of an index table holds the entry with its covered cells.
+    pub(super) fn is_stored_as(&self, kept: &KeptIndex, stored: &Row) -> Result<bool> {
+        let Some(header) = stored.value(FAMILY, b"") else { return Ok(false) };
+        let header = EntryHeader::decode(&header)?;
+        let mut covered = kept.index.covers().iter().zip(&header.timestamps).zip(&self.covered);
+        Ok(covered.all(|((name, timestamp), covered)| match covered {
+            None => timestamp.is_none(),
+            Some(covered) => {
+                *timestamp == Some(covered.timestamp)
+                    && stored.value(FAMILY, name).as_ref() == Some(&covered.value)
+            }
+        }))
+    }
+}
+
 /// The entries of a row from a time on, for each index.
-fn timed_entries(
+pub(super) fn timed_entries(
     indexes: &[KeptIndex],
     row: &[u8],
     mut now: i64,
@@ -384,15 +402,22 @@ pub(super) fn extend<'a>(
     Ok((record, regions))
 }
 
-/// Reads with cells that are about to be committed, at a time.
 impl Region {
+    /// Reads a version of a row as it is at a time.
+    ///
+    /// # Errors
+    /// `UnknownScanner` if the version cannot be read any more.
     pub(super) fn read_row_at_time(
         &self,
         get: &Get,
-        pending: Option<&Pending>,
+        version: RowVersion<'_>,
         now_millis: i64,
     ) -> Result<TimedRow> {
         let context = self.engine().read_context();
-        crate::read::read_row_at_time(&context, self.families(), get, pending, now_millis)
+        let row = read_row_at_time(&context, self.families(), get, version, now_millis)?;
+        row.ok_or_else(|| {
+            let message = "the row cannot be read any more as it was before a load";
+            Error::new(ErrorKind::UnknownScanner, message)
+        })
     }
 }

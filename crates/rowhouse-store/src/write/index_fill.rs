@@ -6,16 +6,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Durability, Error, ErrorKind, Get, Result, Row};
+use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result, Row};
 
 use super::apply::{admit_unlocked, lock};
 use super::commit;
-use super::index::{self, EntryChanges, Keeper};
+use super::index::{self, EntryChanges, Keeper, timed_entries};
 use super::observe::{LockId, RowToLock, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
-use crate::read::TimedRow;
+use crate::read::{RowVersion, TimedRow};
 use crate::region::Region;
 use crate::table::Table;
 use crate::wait_mode::WaitMode;
@@ -29,6 +29,46 @@ pub(crate) enum Mending<'m> {
     Since(u64),
     /// Removes those of these entries, by row, that the row does not have.
     Sweep(&'m BTreeMap<Bytes, Vec<Bytes>>),
+}
+
+/// Differences between rows and their entries in the table of an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Differences {
+    /// Entries of these rows that are not in the table, or there with other covered cells.
+    pub(crate) missing: u64,
+    /// Entries in the table that these rows do not have.
+    pub(crate) stale: u64,
+}
+
+/// Compares rows of a region with those of their entries in the table of an index that are given,
+/// without changing either.
+///
+/// # Errors
+/// `NotServingRegion` if the region was replaced.
+pub(crate) fn compare(
+    region: &Region,
+    kept: &KeptIndex,
+    rows: &[Bytes],
+    entries: &BTreeMap<Bytes, Vec<Bytes>>,
+) -> Result<Differences> {
+    let engine: &Engine = region.engine();
+    let ids = rows.iter().map(|row| (region.id(), &row[..]));
+    let _locked = lock(engine, ids, &[], 0, WaitMode::Blocking).done();
+    region.check_serving()?;
+    let mut found = Differences::default();
+    for row in rows {
+        let get = get(row, kept)?;
+        let read = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
+        let now = engine.timestamps.now_millis();
+        let due = timed_entries(std::slice::from_ref(kept), row, now, read)?.swap_remove(0);
+        for entry in &due {
+            let have = kept.table.get(&Get::new(entry.key.clone())?)?;
+            found.missing += u64::from(!entry.is_stored_as(kept, &have)?);
+        }
+        let have = entries.get(row).into_iter().flatten();
+        found.stale += have.filter(|key| !due.iter().any(|due| due.key == **key)).count() as u64;
+    }
+    Ok(found)
 }
 
 /// Mends the entries of rows of a table. Returns the number of entries removed by a sweep.
@@ -85,12 +125,13 @@ fn mend_in_region(
         let mut removed = 0;
         for row in rows {
             let get = get(row, kept)?;
-            let now = |millis| region.read_row_at_time(&get, None, millis);
+            let now = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
             let indexes = std::slice::from_ref(kept);
             match mending {
                 Mending::Fill => keeper.change(region, row, indexes, |_| Ok(no_row()), now)?,
                 Mending::Since(sequence) => {
-                    let before = |_| before(region, &get, sequence);
+                    let version = RowVersion::AsOf(sequence);
+                    let before = |millis| region.read_row_at_time(&get, version, millis);
                     keeper.change(region, row, indexes, before, now)?;
                 }
                 Mending::Sweep(keys) => {
@@ -138,16 +179,4 @@ fn get(row: &Bytes, kept: &KeptIndex) -> Result<Get> {
 
 fn no_row() -> TimedRow {
     TimedRow { row: Row::default(), until_millis: i64::MAX }
-}
-
-/// Returns a row as it was at a sequence number. Only its newest state counts: entries that it
-/// would have had later are removed when they expire.
-fn before(region: &Region, get: &Get, sequence: u64) -> Result<TimedRow> {
-    match region.read_row_if_as_of(get, sequence)? {
-        Some(row) => Ok(TimedRow { row, until_millis: i64::MAX }),
-        None => Err(Error::new(
-            ErrorKind::UnknownScanner,
-            format!("a row cannot be read any more as it was: sequence={sequence}"),
-        )),
-    }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::Guard;
-use rowhouse_model::{Bytes, Durability, Get, Mutation, Result, Timestamp};
+use rowhouse_model::{Bytes, Durability, Get, Mutation, Result, TableName, Timestamp};
 
+use super::admit::admit;
 use super::index::{self, EntryChanges};
 use super::record_builder::RecordBuilder;
 use crate::commits::RowsGuard;
@@ -15,7 +16,9 @@ use crate::family::SteadyGuard;
 use crate::indexed::IndexedTables;
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
+use crate::space::Need;
 use crate::table::Table;
+use crate::wait_mode::WaitMode;
 
 impl Additions {
     /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
@@ -89,6 +92,28 @@ impl Watched {
             return None;
         }
         Some(Self { observers, indexed: Guard::into_inner(indexed) })
+    }
+
+    /// Whether a table has observers or indexes.
+    pub(super) fn watch(&self, table: &TableName) -> bool {
+        let is_observed = self.observers.as_ref().is_some_and(|it| it.contains_key(table));
+        let indexed = self.indexed.as_ref().map(|indexed| indexed.get::<IndexedTables>());
+        is_observed || indexed.is_some_and(|it| !matches!(it.get(table), Ok(None)))
+    }
+
+    /// Waits for room in the tables of a table's indexes. No row may be locked.
+    ///
+    /// # Errors
+    /// As [`admit`].
+    pub(super) fn admit_entries(&self, table: &TableName, need: Need) -> Result<()> {
+        let Some(indexed) = &self.indexed else { return Ok(()) };
+        let Some(indexed) = indexed.get::<IndexedTables>().get(table)? else { return Ok(()) };
+        for kept in &indexed.indexes {
+            for region in kept.table.regions_now() {
+                admit(region, need, WaitMode::Blocking)?.done();
+            }
+        }
+        Ok(())
     }
 
     /// Asks the observers of every row of a record, whose rows are locked by `rows`.
@@ -189,6 +214,14 @@ fn ask(
         }
     }
     place(additions, rows)
+}
+
+/// Whether an index may refuse a single row of a region's table: it has a unique index.
+pub(super) fn may_refuse_one(region: &Region) -> bool {
+    let indexed = region.engine().indexed.load();
+    let indexed = indexed.as_ref().map(|indexed| indexed.get::<IndexedTables>());
+    let indexed = indexed.and_then(|indexed| indexed.get(&region.info().table).ok().flatten());
+    indexed.is_some_and(|table| table.indexes.iter().any(|kept| kept.index.is_unique()))
 }
 
 /// Returns the rows of additions whose region does not serve.

@@ -272,6 +272,8 @@ impl History {
     /// Opens what the directory holds now, as after the end of the process.
     fn kill(&mut self) {
         let copy = temporary();
+        // The copy is not of one moment: no file may go meanwhile.
+        self.store().set_compactions(false);
         copy_dir(self.dir.path(), copy.path());
         self.points.clear();
         self.store.take().unwrap().close().unwrap();
@@ -357,7 +359,7 @@ impl History {
                 self.points.clear();
             }
             Step::DropIndexes => {
-                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"))
+                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"));
             }
             Step::AddIndexes => self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, INDEXES)),
             Step::ChangeFamily(versions, ttl) => self.alter(|table| {

@@ -15,6 +15,7 @@ mod explained_cells;
 mod formats;
 mod growing_values;
 mod index_histories;
+mod indexes;
 mod large_mutations;
 mod maintenance;
 mod many_markers;

@@ -247,7 +247,7 @@ fn a_change_that_skips_the_log_is_logged_if_observers_add_to_it() {
     assert!(!get(&table("t"), "b").is_empty() && !get(&table("log"), "last").is_empty());
 }
 
-fn copy_dir(from: &std::path::Path, to: &std::path::Path) {
+pub(crate) fn copy_dir(from: &std::path::Path, to: &std::path::Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());

@@ -1,11 +1,11 @@
 //! Declarations and states of tables.
 
 use rowhouse_model::{Error, Result, TableDescriptor, TableName, TableState};
-use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
+use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, IndexState, KEY_ATTRIBUTE, KeySchema};
 
 use super::Admin;
 use crate::fit::Fit;
-use crate::spec::check_columns;
+use crate::spec::{check_declared, with_indexes};
 use crate::table::Table;
 
 impl Admin<'_> {
@@ -141,7 +141,43 @@ impl Admin<'_> {
         self.set_attribute(name, COLUMNS_ATTRIBUTE, columns.to_stored()).await
     }
 
-    /// Sets an attribute of a table if key and columns are then consistent.
+    /// Replaces the indexes of a table; an empty text removes all. Indexes that stay as they were
+    /// keep their entries. A new one is kept from now on, and filled in the background; queries use
+    /// it once [`Admin::index_state`] is `ready`. See [`TableSpec::index`](crate::TableSpec::index).
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().alter_indexes("mail", "by_sender [sender]; by_size [size desc]").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a declaration that is invalid or names unknown fields; `Unsupported`
+    /// for an index of another kind than `table`, and on a cluster that keeps no indexes;
+    /// `TableExists` if a table has the name of an index table; `TableNotFound`.
+    pub async fn alter_indexes(self, name: &str, text: &str) -> Result<()> {
+        let text = text.to_owned();
+        self.alter_table(name, move |current| with_indexes(current.clone(), &text)).await
+    }
+
+    /// Returns the state of an index. Queries use it only if it is ready.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let state = database.admin().index_state("mail", "by_sender").await?;
+    /// println!("{state}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index; `Unsupported` for a state
+    /// of a newer version.
+    pub async fn index_state(self, name: &str, index: &str) -> Result<IndexState> {
+        self.backend().index_state(&TableName::parse(name)?, index).await
+    }
+
+    /// Sets an attribute of a table if key, columns and indexes are then consistent.
     async fn set_attribute(self, name: &str, attribute: &'static str, value: String) -> Result<()> {
         self.alter_table(name, move |current| {
             Ok(current.clone().attribute(attribute, value.clone()))
@@ -184,7 +220,7 @@ impl Admin<'_> {
             if descriptor.families().is_empty() {
                 return Err(Error::invalid("Table should have at least one column family."));
             }
-            check_columns(&descriptor)?;
+            check_declared(&descriptor)?;
             Ok(descriptor)
         };
         self.backend().change_table(&TableName::parse(name)?, change).await

@@ -7,6 +7,7 @@ use rowhouse_model::{
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
     ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
 };
+use rowhouse_schema::{INDEXES_ATTRIBUTE, Index, IndexOf, IndexSchema, IndexState};
 use rowhouse_store::CompactionKind;
 
 /// Maximum attempts of an alteration that meets concurrent alterations.
@@ -47,7 +48,57 @@ impl Cluster {
         descriptor: TableDescriptor,
         splits: Vec<Bytes>,
     ) -> Result<()> {
-        self.client.admin().create_table(&descriptor, &splits).await
+        self.client.admin().create_table(&descriptor, &splits).await?;
+        self.check_kept(&descriptor).await
+    }
+
+    /// Checks that the server keeps the indexes of a table: that it has created their tables. The
+    /// declaration is removed if it has not, because nobody would write entries.
+    async fn check_kept(&self, declared: &TableDescriptor) -> Result<()> {
+        let indexes = IndexSchema::of_table(declared)?;
+        for index in indexes.iter().flat_map(IndexSchema::indexes) {
+            if self.entries_of(declared.name(), index).await?.is_some() {
+                continue;
+            }
+            let name = declared.name();
+            let mut without = self.describe(name).await?;
+            without.attributes.remove(INDEXES_ATTRIBUTE.as_bytes());
+            self.client.admin().modify_table(&without, None).await?;
+            return Err(Error::unsupported(format!(
+                "the server keeps no indexes, only rowhouse does; table {name} has none now: \
+                 index={}",
+                index.name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Returns the table of the entries of an index, if the server has it.
+    async fn entries_of(
+        &self,
+        table: &TableName,
+        index: &Index,
+    ) -> Result<Option<TableDescriptor>> {
+        let entries = match self.describe(&index.table_name(table)?).await {
+            Err(error) if error.kind() == ErrorKind::TableNotFound => return Ok(None),
+            entries => entries?,
+        };
+        let of = IndexOf { table: table.clone(), index: index.name().to_owned() };
+        Ok((IndexOf::of_table(&entries)? == Some(of)).then_some(entries))
+    }
+
+    pub(super) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {
+        IndexSchema::of_table(&self.describe(table).await?)
+    }
+
+    pub(super) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
+        let indexes = self.indexes(table).await?;
+        let indexes =
+            indexes.ok_or_else(|| Error::invalid(format!("table {table} declares no indexes")))?;
+        match self.entries_of(table, indexes.index(index)?).await? {
+            Some(entries) => IndexState::of_table(&entries),
+            None => Ok(IndexState::Off("the server keeps no indexes".to_owned())),
+        }
     }
 
     pub(super) async fn explain_cell(&self, table: &TableName, _: &Get) -> Result<CellHistory> {
@@ -77,6 +128,9 @@ impl Cluster {
             };
             match done {
                 Err(error) if error.kind() == ErrorKind::Conflict => continue,
+                Ok(()) if declares_more(&current, &altered) => {
+                    return self.check_kept(&altered).await;
+                }
                 done => return done,
             }
         }
@@ -293,4 +347,11 @@ impl Cluster {
     pub(super) async fn close(&self) -> Result<()> {
         Ok(())
     }
+}
+
+/// Whether an alteration declares indexes that were not declared before.
+fn declares_more(current: &TableDescriptor, altered: &TableDescriptor) -> bool {
+    let declared =
+        |table: &TableDescriptor| table.attributes.get(INDEXES_ATTRIBUTE.as_bytes()).cloned();
+    declared(altered).is_some_and(|text| declared(current) != Some(text))
 }

@@ -16,8 +16,9 @@ use rowhouse_model::{
     Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations,
     RowRange, Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
+use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
-    CompactionKind, Progress, RangeEstimate, ReadPoint, Region, Settings, Store, Table,
+    CompactionKind, IndexRead, Progress, RangeEstimate, ReadPoint, Region, Settings, Store, Table,
     TableScanner,
 };
 use tokio::task::{JoinError, spawn_blocking};
@@ -35,7 +36,7 @@ const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// The most gets of one call that run on the calling task, as single gets do: handing them over to
 /// a thread would take about as long.
-const GETS_INLINE_MAX: usize = 8;
+pub(crate) const GETS_INLINE_MAX: usize = 8;
 
 /// An open store.
 pub(crate) struct Embedded {
@@ -453,6 +454,36 @@ impl Embedded {
         .await
     }
 
+    /// Returns the indexes that a table declares, if any.
+    pub(super) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {
+        Ok(self.store.table(table)?.indexes()?.cloned())
+    }
+
+    pub(super) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
+        self.store.index_state(table, index)
+    }
+
+    /// Returns a read point of a table and of the entries of an index; `None` if the index is not
+    /// ready, or has been declared anew.
+    pub(super) async fn index_read_point(
+        &self,
+        table: &TableName,
+        index: &Index,
+    ) -> Result<Option<IndexReadPoint>> {
+        let (store, name, index) = (self.store.clone(), table.clone(), index.clone());
+        blocking(move || {
+            let Some(read) = store.index_read_point(&name, index.name())? else { return Ok(None) };
+            let declared = read.table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+            if !declared.iter().any(|declared| declared.has_entries_of(&index)) {
+                return Ok(None);
+            }
+            let IndexRead { table, entries, point } = read;
+            let entries = TableReadPoint { table: entries, point: Arc::clone(&point) };
+            Ok(Some(IndexReadPoint { rows: TableReadPoint { table, point }, entries, store }))
+        })
+        .await
+    }
+
     pub(super) async fn estimate(
         &self,
         table: &TableName,
@@ -504,10 +535,36 @@ impl TableReadPoint {
         self.table.descriptor().families().iter().map(|family| family.name())
     }
 
+    /// Reads a row at this read point. Takes a few microseconds, or waits for the disk.
+    pub(crate) fn get(&self, get: &Get) -> Result<Row> {
+        self.table.get_at(get, &self.point)
+    }
+
     /// Opens a scan at this read point.
     pub(crate) async fn scan(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<EmbeddedRows> {
         let Self { table, point } = self.clone();
         EmbeddedRows::open(scan, ahead, move |scan| table.scan_at(scan, &point)).await
+    }
+}
+
+/// A read point of a table and of the entries of one of its indexes.
+pub(crate) struct IndexReadPoint {
+    /// The table.
+    pub(crate) rows: TableReadPoint,
+    /// The table of the entries.
+    entries: TableReadPoint,
+    store: Store,
+}
+
+impl IndexReadPoint {
+    /// Returns the read point of the table of the entries.
+    pub(crate) fn entries(&self) -> TableReadPoint {
+        self.entries.clone()
+    }
+
+    /// Returns the time by which cells expire.
+    pub(crate) fn now_millis(&self) -> i64 {
+        self.store.now_millis()
     }
 }
 

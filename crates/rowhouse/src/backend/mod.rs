@@ -15,6 +15,7 @@ use rowhouse_model::{
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, RowRange,
     Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
+use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{CompactionKind, RangeEstimate, Settings as StoreSettings};
 
 use crate::rows::{Rows, Source};
@@ -22,7 +23,9 @@ use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
-pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction, TableReadPoint};
+pub(crate) use embedded::{
+    EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
+};
 pub(crate) use read_ahead::ReadAhead;
 
 /// The backend of a database.
@@ -345,6 +348,34 @@ impl Backend {
     pub(crate) async fn read_point(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
         match &self.side {
             Side::Embedded(inner) => inner.read_point(table).await.map(Some),
+            Side::Cluster(_) => Ok(None),
+        }
+    }
+
+    /// Returns whether this is the store in this process, whose read points span tables.
+    pub(crate) fn has_read_points(&self) -> bool {
+        matches!(self.side, Side::Embedded(_))
+    }
+
+    /// Returns the indexes that a table declares now, if any.
+    pub(crate) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {
+        on!(self, inner => inner.indexes(table).await)
+    }
+
+    /// Returns the state of a table's index.
+    pub(crate) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
+        on!(self, inner => inner.index_state(table, index).await)
+    }
+
+    /// Returns a read point of a table and of the entries of an index; `None` if the index cannot
+    /// be used there, and for a cluster.
+    pub(crate) async fn index_read_point(
+        &self,
+        table: &TableName,
+        index: &Index,
+    ) -> Result<Option<IndexReadPoint>> {
+        match &self.side {
+            Side::Embedded(inner) => inner.index_read_point(table, index).await,
             Side::Cluster(_) => Ok(None),
         }
     }

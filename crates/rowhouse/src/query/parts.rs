@@ -39,9 +39,17 @@ struct Part {
 }
 
 impl RangeReader {
-    /// Determines the scans for a plan and these columns.
-    pub(super) async fn new(table: &Table, plan: &Plan, columns: &Columns) -> Result<Self> {
+    /// Determines the scans for a plan and these columns, all at `at` if that is given.
+    pub(super) async fn new(
+        table: &Table,
+        plan: &Plan,
+        columns: &Columns,
+        at: Option<TableReadPoint>,
+    ) -> Result<Self> {
         let (table, ahead) = (table.clone(), ReadAhead::of_processors());
+        if at.is_some() {
+            return Ok(Self { table, parts: plan.parts(columns), read_point: at, ahead });
+        }
         if plan.qualifiers().is_empty() {
             return Ok(Self { table, parts: plan.parts(columns), read_point: None, ahead });
         }
@@ -139,8 +147,8 @@ fn following(row: &[u8], reversed: bool) -> RowRange {
     }
 }
 
-/// Joins the cells of one row. Each family is in only one part, so sorting by family is enough.
-fn together(mut rows: Vec<Row>) -> Row {
+/// Joins the cells of one row; there is at least one part. Each family is in only one part, so sorting by family is enough.
+pub(super) fn together(mut rows: Vec<Row>) -> Row {
     if rows.len() == 1 {
         return rows.swap_remove(0);
     }
@@ -165,7 +173,7 @@ mod tests {
         let table = database.create_table(spec).await.unwrap();
         let (key, asked) = (table.key_schema().unwrap(), Predicate::parse(query).unwrap());
         let plan = table.declared_columns().plan(key, &asked, &rowhouse_schema::TimeZone::UTC);
-        let reads = RangeReader::new(&table, &plan.unwrap(), columns).await.unwrap();
+        let reads = RangeReader::new(&table, &plan.unwrap(), columns, None).await.unwrap();
         database.close().await.unwrap();
         (reads.parts.len(), reads.read_point.is_some())
     }

@@ -24,6 +24,8 @@ pub struct QueryRow {
     pub(super) row: Row,
     pub(super) values: Result<Values, KeyMismatch>,
     pub(super) columns: Arc<DeclaredColumns>,
+    /// The entry that led to the row, in a query in the order of an index.
+    pub(super) entry: Option<Bytes>,
 }
 
 impl QueryRow {

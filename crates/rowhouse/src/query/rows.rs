@@ -1,25 +1,18 @@
-//! Executes a plan: reads its ranges and returns the matching rows in order.
+//! The rows of a query, read by the key or by an index.
 
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan};
-use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
-use tokio::task::{JoinError, JoinSet};
+use rowhouse_model::Result;
+use rowhouse_schema::{Direction, Plan};
 
 use super::QueryRow;
-use super::parts::{RangeReader, RangeScans};
-use crate::table::Table;
+use super::index_rows::IndexRows;
+use super::plan_rows::PlanRows;
 
-/// Maximum number of scans being opened concurrently. All scans stay open while their rows are
-/// merged.
-const OPENING_MAX: usize = 32;
-
-/// The rows of a query, in the plan's order or reversed, read on demand. [`QueryRows::next`]
+/// The rows of a query, in the query's order or reversed, read on demand. [`QueryRows::next`]
 /// returns them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with
 /// the combinators of other crates.
 ///
@@ -36,122 +29,20 @@ const OPENING_MAX: usize = 32;
 /// # }
 /// ```
 pub struct QueryRows {
-    reader: RowReader,
-    streams: Vec<RangeStream>,
-    /// Merges the rows of several streams; `None` with a single stream.
-    merge: Option<StreamMerge<QueryRow>>,
-    /// Reusable buffer for a key.
-    key: Vec<u8>,
+    source: Source,
 }
 
-/// The state shared by all streams.
-struct RowReader {
-    table: Table,
-    schema: KeySchema,
-    plan: Plan,
-    scan: Scan,
-    /// The scans needed for each range.
-    reads: Arc<RangeReader>,
-    /// The requested columns, if additional ones are read.
-    shown: Option<Columns>,
-    /// The number of rows still to return.
-    left: u64,
-    with_misfits: bool,
-    not_fitting: u64,
-    /// The number of rows omitted because a column used in a condition does not fit its type.
-    unreadable: u64,
-}
-
-/// A sequence of ranges, read one after the other.
-struct RangeStream {
-    ranges: VecDeque<RowRange>,
-    /// A row that was already read.
-    first: Option<Row>,
-    current: Option<RangeScans>,
-    /// The range after `current`. Kept here and not in the future of a caller, so that a caller
-    /// that drops the future does not open it again.
-    opening: Option<Opening>,
-}
-
-type Opening = Pin<Box<dyn Future<Output = Result<RangeScans>> + Send + Sync>>;
-
-/// The scan of a stream's first range and its first row.
-struct Opened {
-    at: usize,
-    rows: RangeScans,
-    first: Option<Row>,
+/// How the rows are read.
+pub(super) enum Source {
+    /// The ranges of the plan by the key.
+    Plan(Box<PlanRows>),
+    /// The entries of an index, and the rows to which they lead.
+    Index(Box<IndexRows>),
 }
 
 impl QueryRows {
-    pub(super) async fn open(
-        table: &Table,
-        schema: &KeySchema,
-        plan: Plan,
-        mut scan: Scan,
-        limit: u64,
-        with_misfits: bool,
-    ) -> Result<Self> {
-        let merged = plan.order().sequence() == RowSequence::Merged;
-        let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
-        let streams = match merged {
-            true => {
-                plan.streams().map(|stream| RangeStream::new(stream.ranges(), direction)).collect()
-            }
-            false => vec![RangeStream::new(plan.ranges(), direction)],
-        };
-        let merge = merged.then(|| StreamMerge::new(&plan, direction));
-        let (table, schema) = (table.clone(), schema.clone());
-        let shown = add_condition_columns(&mut scan.columns, &plan);
-        let reads = Arc::new(RangeReader::new(&table, &plan, &scan.columns).await?);
-        let (left, not_fitting, unreadable) = (limit, 0, 0);
-        let reader = RowReader {
-            table,
-            schema,
-            plan,
-            scan,
-            reads,
-            shown,
-            left,
-            with_misfits,
-            not_fitting,
-            unreadable,
-        };
-        let mut rows = Self { reader, streams, merge, key: Vec::new() };
-        // Opening the streams here reports the table's errors before the first row is requested.
-        rows.open_streams().await?;
-        Ok(rows)
-    }
-
-    /// Opens the first range of each stream, several concurrently, and reads the first row of each.
-    async fn open_streams(&mut self) -> Result<()> {
-        let mut opening = JoinSet::new();
-        for at in 0..self.streams.len() {
-            let Some(range) = self.streams[at].ranges.pop_front() else { continue };
-            if opening.len() == OPENING_MAX {
-                self.take_opened(opening.join_next().await)?;
-            }
-            let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.limited_scan());
-            opening.spawn(async move {
-                let mut rows = reads.open(scan, range).await?;
-                let first = rows.next().await?;
-                Ok(Opened { at, rows, first })
-            });
-        }
-        while !opening.is_empty() {
-            self.take_opened(opening.join_next().await)?;
-        }
-        Ok(())
-    }
-
-    fn take_opened(&mut self, opened: Option<Result<Result<Opened>, JoinError>>) -> Result<()> {
-        let Opened { at, rows, first } = match opened {
-            Some(Ok(opened)) => opened?,
-            Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
-            None => return Ok(()),
-        };
-        let stream = &mut self.streams[at];
-        (stream.current, stream.first) = (Some(rows), first);
-        Ok(())
+    pub(super) fn new(source: Source) -> Self {
+        Self { source }
     }
 
     /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that
@@ -181,34 +72,17 @@ impl QueryRows {
     }
 
     fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
-        if self.reader.left == 0 {
-            return Poll::Ready(Ok(None));
+        match &mut self.source {
+            Source::Plan(rows) => rows.poll_row(context),
+            Source::Index(rows) => rows.poll_row(context),
         }
-        let found = ready!(self.poll_matching(context));
-        match found {
-            Ok(Some(_)) => self.reader.left -= 1,
-            // Not a row of another range after an error.
-            Ok(None) | Err(_) => self.reader.left = 0,
-        }
-        Poll::Ready(found)
     }
 
-    fn poll_matching(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
-        let Self { reader, streams, merge, key } = self;
-        let Some(merge) = merge else { return streams[0].poll_matching(reader, context) };
-        loop {
-            let Some(wanted) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
-            match ready!(streams[wanted].poll_matching(reader, context))? {
-                None => merge.end(),
-                Some(row) if row.values.is_err() || merge.is_next(row.row.key())? => {
-                    return Poll::Ready(Ok(Some(row)));
-                }
-                Some(row) => {
-                    key.clear();
-                    key.extend_from_slice(row.row.key());
-                    merge.offer(key, row)?;
-                }
-            }
+    /// Returns the token of a page that ends with this row.
+    pub(super) fn page_token(&self, last: &QueryRow, direction: Direction) -> Result<String> {
+        match (&self.source, &last.entry) {
+            (Source::Index(rows), Some(entry)) => rows.entry_plan().page_token(entry, direction),
+            _ => self.plan().page_token(last.key_bytes(), direction),
         }
     }
 
@@ -232,7 +106,7 @@ impl QueryRows {
     }
 
     /// Returns how many rows so far were omitted because a column used in a condition holds an
-    /// invalid value for its type.
+    /// invalid value for its type. An index leads only to some of them.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -245,11 +119,15 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn unreadable(&self) -> u64 {
-        self.reader.unreadable
+        match &self.source {
+            Source::Plan(rows) => rows.unreadable(),
+            Source::Index(rows) => rows.unreadable(),
+        }
     }
 
     /// Returns how many rows so far had keys that do not fit the template, whether or not they were
-    /// returned. Rows rejected by conditions on columns are not counted.
+    /// returned. Rows rejected by conditions on columns are not counted, and an index leads to none of
+    /// these rows.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -260,10 +138,14 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn not_fitting(&self) -> u64 {
-        self.reader.not_fitting
+        match &self.source {
+            Source::Plan(rows) => rows.not_fitting(),
+            // Such rows have no entries.
+            Source::Index(_) => 0,
+        }
     }
 
-    /// Returns the plan of the query.
+    /// Returns the plan of the query by the key, whether or not an index is read.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
@@ -273,77 +155,25 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn plan(&self) -> &Plan {
-        &self.reader.plan
-    }
-}
-
-/// Adds the columns that conditions need; returns the requested columns if more are read.
-pub(super) fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
-    let asked = columns.clone();
-    for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
-        let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
-        if !columns.has_column(family, qualifier) {
-            columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
+        match &self.source {
+            Source::Plan(rows) => rows.plan(),
+            Source::Index(rows) => rows.key_plan(),
         }
     }
-    (asked != *columns || !plan.qualifiers().is_empty()).then_some(asked)
-}
 
-impl RangeStream {
-    fn new(ranges: &[RowRange], direction: Direction) -> Self {
-        let ranges = ranges.iter().cloned();
-        let ranges = match direction {
-            Direction::Forward => ranges.collect(),
-            Direction::Reverse => ranges.rev().collect(),
-        };
-        Self { ranges, first: None, current: None, opening: None }
-    }
-
-    /// Returns the next matching row, or `None` after the last.
-    fn poll_matching(
-        &mut self,
-        reader: &mut RowReader,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<QueryRow>>> {
-        while let Some(row) = ready!(self.poll_row(reader, context))? {
-            if let Some(row) = reader.admit(row) {
-                return Poll::Ready(Ok(Some(row)));
-            }
-        }
-        Poll::Ready(Ok(None))
-    }
-
-    /// Returns the next row of the ranges.
-    fn poll_row(
-        &mut self,
-        reader: &RowReader,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<Row>>> {
-        if let Some(row) = self.first.take() {
-            return Poll::Ready(Ok(Some(row)));
-        }
-        loop {
-            if let Some(rows) = &mut self.current {
-                if let Some(row) = ready!(rows.poll_row(context))? {
-                    return Poll::Ready(Ok(Some(row)));
-                }
-                // Rows that do not fit used up the limit of the scan. The rest is read without one:
-                // there may be many of them.
-                self.opening = rows.take_rest().map(|rest| reader.open(reader.scan.clone(), rest));
-                self.current = None;
-            }
-            let opening = match &mut self.opening {
-                Some(opening) => opening,
-                None => {
-                    let Some(range) = self.ranges.pop_front() else {
-                        return Poll::Ready(Ok(None));
-                    };
-                    self.opening.insert(reader.open(reader.limited_scan(), range))
-                }
-            };
-            let opened = ready!(opening.as_mut().poll(context));
-            self.opening = None;
-            self.current = Some(opened?);
+    /// Returns the name of the index that is read; `None` if the rows are read by the key.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let rows = mail.query("sender = 'eve'").rows().await?;
+    /// println!("read by {}", rows.index().unwrap_or("the key"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn index(&self) -> Option<&str> {
+        match &self.source {
+            Source::Plan(_) => None,
+            Source::Index(rows) => Some(rows.index().name()),
         }
     }
 }
@@ -355,57 +185,5 @@ impl Stream for QueryRows {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.get_mut().poll_row(context).map(Result::transpose)
-    }
-}
-
-impl RowReader {
-    /// Decodes the key of a row; returns the row if it matches the query.
-    fn admit(&mut self, row: Row) -> Option<QueryRow> {
-        let values = self.schema.decode(row.key());
-        if values.as_ref().is_ok_and(|values| !self.plan.matches(values)) {
-            return None;
-        }
-        let row = self.filter(row)?;
-        if values.is_err() {
-            self.not_fitting += 1;
-            if !self.with_misfits {
-                return None;
-            }
-        }
-        Some(QueryRow { row, values, columns: Arc::clone(self.table.declared_columns()) })
-    }
-
-    /// Returns the requested cells of a row if the row satisfies the conditions on columns.
-    fn filter(&mut self, row: Row) -> Option<Row> {
-        if let Some(filter) = self.plan.column_filter() {
-            match filter.matches(&row) {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(_) => {
-                    self.unreadable += 1;
-                    return None;
-                }
-            }
-        }
-        let Some(shown) = &self.shown else { return Some(row) };
-        let cells = row.cells();
-        let cells = cells.filter(|cell| self.plan.shows(shown, cell.family(), cell.qualifier()));
-        Some(Row::new(cells.map(|cell| cell.to_cell()).collect())).filter(|row| !row.is_empty())
-    }
-
-    /// Starts reading a range.
-    fn open(&self, scan: Scan, range: RowRange) -> Opening {
-        Box::pin(Arc::clone(&self.reads).open(scan, range))
-    }
-
-    /// Returns the scan settings for each range.
-    fn limited_scan(&self) -> Scan {
-        let mut scan = self.scan.clone();
-        // If every row of the range that fits is returned, the limit keeps the backend from reading
-        // ahead needlessly. It is not divided by the number of buckets, because all rows may be in
-        // one bucket.
-        let limited = self.plan.is_exact() && self.left < u64::MAX;
-        scan.limit = limited.then_some(self.left);
-        scan
     }
 }

@@ -12,6 +12,7 @@ mod cells_by_qualifiers;
 mod changes;
 mod columns;
 mod guide_in_chinese;
+mod index_answers;
 mod insert;
 mod large_values;
 mod many_gets;

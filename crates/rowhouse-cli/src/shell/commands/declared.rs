@@ -4,7 +4,7 @@
 type OptionText = (&'static str, &'static str);
 
 /// Options of both commands.
-const DECLARED: [OptionText; 42] = [
+const DECLARED: [OptionText; 43] = [
     ("NAME", "a family's name; the other pairs of its hash are the family's attributes"),
     ("VERSIONS", "of a family: versions of a cell to keep"),
     ("TTL", "of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'"),
@@ -35,6 +35,7 @@ const DECLARED: [OptionText; 42] = [
     ("STORAGE_POLICY", ""),
     ("KEY", "the template of the table's row key"),
     ("COLUMNS", "the table's columns: family:qualifier name type, separated by ;"),
+    ("INDEXES", "the table's indexes: name [template], with where and covers, separated by ;"),
     ("METADATA", "a hash of further attributes of the table or family; nil removes one"),
     ("CONFIGURATION", "a hash of configuration values of the table or family; nil removes one"),
     ("DURABILITY", "of the table: 'SKIP_WAL', 'ASYNC_WAL', 'SYNC_WAL' or 'FSYNC_WAL'"),
@@ -50,7 +51,7 @@ const DECLARED: [OptionText; 42] = [
 ];
 
 /// Options of `create`.
-pub(super) const CREATE: [OptionText; 46] = join(
+pub(super) const CREATE: [OptionText; 47] = join(
     DECLARED,
     [
         ("SPLITS", "an array of split keys; \\xHH is a byte"),
@@ -65,7 +66,7 @@ pub(super) const CREATE: [OptionText; 46] = join(
 );
 
 /// Options of `alter`.
-pub(super) const ALTER: [OptionText; 47] = join(
+pub(super) const ALTER: [OptionText; 48] = join(
     DECLARED,
     [
         (

@@ -56,6 +56,7 @@ const MISFITS: (&str, &str) =
     ("MISFITS", "true: rows whose keys do not fit the template too, if no buckets are merged");
 const OFFSET: (&str, &str) = ("OFFSET", "rows to skip first; they are still read");
 const PAGE: (&str, &str) = ("PAGE", "the token printed below a page; returns the next page");
+const USING: (&str, &str) = ("USING", "the index to read by, in its order; 'key' reads by the key");
 const MAXLENGTH: (&str, &str) =
     ("MAXLENGTH", "most characters of each cell, 'timestamp=…, value=…'");
 const DECODE: (&str, &str) =
@@ -88,6 +89,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             "alter 'blog', KEY => '[blogger text]_[at millis digits desc]'",
             "alter 'blog', KEY => '[blogger text]_[at millis digits desc]', FORCE => true",
             "alter 'blog', COLUMNS => 'cf:t title string; cf:n likes u32'",
+            "alter 'blog', INDEXES => 'by_likes [likes desc]'",
         ],
     },
     Command {
@@ -219,6 +221,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             "create 'blog', {NAME => 'cf', VERSIONS => 3}, {NAME => 'log', TTL => 86400}",
             "create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'",
             "create 'blog', 'cf', COLUMNS => 'cf:t title string; cf:n likes u32'",
+            "create 'blog', 'cf', KEY => '[id u64]', COLUMNS => 'cf:n likes u32', INDEXES => 'by_likes [likes desc]'",
             "create 'blog', 'cf', SPLITS => ['10', '20', '30']",
             "create 'blog', 'cf', NUMREGIONS => 16, SPLITALGO => 'HexStringSplit'",
         ],
@@ -425,10 +428,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "explain",
         alias: None,
         group: Group::Data,
-        arguments: &[TABLE, required("QUERY")],
-        options: &[],
-        about: "Shows the plan of a query: ranges of rows, buckets, regions, filters.",
-        details: "",
+        arguments: &[TABLE, required("QUERY"), OPTIONS],
+        options: &[LIMIT, REVERSED, USING, COLUMN, COLUMNS],
+        about: "Shows the plan of a query: ranges of rows, buckets, regions, filters, indexes.",
+        details: "Of a table with indexes, it also shows whether the query is read by the key or \
+                  by an index, and why not by the others.",
         examples: &["explain 'mail', \"user = 'bob' and at >= 2022-12-01\""],
     },
     Command {
@@ -761,6 +765,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             PAGE,
             OFFSET,
             REVERSED,
+            USING,
             MISFITS,
             COLUMN,
             COLUMNS,
@@ -774,11 +779,13 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
         about: "Reads rows by the fields of their keys, and by declared columns.",
         details: "The table must declare its key. With LIMIT, a token for the next page is \
-                  printed below the rows.",
+                  printed below the rows. Rows come in the order of the key, whether they are \
+                  read by it or by an index; USING decides.",
         examples: &[
             "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",
             "query 'mail', \"user = 'bob'\", LIMIT => 50, COLUMN => 'd:subject'",
             "query 'mail', \"user = 'bob'\", LIMIT => 50, REVERSED => true",
+            "query 'mail', \"size > 10000\", LIMIT => 50, USING => 'by_size'",
         ],
     },
     Command {

@@ -1,10 +1,12 @@
 //! `alter`: families, attributes, configuration and coprocessors of a table, the template of its
-//! key, and its columns.
+//! key, its columns, and its indexes.
 
 use std::io::Write;
 
 use rowhouse::key::{KeySchema, escape};
-use rowhouse::schema::{COLUMNS_ATTRIBUTE, ColumnSchema, FamilyDescriptor, TableDescriptor};
+use rowhouse::schema::{
+    COLUMNS_ATTRIBUTE, ColumnSchema, FamilyDescriptor, TableDescriptor, with_indexes,
+};
 use rowhouse::{Bytes, Error, ErrorKind};
 
 use super::declared::Declared;
@@ -46,6 +48,8 @@ enum Alteration {
     Table(Declared),
     /// The stored form of the columns.
     Columns(String),
+    /// The declarations of indexes, which depend on key and columns.
+    Indexes(String),
     Coprocessor(String),
     UnsetAttribute(String),
     UnsetConfiguration(String),
@@ -68,6 +72,7 @@ impl Alteration {
             },
             Self::Table(declared) => Ok(declared.in_table(table)),
             Self::Columns(stored) => Ok(table.attribute(COLUMNS_ATTRIBUTE, stored.clone())),
+            Self::Indexes(text) => with_indexes(table, text),
             Self::Coprocessor(spec) => table.coprocessor(spec),
             Self::UnsetAttribute(name) => match table.attributes.remove(name.as_bytes()) {
                 Some(_) => Ok(table),
@@ -146,6 +151,9 @@ fn table(options: &mut Options) -> Result<Vec<Alteration>> {
         let columns = ColumnSchema::parse(&columns).or_else(|error| said(error.message()))?;
         steps.push(Alteration::Columns(columns.to_stored()));
     }
+    if let Some(indexes) = options.take_text("INDEXES")? {
+        steps.push(Alteration::Indexes(indexes));
+    }
     if let Some(spec) = options.take_text("coprocessor")? {
         steps.push(Alteration::Coprocessor(spec));
     }
@@ -165,8 +173,8 @@ async fn alter_key<W: Write>(session: &mut Session<W>, call: &Call, pairs: Hash)
     let mut options = Options::new(call.command, call.command.name, pairs)?;
     let template = options.take_text("KEY")?.unwrap_or_default();
     let is_forced = options.take_truth("FORCE")?;
-    if options.has("COLUMNS") {
-        return said("KEY and COLUMNS must be altered in two commands");
+    if let Some(other) = ["COLUMNS", "INDEXES"].into_iter().find(|name| options.has(name)) {
+        return said(format!("KEY and {other} must be altered in two commands"));
     }
     options.finish()?;
     let schema = KeySchema::parse(&template).or_else(|error| said(error.message()))?;

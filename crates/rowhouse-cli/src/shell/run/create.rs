@@ -81,6 +81,9 @@ fn table_options(
     if let Some(columns) = options.take_text("COLUMNS")? {
         spec = spec.columns(&columns);
     }
+    if let Some(indexes) = options.take_text("INDEXES")? {
+        spec = spec.indexes(&indexes);
+    }
     spec = spec.splits(presplit::take(&mut options)?);
     let declared = Declared::of_table(&mut options)?;
     options.finish()?;

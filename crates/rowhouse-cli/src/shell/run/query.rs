@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use rowhouse::ErrorKind;
 use rowhouse::query::{Query, Statistics};
 
 use super::column::WrittenColumns;
@@ -26,6 +27,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let page = options.take_text("PAGE")?;
     let reversed = options.take_truth("REVERSED")?;
     let misfits = options.take_truth("MISFITS")?;
+    let using = options.take_text("USING")?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
@@ -40,13 +42,32 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
         Some(token) => query.after(token),
         None => query,
     };
+    let query = using_index(query, using);
     if let Err(error) = query.explain() {
         return said(error.message());
     }
+    check_index(&query).await?;
     session.say("ROW  COLUMN+CELL")?;
     match limit {
         Some(rows) => say_page(session, declared, query, rows).await,
         None => say_all(session, declared, query, misfits).await,
+    }
+}
+
+/// Adds the option USING to a query.
+fn using_index(query: Query<'_>, using: Option<String>) -> Query<'_> {
+    match using.as_deref() {
+        None => query,
+        Some("key") => query.using_key(),
+        Some(index) => query.using(index),
+    }
+}
+
+/// Checks that the index can serve the query that names it. Mistakes do not come from a server.
+async fn check_index(query: &Query<'_>) -> Result<()> {
+    match query.explain_access().await {
+        Err(error) if error.kind() == ErrorKind::InvalidRequest => said(error.message()),
+        access => Ok(access.map(|_| ())?),
     }
 }
 
@@ -100,13 +121,31 @@ fn say_skipped<W: Write>(session: &mut Session<W>, left_out: u64, unreadable: u6
     Ok(())
 }
 
-pub(super) async fn explain<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+pub(super) async fn explain<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    let mut options = call.take_options()?;
+    call.no_more_than(2)?;
     let (table, asked) = (call.table()?, call.text(1)?);
+    let columns = WrittenColumns::take(&mut options, Vec::new())?;
+    let limit = options.take_count("LIMIT")?;
+    let reversed = options.take_truth("REVERSED")?;
+    let using = options.take_text("USING")?;
+    options.finish()?;
+
     let table = session.database.table(&table).await?;
-    let plan = match table.query(&asked).explain() {
+    let columns = columns.of(session, &table).await?;
+    let query = using_index(table.query(&asked).columns(columns), using);
+    let query = if reversed { query.reversed() } else { query };
+    let query = limit.into_iter().fold(query, |query, rows| query.limit(rows.into()));
+    let plan = match query.explain() {
         Ok(plan) => plan,
         Err(error) => return said(error.message()),
     };
+    check_index(&query).await?;
+    let access = query.explain_access().await?;
+    if access.paths().len() > 1 {
+        session.say(access.to_string().trim_end())?;
+        session.say("by the key:")?;
+    }
     let regions = table.regions().await?;
     let known = Statistics::regions(regions.iter().map(|region| region.range.start.to_vec()))?;
     let explained = explained(&plan, table.key_schema()?);

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use rowhouse::admin::{CompactionKind, TableState};
-use rowhouse::schema::TableName;
+use rowhouse::schema::{IndexSchema, TableDescriptor, TableName};
 use rowhouse::{Error, ErrorKind};
 
 use super::{pattern, say_names};
@@ -95,7 +95,24 @@ pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> 
         session.say(format_args!("{}\n", shown::family(family)))?;
     }
     session.say(format_args!("{} row(s)", descriptor.families().len()))?;
+    say_indexes(session, &name, &descriptor).await?;
     session.say("Quota is disabled")
+}
+
+/// Prints the indexes of a table, with the templates of their entries and their states.
+async fn say_indexes<W: Write>(
+    session: &mut Session<W>,
+    name: &str,
+    descriptor: &TableDescriptor,
+) -> Result<()> {
+    // A declaration of a newer version is shown as an attribute only.
+    let Ok(Some(indexes)) = IndexSchema::of_table(descriptor) else { return Ok(()) };
+    session.say("INDEXES")?;
+    for index in indexes.indexes() {
+        let state = session.database.admin().index_state(name, index.name()).await?;
+        session.say(format_args!("{index}\n  entries {}, {state}", index.template()))?;
+    }
+    Ok(())
 }
 
 pub(super) async fn exists<W: Write>(session: &mut Session<W>, call: Call) -> Result<bool> {

@@ -1,0 +1,306 @@
+//! What an index costs: rowhouse's, and one written by hand on fjall and redb (two trees, one batch,
+//! read before write). CPU time of the whole process; the median of the rounds.
+//!
+//! ```sh
+//! cargo bench --manifest-path bench/Cargo.toml --bench indexes
+//! ```
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use redb::{ReadableDatabase, ReadableTable, TableDefinition};
+use rowhouse_model::{
+    Bytes, FamilyDescriptor, Get, Mutation, Put, RowRange, Scan, TableDescriptor, TableName,
+};
+use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, KEY_ATTRIBUTE};
+use rowhouse_store::{Store, Table};
+use rustix::time::{ClockId, clock_gettime};
+
+const ROWS: u64 = 100_000;
+const SENDERS: u64 = 1_000;
+const ROUNDS: usize = 3;
+const BATCH: usize = 100;
+
+/// A row of about 100 bytes: a key of 16, a sender of 12, and 72 of something else.
+struct Mail {
+    key: [u8; 16],
+    sender: String,
+    body: [u8; 72],
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+/// Returns mails in random order; `round` changes their senders.
+fn mails(round: u64) -> Vec<Mail> {
+    let mut state = 0x2545_F491_4F6C_DD1D;
+    let mut order: Vec<u64> = (0..ROWS).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, random(&mut state) as usize % (at + 1));
+    }
+    let mail = |number: u64| {
+        let mut body = [0; 72];
+        body.iter_mut().for_each(|byte| *byte = b'a' + (random(&mut state) % 26) as u8);
+        let mut key = [b'0'; 16];
+        key.copy_from_slice(format!("user{number:012}").as_bytes());
+        Mail { key, sender: format!("sender{:06}", (number * 7 + round * 13) % SENDERS), body }
+    };
+    order.into_iter().map(mail).collect()
+}
+
+fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Returns the microseconds of CPU for each of `count` operations.
+fn cost(count: u64, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let begun = cpu();
+    work()?;
+    Ok((cpu() - begun).as_secs_f64() * 1e6 / count as f64)
+}
+
+/// The operations that are compared.
+trait Indexed {
+    fn put(&self, mails: &[Mail]) -> Result<()>;
+    fn finish(&self) -> Result<()>;
+}
+
+struct Rowhouse {
+    store: Store,
+    table: Arc<Table>,
+}
+
+impl Rowhouse {
+    fn open(dir: &Path, indexes: Option<&str>) -> Result<Self> {
+        let mut settings = rowhouse_store::Settings::default();
+        settings.split.automatic = false;
+        let store = Store::builder(dir).settings(settings).open()?;
+        let name = TableName::parse("mail")?;
+        let mut table = TableDescriptor::new(name.clone())
+            .family(FamilyDescriptor::new("d")?)
+            .attribute(KEY_ATTRIBUTE, "1 [user text]")
+            .attribute(COLUMNS_ATTRIBUTE, "1 d:s sender text; d:b body text");
+        if let Some(indexes) = indexes {
+            table = table.attribute(INDEXES_ATTRIBUTE, format!("1 {indexes}"));
+        }
+        store.create_table(table, &[])?;
+        let table = store.table(&name)?;
+        Ok(Self { store, table })
+    }
+
+    fn mutation(mail: &Mail) -> Result<Mutation> {
+        let put = Put::new(Bytes::copy_from_slice(&mail.key))?;
+        Ok(put.add("d", "b", &mail.body[..])?.add("d", "s", mail.sender.as_bytes())?.into())
+    }
+}
+
+impl Indexed for Rowhouse {
+    fn put(&self, mails: &[Mail]) -> Result<()> {
+        if let [mail] = mails {
+            self.table.mutate(&Self::mutation(mail)?)?;
+            return Ok(());
+        }
+        let mutations = mails.iter().map(Self::mutation).collect::<Result<Vec<_>>>()?;
+        self.table.batch(mutations).into_iter().collect::<rowhouse_model::Result<Vec<_>>>()?;
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.store.tables().iter().try_for_each(|table| table.flush())?;
+        Ok(())
+    }
+}
+
+/// The value of a row in the other engines: the sender, then the rest.
+fn value(mail: &Mail) -> Vec<u8> {
+    [mail.sender.as_bytes(), &mail.body].concat()
+}
+
+/// The key of an entry in the other engines.
+fn entry(sender: &[u8], key: &[u8]) -> Vec<u8> {
+    [sender, key].concat()
+}
+
+struct Fjall {
+    database: fjall::Database,
+    rows: fjall::Keyspace,
+    entries: fjall::Keyspace,
+}
+
+impl Fjall {
+    fn open(dir: &Path) -> Result<Self> {
+        let database = fjall::Database::builder(dir).open()?;
+        let rows = database.keyspace("rows", fjall::KeyspaceCreateOptions::default)?;
+        let entries = database.keyspace("entries", fjall::KeyspaceCreateOptions::default)?;
+        Ok(Self { database, rows, entries })
+    }
+}
+
+impl Indexed for Fjall {
+    fn put(&self, mails: &[Mail]) -> Result<()> {
+        let mut batch = self.database.batch();
+        for mail in mails {
+            let sender = mail.sender.as_bytes();
+            match self.rows.get(mail.key)? {
+                Some(old) if old[..sender.len()] == *sender => {}
+                old => {
+                    if let Some(old) = old {
+                        batch.remove(&self.entries, entry(&old[..sender.len()], &mail.key));
+                    }
+                    batch.insert(&self.entries, entry(sender, &mail.key), b"");
+                }
+            }
+            batch.insert(&self.rows, mail.key, value(mail));
+        }
+        Ok(batch.commit()?)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.rows.rotate_memtable_and_wait()?;
+        Ok(self.entries.rotate_memtable_and_wait()?)
+    }
+}
+
+const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rows");
+const ENTRIES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("entries");
+
+struct Redb(redb::Database);
+
+impl Indexed for Redb {
+    fn put(&self, mails: &[Mail]) -> Result<()> {
+        let mut write = self.0.begin_write()?;
+        write.set_durability(redb::Durability::None)?;
+        {
+            let mut rows = write.open_table(TABLE)?;
+            let mut entries = write.open_table(ENTRIES)?;
+            for mail in mails {
+                let sender = mail.sender.as_bytes();
+                let old = rows.get(&mail.key[..])?;
+                let old = old.map(|old| old.value()[..sender.len()].to_vec());
+                if old.as_deref() != Some(sender) {
+                    if let Some(old) = old {
+                        entries.remove(&entry(&old, &mail.key)[..])?;
+                    }
+                    entries.insert(&entry(sender, &mail.key)[..], &b""[..])?;
+                }
+                rows.insert(&mail.key[..], &value(mail)[..])?;
+            }
+        }
+        Ok(write.commit()?)
+    }
+
+    fn finish(&self) -> Result<()> {
+        // Commits what is not durable yet.
+        self.0.begin_write()?.commit()?;
+        std::hint::black_box(self.0.begin_read()?);
+        Ok(())
+    }
+}
+
+type Costs = Vec<(&'static str, f64)>;
+
+/// Writes new rows and changes all of them, in batches and one at a time.
+fn writes(open: &dyn Fn(&Path) -> Result<Box<dyn Indexed>>) -> Result<Costs> {
+    let mut costs = Vec::new();
+    for (size, new, changed) in [
+        (BATCH, "new rows, batches of 100", "changed rows, batches of 100"),
+        (1, "new rows, one at a time", "changed rows, one at a time"),
+    ] {
+        let dir = tempfile::tempdir()?;
+        let engine = open(dir.path())?;
+        for (what, mails) in [(new, mails(0)), (changed, mails(1))] {
+            let run = || {
+                mails.chunks(size).try_for_each(|mails| engine.put(mails))?;
+                engine.finish()
+            };
+            costs.push((what, cost(ROWS, run)?));
+        }
+    }
+    Ok(costs)
+}
+
+fn scanned(table: &Arc<Table>, scan: Scan) -> Result<Vec<Bytes>> {
+    let mut rows = table.scan(scan)?;
+    let mut keys = Vec::new();
+    while let Some(row) = rows.next()? {
+        keys.push(Bytes::copy_from_slice(row.key()));
+    }
+    Ok(keys)
+}
+
+/// Reads the 100 mails of each sender through the index, and as many rows by their keys.
+fn reads() -> Result<Costs> {
+    let dir = tempfile::tempdir()?;
+    let rowhouse = Rowhouse::open(dir.path(), Some("by_sender [sender] covers body"))?;
+    mails(0).chunks(BATCH).try_for_each(|mails| rowhouse.put(mails))?;
+    rowhouse.finish()?;
+    let entries = rowhouse.store.table(&TableName::parse("mail.by_sender")?)?;
+    let schema = rowhouse.table.indexes()?.expect("it is declared").clone();
+    let index = schema.index("by_sender")?;
+    let entries_of = |sender: u64| {
+        let start = [format!("sender{sender:06}").as_bytes(), b"\0\x01"].concat();
+        scanned(&entries, Scan::new(RowRange::prefix(&start)))
+    };
+    let rows_of = |sender: u64| -> Result<Vec<Bytes>> {
+        entries_of(sender)?.iter().map(|entry| Ok(index.row_key(entry)?.into())).collect()
+    };
+    let get_all = |rows: &[Bytes]| -> Result<()> {
+        for row in rows {
+            std::hint::black_box(rowhouse.table.get(&Get::new(row.clone())?)?);
+        }
+        Ok(())
+    };
+    let keys: Vec<Vec<Bytes>> = (0..SENDERS).map(rows_of).collect::<Result<_>>()?;
+    let each = |read: &dyn Fn(u64) -> Result<()>| cost(SENDERS, || (0..SENDERS).try_for_each(read));
+    each(&|sender| get_all(&keys[sender as usize]))?;
+    Ok(vec![
+        ("100 gets", each(&|sender| get_all(&keys[sender as usize]))?),
+        ("100 rows by reference", each(&|sender| get_all(&rows_of(sender)?))?),
+        ("100 entries, covered", each(&|sender| entries_of(sender).map(|_| ()))?),
+        (
+            "100 rows by key, in a scan",
+            each(&|sender| {
+                let start = format!("user{:012}", sender * (ROWS / SENDERS));
+                let mut scan = Scan::new(RowRange::new(start, Bytes::new()));
+                scan.limit = Some(100);
+                scanned(&rowhouse.table, scan).map(|_| ())
+            })?,
+        ),
+    ])
+}
+
+fn main() -> Result<()> {
+    let rowhouse = |indexes: Option<&'static str>| {
+        move |dir: &Path| -> Result<Box<dyn Indexed>> {
+            Ok(Box::new(Rowhouse::open(dir, indexes)?))
+        }
+    };
+    let runs: [(&str, Box<dyn Fn() -> Result<Costs>>); 5] = [
+        ("rowhouse, no index", Box::new(move || writes(&rowhouse(None)))),
+        ("rowhouse, one index", Box::new(move || writes(&rowhouse(Some("by_sender [sender]"))))),
+        ("fjall, by hand", Box::new(|| writes(&|dir| Ok(Box::new(Fjall::open(dir)?))))),
+        (
+            "redb, by hand",
+            Box::new(|| {
+                writes(&|dir| Ok(Box::new(Redb(redb::Database::create(dir.join("redb"))?))))
+            }),
+        ),
+        ("rowhouse, reads", Box::new(reads)),
+    ];
+    for (engine, run) in runs {
+        let rounds = (0..ROUNDS).map(|_| run()).collect::<Result<Vec<_>>>()?;
+        for (at, (what, _)) in rounds[0].iter().enumerate() {
+            let mut costs: Vec<f64> = rounds.iter().map(|round| round[at].1).collect();
+            costs.sort_by(f64::total_cmp);
+            println!("{engine:20} {what:32} {:7.2} µs CPU", costs[ROUNDS / 2]);
+        }
+    }
+    Ok(())
+}

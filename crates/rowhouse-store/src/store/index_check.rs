@@ -1,0 +1,133 @@
+//! Compares an index with the rows of its table, and requests its repair.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, RowRange, TableName};
+use rowhouse_schema::{IndexSchema, IndexState};
+
+use super::Store;
+use super::index_build::row_keys;
+use super::indexes::no_indexes;
+use crate::indexed::{IndexedTables, KeptIndex};
+use crate::table::Table;
+use crate::write::index_fill::{Differences, compare};
+
+/// The result of [`Store::verify_index`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexReport {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Those of them whose keys do not fit the table's template: they have no entries.
+    pub unfit_rows: u64,
+    /// Entries of the index.
+    pub entries: u64,
+    /// Entries that a row should have and that are missing or have other covered cells.
+    pub missing: u64,
+    /// Entries that no row has.
+    pub stale: u64,
+}
+
+impl IndexReport {
+    /// Whether every row has its entries, and every entry its row.
+    pub fn is_clean(&self) -> bool {
+        self.missing == 0 && self.stale == 0
+    }
+}
+
+impl Store {
+    /// Compares every row of a table with its entries in an index, and every entry with its row,
+    /// some at a time and each under the lock of its row, while writers go on. `progress` gets the
+    /// numbers so far.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index.
+    pub fn verify_index(
+        &self,
+        table: &TableName,
+        index: &str,
+        mut progress: impl FnMut(&IndexReport),
+    ) -> Result<IndexReport> {
+        let table = self.table(table)?;
+        table.check_enabled()?;
+        let kept = self.kept_index(&table, index)?;
+        let mut report = IndexReport::default();
+        let mut next = Bytes::new();
+        loop {
+            let rows = row_keys(&table, &next, false)?;
+            let Some(last) = rows.last() else { break };
+            next = RowRange::row(last).stop;
+            report.rows += rows.len() as u64;
+            let unfit = rows.iter().filter(|row| !kept.index.fits(row));
+            report.unfit_rows += unfit.count() as u64;
+            report.missing += compare_rows(&table, &kept, &rows, &BTreeMap::new())?.missing;
+            progress(&report);
+        }
+        next = Bytes::new();
+        loop {
+            let entries = row_keys(&kept.table, &next, false)?;
+            let Some(last) = entries.last() else { return Ok(report) };
+            next = RowRange::row(last).stop;
+            report.entries += entries.len() as u64;
+            let by_row = kept.by_row(entries)?;
+            let rows: Vec<_> = by_row.keys().cloned().collect();
+            report.stale += compare_rows(&table, &kept, &rows, &by_row)?.stale;
+            progress(&report);
+        }
+    }
+
+    /// Requests that an index is repaired: every row gets its entries, and entries without a row
+    /// are removed. Queries read the table until the index is ready again
+    /// ([`Store::index_state`]). An index that is off is tried again.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index.
+    pub fn request_index_repair(&self, table: &TableName, index: &str) -> Result<()> {
+        let table = self.table(table)?;
+        let kept = self.kept_index(&table, index)?;
+        // A build under way ends first.
+        let _reindexing = table.reindexing.lock();
+        let _changing = self.changing();
+        let now = self.table(kept.table.name())?;
+        self.inner.tables.set_index_state(&now, &IndexState::Repairing)?;
+        self.request_index_builds();
+        Ok(())
+    }
+
+    fn kept_index(&self, table: &Table, index: &str) -> Result<KeptIndex> {
+        let schema: &IndexSchema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
+        schema.index(index)?;
+        let indexed = self.engine().indexed.load_full();
+        let indexed = indexed.as_deref().map(|indexed| indexed.get::<IndexedTables>());
+        let indexed = indexed.map(|indexed| indexed.get(table.name())).transpose()?.flatten();
+        let kept = indexed.and_then(|indexed| indexed.find(index)).cloned();
+        kept.ok_or_else(|| Error::invalid(format!("index {index} has no table of entries")))
+    }
+}
+
+fn compare_rows(
+    table: &Arc<Table>,
+    kept: &KeptIndex,
+    rows: &[Bytes],
+    entries: &BTreeMap<Bytes, Vec<Bytes>>,
+) -> Result<Differences> {
+    let mut found = Differences::default();
+    let mut left = rows;
+    while let Some(first) = left.first() {
+        let region = table.region_of(first);
+        let inside = left.iter().take_while(|row| region.info().range.contains(row)).count();
+        match compare(region, kept, &left[..inside], entries) {
+            Ok(more) => {
+                found.missing += more.missing;
+                found.stale += more.stale;
+                left = &left[inside..];
+            }
+            Err(error)
+                if error.kind() == ErrorKind::NotServingRegion && region.wait_for_replacement() => {
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}

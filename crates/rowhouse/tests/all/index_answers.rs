@@ -1,0 +1,298 @@
+//! The law of queries by indexes: they answer as the same query by the key. Random rows change
+//! between random queries.
+
+use rowhouse::query::{Query, QueryRow};
+use rowhouse::{Columns, Database, Delete, Get, Mutation, Table, TableSpec, Timestamp};
+
+use crate::support::on_both;
+
+const KEYS: [&str; 3] = [
+    "[user string][n u8]",
+    "[bucket 4 of user][user string][n u8]",
+    "[n u8][hash 1 of n][user text]",
+];
+const COLUMNS: &str = "d:s sender string; d:z size u16; d:m mood enum(good,bad); \
+                       f:[tag string] tagged u8; f:!x extra u8; g:[at u8][kind u8] event u8";
+const INDEXES: &str = "by_sender [sender]
+    by_sender_or_none [sender null first]
+    large [size desc] covers sender, size where size > 300
+    by_both [sender][size] covers size
+    by_mood_and_size [mood null last][size desc null last] covers mood, extra
+    by_tag [tagged.tag]
+    by_kind [event.kind][size null first]
+    by_n [n]
+    in_buckets [bucket 4 of sender][sender][n desc]
+    by_part [sender xxh3 2][user]";
+const TEMPLATED: [&str; 2] = ["by_tag", "by_kind"];
+
+/// Rows that no query but the widest returns: they make reads by the key cost more.
+const OTHERS: u64 = 400;
+
+/// Numbers that are determined by a seed.
+struct Random(u64);
+
+impl Random {
+    /// Returns a number below `bound`, by SplitMix64.
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+
+    fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+        texts[self.below(texts.len() as u64) as usize]
+    }
+
+    fn is(&mut self, of_ten: u64) -> bool {
+        self.below(10) < of_ten
+    }
+}
+
+async fn table(database: &Database, key: &str) -> Table {
+    let spec = TableSpec::new("mail").key(key).columns(COLUMNS).indexes(INDEXES);
+    let table = database.create_table(spec.family("d").family("f").family("g")).await.unwrap();
+    let puts = (0..OTHERS).map(|nth| -> Mutation {
+        let key = [("user", format!("other{nth}").into()), ("n", (nth % 200).into())];
+        let row = table.row(&key).set_named("sender", "zz").set_named("size", 7);
+        row.set_named("mood", "good").into_put().unwrap().into()
+    });
+    for outcome in table.batch(puts.collect()).await {
+        outcome.unwrap();
+    }
+    table
+}
+
+fn senders() -> [&'static str; 4] {
+    ["ann", "an", "eve", "zoë"]
+}
+
+/// Changes a row: most of the time some of its columns.
+async fn change(table: &Table, random: &mut Random) {
+    let user = random.one_of(&["ann", "bob", "b", "eve"]);
+    let key = [("user", user.into()), ("n", random.below(6).into())];
+    if random.is(2) {
+        let delete = Delete::new(table.key(&key).unwrap()).unwrap();
+        let delete = match random.below(3) {
+            0 => delete,
+            1 => delete.column("d", "s", Timestamp::LATEST).unwrap(),
+            _ => delete.family("f", Timestamp::LATEST).unwrap(),
+        };
+        return table.delete(delete).await.unwrap();
+    }
+    let mut row = table.row(&key);
+    let mut is_empty = true;
+    for nth in 0..7 {
+        if !random.is(4) && (nth < 6 || !is_empty) {
+            continue;
+        }
+        is_empty = false;
+        row = match nth {
+            0 => row.set_named("sender", random.one_of(&senders())),
+            // A value that is not of the column's type.
+            1 if random.is(1) => row.set("d", "z", "many"),
+            1 => row.set_named("size", random.below(8) * 100),
+            2 => row.set_named("mood", random.one_of(&["good", "bad"])),
+            3 | 4 => row.set("f", &format!("{}\0\u{1}", random.one_of(&["a", "b", "c"])), "1"),
+            5 => {
+                let (at, kind) = (random.below(3) as u8, random.below(4) as u8);
+                row.set("g", &String::from_utf8(vec![at, kind]).unwrap(), "2")
+            }
+            _ => row.set_named("extra", 5),
+        };
+    }
+    let mut put = row.into_put().unwrap();
+    if random.is(1) {
+        // It ends at once, or after the test.
+        put.ttl_millis = Some(if random.is(5) { 1 } else { 1_000_000 });
+    }
+    table.put(put).await.unwrap();
+}
+
+/// A query, as it can be asked several times.
+struct Asked {
+    text: String,
+    columns: Columns,
+    reversed: bool,
+}
+
+impl Asked {
+    fn random(random: &mut Random) -> Self {
+        let size = random.below(8) * 100;
+        let conditions = |random: &mut Random| match random.below(16) {
+            0 => format!("sender = '{}'", random.one_of(&senders())),
+            1 => format!("sender in ('{}', 'eve')", random.one_of(&senders())),
+            2 => format!("sender < '{}'", random.one_of(&senders())),
+            3 => format!("sender starts with '{}'", random.one_of(&["a", "z", ""])),
+            4 => format!("size > {size}"),
+            5 => format!("size between 100 and {size}"),
+            6 => format!("size = {size}"),
+            7 => "mood = 'bad'".to_owned(),
+            8 => "mood is null".to_owned(),
+            9 => "sender is null".to_owned(),
+            10 => "sender is not null".to_owned(),
+            11 => format!("user = '{}'", random.one_of(&["ann", "b", "eve"])),
+            12 => format!("n = {}", random.below(6)),
+            13 => format!("n >= {}", random.below(6)),
+            14 => format!("tagged.tag >= '{}'", random.one_of(&["a", "b", "c"])),
+            _ => format!("event.kind = {}", random.below(4)),
+        };
+        let count = 1 + random.below(3);
+        let texts: Vec<_> = (0..count).map(|_| conditions(random)).collect();
+        let mut columns = Columns::all();
+        match random.below(8) {
+            0 => columns.add_column("d", "s"),
+            1 => columns.add_column("d", "z"),
+            2 => {
+                columns.add_column("d", "s");
+                columns.add_column("d", "z");
+            }
+            3 => columns.add_family("f"),
+            4 => columns.add_family("g"),
+            5 => {
+                columns.add_column("d", "m");
+                columns.add_column("f", "!x");
+            }
+            _ => {}
+        }
+        Self { text: texts.join(" and "), columns, reversed: random.is(3) }
+    }
+
+    fn of<'t>(&self, table: &'t Table) -> Query<'t> {
+        let query = table.query(&self.text).columns(self.columns.clone());
+        if self.reversed { query.reversed() } else { query }
+    }
+}
+
+async fn rows(query: Query<'_>) -> Vec<QueryRow> {
+    query.rows().await.unwrap().collect().await.unwrap()
+}
+
+/// Reads all pages, of `len` rows each.
+async fn pages<'t>(ask: impl Fn() -> Query<'t>, len: usize) -> Vec<QueryRow> {
+    let (mut all, mut token) = (Vec::new(), None::<String>);
+    loop {
+        let query = match &token {
+            Some(token) => ask().after(token),
+            None => ask(),
+        };
+        let page = query.page(len).await.unwrap();
+        all.extend(page.rows);
+        token = page.next;
+        if token.is_none() {
+            return all;
+        }
+    }
+}
+
+#[track_caller]
+fn assert_same(found: &[QueryRow], expected: &[QueryRow], why: &str) {
+    let keys = |rows: &[QueryRow]| -> Vec<_> { rows.iter().map(ToString::to_string).collect() };
+    assert_eq!(keys(found), keys(expected), "{why}");
+    for (found, expected) in found.iter().zip(expected) {
+        // Cells that an entry covers have neither sequence number nor tags.
+        let cells = |row: &QueryRow| -> Vec<_> {
+            let cells = row.row().cells();
+            let cells =
+                cells.map(|cell| (cell.family(), cell.qualifier(), cell.timestamp(), cell.value()));
+            cells.map(|cell| format!("{cell:?}")).collect()
+        };
+        assert_eq!(cells(found), cells(expected), "{why}");
+        assert_eq!(found.values().ok(), expected.values().ok(), "{why}");
+    }
+}
+
+fn sorted(mut rows: Vec<QueryRow>) -> Vec<QueryRow> {
+    rows.sort_by(|a, b| a.key_bytes().cmp(b.key_bytes()));
+    rows
+}
+
+/// Asks a query in every way; returns how many indexes answered it.
+async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, bool) {
+    let why = format!("{} {:?} reversed={}", asked.text, asked.columns, asked.reversed);
+    let expected = rows(asked.of(table).using_key()).await;
+    let chosen = asked.of(table).rows().await.unwrap();
+    let is_by_index = chosen.index().is_some();
+    assert_same(&chosen.collect().await.unwrap(), &expected, &format!("{why}, as chosen"));
+
+    let len = expected.len() / 6 + 1 + random.below(5) as usize;
+    let skipped = random.below(4);
+    assert_same(&pages(|| asked.of(table), len).await, &expected, &format!("{why}, by pages"));
+    let part = rows(asked.of(table).offset(skipped).limit(len as u64)).await;
+    let expected_part = expected.iter().skip(skipped as usize).take(len).cloned();
+    assert_same(&part, &expected_part.collect::<Vec<_>>(), &format!("{why}, a part"));
+
+    let mut answering = 0;
+    let expected = sorted(expected);
+    for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
+        let using = || asked.of(table).using(index);
+        if let Err(error) = using().explain_access().await {
+            assert!(error.message().contains("cannot serve the query"), "{error}");
+            continue;
+        }
+        answering += 1;
+        let why = format!("{why}, using {index}");
+        let found = rows(using()).await;
+        assert_same(&sorted(found.clone()), &expected, &why);
+        assert_same(&pages(using, len).await, &found, &format!("{why}, by pages"));
+        let part = rows(using().offset(skipped).limit(len as u64)).await;
+        let found_part: Vec<_> = found.iter().skip(skipped as usize).take(len).cloned().collect();
+        assert_same(&part, &found_part, &format!("{why}, a part"));
+        if !TEMPLATED.contains(&index) && !asked.reversed {
+            let mut backward = rows(using().reversed()).await;
+            backward.reverse();
+            assert_same(&backward, &found, &format!("{why}, backward"));
+        }
+    }
+    (answering, is_by_index)
+}
+
+/// Returns how many queries were answered by an index unasked.
+async fn history(database: Database, seed: u64, rounds: usize) -> usize {
+    let mut random = Random(seed);
+    let table = table(&database, KEYS[random.below(3) as usize]).await;
+    let (mut answered, mut unasked) = (0, 0);
+    for _ in 0..rounds {
+        for _ in 0..random.below(12) {
+            change(&table, &mut random).await;
+        }
+        if random.is(2) {
+            database.admin().flush("mail").await.unwrap();
+        }
+        let asked = Asked::random(&mut random);
+        let (answering, is_by_index) = compare(&table, &asked, &mut random).await;
+        answered += answering;
+        unasked += usize::from(is_by_index);
+    }
+    assert!(answered > 0);
+    assert!(!table.exists(&Get::new("none").unwrap()).await.unwrap());
+    unasked
+}
+
+/// The number of histories; `INDEX_ANSWERS` sets another.
+fn histories() -> u64 {
+    std::env::var("INDEX_ANSWERS").map_or(4, |histories| histories.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_by_indexes_answer_as_by_the_key() {
+    let mut unasked = 0;
+    for seed in 0..histories() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+        println!("seed {seed}");
+        unasked += history(database.clone(), seed, 16).await;
+        database.close().await.unwrap();
+    }
+    let least = 3 * histories() as usize;
+    assert!(unasked >= least, "indexes were chosen unasked only {unasked} times");
+}
+
+#[tokio::test]
+async fn queries_that_name_an_index_answer_as_by_the_key_on_a_server_too() {
+    on_both(|database, _| async move {
+        history(database, 7, 20).await;
+    })
+    .await;
+}

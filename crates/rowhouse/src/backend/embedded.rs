@@ -474,7 +474,7 @@ impl Embedded {
         blocking(move || {
             let Some(read) = store.index_read_point(&name, index.name())? else { return Ok(None) };
             let declared = read.table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
-            if !declared.iter().any(|declared| declared.has_entries_of(&index)) {
+            if !declared.contains(&index) {
                 return Ok(None);
             }
             let IndexRead { table, entries, point } = read;

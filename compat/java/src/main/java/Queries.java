@@ -69,6 +69,12 @@ public final class Queries {
     admin.modifyTable(described.build());
     ready(admin);
     compare("by index", mail);
+    checks.equal("rows that are looked at", (long) rows(mail, new Scan(), QUESTIONS.get(0).matches).size(), () -> {
+      try (ResultScanner results = mail.getScanner(asked(new Scan().setScanMetricsEnabled(true), QUESTIONS.get(0)))) {
+        while (results.next() != null) {}
+        return results.getScanMetrics().countOfRowsScanned.get();
+      }
+    });
     checks.equal("aggregate", (long) rows(mail, new Scan(), QUESTIONS.get(0).matches).size(), () -> {
       try (AggregationClient client = new AggregationClient(connection.getConfiguration())) {
         return client.rowCount(mail, new LongColumnInterpreter(), asked(new Scan().addFamily(D), QUESTIONS.get(0)));

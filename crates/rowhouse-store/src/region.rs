@@ -303,8 +303,8 @@ impl Region {
         self.open_selected(scan, None, point, None)
     }
 
-    /// Opens a scan of all rows, or of those that are selected, at `point`, at the sequence `as_of`,
-    /// or at the current read point.
+    /// Opens a scan of all rows, or of those that are selected, at `point`, at the sequence
+    /// `as_of`, or at the current read point.
     pub(crate) fn open_selected(
         &self,
         scan: &Scan,

@@ -166,8 +166,8 @@ impl Store {
         Ok(Some(estimate.cells as f64))
     }
 
-    /// Returns the rows of `ranges` to which the entries of an index lead, as ranges, and where they
-    /// were read; `None` if the index was altered or has too many.
+    /// Returns the rows of `ranges` to which the entries of an index lead, as ranges, and where
+    /// they were read; `None` if the index was altered or has too many.
     fn rows_by_index(
         &self,
         query: &TableQuery,

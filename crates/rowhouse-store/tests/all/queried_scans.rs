@@ -93,7 +93,7 @@ fn put(table: &Table, mail: &Mail, at: i64) {
     let row = format!("{}-{:02}", mail.user, mail.n);
     let mut put = Put::new(row).unwrap().add_at("d", "s", at, mail.sender.clone()).unwrap();
     if let Some(size) = mail.size {
-        put = put.add_at("d", "z", at, size.to_be_bytes().to_vec()).unwrap();
+        put = put.add_at("d", "z", at, size.to_be_bytes()).unwrap();
     }
     if let Some(note) = mail.note {
         put = put.add_at("e", "n", at, note).unwrap();

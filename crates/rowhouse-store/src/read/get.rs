@@ -61,11 +61,14 @@ pub(crate) fn read_row_pending(
 }
 
 /// A row at a time.
+#[derive(Clone)]
 pub(crate) struct TimedRow {
     pub(crate) row: Row,
     /// The last time in milliseconds at which the row shows the same cells, if nothing writes to
     /// it; `i64::MAX` if none of its cells expires.
     pub(crate) until_millis: i64,
+    /// Whether no memstore or file has any cell or marker of the row in the families read.
+    pub(crate) is_untouched: bool,
 }
 
 /// The version of a row that a read sees.
@@ -114,6 +117,7 @@ pub(crate) fn read_row_at_time(
             reader.read_row(get.row(), &mut budget, cells)?;
             until_millis = until_millis.min(reader.own_until_millis());
         }
+        let is_untouched = cells.is_none();
         let row = finish(cells);
         for family in families {
             let Some(ttl) = family.retention().expires_after_millis() else { continue };
@@ -122,7 +126,7 @@ pub(crate) fn read_row_at_time(
             let until = earliest.map_or(i64::MAX, |at| at.saturating_add(ttl));
             until_millis = until_millis.min(until);
         }
-        return Ok(Some(TimedRow { row, until_millis }));
+        return Ok(Some(TimedRow { row, until_millis, is_untouched }));
     }
 }
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan,
-    Timestamp, escape, tags_with_ttl,
+    Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange,
+    Scan, Timestamp, escape, tags_with_ttl,
 };
 use rowhouse_schema::{Covered, EntryHeader, Index};
 
@@ -17,6 +17,7 @@ use super::observe::{LockId, RowToLock};
 use super::record_builder::RecordBuilder;
 use crate::commits::{LockedRow, RowsGuard};
 use crate::engine::Engine;
+use crate::family::FamilyStore;
 use crate::indexed::{IndexedTable, IndexedTables, KeptIndex};
 use crate::read::{RowVersion, TimedRow, read_row_at_time};
 use crate::region::Region;
@@ -46,23 +47,27 @@ pub(super) fn changes(
     now: Timestamp,
 ) -> Result<EntryChanges> {
     let mut keeper = Keeper::new(rows, now);
-    let mut seen = BTreeSet::new();
     let mut pending = None;
-    for &region in regions {
+    let mut seen = BTreeSet::new();
+    for &region in regions.iter().filter(|region| seen.insert(region.id())) {
         let Some(table) = indexed.get(&region.info().table)? else { continue };
         let decides = |family: &[u8]| table.columns.selects_family(family);
-        for (id, row) in record.rows_of(decides) {
-            if id != region.id() || !seen.insert((id, row)) {
-                continue;
-            }
-            if pending.is_none() {
-                pending = record.pending(|id, _| regions.iter().any(|region| region.id() == id));
-            }
+        for (row, cells) in record.cells_by_row(region.id(), decides) {
             let get = get(row, table)?;
-            let version = pending.as_ref().map_or(RowVersion::Current, RowVersion::With);
             let before = |now| region.read_row_at_time(&get, RowVersion::Current, now);
-            let after = |now| region.read_row_at_time(&get, version, now);
-            keeper.change(region, row, &table.indexes, before, after)?;
+            let now = region.engine().timestamps.now_millis();
+            let old = timed_entries(&table.indexes, row, now, before)?;
+            let new = match old.is_untouched.then(|| new_row(&cells, &table.columns)).flatten() {
+                Some(new) => timed_entries(&table.indexes, row, now, |_| Ok(new.clone()))?,
+                None => {
+                    let is_wanted = |id, _: &[u8]| regions.iter().any(|region| region.id() == id);
+                    let pending = pending.get_or_insert_with(|| record.pending(is_wanted));
+                    let version = pending.as_ref().map_or(RowVersion::Current, RowVersion::With);
+                    let after = |now| region.read_row_at_time(&get, version, now);
+                    timed_entries(&table.indexes, row, now, after)?
+                }
+            };
+            keeper.change(region, row, &table.indexes, old.entries, new.entries)?;
         }
     }
     keeper.finish()
@@ -104,24 +109,54 @@ impl TimedEntry {
     }
 }
 
+/// Returns a row that has no other cells or markers than these, if none of them expires or deletes.
+fn new_row(cells: &[(&FamilyStore, CellRef<'_>)], columns: &Columns) -> Option<TimedRow> {
+    let is_plain = |(family, cell): &(&FamilyStore, CellRef<'_>)| {
+        cell.kind() == CellKind::Put
+            && cell.tags.is_empty()
+            && family.retention().expires_after_millis().is_none()
+    };
+    if !cells.iter().all(is_plain) {
+        return None;
+    }
+    let cells = cells.iter().map(|(_, cell)| cell);
+    let mut cells: Vec<_> =
+        cells.filter(|cell| columns.has_column(cell.key.family, cell.key.qualifier)).collect();
+    // Of two cells at one timestamp the later one counts.
+    cells.reverse();
+    cells.sort_by(|a, b| rowhouse_model::compare(a, b));
+    cells.dedup_by(|later, first| {
+        (later.key.family, later.key.qualifier) == (first.key.family, first.key.qualifier)
+    });
+    let row = Row::new(cells.into_iter().map(CellRef::to_cell).collect());
+    Some(TimedRow { row, until_millis: i64::MAX, is_untouched: false })
+}
+
 /// The entries of a row from a time on, for each index.
+pub(super) struct RowEntries {
+    pub(super) entries: Vec<Vec<TimedEntry>>,
+    /// As [`TimedRow::is_untouched`].
+    is_untouched: bool,
+}
+
+/// Returns the entries of a row from a time on, for each index.
 pub(super) fn timed_entries(
     indexes: &[KeptIndex],
     row: &[u8],
     mut now: i64,
     read: impl Fn(i64) -> Result<TimedRow>,
-) -> Result<Vec<Vec<TimedEntry>>> {
+) -> Result<RowEntries> {
     let mut entries: Vec<Vec<TimedEntry>> = vec![Vec::new(); indexes.len()];
     let mut first = true;
     loop {
-        let TimedRow { row: cells, until_millis } = read(now)?;
+        let TimedRow { row: cells, until_millis, is_untouched } = read(now)?;
         for (kept, entries) in indexes.iter().zip(&mut entries) {
             for entry in kept.index.entries(row, &cells)? {
                 add_timed(entries, entry.key, entry.covered, (now, until_millis), first);
             }
         }
         if until_millis == i64::MAX {
-            return Ok(entries);
+            return Ok(RowEntries { entries, is_untouched: is_untouched && first });
         }
         first = false;
         now = until_millis + 1;
@@ -184,13 +219,10 @@ impl<'k, 'l> Keeper<'k, 'l> {
         region: &Region,
         row: &[u8],
         indexes: &[KeptIndex],
-        before: impl Fn(i64) -> Result<TimedRow>,
-        after: impl Fn(i64) -> Result<TimedRow>,
+        old: Vec<Vec<TimedEntry>>,
+        new: Vec<Vec<TimedEntry>>,
     ) -> Result<()> {
         let engine = region.engine();
-        let now = engine.timestamps.now_millis();
-        let old = timed_entries(indexes, row, now, before)?;
-        let new = timed_entries(indexes, row, now, after)?;
         if old == new {
             return Ok(());
         }
@@ -248,7 +280,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let removed_at = engine.timestamps.issue_delete(self.rows.after_of(place)).max(self.now);
         let mut removed = 0;
-        for key in keys.iter().filter(|key| !had[0].iter().any(|had| had.key == **key)) {
+        for key in keys.iter().filter(|key| !had.entries[0].iter().any(|had| had.key == **key)) {
             self.remove(kept, key, removed_at)?;
             self.rows.note_delete_of(place, removed_at);
             removed += 1;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result, Row};
+use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
 
 use super::apply::{admit_unlocked, lock};
 use super::commit;
@@ -15,7 +15,7 @@ use super::observe::{LockId, RowToLock, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
-use crate::read::{RowVersion, TimedRow};
+use crate::read::RowVersion;
 use crate::region::Region;
 use crate::table::Table;
 use crate::wait_mode::WaitMode;
@@ -60,7 +60,7 @@ pub(crate) fn compare(
         let get = get(row, kept)?;
         let read = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
         let now = engine.timestamps.now_millis();
-        let due = timed_entries(std::slice::from_ref(kept), row, now, read)?.swap_remove(0);
+        let due = timed_entries(std::slice::from_ref(kept), row, now, read)?.entries.swap_remove(0);
         for entry in &due {
             let have = kept.table.get(&Get::new(entry.key.clone())?)?;
             found.missing += u64::from(!entry.is_stored_as(kept, &have)?);
@@ -127,12 +127,18 @@ fn mend_in_region(
             let get = get(row, kept)?;
             let now = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
             let indexes = std::slice::from_ref(kept);
+            let at = engine.timestamps.now_millis();
             match mending {
-                Mending::Fill => keeper.change(region, row, indexes, |_| Ok(no_row()), now)?,
+                Mending::Fill => {
+                    let due = timed_entries(indexes, row, at, now)?.entries;
+                    keeper.change(region, row, indexes, vec![Vec::new()], due)?;
+                }
                 Mending::Since(sequence) => {
                     let version = RowVersion::AsOf(sequence);
                     let before = |millis| region.read_row_at_time(&get, version, millis);
-                    keeper.change(region, row, indexes, before, now)?;
+                    let before = timed_entries(indexes, row, at, before)?.entries;
+                    let due = timed_entries(indexes, row, at, now)?.entries;
+                    keeper.change(region, row, indexes, before, due)?;
                 }
                 Mending::Sweep(keys) => {
                     let keys = keys.get(row).map_or(&[][..], Vec::as_slice);
@@ -175,8 +181,4 @@ fn get(row: &Bytes, kept: &KeptIndex) -> Result<Get> {
     let mut get = Get::new(row.clone())?;
     get.columns = Columns::clone(kept.index.columns());
     Ok(get)
-}
-
-fn no_row() -> TimedRow {
-    TimedRow { row: Row::default(), until_millis: i64::MAX }
 }

@@ -1,5 +1,7 @@
 //! Builds the log record of a commit: the cells of its mutations in the log's encoding.
 
+use std::collections::BTreeMap;
+
 use rowhouse_model::{Bytes, Cell, CellRef, Error, ErrorKind, Nonce, Result, Timestamp, escape};
 
 use crate::engine::Engine;
@@ -102,15 +104,22 @@ impl<'a> RecordBuilder<'a> {
         })
     }
 
-    /// As [`RecordBuilder::rows`], for cells of families that `is_wanted` accepts.
-    pub(crate) fn rows_of(
+    /// Returns its cells of a region, in families that `is_wanted` accepts, by row.
+    pub(crate) fn cells_by_row(
         &self,
+        region: u64,
         is_wanted: impl Fn(&[u8]) -> bool,
-    ) -> impl Iterator<Item = (u64, &[u8])> {
-        self.parts.iter().filter(move |part| is_wanted(part.family.name())).flat_map(|part| {
-            let cells = self.body.cells(part.begin, part.end);
-            cells.map(|key_value| (part.family.region_id(), row_of(key_value)))
-        })
+    ) -> BTreeMap<&[u8], Vec<(&FamilyStore, CellRef<'_>)>> {
+        let is_of_it =
+            |part: &&Part<'_>| part.family.region_id() == region && is_wanted(part.family.name());
+        let mut rows: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for part in self.parts.iter().filter(is_of_it) {
+            for key_value in self.body.cells(part.begin, part.end) {
+                let cell = CellRef::from_checked(key_value, 0);
+                rows.entry(cell.key.row).or_default().push((part.family, cell));
+            }
+        }
+        rows
     }
 
     /// Returns copies of its cells.

@@ -179,7 +179,12 @@ impl Store {
         let Ok(Some(read)) = self.index_read_point(query.table.name(), index.name()) else {
             return Ok(None);
         };
+<<<<<<< HEAD
         let now = read.table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+=======
+        let is_same = |now: &Index| now == index;
+        let now = read.table.indexes()?.map_or(&[][..], IndexSchema::indexes);
+>>>>>>> main
         if read.table.id() != query.table.id() || !now.contains(index) {
             return Ok(None);
         }

@@ -62,6 +62,7 @@ master="$bootstrap"
 "$here/java/run.sh"
 launch
 steps_until_stop
+step 120 Queries zk "$zookeeper"
 step 180 History zk "$zookeeper" replay "$here/histories/apache-2.6.4.txt.gz"
 stop
 step 60 InTests "$binary"

@@ -2,6 +2,7 @@
 # HBase's own shell, led through commands.txt:
 #   run.sh BINARY     against BINARY serve: differs from answers.txt exactly as known.diff says
 #   run.sh --apache   against Apache HBase 2.6.4: writes answers.txt
+# Against BINARY it then runs queries.txt, whose answers are queries-answers.txt.
 # mask.sed takes out what differs from run to run. KEEP=FILE keeps the masked answers.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../steps.sh" # free_port, and $here is compat/
@@ -34,11 +35,11 @@ jars() {
   echo "$sum" >"$cache/.stamp"
 }
 
-answers() { # ZOOKEEPER_PORT
+answers() { # ZOOKEEPER_PORT COMMANDS
   timeout 300 java -Xmx512m -XX:TieredStopAtLevel=1 "${JAVA_17[@]}" -Djava.net.preferIPv4Stack=true -Dfile.encoding=UTF-8 -Duser.timezone=UTC \
     -Dlog.level=OFF -Dhbase.ruby.sources="$cache/ruby" -cp "$shell/conf:$cache/ruby:$(echo "$cache"/lib/jruby-complete-*.jar):$APACHE_LIB/*" \
     org.jruby.Main -X+O -W0 "$cache/ruby/jar-bootstrap.rb" \
-    -Dhbase.zookeeper.quorum=127.0.0.1 -Dhbase.zookeeper.property.clientPort="$1" <"$shell/commands.txt" >"$work/raw.txt" 2>"$work/shell.err"
+    -Dhbase.zookeeper.quorum=127.0.0.1 -Dhbase.zookeeper.property.clientPort="$1" <"$shell/$2" >"$work/raw.txt" 2>"$work/shell.err"
   sed -E -f "$shell/mask.sed" "$work/raw.txt"
 }
 
@@ -49,13 +50,13 @@ if [ "$target" = --apache ]; then
   export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT="$zookeeper" APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
   APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"
   "$here/apache-hbase/start.sh"
-  answers "$zookeeper" >"$shell/answers.txt"
+  answers "$zookeeper" commands.txt >"$shell/answers.txt"
   echo "ok answers.txt is written, $((SECONDS - began)) s"
   exit 0
 fi
 "$(realpath "$target")" serve --data "$work/data" --listen 127.0.0.1:0 --zookeeper "127.0.0.1:$zookeeper" >"$work/server.log" 2>&1 &
 pid=$!
-answers "$zookeeper" >"$work/answers.txt"
+answers "$zookeeper" commands.txt >"$work/answers.txt"
 [ -z "${KEEP:-}" ] || cp "$work/answers.txt" "$KEEP"
 diff "$shell/answers.txt" "$work/answers.txt" >"$work/answers.diff" || [ $? = 1 ]
 if ! diff <(grep -v '^#' "$shell/known.diff") "$work/answers.diff" >"$work/changes"; then
@@ -63,4 +64,7 @@ if ! diff <(grep -v '^#' "$shell/known.diff") "$work/answers.diff" >"$work/chang
   cat "$work/changes" >&2
   exit 1
 fi
+# Queries and indexes, which Apache HBase does not have.
+answers "$zookeeper" queries.txt >"$work/queries-answers.txt"
+diff "$shell/queries-answers.txt" "$work/queries-answers.txt" >&2
 echo "ok HBase's shell, $((SECONDS - began)) s"

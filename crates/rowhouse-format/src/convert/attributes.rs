@@ -29,7 +29,7 @@ const TABLE: &[(&str, Meaning)] = {
         ("acl", Refused("access control list of an operation")),
         ("acl.strategy", Refused("access control strategy of an operation")),
         ("VISIBILITY", Refused("visibility labels")),
-        ("rowhouse.query", Refused("a query, except in a scan")),
+        ("rowhouse.query", Refused("a query, other than of a scan,")),
         ("_operation.attributes.id", Harmless("a name for the client's log")),
         ("_cs.id", Harmless("clusters a replicated change has seen; nothing is replicated here")),
         ("_look_ahead_", Harmless("a hint how to seek")),

@@ -114,6 +114,20 @@ fn matching_rows_come_in_the_order_of_the_scan_in_answers_of_any_size() {
 }
 
 #[test]
+fn an_index_spares_looking_at_other_rows() {
+    let (server, regions) = mail(&[]);
+    let looked_at = |server: &TestServer| {
+        let open = asked("sender = 'eve'", Scan::all());
+        let call = convert::scan::ScanCall::open(region_ref(&regions[0]), open, 100);
+        let call = convert::scan::ScanCall { track_metrics: true, ..call };
+        support::scan(&mut server.client(), &call).unwrap().metrics[0].clone()
+    };
+    assert_eq!(looked_at(&server), ("ROWS_SCANNED".to_owned(), ROWS as i64));
+    index(&server);
+    assert_eq!(looked_at(&server), ("ROWS_SCANNED".to_owned(), of_eve(0, ROWS).len() as i64));
+}
+
+#[test]
 fn a_limit_counts_matching_rows() {
     let (server, regions) = mail(&[]);
     index(&server);

@@ -112,6 +112,9 @@ impl RowSelector {
             }
             if family.row() == Some(row) {
                 family.read_row(row, &mut budget, &mut cells)?;
+                if self.reversed {
+                    family.go_back(row)?;
+                }
             }
         }
         *judged = budget.judged;

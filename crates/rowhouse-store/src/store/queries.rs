@@ -121,9 +121,9 @@ impl Store {
             && scan.family_time_ranges.is_empty();
         // Declarations of a newer version are of no use, but the key is as good as ever.
         let Ok(Some(indexes)) = query.table.indexes() else { return Ok(None) };
-        let Some(columns) = query.columns.as_ref().filter(|_| is_newest && asked.as_of == 0) else {
+        if !is_newest || asked.as_of != 0 {
             return Ok(None);
-        };
+        }
         let key_cells = query.table.estimate(ranges, &query.columns_read(&scan.columns))?.cells;
         let key_cells = key_cells as f64;
         if key_cells < CELLS_OF_INDEX * MARGIN {
@@ -131,10 +131,9 @@ impl Store {
         }
         let mut candidates = Vec::new();
         for index in indexes.indexes() {
-            let (predicate, zone) = (&query.predicate, &TimeZone::UTC);
-            let Ok(plan) = index.plan(&query.key, columns, predicate, zone, &scan.columns) else {
-                continue;
-            };
+            let TableQuery { key, columns, predicate, .. } = query;
+            let plan = index.plan(key, columns.as_ref(), predicate, &TimeZone::UTC, &scan.columns);
+            let Ok(plan) = plan else { continue };
             let Some(cells) = self.estimate_entries(&query.table, &plan)? else { continue };
             let entries = (cells / (1 + index.covers().len()) as f64).ceil();
             candidates.push((plan, cells, entries));

@@ -93,7 +93,7 @@ fn put(table: &Table, mail: &Mail, at: i64) {
     let row = format!("{}-{:02}", mail.user, mail.n);
     let mut put = Put::new(row).unwrap().add_at("d", "s", at, mail.sender.clone()).unwrap();
     if let Some(size) = mail.size {
-        put = put.add_at("d", "z", at, size.to_be_bytes().to_vec()).unwrap();
+        put = put.add_at("d", "z", at, size.to_be_bytes()).unwrap();
     }
     if let Some(note) = mail.note {
         put = put.add_at("e", "n", at, note).unwrap();
@@ -269,11 +269,12 @@ fn an_index_is_read_where_that_reads_less() {
 }
 
 #[test]
-fn a_scanner_by_an_index_reads_on_at_its_read_point() {
+fn a_scanner_reads_on_at_its_read_point_while_memstores_are_flushed() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), &[]);
-    for query in ["sender = 'eve'", "size > 300"] {
-        let scan = Scan::all();
+    let of_both = |query| [(query, false), (query, true)];
+    for (query, reversed) in ["sender = 'eve'", "size > 300"].into_iter().flat_map(of_both) {
+        let scan = Scan { reversed, ..Scan::all() };
         let asked = QueryScan { query, scan: &scan, limit: None, as_of: 0 };
         let region = &regions(&store, "indexed")[2];
         let expected = cells(&rows(store.scan_query(region, &asked).unwrap(), u64::MAX));

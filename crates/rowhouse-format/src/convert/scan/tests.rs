@@ -41,6 +41,7 @@ fn scans_come_back() {
         scan.reversed = reversed;
         let mut open = OpenScan::new(scan.clone());
         open.read_point = 7;
+        open.query = Some("sender = 'eve'".to_owned());
         open.result_bytes_max = Some(1 << 20);
         let read = OpenScan::from_proto(open.to_proto()).unwrap();
         assert_eq!(read.scan, scan);
@@ -50,6 +51,23 @@ fn scans_come_back() {
         let all = Scan { reversed, ..Scan::all() };
         assert_eq!(OpenScan::from_proto(OpenScan::new(all.clone()).to_proto()).unwrap().scan, all);
     }
+}
+
+#[test]
+fn a_query_is_text() {
+    let query = |value: &'static [u8]| {
+        let attribute = proto::NameBytesPair {
+            name: "rowhouse.query".to_owned(),
+            value: Some(Bytes::from_static(value)),
+        };
+        OpenScan::from_proto(proto::Scan { attribute: vec![attribute], ..wire("", "") })
+    };
+    assert_eq!(query(b"user = '\xC3\xA4'").unwrap().query.unwrap(), "user = 'ä'");
+    let error = query(b"user = '\xE4'").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the query is not UTF-8: attribute=rowhouse.query, value=user = '\\xE4'"
+    );
 }
 
 #[test]

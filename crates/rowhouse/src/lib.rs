@@ -109,4 +109,5 @@ pub use rowhouse_schema::Value;
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../README.zh-CN.md")]
 #[doc = include_str!("../../../docs/in-tests.md")]
+#[doc = include_str!("../../../docs/indexes.md")]
 struct Guides;

@@ -143,7 +143,8 @@ impl Admin<'_> {
 
     /// Replaces the indexes of a table; an empty text removes all. Indexes that stay as they were
     /// keep their entries. A new one is kept from now on, and filled in the background; queries use
-    /// it once [`Admin::index_state`] is `ready`. See [`TableSpec::index`](crate::TableSpec::index).
+    /// it once [`Admin::index_state`] is `ready`. See
+    /// [`TableSpec::index`](crate::TableSpec::index).
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {

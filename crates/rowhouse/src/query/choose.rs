@@ -169,7 +169,7 @@ impl Access {
             let (entries, cost) = (candidate.entries(), candidate.cost(limit as f64));
             let in_key_order = candidate.plan.is_in_key_order();
             let too_many = !in_key_order && entries > SORTED_ENTRIES_MAX as f64;
-            if !too_many && cost <= cost_min {
+            if !too_many && cost < cost_min {
                 let order = if in_key_order { EntryOrder::Key } else { EntryOrder::Sorted };
                 cost_min = cost;
                 access.chosen = access.paths.len();

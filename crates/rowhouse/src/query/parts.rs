@@ -147,7 +147,8 @@ fn following(row: &[u8], reversed: bool) -> RowRange {
     }
 }
 
-/// Joins the cells of one row; there is at least one part. Each family is in only one part, so sorting by family is enough.
+/// Joins the cells of one row; there is at least one part. Each family is in only one part, so
+/// sorting by family is enough.
 pub(super) fn together(mut rows: Vec<Row>) -> Row {
     if rows.len() == 1 {
         return rows.swap_remove(0);

@@ -126,7 +126,7 @@ impl QueryRows {
     }
 
     /// Returns how many rows so far had keys that do not fit the template, whether or not they were
-    /// returned. Rows rejected by conditions on columns are not counted, and an index leads to none of
+    /// returned. Rows rejected by conditions on columns are not counted. An index leads to none of
     /// these rows.
     ///
     /// ```

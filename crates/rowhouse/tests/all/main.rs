@@ -13,6 +13,7 @@ mod changes;
 mod columns;
 mod guide_in_chinese;
 mod index_answers;
+mod indexes;
 mod insert;
 mod large_values;
 mod many_gets;

@@ -179,7 +179,7 @@ impl Store {
         let Ok(Some(read)) = self.index_read_point(query.table.name(), index.name()) else {
             return Ok(None);
         };
-        let now = read.table.indexes()?.map_or(&[][..], IndexSchema::indexes);
+        let now = read.table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
         if read.table.id() != query.table.id() || !now.contains(index) {
             return Ok(None);
         }

@@ -35,7 +35,7 @@ fn open(indexes: &str) -> (tempfile::TempDir, Store, Arc<Table>) {
 }
 
 fn put(row: &str, qualifier: &str, value: &str) -> Mutation {
-    Put::new(row.to_owned()).unwrap().add("d", qualifier.to_owned(), value).unwrap().into()
+    Put::new(row.to_owned()).unwrap().add("d", qualifier, value).unwrap().into()
 }
 
 fn keys(store: &Store, table: &str) -> Vec<String> {

@@ -43,7 +43,7 @@ pub use rowhouse_model::{
     CompactionState, Namespace, RegionInfo, RegionName, RegionSwitch, ServerName, Snapshot,
     SnapshotKind, TableState,
 };
-pub use rowhouse_store::CompactionKind;
+pub use rowhouse_store::{CompactionKind, IndexReport};
 
 /// The administration of a database, from [`Database::admin`]. It borrows the database, and a copy
 /// costs nothing. A task that outlives the borrow takes a clone of the [`Database`].

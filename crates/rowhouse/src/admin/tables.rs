@@ -2,6 +2,7 @@
 
 use rowhouse_model::{Error, Result, TableDescriptor, TableName, TableState};
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, IndexState, KEY_ATTRIBUTE, KeySchema};
+use rowhouse_store::IndexReport;
 
 use super::Admin;
 use crate::fit::Fit;
@@ -176,6 +177,41 @@ impl Admin<'_> {
     /// of a newer version.
     pub async fn index_state(self, name: &str, index: &str) -> Result<IndexState> {
         self.backend().index_state(&TableName::parse(name)?, index).await
+    }
+
+    /// Compares every row of a table with its entries in an index, and every entry with its row,
+    /// while reads and writes continue.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// let report = database.admin().verify_index("mail", "by_sender").await?;
+    /// println!("missing: {}, stale: {}", report.missing, report.stale);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index;
+    /// `Unsupported` on a server.
+    pub async fn verify_index(self, name: &str, index: &str) -> Result<IndexReport> {
+        self.backend().verify_index(&TableName::parse(name)?, index).await
+    }
+
+    /// Requests that an index is repaired: every row gets its entries, and entries without a row
+    /// are removed. Queries are read by the key until [`Admin::index_state`] is `ready` again. An
+    /// index that is off is tried again.
+    ///
+    /// ```
+    /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
+    /// database.admin().repair_index("mail", "by_sender").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index; `Unsupported` on a server.
+    pub async fn repair_index(self, name: &str, index: &str) -> Result<()> {
+        self.backend().repair_index(&TableName::parse(name)?, index).await
     }
 
     /// Sets an attribute of a table if key, columns and indexes are then consistent.

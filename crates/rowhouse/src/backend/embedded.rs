@@ -18,8 +18,8 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
-    CompactionKind, IndexRead, Progress, RangeEstimate, ReadPoint, Region, Settings, Store, Table,
-    TableScanner,
+    CompactionKind, IndexRead, IndexReport, Progress, RangeEstimate, ReadPoint, Region, Settings,
+    Store, Table, TableScanner,
 };
 use tokio::task::{JoinError, spawn_blocking};
 
@@ -457,6 +457,16 @@ impl Embedded {
     /// Returns the indexes that a table declares, if any.
     pub(super) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {
         Ok(self.store.table(table)?.indexes()?.cloned())
+    }
+
+    pub(super) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
+        let (store, table, index) = (self.store.clone(), table.clone(), index.to_owned());
+        blocking(move || store.verify_index(&table, &index, |_| {})).await
+    }
+
+    pub(super) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
+        let (store, table, index) = (self.store.clone(), table.clone(), index.to_owned());
+        blocking(move || store.request_index_repair(&table, &index)).await
     }
 
     pub(super) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {

@@ -16,7 +16,7 @@ use rowhouse_model::{
     Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
-use rowhouse_store::{CompactionKind, RangeEstimate, Settings as StoreSettings};
+use rowhouse_store::{CompactionKind, IndexReport, RangeEstimate, Settings as StoreSettings};
 
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
@@ -362,6 +362,22 @@ impl Backend {
         on!(self, inner => inner.indexes(table).await)
     }
 
+    /// Compares an index with the rows of its table.
+    pub(crate) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
+        match &self.side {
+            Side::Embedded(inner) => inner.verify_index(table, index).await,
+            Side::Cluster(_) => Err(no_index_checks()),
+        }
+    }
+
+    /// Requests the repair of an index.
+    pub(crate) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
+        match &self.side {
+            Side::Embedded(inner) => inner.repair_index(table, index).await,
+            Side::Cluster(_) => Err(no_index_checks()),
+        }
+    }
+
     /// Returns the state of a table's index.
     pub(crate) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
         on!(self, inner => inner.index_state(table, index).await)
@@ -396,6 +412,13 @@ impl Backend {
     pub(crate) async fn close(&self) -> Result<()> {
         on!(self, inner => inner.close().await)
     }
+}
+
+fn no_index_checks() -> Error {
+    Error::unsupported(
+        "indexes are verified and repaired where the data is: open the data directory, or use the \
+         shell on it",
+    )
 }
 
 fn no_transactions() -> Error {

@@ -81,6 +81,7 @@ pub(crate) enum Verb {
     ProcessList,
     Put,
     Query,
+    RepairIndex,
     RestoreSnapshot,
     Scan,
     ShowFilters,
@@ -94,6 +95,7 @@ pub(crate) enum Verb {
     Truncate,
     TruncatePreserve,
     Unassign,
+    VerifyIndex,
     Version,
 }
 

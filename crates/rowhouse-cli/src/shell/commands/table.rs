@@ -789,6 +789,18 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
     },
     Command {
+        verb: Verb::RepairIndex,
+        name: "repair_index",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, required("INDEX")],
+        options: &[],
+        about: "Requests that every row gets its entries in an index, and no entry is without row.",
+        details: "Queries are read by the key until `describe` shows the index as ready. Only on a \
+                  data directory: servers have no such call.",
+        examples: &["repair_index 'mail', 'by_sender'"],
+    },
+    Command {
         verb: Verb::RestoreSnapshot,
         name: "restore_snapshot",
         alias: None,
@@ -976,6 +988,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         details: "A region is its name in list_regions, or the hexadecimal digits in that \
                   name.\nReads and writes of its rows are refused meanwhile.",
         examples: &["unassign '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
+    },
+    Command {
+        verb: Verb::VerifyIndex,
+        name: "verify_index",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, required("INDEX")],
+        options: &[],
+        about: "Compares every row of a table with its entries in an index, and the other way.",
+        details: "Only on a data directory: servers have no such call.",
+        examples: &["verify_index 'mail', 'by_sender'"],
     },
     Command {
         verb: Verb::Version,

@@ -7,6 +7,7 @@ mod create;
 mod data;
 mod declared;
 mod decode;
+mod indexes;
 mod namespaces;
 mod presplit;
 mod query;
@@ -106,6 +107,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Move => regions::move_to(session, call).await.map(nothing),
         Verb::Put => data::put(session, call).await.map(nothing),
         Verb::Query => query::query(session, call).await.map(nothing),
+        Verb::RepairIndex => indexes::repair(session, call).await.map(nothing),
         Verb::RestoreSnapshot => snapshots::restore(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),
         Verb::ShowFilters => {
@@ -124,6 +126,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),
         Verb::Unassign => regions::unassign(session, call).await.map(nothing),
+        Verb::VerifyIndex => indexes::verify(session, call).await.map(nothing),
         Verb::Version => session.say(VERSION).map(nothing),
     }
 }

@@ -53,9 +53,13 @@ impl Catalog {
     /// Takes a read point at the current state of all tables; returns it with the tables.
     pub(crate) fn read_point(&self, engine: &Engine) -> (ReadPoint, Arc<Entries>) {
         loop {
-            if let Some(point) = self.read_point_at(engine, engine.mvcc.visible()) {
+            // The sequence number is not older than the tables: an index that is ready may have
+            // become so with the last commit.
+            let latch = engine.freeze_latch.read();
+            if let Some(point) = self.take_read_point(engine, engine.mvcc.visible()) {
                 return point;
             }
+            drop(latch);
         }
     }
 
@@ -66,8 +70,13 @@ impl Catalog {
         engine: &Engine,
         sequence: u64,
     ) -> Option<(ReadPoint, Arc<Entries>)> {
-        // Also excludes replacement of regions, and changes of the states of indexes.
         let _latch = engine.freeze_latch.read();
+        self.take_read_point(engine, sequence)
+    }
+
+    /// Takes a read point. The caller holds the freeze latch for reading, which also excludes
+    /// replacement of regions and changes of the states of indexes.
+    fn take_read_point(&self, engine: &Engine, sequence: u64) -> Option<(ReadPoint, Arc<Entries>)> {
         let served = self.entries();
         let (context, families) = (engine.read_context(), engine.families.read());
         let point = ReadPoint::at(&context, &families, Arc::<Entries>::clone(&served), sequence)?;

@@ -43,6 +43,11 @@ impl Table {
         Self { id, descriptor, indexes, regions, disabled, reindexing: Arc::default() }
     }
 
+    /// Returns the table as the next version of another one with its id.
+    pub(crate) fn succeeding(self, before: &Self) -> Self {
+        Self { reindexing: Arc::clone(&before.reindexing), ..self }
+    }
+
     /// Returns the same table with a new declaration.
     pub(crate) fn altered(&self, descriptor: TableDescriptor) -> Self {
         let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));

@@ -97,17 +97,19 @@ pub(crate) struct LoadGuard<'a>(
 impl LoadGuard<'_> {
     /// Waits until no observed write of these families is under way. A thread that has a guard, or
     /// holds the freeze latch, must not call this.
-    pub(crate) fn of<'a>(
-        families: impl Iterator<Item = &'a Arc<FamilyStore>> + Clone,
-    ) -> LoadGuard<'a> {
+    pub(crate) fn of<'a>(families: impl Iterator<Item = &'a Arc<FamilyStore>>) -> LoadGuard<'a> {
+        let mut families: Vec<_> = families.filter(|family| family.is_steady()).collect();
+        families.sort_by_key(|family| (family.region_id(), family.name()));
+        families.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        let Some((first, others)) = families.split_first() else { return LoadGuard(Vec::new()) };
         loop {
-            // Waits with none of them held: a write may hold one and wait for another.
-            let steady = families.clone().filter(|family| family.is_steady());
-            let guards: Option<Vec<_>> =
-                steady.map(|family| family.steady.latch.try_write()).collect();
-            match guards {
-                Some(guards) => return LoadGuard(guards),
-                None => std::thread::sleep(Duration::from_micros(100)),
+            // New writes of the first family wait from here on.
+            let mut guards = vec![first.steady.latch.write()];
+            // But not without end: a write may hold another one and wait for the first.
+            let wait = Duration::from_millis(5);
+            guards.extend(others.iter().map_while(|other| other.steady.latch.try_write_for(wait)));
+            if guards.len() == families.len() {
+                return LoadGuard(guards);
             }
         }
     }

@@ -30,15 +30,17 @@ impl Store {
             return Ok(());
         };
         for kept in indexed.indexes.iter().filter(|kept| repairing.were_ready(kept.table.id())) {
-            match mend_loaded_rows(table, kept, load) {
-                Ok(()) => self.note_index_ready(&kept.table)?,
+            let mended = match mend_loaded_rows(table, kept, load) {
+                Ok(()) => self.note_index_ready(&kept.table),
                 Err(error) if error.kind() == ErrorKind::UnknownScanner => {
-                    self.repair_index(kept.table.id())?;
+                    self.repair_index(kept.table.id())
                 }
-                // The index was dropped, or its table is being changed.
-                Err(error) => {
-                    tracing::warn!(%error, index = %kept.table.name(), "an index is repaired after a load");
-                }
+                Err(error) => Err(error),
+            };
+            // The load is done. The index was dropped, or its table is being changed.
+            if let Err(error) = mended {
+                let index = kept.table.name();
+                tracing::warn!(%error, %index, "an index is repaired after a load");
             }
         }
         self.request_index_builds();

@@ -92,7 +92,8 @@ impl Store {
             let truncated = truncated.into_iter().map(|(table, descriptor, regions)| {
                 let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
                 let (id, regions) = (table.id(), regions.collect());
-                Arc::new(Table::new(id, descriptor, regions, TableState::Enabled))
+                let enabled = TableState::Enabled;
+                Arc::new(Table::new(id, descriptor, regions, enabled).succeeding(table))
             });
             self.inner.tables.catalog.replace(truncated);
             self.changed();
@@ -292,6 +293,9 @@ impl<'a> Alteration<'a> {
             store.changed();
         })?;
         drop(closed);
+        // A write that began before holds its rows until it is committed, perhaps without entries of
+        // a new index: the build must see it.
+        drop(self.engine.row_locks.lock_all(std::iter::empty()));
         store.inner.tables.request_index_builds();
         release_flushed_segments(self.engine);
         for store in self.table.regions().iter().flat_map(|region| region.families()) {

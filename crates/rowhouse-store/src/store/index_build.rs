@@ -85,11 +85,12 @@ impl Tables {
             IndexState::Building { next_row } => next_row.clone(),
             _ => Bytes::new(),
         };
-        let reasons =
-            self.fill(&build, next_row, |rows| task.set_status(format!("{rows} rows")))?;
         if build.state == IndexState::Repairing {
+            // First, so that stale entries do not take unique values.
             self.sweep(&build, |entries| task.set_status(format!("{entries} entries checked")))?;
         }
+        let reasons =
+            self.fill(&build, next_row, |rows| task.set_status(format!("{rows} rows")))?;
         let state = match reasons.is_empty() {
             true => IndexState::Ready,
             false => IndexState::Off(reasons.join("; ")),

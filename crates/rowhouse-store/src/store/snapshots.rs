@@ -118,6 +118,7 @@ impl Store {
             return self.clone_of(name, &entry.snapshot.table, &snapshots);
         };
         Self::refuse_index_table(table.descriptor())?;
+        Self::refuse_index_table(&entry.descriptor)?;
         if table.state() == TableState::Enabled {
             return Err(not_disabled(table.name(), TableState::Enabled));
         }
@@ -142,6 +143,7 @@ impl Store {
             let regions = copy.regions(&entry.descriptor, regions);
             let (id, descriptor) = (table.id(), entry.descriptor.clone());
             let restored = Table::new(id, descriptor, regions, TableState::Disabled);
+            let restored = restored.succeeding(&table);
             let dropped = indexes.dropped.clone();
             let created = indexes.make(self);
             self.inner.tables.catalog.change(|entries| {

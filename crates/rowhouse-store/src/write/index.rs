@@ -56,15 +56,19 @@ pub(super) fn changes(
             let get = get(row, table)?;
             let before = |now| region.read_row_at_time(&get, RowVersion::Current, now);
             let now = region.engine().timestamps.now_millis();
-            let old = timed_entries(&table.indexes, row, now, before)?;
+            let old = timed_entries(&table.indexes, row, now, TooLong::Absent, before)?;
+            // A row that was there before the index can be changed and deleted.
+            let too_long = if old.has_too_long { TooLong::Absent } else { TooLong::Refused };
             let new = match old.is_untouched.then(|| new_row(&cells, &table.columns)).flatten() {
-                Some(new) => timed_entries(&table.indexes, row, now, |_| Ok(new.clone()))?,
+                Some(new) => {
+                    timed_entries(&table.indexes, row, now, too_long, |_| Ok(new.clone()))?
+                }
                 None => {
                     let is_wanted = |id, _: &[u8]| regions.iter().any(|region| region.id() == id);
                     let pending = pending.get_or_insert_with(|| record.pending(is_wanted));
                     let version = pending.as_ref().map_or(RowVersion::Current, RowVersion::With);
                     let after = |now| region.read_row_at_time(&get, version, now);
-                    timed_entries(&table.indexes, row, now, after)?
+                    timed_entries(&table.indexes, row, now, too_long, after)?
                 }
             };
             keeper.change(region, row, &table.indexes, old.entries, new.entries)?;
@@ -94,10 +98,18 @@ pub(super) struct TimedEntry {
 }
 
 impl TimedEntry {
-    /// Whether the row of an index table holds the entry with its covered cells.
-    pub(super) fn is_stored_as(&self, kept: &KeptIndex, stored: &Row) -> Result<bool> {
+    /// Whether a covered column of this entry has no cell in the next one.
+    fn loses_covered(&self, next: &Self) -> bool {
+        self.covered.iter().zip(&next.covered).any(|(old, new)| old.is_some() && new.is_none())
+    }
+
+    /// Whether the row of an index table holds the entry, with its covered cells if it is certain.
+    pub(super) fn is_stored_as(&self, kept: &KeptIndex, stored: &Row, now: i64) -> Result<bool> {
         let Some(header) = stored.value(FAMILY, b"") else { return Ok(false) };
         let header = EntryHeader::decode(&header)?;
+        if !header.is_certain_at(now) {
+            return Ok(true);
+        }
         let mut covered = kept.index.covers().iter().zip(&header.timestamps).zip(&self.covered);
         Ok(covered.all(|((name, timestamp), covered)| match covered {
             None => timestamp.is_none(),
@@ -137,6 +149,17 @@ pub(super) struct RowEntries {
     pub(super) entries: Vec<Vec<TimedEntry>>,
     /// As [`TimedRow::is_untouched`].
     is_untouched: bool,
+    /// Whether the row would have entries that are too long.
+    has_too_long: bool,
+}
+
+/// What an entry that is too long for its index means.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum TooLong {
+    /// The change that makes the row have it is refused.
+    Refused,
+    /// The row has no such entry: it was there before the index was.
+    Absent,
 }
 
 /// Returns the entries of a row from a time on, for each index.
@@ -144,19 +167,30 @@ pub(super) fn timed_entries(
     indexes: &[KeptIndex],
     row: &[u8],
     mut now: i64,
+    too_long: TooLong,
     read: impl Fn(i64) -> Result<TimedRow>,
 ) -> Result<RowEntries> {
     let mut entries: Vec<Vec<TimedEntry>> = vec![Vec::new(); indexes.len()];
-    let mut first = true;
+    let (mut first, mut has_too_long) = (true, false);
     loop {
         let TimedRow { row: cells, until_millis, is_untouched } = read(now)?;
         for (kept, entries) in indexes.iter().zip(&mut entries) {
-            for entry in kept.index.entries(row, &cells)? {
+            let found = match kept.index.entries(row, &cells) {
+                Err(error)
+                    if too_long == TooLong::Absent && error.kind() == ErrorKind::InvalidRequest =>
+                {
+                    has_too_long = true;
+                    continue;
+                }
+                found => found?,
+            };
+            for entry in found {
                 add_timed(entries, entry.key, entry.covered, (now, until_millis), first);
             }
         }
         if until_millis == i64::MAX {
-            return Ok(RowEntries { entries, is_untouched: is_untouched && first });
+            let is_untouched = is_untouched && first;
+            return Ok(RowEntries { entries, is_untouched, has_too_long });
         }
         first = false;
         now = until_millis + 1;
@@ -231,9 +265,8 @@ impl<'k, 'l> Keeper<'k, 'l> {
         let after = self.rows.after_of(place);
         let removed_at = self.now.max(engine.timestamps.issue_delete(after));
         let mut added_at = self.now.max(engine.timestamps.issue_put(after));
-        let is_had = |old: &[TimedEntry], key: &Bytes| old.iter().any(|old| old.key == *key);
         let expires = |(old, new): (&Vec<TimedEntry>, &Vec<TimedEntry>)| {
-            new.iter().any(|new| new.last < i64::MAX && is_had(old, &new.key))
+            new.iter().any(|new| new.last < i64::MAX && !old.contains(new))
         };
         if old.iter().zip(&new).any(expires) {
             added_at = added_at.max(removed_at.saturating_add(1));
@@ -248,18 +281,20 @@ impl<'k, 'l> Keeper<'k, 'l> {
                 if had == Some(&entry) {
                     continue;
                 }
-                match had {
-                    None => self.claim(engine, kept, row, &entry)?,
-                    // The entry must not reappear as it was before once this one expires.
-                    Some(_) if entry.last < i64::MAX => {
-                        self.push(kept, removal(&entry.key, removed_at)?);
-                        self.rows.note_delete_of(place, removed_at);
-                    }
-                    Some(_) => {}
+                if had.is_none() {
+                    self.claim(engine, kept, row, &entry)?;
+                }
+                if entry.last < i64::MAX {
+                    // Older versions must not reappear once this one expires, not even stale ones.
+                    self.push(kept, removal(&entry.key, removed_at)?);
+                    self.rows.note_delete_of(place, removed_at);
                 }
                 self.add(kept, had, &entry, added_at)?;
                 engine.timestamps.note_ahead(added_at);
                 self.rows.note_put_of(place, added_at);
+                if had.is_some_and(|had| had.loses_covered(&entry)) {
+                    self.rows.note_delete_of(place, added_at);
+                }
             }
         }
         Ok(())
@@ -276,7 +311,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
     ) -> Result<u64> {
         let engine = region.engine();
         let now = engine.timestamps.now_millis();
-        let had = timed_entries(std::slice::from_ref(kept), row, now, read)?;
+        let had = timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read)?;
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let removed_at = engine.timestamps.issue_delete(self.rows.after_of(place)).max(self.now);
         let mut removed = 0;
@@ -381,16 +416,28 @@ impl<'k, 'l> Keeper<'k, 'l> {
         for ((table, value), UniqueEntry { kept, row }) in &self.unique {
             let mut scan = Scan::new(RowRange::prefix(value));
             scan.columns.add_column(FAMILY, Bytes::new());
-            let mut entries = kept.table.scan(scan)?;
-            while let Some(entry) = entries.next()? {
-                let key = Bytes::copy_from_slice(entry.key());
-                if self.removed.contains(&(*table, key.clone())) {
-                    continue;
-                }
-                let owner =
-                    kept.index.row_key(&key).map_err(|why| corrupt(&kept.index, &key, &why))?;
-                if owner != row[..] {
-                    return Err(taken(&kept.index, value, &owner, row));
+            let regions = kept.table.regions_now().into_iter();
+            for region in regions.filter(|region| region.info().range.overlaps(&scan.range)) {
+                let mut entries = match region.scan(&scan) {
+                    Ok(entries) => entries,
+                    // Who closes the region may wait for this write, which so must not wait.
+                    Err(error) if error.kind() == ErrorKind::NotServingRegion => {
+                        let (region, row) = (Arc::clone(region), value.clone());
+                        let lock = LockId::Region(region.id());
+                        return Ok(EntryChanges::Unlocked(vec![RowToLock { region, lock, row }]));
+                    }
+                    Err(error) => return Err(error),
+                };
+                while let Some(entry) = entries.next()? {
+                    let key = Bytes::copy_from_slice(entry.key());
+                    if self.removed.contains(&(*table, key.clone())) {
+                        continue;
+                    }
+                    let owner = kept.index.row_key(&key);
+                    let owner = owner.map_err(|why| corrupt(&kept.index, &key, &why))?;
+                    if owner != row[..] {
+                        return Err(taken(&kept.index, value, &owner, row));
+                    }
                 }
             }
         }

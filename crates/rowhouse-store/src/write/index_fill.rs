@@ -10,7 +10,7 @@ use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
 
 use super::apply::{admit_unlocked, lock};
 use super::commit;
-use super::index::{self, EntryChanges, Keeper, timed_entries};
+use super::index::{self, EntryChanges, Keeper, TooLong, timed_entries};
 use super::observe::{LockId, RowToLock, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
 use crate::engine::Engine;
@@ -60,10 +60,11 @@ pub(crate) fn compare(
         let get = get(row, kept)?;
         let read = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
         let now = engine.timestamps.now_millis();
-        let due = timed_entries(std::slice::from_ref(kept), row, now, read)?.entries.swap_remove(0);
-        for entry in &due {
+        let due = timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read)?;
+        let due = &due.entries[0];
+        for entry in due {
             let have = kept.table.get(&Get::new(entry.key.clone())?)?;
-            found.missing += u64::from(!entry.is_stored_as(kept, &have)?);
+            found.missing += u64::from(!entry.is_stored_as(kept, &have, now)?);
         }
         let have = entries.get(row).into_iter().flatten();
         found.stale += have.filter(|key| !due.iter().any(|due| due.key == **key)).count() as u64;
@@ -130,14 +131,14 @@ fn mend_in_region(
             let at = engine.timestamps.now_millis();
             match mending {
                 Mending::Fill => {
-                    let due = timed_entries(indexes, row, at, now)?.entries;
+                    let due = timed_entries(indexes, row, at, TooLong::Refused, now)?.entries;
                     keeper.change(region, row, indexes, vec![Vec::new()], due)?;
                 }
                 Mending::Since(sequence) => {
                     let version = RowVersion::AsOf(sequence);
                     let before = |millis| region.read_row_at_time(&get, version, millis);
-                    let before = timed_entries(indexes, row, at, before)?.entries;
-                    let due = timed_entries(indexes, row, at, now)?.entries;
+                    let before = timed_entries(indexes, row, at, TooLong::Absent, before)?.entries;
+                    let due = timed_entries(indexes, row, at, TooLong::Refused, now)?.entries;
                     keeper.change(region, row, indexes, before, due)?;
                 }
                 Mending::Sweep(keys) => {

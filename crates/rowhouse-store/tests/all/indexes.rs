@@ -330,3 +330,58 @@ fn an_index_is_right_after_concurrent_writers_splits_flushes_compactions_builds_
     let report = store.verify_index(&name("mail"), "by_sender", |_| {}).unwrap();
     assert!(report.is_clean() && report.entries > 0, "{report:?}");
 }
+
+#[test]
+fn a_row_whose_entry_is_too_long_turns_a_new_index_off_and_can_still_be_changed() {
+    let (_dir, store, table) = open("by_sender [sender]");
+    let long = "x".repeat(40_000);
+    table.mutate(&put("ann", "t", &long)).unwrap();
+    table.mutate(&put("bob", "t", "hello")).unwrap();
+    alter(&store, "by_subject [subject]").unwrap();
+    let IndexState::Off(why) = settle(&store, "by_subject") else { panic!("it is not off") };
+    assert!(why.contains("ann") && why.contains("32767"), "{why}");
+    let error = table.mutate(&put("zoe", "t", &long)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{error}");
+    table.mutate(&put("ann", "s", "eve")).unwrap();
+    table.mutate(&put("ann", "t", "short")).unwrap();
+    store.request_index_repair(&name("mail"), "by_subject").unwrap();
+    assert_eq!(settle(&store, "by_subject"), IndexState::Ready);
+    assert_eq!(keys(&store, "mail.by_subject"), ["hello|bob|", "short|ann|"]);
+}
+
+#[test]
+fn a_table_with_a_unique_index_is_disabled_and_altered_beside_writers() {
+    let (_dir, store, table) = open("one_email [email] unique");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for writer in 0..3 {
+            let (table, is_over) = (&table, &is_over);
+            scope.spawn(move || {
+                let mut step = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    step += 1;
+                    let _ =
+                        table.mutate(&put(&format!("{writer}"), "e", &format!("{}@x", step % 4)));
+                }
+            });
+        }
+        for step in 0..60 {
+            match step % 3 {
+                0 => {
+                    store.disable_table(&name("mail")).unwrap();
+                    store.enable_table(&name("mail")).unwrap();
+                }
+                1 => alter(&store, "one_email [email] unique; by_sender [sender]").unwrap(),
+                _ => alter(&store, "one_email [email] unique").unwrap(),
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(settle(&store, "one_email"), IndexState::Ready);
+    let report = store.verify_index(&name("mail"), "one_email", |_| {}).unwrap();
+    assert!(report.is_clean(), "{report:?}");
+    let taken = keys(&store, "mail.one_email");
+    let values: std::collections::BTreeSet<_> =
+        taken.iter().map(|entry| entry.split('|').next().unwrap()).collect();
+    assert_eq!(values.len(), taken.len(), "{taken:?}");
+}

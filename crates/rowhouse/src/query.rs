@@ -472,7 +472,8 @@ impl<'t> Query<'t> {
         let mut candidates = Vec::new();
         for (name, plan) in plans {
             let candidate = match plan {
-                Ok(plan) => Ok(self.candidate(plan).await?),
+                // It may have been dropped meanwhile.
+                Ok(plan) => self.candidate(plan).await.map_err(|error| error.message().to_owned()),
                 Err(why) => Err(why),
             };
             candidates.push((name, candidate));
@@ -513,10 +514,12 @@ impl<'t> Query<'t> {
                 Ok(plan) => plan,
                 Err(why) => return Ok(Err(why.to_string())),
             };
-            let state = self.table.backend().index_state(self.table.name(), index.name()).await?;
+            let state = self.table.backend().index_state(self.table.name(), index.name()).await;
             return Ok(match state {
-                IndexState::Ready => Ok(plan),
-                state => Err(format!("it is not ready, its state is: {state}")),
+                Ok(IndexState::Ready) => Ok(plan),
+                Ok(state) => Err(format!("it is not ready, its state is: {state}")),
+                // It may have been dropped meanwhile.
+                Err(error) => Err(error.message().to_owned()),
             });
         };
         Ok(Err(why_not.to_owned()))
@@ -642,7 +645,12 @@ impl<'t> Query<'t> {
         };
         let (direction, wanted) = (self.direction, self.scan.columns.clone());
         let query = IndexQuery { plan, entries, order, key_plan, direction, wanted, limit };
-        match (IndexRows::open(self.table, query).await?, &self.by) {
+        let opened = match (IndexRows::open(self.table, query).await, &self.by) {
+            // It may have been dropped meanwhile; the read by the key reports other errors.
+            (Err(_), By::Any) => None,
+            (opened, _) => opened?,
+        };
+        match (opened, &self.by) {
             (Some(rows), _) => Ok(Some(QueryRows::new(Source::Index(Box::new(rows))))),
             (None, By::Index(name)) => Err(Error::invalid(format!(
                 "index {name} cannot serve the query: it was altered meanwhile"

@@ -35,6 +35,19 @@ impl RowRange {
         Self { start: Bytes::copy_from_slice(prefix), stop: successor(prefix) }
     }
 
+    /// Returns whether one of these ranges, which are in order and do not overlap, contains `row`.
+    ///
+    /// ```
+    /// use rowhouse_model::RowRange;
+    ///
+    /// let ranges = [RowRange::new("a", "c"), RowRange::new("f", "g")];
+    /// assert!(RowRange::one_contains(&ranges, b"b") && !RowRange::one_contains(&ranges, b"d"));
+    /// ```
+    pub fn one_contains(ranges: &[Self], row: &[u8]) -> bool {
+        let begun = ranges.partition_point(|range| range.start[..] <= *row);
+        begun.checked_sub(1).is_some_and(|at| ranges[at].contains(row))
+    }
+
     /// Returns whether `row` is in the range.
     pub fn contains(&self, row: &[u8]) -> bool {
         compare_bytes(&self.start, row).is_le()

@@ -64,6 +64,16 @@ impl IndexedTables {
         (!by_name.is_empty()).then_some(Self { by_name })
     }
 
+    /// Returns the indexes of a table as they are now; `None` if it has none.
+    ///
+    /// # Errors
+    /// As [`IndexedTables::get`].
+    pub(crate) fn of_table(engine: &Engine, table: &TableName) -> Result<Option<IndexedTable>> {
+        let indexed = engine.indexed.load_full();
+        let Some(indexed) = indexed.as_deref() else { return Ok(None) };
+        Ok(indexed.get::<Self>().get(table)?.cloned())
+    }
+
     /// Makes them those of the engine's tables.
     pub(crate) fn install(indexed: Option<Self>, engine: &Engine) {
         engine.indexed.store(indexed.map(|indexed| Arc::new(Erased::new(indexed))));
@@ -97,10 +107,10 @@ impl IndexedTable {
             let table = tables.get(&name).ok_or_else(|| {
                 Error::corruption(format!("the table of an index is missing: table={name}"))
             })?;
-            columns = Some(match columns {
-                None => index.columns().clone(),
-                Some(columns) => union(columns, index.columns()),
-            });
+            match &mut columns {
+                None => columns = Some(index.columns().clone()),
+                Some(columns) => columns.include(index.columns()),
+            }
             indexes.push(KeptIndex { index: index.clone(), table: Arc::clone(table) });
         }
         Ok(Self { indexes, columns: columns.unwrap_or_else(Columns::all) })
@@ -110,25 +120,4 @@ impl IndexedTable {
     pub(crate) fn find(&self, name: &str) -> Option<&KeptIndex> {
         self.indexes.iter().find(|kept| kept.index.name() == name)
     }
-}
-
-/// Returns the columns that either selects.
-fn union(mut columns: Columns, others: &Columns) -> Columns {
-    if columns.is_all() || others.is_all() {
-        return Columns::all();
-    }
-    for (family, qualifiers) in others.families() {
-        if columns.selects_family(family) && columns.qualifiers(family).is_none() {
-            continue;
-        }
-        match qualifiers.is_all() {
-            true => columns.add_family(family.clone()),
-            false => {
-                for qualifier in qualifiers.named() {
-                    columns.add_column(family.clone(), qualifier.clone());
-                }
-            }
-        }
-    }
-    columns
 }

@@ -54,6 +54,37 @@ impl Columns {
         }
     }
 
+    /// Selects the columns of `others` as well. Unlike [`Columns::add_column`], it never narrows
+    /// the selection.
+    ///
+    /// ```
+    /// use rowhouse_model::Columns;
+    ///
+    /// let (mut columns, mut others) = (Columns::all(), Columns::all());
+    /// columns.add_family("f");
+    /// others.add_column("f", "a");
+    /// others.add_column("g", "b");
+    /// columns.include(&others);
+    /// assert!(columns.has_column(b"f", b"x") && columns.has_column(b"g", b"b"));
+    /// assert!(!columns.has_column(b"g", b"x"));
+    /// ```
+    pub fn include(&mut self, others: &Self) {
+        if self.is_all() || others.is_all() {
+            *self = Self::all();
+        }
+        for (family, named) in others.families() {
+            let is_whole = self.find(family).is_some_and(Qualifiers::is_all);
+            match named.is_all() {
+                _ if self.is_all() || is_whole => {}
+                true => self.add_family(family.clone()),
+                false => {
+                    let named = named.named().cloned();
+                    named.for_each(|qualifier| self.add_column(family.clone(), qualifier));
+                }
+            }
+        }
+    }
+
     /// Returns the selection of a family, adding the family if absent.
     fn family_mut(&mut self, family: Bytes) -> &mut Qualifiers {
         let families = &mut self.0;

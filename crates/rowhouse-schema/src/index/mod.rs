@@ -4,6 +4,7 @@
 //! the template of the entries. [`entries`] turns a row into entries and an entry back into the key
 //! of its row, [`header`] is the value of an entry, and [`plan`] reads an index for a query.
 
+mod cost;
 mod entries;
 mod full_form;
 mod header;
@@ -23,6 +24,7 @@ use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
 
+pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
 pub use plan::{IndexPlan, WhyNot};

@@ -156,7 +156,7 @@ impl IndexPlan {
 
     /// Returns whether an entry is in the ranges and passes the residual.
     pub fn holds(&self, entry: &[u8]) -> bool {
-        is_in(self.plan.ranges(), entry)
+        RowRange::one_contains(self.plan.ranges(), entry)
             && self.index.template().decode(entry).is_ok_and(|values| self.plan.matches(&values))
     }
 
@@ -182,7 +182,7 @@ impl IndexPlan {
         let schema = self.index.declaration.key.as_ref();
         let fits =
             |schema: &KeySchema| schema.decode(row).is_ok_and(|values| self.rows.matches(&values));
-        if !is_in(self.rows.ranges(), row) || !schema.is_none_or(fits) {
+        if !RowRange::one_contains(self.rows.ranges(), row) || !schema.is_none_or(fits) {
             return Ok(false);
         }
         self.rows.column_filter().map_or(Ok(true), |filter| filter.matches(cells))
@@ -306,12 +306,6 @@ impl Declaration {
         }
         rest.next().is_none()
     }
-}
-
-/// Returns whether a key is in one of these ranges, which are in order.
-fn is_in(ranges: &[RowRange], key: &[u8]) -> bool {
-    let behind = ranges.partition_point(|range| range.start[..] <= *key);
-    behind.checked_sub(1).is_some_and(|at| ranges[at].contains(key))
 }
 
 /// Checks that a query returns only rows with a cell of this column, which has a qualifier

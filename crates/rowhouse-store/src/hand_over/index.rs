@@ -10,10 +10,7 @@ use crate::indexed::{IndexedTables, KeptIndex};
 use crate::store::{RepairingIndexes, Store};
 use crate::store_file::FileCursor;
 use crate::table::Table;
-use crate::write::index_fill::{Mending, mend};
-
-/// The number of rows whose entries are written at once.
-const ROWS_AT_ONCE: usize = 256;
+use crate::write::index_fill::{Mending, ROWS_AT_ONCE, mend};
 
 impl Store {
     /// Writes the entries of the rows of a load, and removes those that its rows had before; then
@@ -25,11 +22,10 @@ impl Store {
         repairing: &RepairingIndexes,
         load: &Installed,
     ) -> Result<()> {
-        let Some(indexed) = self.engine().indexed.load_full() else { return Ok(()) };
-        let Some(indexed) = indexed.get::<IndexedTables>().get(table.name())? else {
+        let Some(indexed) = IndexedTables::of_table(self.engine(), table.name())? else {
             return Ok(());
         };
-        for kept in indexed.indexes.iter().filter(|kept| repairing.were_ready(kept.table.id())) {
+        for kept in indexed.indexes.iter().filter(|kept| repairing.was_ready(kept.table.id())) {
             let mended = match mend_loaded_rows(table, kept, load) {
                 Ok(()) => self.note_index_ready(&kept.table),
                 Err(error) if error.kind() == ErrorKind::UnknownScanner => {

@@ -293,8 +293,8 @@ impl<'a> Alteration<'a> {
             store.changed();
         })?;
         drop(closed);
-        // A write that began before holds its rows until it is committed, perhaps without entries of
-        // a new index: the build must see it.
+        // A write that began before holds its rows until it is committed, perhaps without entries
+        // of a new index: the build must see it.
         drop(self.engine.row_locks.lock_all(std::iter::empty()));
         store.inner.tables.request_index_builds();
         release_flushed_segments(self.engine);

@@ -10,10 +10,7 @@ use super::handle::Tables;
 use crate::background::{Failed, guard};
 use crate::indexed::{IndexedTables, KeptIndex};
 use crate::table::Table;
-use crate::write::index_fill::{Mending, mend};
-
-/// The number of rows whose entries are written at once.
-const ROWS_AT_ONCE: usize = 256;
+use crate::write::index_fill::{Mending, ROWS_AT_ONCE, mend};
 
 /// The time between two notes of how far a build has come.
 const NOTE_INTERVAL: Duration = Duration::from_secs(5);
@@ -120,11 +117,10 @@ impl Tables {
         if base.state() == TableState::Disabled {
             return Ok(None);
         }
-        let indexed = self.engine.indexed.load_full();
-        let Some(indexed) = indexed.as_deref() else { return Ok(None) };
-        let kept = indexed.get::<IndexedTables>().get(&of.table)?;
-        let Some(kept) = kept.and_then(|indexed| indexed.find(&of.index)) else { return Ok(None) };
-        Ok(Some(Build { base, entries: Arc::clone(entries), kept: kept.clone(), state }))
+        let indexed = IndexedTables::of_table(&self.engine, &of.table)?;
+        let kept = indexed.and_then(|indexed| indexed.find(&of.index).cloned());
+        let Some(kept) = kept else { return Ok(None) };
+        Ok(Some(Build { base, entries: Arc::clone(entries), kept, state }))
     }
 
     /// Writes the entries of all rows from `next_row` on. Returns why rows could not be indexed.

@@ -1,9 +1,8 @@
 //! Compares an index with the rows of its table, and requests its repair.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, ErrorKind, Result, RowRange, TableName};
+use rowhouse_model::{Bytes, Error, Result, RowRange, TableName};
 use rowhouse_schema::{IndexSchema, IndexState};
 
 use super::Store;
@@ -11,7 +10,7 @@ use super::index_build::row_keys;
 use super::indexes::no_indexes;
 use crate::indexed::{IndexedTables, KeptIndex};
 use crate::table::Table;
-use crate::write::index_fill::{Differences, compare};
+use crate::write::index_fill::compare;
 
 /// The result of [`Store::verify_index`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +60,7 @@ impl Store {
             report.rows += rows.len() as u64;
             let unfit = rows.iter().filter(|row| !kept.index.fits(row));
             report.unfit_rows += unfit.count() as u64;
-            report.missing += compare_rows(&table, &kept, &rows, &BTreeMap::new())?.missing;
+            report.missing += compare(&table, &kept, &rows, &BTreeMap::new())?.missing;
             progress(&report);
         }
         next = Bytes::new();
@@ -72,7 +71,7 @@ impl Store {
             report.entries += entries.len() as u64;
             let by_row = kept.by_row(entries)?;
             let rows: Vec<_> = by_row.keys().cloned().collect();
-            report.stale += compare_rows(&table, &kept, &rows, &by_row)?.stale;
+            report.stale += compare(&table, &kept, &rows, &by_row)?.stale;
             progress(&report);
         }
     }
@@ -98,36 +97,8 @@ impl Store {
     fn kept_index(&self, table: &Table, index: &str) -> Result<KeptIndex> {
         let schema: &IndexSchema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
         schema.index(index)?;
-        let indexed = self.engine().indexed.load_full();
-        let indexed = indexed.as_deref().map(|indexed| indexed.get::<IndexedTables>());
-        let indexed = indexed.map(|indexed| indexed.get(table.name())).transpose()?.flatten();
-        let kept = indexed.and_then(|indexed| indexed.find(index)).cloned();
+        let indexed = IndexedTables::of_table(self.engine(), table.name())?;
+        let kept = indexed.and_then(|indexed| indexed.find(index).cloned());
         kept.ok_or_else(|| Error::invalid(format!("index {index} has no table of entries")))
     }
-}
-
-fn compare_rows(
-    table: &Arc<Table>,
-    kept: &KeptIndex,
-    rows: &[Bytes],
-    entries: &BTreeMap<Bytes, Vec<Bytes>>,
-) -> Result<Differences> {
-    let mut found = Differences::default();
-    let mut left = rows;
-    while let Some(first) = left.first() {
-        let region = table.region_of(first);
-        let inside = left.iter().take_while(|row| region.info().range.contains(row)).count();
-        match compare(region, kept, &left[..inside], entries) {
-            Ok(more) => {
-                found.missing += more.missing;
-                found.stale += more.stale;
-                left = &left[inside..];
-            }
-            Err(error)
-                if error.kind() == ErrorKind::NotServingRegion && region.wait_for_replacement() => {
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(found)
 }

@@ -102,8 +102,8 @@ impl RepairingIndexes {
     }
 
     /// Whether the index with this table was ready before.
-    pub(crate) fn were_ready(&self, table_id: u64) -> bool {
-        self.tables.iter().any(|(table, _, was_ready)| table.id() == table_id && *was_ready)
+    pub(crate) fn was_ready(&self, table_id: u64) -> bool {
+        self.tables.iter().any(|(table, _, is_it)| table.id() == table_id && *is_it)
     }
 
     /// Returns the tables with the new state.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, RowRange, Scan, TimeRange};
 use rowhouse_schema::{
-    ColumnSchema, ENTRY_FAMILY, IndexPlan, IndexSchema, IndexState, KEY_ATTRIBUTE, KeySchema, Plan,
-    Predicate, TimeZone,
+    COLLECTED_ENTRIES_MAX, ColumnSchema, ENTRY_FAMILY, IndexCost, IndexPlan, IndexSchema,
+    IndexState, KEY_ATTRIBUTE, KeySchema, Plan, Predicate, TimeZone,
 };
 
 use super::Store;
@@ -14,17 +14,8 @@ use crate::read::{RegionScanner, RowSelection, condition_columns};
 use crate::region::Region;
 use crate::table::Table;
 
-/// The most rows of an index that a scanner holds, and the most bytes of their keys.
-const INDEX_ROWS_MAX: usize = 100_000;
+/// The most bytes of row keys from an index that a scanner holds.
 const INDEX_BYTES_MAX: usize = 16 << 20;
-
-/// The cost of reading a row to which an entry leads, in cells of a scan.
-const CELLS_OF_ROW: f64 = 20.0;
-/// The cost of reading by an index at all, in cells of a scan: its read point, and a second scan.
-const CELLS_OF_INDEX: f64 = 100.0;
-/// An index is read if the key costs this many times as much: estimates are rough, and a scan by
-/// the key holds no keys in memory.
-const MARGIN: f64 = 2.0;
 
 /// A scan of the rows of one region that match a query.
 #[derive(Clone, Copy, Debug)]
@@ -125,8 +116,7 @@ impl Store {
             return Ok(None);
         }
         let key_cells = query.table.estimate(ranges, &query.columns_read(&scan.columns))?.cells;
-        let key_cells = key_cells as f64;
-        if key_cells < CELLS_OF_INDEX * MARGIN {
+        if IndexCost::is_key_cheap(key_cells as f64) {
             return Ok(None);
         }
         let mut candidates = Vec::new();
@@ -134,27 +124,20 @@ impl Store {
             let TableQuery { key, columns, predicate, .. } = query;
             let plan = index.plan(key, columns.as_ref(), predicate, &TimeZone::UTC, &scan.columns);
             let Ok(plan) = plan else { continue };
-            let Some(cells) = self.estimate_entries(&query.table, &plan)? else { continue };
-            let entries = (cells / (1 + index.covers().len()) as f64).ceil();
-            candidates.push((plan, cells, entries));
+            let Some(entry_cells) = self.estimate_entries(&query.table, &plan)? else { continue };
+            candidates.push((IndexCost { entry_cells, streams: false, is_covered: false }, plan));
         }
-        let limit = asked.limit.map_or(f64::INFINITY, |limit| limit as f64);
-        // No index has fewer entries than the query has rows.
-        let rows = candidates.iter().fold(f64::INFINITY, |rows, (.., entries)| rows.min(*entries));
-        let part = if rows > limit { limit / rows } else { 1.0 };
-        let cost =
-            |cells: f64, entries: f64| CELLS_OF_INDEX + cells + entries.min(limit) * CELLS_OF_ROW;
-        let costs =
-            candidates.into_iter().map(|(plan, cells, rows)| (cost(cells, rows), rows, plan));
-        let fits = |(cost, rows, _): &(f64, f64, IndexPlan)| {
-            cost * MARGIN <= key_cells * part && *rows <= INDEX_ROWS_MAX as f64
-        };
-        let least = costs.filter(fits).min_by(|(one, ..), (other, ..)| one.total_cmp(other));
-        Ok(least.map(|(.., plan)| plan))
+        let limit = asked.limit.unwrap_or(u64::MAX);
+        let entries = candidates.iter().map(|(cost, plan)| cost.entries(plan));
+        let key_cost = IndexCost::of_key(key_cells, limit, entries);
+        let possible = candidates.into_iter().filter(|(cost, plan)| cost.is_possible(plan));
+        let costs = possible.map(|(cost, plan)| (cost.cells(&plan, limit), plan));
+        let least = costs.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        Ok(least.filter(|(cost, _)| IndexCost::is_clearly_less(*cost, key_cost)).map(|it| it.1))
     }
 
     /// Returns about how many cells of entries a plan reads; `None` if the index is not ready.
-    fn estimate_entries(&self, table: &Table, plan: &IndexPlan) -> Result<Option<f64>> {
+    fn estimate_entries(&self, table: &Table, plan: &IndexPlan) -> Result<Option<u64>> {
         // The index may have been dropped since.
         let Ok(entries) = self.table(&plan.index().table_name(table.name())?) else {
             return Ok(None);
@@ -163,7 +146,7 @@ impl Store {
             return Ok(None);
         }
         let estimate = entries.estimate(plan.plan().ranges(), &Columns::all())?;
-        Ok(Some(estimate.cells as f64))
+        Ok(Some(estimate.cells))
     }
 
     /// Returns the rows of `ranges` to which the entries of an index lead, as ranges, and where
@@ -189,11 +172,11 @@ impl Store {
             let mut entries = read.entries.scan_at(scan, &read.point)?;
             while let Some(entry) = entries.next()? {
                 let row = index.row_key(entry.key())?;
-                if !plan.holds(entry.key()) || !is_in(ranges, &row) {
+                if !plan.holds(entry.key()) || !RowRange::one_contains(ranges, &row) {
                     continue;
                 }
                 bytes += row.len() + size_of::<RowRange>();
-                if rows.len() == INDEX_ROWS_MAX || bytes > INDEX_BYTES_MAX {
+                if rows.len() == COLLECTED_ENTRIES_MAX || bytes > INDEX_BYTES_MAX {
                     return Ok(None);
                 }
                 rows.push(row);
@@ -237,14 +220,8 @@ impl TableQuery {
     /// Returns the columns that are read for a scan of `wanted`.
     fn columns_read(&self, wanted: &Columns) -> Columns {
         let mut columns = wanted.clone();
-        if wanted.is_all() {
-            return columns;
-        }
-        for (family, qualifiers) in condition_columns(&self.plan).iter().flat_map(Columns::families)
-        {
-            for qualifier in qualifiers.named().filter(|it| !wanted.has_column(family, it)) {
-                columns.add_column(family.clone(), qualifier.clone());
-            }
+        if let Some(conditions) = condition_columns(&self.plan) {
+            columns.include(&conditions);
         }
         columns
     }
@@ -252,10 +229,4 @@ impl TableQuery {
     fn select(self, ranges: Vec<RowRange>) -> RowSelection {
         RowSelection { ranges, key: self.key, plan: self.plan }
     }
-}
-
-/// Returns whether a row is in one of these ranges, which are in order.
-fn is_in(ranges: &[RowRange], row: &[u8]) -> bool {
-    let behind = ranges.partition_point(|range| range.start[..] <= *row);
-    behind.checked_sub(1).is_some_and(|at| ranges[at].contains(row))
 }

@@ -11,7 +11,7 @@ use rowhouse_model::{
     Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange,
     Scan, Timestamp, escape, tags_with_ttl,
 };
-use rowhouse_schema::{Covered, EntryHeader, Index};
+use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
 
 use super::observe::{LockId, RowToLock};
 use super::record_builder::RecordBuilder;
@@ -21,9 +21,6 @@ use crate::family::FamilyStore;
 use crate::indexed::{IndexedTable, IndexedTables, KeptIndex};
 use crate::read::{RowVersion, TimedRow, read_row_at_time};
 use crate::region::Region;
-
-/// The family of an index table.
-const FAMILY: &[u8] = b"e";
 
 /// The changes of index tables that belong to a record.
 pub(super) enum EntryChanges {
@@ -105,7 +102,7 @@ impl TimedEntry {
 
     /// Whether the row of an index table holds the entry, with its covered cells if it is certain.
     pub(super) fn is_stored_as(&self, kept: &KeptIndex, stored: &Row, now: i64) -> Result<bool> {
-        let Some(header) = stored.value(FAMILY, b"") else { return Ok(false) };
+        let Some(header) = stored.value(ENTRY_FAMILY, b"") else { return Ok(false) };
         let header = EntryHeader::decode(&header)?;
         if !header.is_certain_at(now) {
             return Ok(true);
@@ -115,7 +112,7 @@ impl TimedEntry {
             None => timestamp.is_none(),
             Some(covered) => {
                 *timestamp == Some(covered.timestamp)
-                    && stored.value(FAMILY, name).as_ref() == Some(&covered.value)
+                    && stored.value(ENTRY_FAMILY, name).as_ref() == Some(&covered.value)
             }
         }))
     }
@@ -300,7 +297,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         Ok(())
     }
 
-    /// Removes those of a row's entries in the index table that the row does not have.
+    /// Removes those entries of a row in the index table, `keys`, that the row does not have.
     pub(super) fn sweep(
         &mut self,
         region: &Region,
@@ -351,7 +348,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         let cell = |qualifier: &[u8], kind: CellKind, value: &[u8]| {
             let key = Key {
                 row: &entry.key,
-                family: FAMILY,
+                family: ENTRY_FAMILY.as_bytes(),
                 qualifier,
                 timestamp: at.as_millis(),
                 kind: kind.code(),
@@ -415,7 +412,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         }
         for ((table, value), UniqueEntry { kept, row }) in &self.unique {
             let mut scan = Scan::new(RowRange::prefix(value));
-            scan.columns.add_column(FAMILY, Bytes::new());
+            scan.columns.add_column(ENTRY_FAMILY, Bytes::new());
             let regions = kept.table.regions_now().into_iter();
             for region in regions.filter(|region| region.info().range.overlaps(&scan.range)) {
                 let mut entries = match region.scan(&scan) {
@@ -448,7 +445,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
 }
 
 fn removal(key: &Bytes, at: Timestamp) -> Result<Cell> {
-    Cell::new(key.clone(), FAMILY, b"", at, CellKind::DeleteFamily, b"")
+    Cell::new(key.clone(), ENTRY_FAMILY.as_bytes(), b"", at, CellKind::DeleteFamily, b"")
 }
 
 fn taken(index: &Index, value: &[u8], owner: &[u8], row: &[u8]) -> Error {
@@ -473,7 +470,7 @@ pub(super) fn extend<'a>(
     cells: &'a [(Arc<Region>, Cell)],
 ) -> Result<(RecordBuilder<'a>, Vec<&'a Region>)> {
     for (region, cell) in cells {
-        record.push(region.family(FAMILY)?, cell, None);
+        record.push(region.family(ENTRY_FAMILY.as_bytes())?, cell, None);
         if !regions.iter().any(|known| known.id() == region.id()) {
             regions.push(region);
         }

@@ -11,14 +11,18 @@ use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
 use super::apply::{admit_unlocked, lock};
 use super::commit;
 use super::index::{self, EntryChanges, Keeper, TooLong, timed_entries};
-use super::observe::{LockId, RowToLock, hold_steady, out_of_service};
+use super::observe::{RowToLock, admit_entries, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
 use crate::read::RowVersion;
 use crate::region::Region;
+use crate::space::Need;
 use crate::table::Table;
 use crate::wait_mode::WaitMode;
+
+/// The number of rows whose entries are best mended at once.
+pub(crate) const ROWS_AT_ONCE: usize = 256;
 
 /// The way in which a row's entries in the index table are brought up to date.
 #[derive(Clone, Copy)]
@@ -40,12 +44,28 @@ pub(crate) struct Differences {
     pub(crate) stale: u64,
 }
 
-/// Compares rows of a region with those of their entries in the table of an index that are given,
-/// without changing either.
+/// Compares rows of a table with the table of an index, without changing either. `entries` are
+/// those found in the index, by row.
 ///
 /// # Errors
-/// `NotServingRegion` if the region was replaced.
+/// Those of the reads.
 pub(crate) fn compare(
+    table: &Table,
+    kept: &KeptIndex,
+    rows: &[Bytes],
+    entries: &BTreeMap<Bytes, Vec<Bytes>>,
+) -> Result<Differences> {
+    let mut found = Differences::default();
+    each_region(table, rows, |region, rows| {
+        let more = compare_in_region(region, kept, rows, entries)?;
+        found.missing += more.missing;
+        found.stale += more.stale;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn compare_in_region(
     region: &Region,
     kept: &KeptIndex,
     rows: &[Bytes],
@@ -83,23 +103,34 @@ pub(crate) fn mend(
     rows: &[Bytes],
     mending: Mending<'_>,
 ) -> Result<u64> {
-    let mut left = rows;
     let mut removed = 0;
+    each_region(table, rows, |region, rows| {
+        removed += mend_in_region(region, kept, rows, mending)?;
+        Ok(())
+    })?;
+    Ok(removed)
+}
+
+/// Runs `act` with each region that holds some of these rows, which are in order, and these rows.
+/// Tries again if a region is replaced meanwhile.
+fn each_region(
+    table: &Table,
+    rows: &[Bytes],
+    mut act: impl FnMut(&Arc<Region>, &[Bytes]) -> Result<()>,
+) -> Result<()> {
+    let mut left = rows;
     while let Some(first) = left.first() {
         let region = table.region_of(first);
         let inside = left.iter().take_while(|row| region.info().range.contains(row)).count();
-        match mend_in_region(region, kept, &left[..inside], mending) {
-            Ok(swept) => {
-                left = &left[inside..];
-                removed += swept;
-            }
+        match act(region, &left[..inside]) {
+            Ok(()) => left = &left[inside..],
             Err(error)
                 if error.kind() == ErrorKind::NotServingRegion && region.wait_for_replacement() => {
             }
             Err(error) => return Err(error),
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 fn mend_in_region(
@@ -111,12 +142,7 @@ fn mend_in_region(
     let engine: &Engine = region.engine();
     let mut more: Vec<RowToLock> = Vec::new();
     for attempt in 0.. {
-        let entries = RowToLock {
-            region: Arc::clone(kept.table.region_of(&[])),
-            lock: LockId::Region(region.id()),
-            row: Bytes::new(),
-        };
-        admit_unlocked(std::slice::from_ref(&entries))?;
+        admit_entries(kept, Need::Room)?;
         admit_unlocked(&more)?;
         let ids = rows.iter().map(|row| (region.id(), &row[..]));
         let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();

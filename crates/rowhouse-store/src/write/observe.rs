@@ -13,7 +13,7 @@ use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::erased::Erased;
 use crate::family::SteadyGuard;
-use crate::indexed::IndexedTables;
+use crate::indexed::{IndexedTables, KeptIndex};
 use crate::observer::{Additions, ObserversByTable, RowChange};
 use crate::region::Region;
 use crate::space::Need;
@@ -108,12 +108,7 @@ impl Watched {
     pub(super) fn admit_entries(&self, table: &TableName, need: Need) -> Result<()> {
         let Some(indexed) = &self.indexed else { return Ok(()) };
         let Some(indexed) = indexed.get::<IndexedTables>().get(table)? else { return Ok(()) };
-        for kept in &indexed.indexes {
-            for region in kept.table.regions_now() {
-                admit(region, need, WaitMode::Blocking)?.done();
-            }
-        }
-        Ok(())
+        indexed.indexes.iter().try_for_each(|kept| admit_entries(kept, need))
     }
 
     /// Asks the observers of every row of a record, whose rows are locked by `rows`.
@@ -214,6 +209,17 @@ fn ask(
         }
     }
     place(additions, rows)
+}
+
+/// Waits for room in the table of an index. No row may be locked.
+///
+/// # Errors
+/// As [`admit`].
+pub(super) fn admit_entries(kept: &KeptIndex, need: Need) -> Result<()> {
+    for region in kept.table.regions_now() {
+        admit(region, need, WaitMode::Blocking)?.done();
+    }
+    Ok(())
 }
 
 /// Whether an index may refuse a single row of a region's table: it has a unique index.

@@ -2,20 +2,9 @@
 
 use std::fmt;
 
-use rowhouse_schema::{IndexPlan, Plan};
+use rowhouse_schema::{COLLECTED_ENTRIES_MAX, IndexCost, IndexPlan, Plan};
 
 use super::judge::EntryOrder;
-
-/// The most entries that are collected and sorted into the order of the key.
-pub(super) const SORTED_ENTRIES_MAX: usize = 100_000;
-
-/// The cost of reading a row to which an entry leads, in cells of a scan.
-const CELLS_OF_GET: f64 = 20.0;
-/// The cost of reading by an index at all, in cells of a scan: its read point, and a second scan.
-const CELLS_OF_INDEX: f64 = 100.0;
-/// An index is read if the key costs this many times as much: estimates are rough, and a scan by
-/// the key costs no memory.
-const MARGIN: f64 = 2.0;
 
 /// How a query is read, and how else it could be: see [`Query::explain_access`].
 ///
@@ -61,9 +50,7 @@ pub struct AccessPath {
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) plan: IndexPlan,
-    /// The estimated number of cells of entries in the ranges.
-    pub(super) entry_cells: u64,
-    pub(super) is_covered: bool,
+    pub(super) cost: IndexCost,
 }
 
 impl Access {
@@ -150,14 +137,12 @@ impl Access {
         limit: u64,
         indexes: Vec<(String, Result<Candidate, String>)>,
     ) -> Self {
-        let candidates = || indexes.iter().filter_map(|(_, candidate)| candidate.as_ref().ok());
-        // No index has fewer entries than the query has rows.
-        let rows = candidates().map(Candidate::entries).fold(f64::INFINITY, f64::min);
-        let part = if rows > limit as f64 { limit as f64 / rows } else { 1.0 };
-        let key_cost = key_cells as f64 * part;
+        let candidates = indexes.iter().filter_map(|(_, candidate)| candidate.as_ref().ok());
+        let entries = candidates.map(|it| it.cost.entries(&it.plan));
+        let key_cost = IndexCost::of_key(key_cells, limit, entries);
         let mut access = Self::by_key(plan, Vec::new());
         access.paths[0].cells = Some(key_cost as u64);
-        let mut cost_min = key_cost / MARGIN;
+        let mut least = f64::INFINITY;
         for (name, candidate) in indexes {
             let candidate = match candidate {
                 Ok(candidate) => candidate,
@@ -166,48 +151,29 @@ impl Access {
                     continue;
                 }
             };
-            let (entries, cost) = (candidate.entries(), candidate.cost(limit as f64));
-            let in_key_order = candidate.plan.is_in_key_order();
-            let too_many = !in_key_order && entries > SORTED_ENTRIES_MAX as f64;
-            if !too_many && cost < cost_min {
-                let order = if in_key_order { EntryOrder::Key } else { EntryOrder::Sorted };
-                cost_min = cost;
+            let Candidate { plan, cost } = candidate;
+            let (entries, cells) = (cost.entries(&plan), cost.cells(&plan, limit));
+            let too_many = !cost.is_possible(&plan);
+            if !too_many && cells < least && IndexCost::is_clearly_less(cells, key_cost) {
+                let order = if cost.streams { EntryOrder::Key } else { EntryOrder::Sorted };
+                least = cells;
                 access.chosen = access.paths.len();
-                access.index_plan = Some((candidate.plan, order));
+                access.index_plan = Some((plan, order));
             }
             access.paths.push(AccessPath {
                 index: Some(name),
-                entries: Some(entries as u64),
-                cells: Some(cost as u64),
-                is_covered: candidate.is_covered,
+                entries: Some(entries),
+                cells: Some(cells as u64),
+                is_covered: cost.is_covered,
                 why_not: too_many.then(|| {
                     format!(
                         "its entries are not in the order of the key, and more than \
-                         {SORTED_ENTRIES_MAX} are not sorted"
+                         {COLLECTED_ENTRIES_MAX} are not sorted"
                     )
                 }),
             });
         }
         access
-    }
-}
-
-impl Candidate {
-    /// The estimated number of entries.
-    fn entries(&self) -> f64 {
-        let cells = 1 + self.plan.index().covers().len();
-        (self.entry_cells as f64 / cells as f64).ceil()
-    }
-
-    /// The estimated cost of up to `limit` rows, in cells of a scan.
-    fn cost(&self, limit: f64) -> f64 {
-        let rows = self.entries().min(limit);
-        let read = match self.plan.is_in_key_order() {
-            true => self.entry_cells as f64 * rows / self.entries().max(1.0),
-            false => self.entry_cells as f64,
-        };
-        let fetched = if self.is_covered { 0.0 } else { rows * CELLS_OF_GET };
-        CELLS_OF_INDEX + read + fetched
     }
 }
 

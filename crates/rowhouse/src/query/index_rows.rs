@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use rowhouse_model::{Bytes, Columns, Error, ErrorKind, Result, Row, Scan};
-use rowhouse_schema::{Direction, Index, IndexPlan, KeySchema, Plan, RowSequence};
+use rowhouse_schema::{
+    COLLECTED_ENTRIES_MAX, Direction, Index, IndexPlan, KeySchema, Plan, RowSequence,
+};
 
 use super::QueryRow;
-use super::choose::SORTED_ENTRIES_MAX;
 use super::judge::{EntryOrder, Found, Judge, Judged};
 use super::plan_rows::PlanRows;
 use crate::backend::{GETS_INLINE_MAX, IndexReadPoint, ReadAhead, TableReadPoint};
@@ -267,7 +268,7 @@ async fn sorted(
         if !holds(key_plan, &found.row) {
             continue;
         }
-        if sorted.len() == SORTED_ENTRIES_MAX {
+        if sorted.len() == COLLECTED_ENTRIES_MAX {
             return Ok(None);
         }
         if !keeps_entries {

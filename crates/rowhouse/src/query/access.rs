@@ -1,0 +1,156 @@
+//! Finds out how a query can be read: plans it by the key and by each index, and estimates the
+//! cost of each.
+
+use rowhouse_model::{Columns, Error, Result, TimeRange};
+use rowhouse_schema::{Index, IndexCost, IndexPlan, IndexSchema, IndexState, Plan};
+
+use super::choose::{Access, Candidate};
+use super::{By, Query, plan_rows};
+
+impl Query<'_> {
+    /// Returns how the query is read, by the key or by an index, with all other ways, their
+    /// estimates, and the reasons why they are not possible.
+    ///
+    /// The estimates count cells and entries where they are stored, as [`Query::estimate`] does.
+    /// Nothing is estimated if no index can serve the query.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let spec = TableSpec::new("mail").family("d").key("[user string][n u32]");
+    /// let spec = spec.columns("d:f sender string").index("by_sender [sender]");
+    /// let mail = database.create_table(spec).await?;
+    ///
+    /// let access = mail.query("sender = 'eve'").using("by_sender").explain_access().await?;
+    /// assert_eq!(access.to_string(), "\
+    /// access: by index by_sender, in the order of the index
+    ///   key
+    ///   index by_sender
+    /// index: by_sender [sender string][user string][n u32]
+    /// ranges: 1
+    ///   [eve\\x00\\x01, eve\\x00\\x02)
+    /// residual: none, the ranges are exact
+    /// order: sender ascending, user ascending, n ascending
+    /// rows: in key order, decided by their entries
+    /// ");
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`].
+    pub async fn explain_access(&self) -> Result<Access> {
+        let (plan, backend) = (self.explain()?, self.table.backend());
+        if matches!(self.by, By::Any) && !backend.has_read_points() {
+            let indexes = backend.indexes(self.table.name()).await?;
+            let why = "a cluster is read by an index only if the query names it";
+            let names = indexes.iter().flat_map(IndexSchema::indexes).map(Index::name);
+            let why_not = names.map(|name| (name.to_owned(), why.to_owned()));
+            return Ok(Access::by_key(plan, why_not.collect()));
+        }
+        self.access(plan, self.rows_max()).await
+    }
+
+    /// Chooses how to read up to `limit` rows.
+    pub(super) async fn access(&self, plan: Plan, limit: u64) -> Result<Access> {
+        let backend = self.table.backend();
+        match &self.by {
+            By::Key => return Ok(Access::by_key(plan, Vec::new())),
+            By::Index(name) => return self.access_using(plan, name).await,
+            By::Any if !backend.has_read_points() => {
+                return Ok(Access::by_key(plan, Vec::new()));
+            }
+            By::Any => {}
+        }
+        let Some(indexes) = backend.indexes(self.table.name()).await? else {
+            return Ok(Access::by_key(plan, Vec::new()));
+        };
+        let mut plans = Vec::new();
+        for index in indexes.indexes() {
+            plans.push((index.name().to_owned(), self.plan_by(index).await?));
+        }
+        if plans.iter().all(|(_, plan)| plan.is_err()) {
+            let why = plans.into_iter().filter_map(|(name, plan)| Some((name, plan.err()?)));
+            return Ok(Access::by_key(plan, why.collect()));
+        }
+        let key_cells = self.cells_in(&plan).await?;
+        let mut candidates = Vec::new();
+        for (name, plan) in plans {
+            let candidate = match plan {
+                // It may have been dropped meanwhile.
+                Ok(plan) => self.candidate(plan).await.map_err(|error| error.message().to_owned()),
+                Err(why) => Err(why),
+            };
+            candidates.push((name, candidate));
+        }
+        Ok(Access::choose(plan, key_cells, limit, candidates))
+    }
+
+    /// Plans the query by the index that it names.
+    async fn access_using(&self, plan: Plan, name: &str) -> Result<Access> {
+        let indexes = self.table.backend().indexes(self.table.name()).await?;
+        let indexes = indexes.ok_or_else(|| {
+            Error::invalid(format!("table {} declares no indexes", self.table.name()))
+        })?;
+        match self.plan_by(indexes.index(name)?).await? {
+            Ok(index) => {
+                let at_read_point = self.table.backend().has_read_points();
+                let is_covered = at_read_point && index.is_covered(&self.scan.columns);
+                Ok(Access::using(plan, index, is_covered))
+            }
+            Err(why) => Err(Error::invalid(format!("index {name} cannot serve the query: {why}"))),
+        }
+    }
+
+    /// Plans the query by an index, or tells why that is not possible.
+    async fn plan_by(&self, index: &Index) -> Result<Result<IndexPlan, String>> {
+        let (schema, predicate) = match &self.asked {
+            Ok(asked) => asked,
+            Err(error) => return Err(error.clone()),
+        };
+        let why_not = if self.with_misfits {
+            "rows whose keys do not fit the template have no entries"
+        } else if self.scan.versions > 1 || self.scan.time_range != TimeRange::ALL {
+            "entries are of the newest versions"
+        } else {
+            let columns = self.table.declared_columns().declared();
+            let wanted = &self.scan.columns;
+            let plan = match index.plan(schema, columns, predicate, &self.zone, wanted) {
+                Ok(plan) => plan,
+                Err(why) => return Ok(Err(why.to_string())),
+            };
+            let state = self.table.backend().index_state(self.table.name(), index.name()).await;
+            return Ok(match state {
+                Ok(IndexState::Ready) => Ok(plan),
+                Ok(state) => Err(format!("it is not ready, its state is: {state}")),
+                // It may have been dropped meanwhile.
+                Err(error) => Err(error.message().to_owned()),
+            });
+        };
+        Ok(Err(why_not.to_owned()))
+    }
+
+    /// Estimates the cells in the ranges of the plan by the key.
+    async fn cells_in(&self, plan: &Plan) -> Result<u64> {
+        let mut columns = self.scan.columns.clone();
+        plan_rows::add_condition_columns(&mut columns, plan);
+        let estimate = self.table.estimate(plan.ranges(), &columns).await?;
+        Ok(estimate.map_or(u64::MAX, |estimate| estimate.cells))
+    }
+
+    /// Estimates the entries to read of an index.
+    async fn candidate(&self, plan: IndexPlan) -> Result<Candidate> {
+        let entries = self.table.scans_of(plan.index().table_name(self.table.name())?);
+        let estimate = entries.estimate(plan.plan().ranges(), &Columns::all()).await?;
+        let cost = IndexCost {
+            entry_cells: estimate.map_or(u64::MAX, |estimate| estimate.cells),
+            streams: plan.is_in_key_order(),
+            is_covered: plan.is_covered(&self.scan.columns),
+        };
+        Ok(Candidate { plan, cost })
+    }
+}

@@ -1,0 +1,2 @@
+//! Full-text search over the rows of a table, on tantivy. `docs/decisions/0073-search.md` has the
+//! design.

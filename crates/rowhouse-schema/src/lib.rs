@@ -72,7 +72,7 @@ pub use advise::{FamilySize, Finding, Rule, check_table};
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
-pub use error::KeyMismatch;
+pub use error::{Fault, KeyMismatch};
 pub use field::Field;
 pub use index::{
     COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEX_STATE_ATTRIBUTE,

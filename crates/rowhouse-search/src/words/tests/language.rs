@@ -1,0 +1,124 @@
+//! The language: what it means, prints and refuses.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use crate::words::{DEPTH_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};
+
+fn check(text: &str, expected: Expect) {
+    let printed = match Words::parse(text) {
+        Ok(words) => words.to_string(),
+        Err(error) => error.message().to_owned(),
+    };
+    expected.assert_eq(&printed);
+}
+
+#[test]
+fn words_side_by_side_must_all_be_there() {
+    check("one two", expect!["one two"]);
+    check("one AND two", expect!["one two"]);
+    check("one OR two three OR four", expect!["one OR (two three) OR four"]);
+    check("(one OR two) AND NOT three", expect!["(one OR two) NOT three"]);
+    check("NOT one two NOT (three OR four)", expect!["NOT one two NOT (three OR four)"]);
+    check("((one) (two (three OR (four OR five))))", expect!["one two (three OR four OR five)"]);
+    check("行键\u{3000}设计", expect!["行键 设计"]);
+    check("and or not", expect!["and or not"]);
+}
+
+#[test]
+fn words_have_forms() {
+    check("row* desgin~1 x~2", expect!["row* desgin~1 x~2"]);
+    check(r#""row key"(one)"#, expect![[r#""row key" one"#]]);
+    check(r#""say \"no\"" c:\\tmp"#, expect![[r#""say \"no\"" c:\\tmp"#]]);
+    check(r"\AND \(a\) \-5 a\ b \+x*", expect![[r"\AND \(a\) \-5 a\ b \+x*"]]);
+    check("c++ a-b http://x.org/?q=1 - what?", expect!["c++ a-b http://x.org/?q=1 - what?"]);
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    check("", expect!["a word is missing: offset=0"]);
+    check("one AND", expect![[r#""#]]);
+    check("one AND OR two", expect![[r#""#]]);
+    check("one (two", expect![[r#""#]]);
+    check("one) two", expect![[r#""#]]);
+    check("one ()", expect![[r#""#]]);
+    check("行键 \"设计", expect![[r#""#]]);
+    check("one \"\"", expect![[r#""#]]);
+    check("one\\", expect![[r#""#]]);
+}
+
+#[test]
+fn conditions_of_absence_alone_are_refused() {
+    check("NOT spam", expect![[r#""#]]);
+    check("one OR NOT spam", expect![[r#""#]]);
+    check("one (NOT spam)", expect![[r#""#]]);
+    check("one NOT NOT spam", expect![[r#""#]]);
+}
+
+#[test]
+fn forms_of_lucene_that_are_missing_are_refused() {
+    check("one -spam", expect![[r#""#]]);
+    check("+one", expect![[r#""#]]);
+    check("one && two", expect![[r#""#]]);
+    check("!one", expect![[r#""#]]);
+    check("one^2", expect![[r#""#]]);
+    check("\"one two\"~3", expect![[r#""#]]);
+    check("\"one tw\"*", expect![[r#""#]]);
+    check("o*e", expect![[r#""#]]);
+    check("one *", expect![[r#""#]]);
+    check("one~", expect![[r#""#]]);
+    check("one~3", expect![[r#""#]]);
+    check("one~1x", expect![[r#""#]]);
+    check("~one", expect![[r#""#]]);
+}
+
+#[test]
+fn limits_are_told() {
+    let message = |text: &str| Words::parse(text).unwrap_err().message().to_owned();
+    let long = "a".repeat(TEXT_BYTES_MAX);
+    assert!(Words::parse(&long).is_ok());
+    assert!(
+        message(&format!("{long}a")).starts_with("search text is too long: bytes=16385, max=16384")
+    );
+    let nested = |depth| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));
+    assert!(Words::parse(&nested(DEPTH_MAX)).is_ok());
+    assert!(
+        message(&nested(DEPTH_MAX + 1))
+            .starts_with("too many nested parentheses: max=32: offset=32")
+    );
+    assert!(Words::parse(&"a ".repeat(WORDS_MAX)).is_ok());
+    assert!(
+        message(&"a ".repeat(WORDS_MAX + 1)).starts_with("too many words and phrases: max=1024")
+    );
+}
+
+fn holds_round_trip(text: &str) {
+    if let Ok(words) = Words::parse(text) {
+        let printed = words.to_string();
+        let again = Words::parse(&printed).unwrap_or_else(|error| panic!("{printed}: {error}"));
+        assert_eq!(again, words, "{printed}");
+        assert_eq!(again.to_string(), printed);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_text_is_parsed_or_refused(text in any::<String>()) {
+        holds_round_trip(&text);
+    }
+
+    #[test]
+    fn what_is_printed_gives_the_same_words(
+        text in proptest::collection::vec(
+            prop::sample::select(vec![
+                "a", "行键", "AND", "OR", "NOT", "\"", "\\", "(", ")", "*", "~1", "~2", "~", " ",
+                " ", " ", "-", "+", "^", "\u{3000}", "\u{301}", "𠮷", "&&", "b", "c ", "(a ", "b) ",
+            ]),
+            0..24,
+        )
+    ) {
+        holds_round_trip(&text.concat());
+    }
+}

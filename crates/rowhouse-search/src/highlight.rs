@@ -335,7 +335,7 @@ fn widened(text: &str, core: Range<usize>, chars_max: usize) -> Range<usize> {
     let before = text[..core.start].chars().rev().take(spare - after).count();
     let mut start = back(core.start, before);
     let mut end = forth(core.end, spare - before);
-    while start < core.start && (!is_cut(text, start) || starts_with_space(&text[start..])) {
+    while start < core.start && (!is_cut(text, start) || begins_badly(&text[start..])) {
         start = forth(start, 1);
     }
     while end > core.end && !is_cut(text, end) {
@@ -346,8 +346,9 @@ fn widened(text: &str, core: Range<usize>, chars_max: usize) -> Range<usize> {
     if start == end { start..forth(start, chars_max) } else { start..end }
 }
 
-fn starts_with_space(text: &str) -> bool {
-    text.starts_with(char::is_whitespace)
+/// Returns whether a text begins with a space, or with punctuation that ends a clause.
+fn begins_badly(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_whitespace() || ".,;:!?)]}。，、；：！？）」』”’".contains(c))
 }
 
 /// Returns whether a text may be cut at a byte: not inside a word, nor before a mark.

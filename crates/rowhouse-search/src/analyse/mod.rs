@@ -15,8 +15,7 @@ use std::fmt;
 
 use rowhouse_model::Error;
 use tantivy::tokenizer::{
-    Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream,
-    TokenizerManager,
+    Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, TokenizerManager,
 };
 
 use chinese::{ChineseTokenizer, covering_terms};

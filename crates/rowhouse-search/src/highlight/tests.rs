@@ -32,27 +32,40 @@ fn check_snippet(words: &str, text: &str, chars: usize, expected: Expect) {
 
 #[test]
 fn words_are_marked_in_each_form() {
-    check("design", "Designs of a designer, designing.", expect![[r#""#]]);
-    check("desi* kye~1", "a key designer", expect![[r#""#]]);
-    check("\"key of the row\" row", "The keys of a row; a row.", expect![[r#""#]]);
-    check("row NOT key", "row key", expect![[r#""#]]);
-    check("研究生命", "研究生命起源, 研究, 生命", expect![[r#""#]]);
-    check("中国", "中国中国、中\u{fe00}国", expect![[r#""#]]);
-    check("人民人", "人民人民人民", expect![[r#""#]]);
-    check("nothing", "else", expect![[r#""#]]);
+    check(
+        "design",
+        "Designs of a designer, designing.",
+        expect!["[Designs] of a [designer], [designing]."],
+    );
+    check("desi* kye~1", "a key designer", expect!["a [key] [designer]"]);
+    check(
+        "\"key of the row\" row",
+        "The keys of a row; a row.",
+        expect!["The [keys of a row]; a [row]."],
+    );
+    check("row NOT key", "row key", expect!["[row] key"]);
+    check("研究生命", "研究生命起源, 研究, 生命", expect!["[研究生命]起源, 研究, 生命"]);
+    check("中国", "中国中国、中\u{fe00}国", expect!["[中国中国]、[中︀国]"]);
+    check("人民人", "人民人民人民", expect!["[人民人民人]民"]);
+    check("nothing", "else", expect!["else"]);
 }
 
 #[test]
 fn snippets_are_cut_between_words() {
     let text = "A wide row has many cells. The key of a row decides where the row lies.";
-    check_snippet("row key", text, 24, expect![[r#""#]]);
-    check_snippet("lies", text, 24, expect![[r#""#]]);
-    check_snippet("wide", text, 24, expect![[r#""#]]);
-    check_snippet("absent", text, 24, expect![[r#""#]]);
-    check_snippet("decides", text, 3, expect![[r#""#]]);
-    check_snippet("row", text, 1000, expect![[r#""#]]);
-    check_snippet("设计", "宽表的行键设计决定数据的位置和热点", 8, expect![[r#""#]]);
-    check_snippet("absent", "antidisestablishmentarianism", 5, expect![[r#""#]]);
+    check_snippet("row key", text, 24, expect!["The [key] of a [row]"]);
+    check_snippet("lies", text, 24, expect!["where the row [lies]."]);
+    check_snippet("wide", text, 24, expect!["A [wide] row has many"]);
+    check_snippet("absent", text, 24, expect!["A wide row has many"]);
+    check_snippet("decides", text, 3, expect!["[dec]"]);
+    check_snippet(
+        "row",
+        text,
+        1000,
+        expect!["A wide [row] has many cells. The key of a [row] decides where the [row] lies."],
+    );
+    check_snippet("设计", "宽表的行键设计决定数据的位置和热点", 8, expect!["的行键[设计]决定数"]);
+    check_snippet("absent", "antidisestablishmentarianism", 5, expect!["antid"]);
     check_snippet("absent", "", 5, expect![[r#""#]]);
 }
 

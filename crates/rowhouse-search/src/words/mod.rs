@@ -5,6 +5,7 @@
 //! ([`Node`]), [`Lookup`] turns a word of it into the terms that one analyser looks for, and
 //! [`query`] turns both into a query of tantivy.
 
+mod excluded;
 mod lookup;
 mod node;
 mod parse;

@@ -10,6 +10,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::TERMS_MAX;
+use super::excluded::Excluded;
 use super::lookup::Lookup;
 use super::node::{Leaf, Node};
 use crate::analyse::Analyser;
@@ -36,7 +37,10 @@ impl<'a> Compiler<'a> {
                 }
                 Ok(any_of(queries))
             }
-            Node::Not(part) => self.node(part),
+            Node::Not(part) => Ok(self.node(part)?.map(|query| match query.is::<TermQuery>() {
+                true => query,
+                false => Box::new(Excluded(query)) as Box<dyn Query>,
+            })),
             Node::Leaf(leaf) => self.leaf(leaf),
         }
     }

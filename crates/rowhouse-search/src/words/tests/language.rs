@@ -37,39 +37,189 @@ fn words_have_forms() {
 #[test]
 fn mistakes_are_told_with_their_place() {
     check("", expect!["a word is missing: offset=0"]);
-    check("one AND", expect![[r#""#]]);
-    check("one AND OR two", expect![[r#""#]]);
-    check("one (two", expect![[r#""#]]);
-    check("one) two", expect![[r#""#]]);
-    check("one ()", expect![[r#""#]]);
-    check("行键 \"设计", expect![[r#""#]]);
-    check("one \"\"", expect![[r#""#]]);
-    check("one\\", expect![[r#""#]]);
+    check(
+        "one AND",
+        expect![[r#"
+        a word is missing: offset=7
+          one AND
+                 ^"#]],
+    );
+    check(
+        "one AND OR two",
+        expect![[r#"
+        a word is missing before `OR`: offset=8
+          one AND OR two
+                  ^"#]],
+    );
+    check(
+        "one (two",
+        expect![[r#"
+        `(` without a `)` after it: offset=4
+          one (two
+              ^"#]],
+    );
+    check(
+        "one) two",
+        expect![[r#"
+        `)` without a `(` before it: offset=3
+          one) two
+             ^"#]],
+    );
+    check(
+        "one ()",
+        expect![[r#"
+        a word is missing before `)`: offset=5
+          one ()
+               ^"#]],
+    );
+    check(
+        "行键 \"设计",
+        expect![[r#"
+        `"` without a second one after it: offset=3
+          行键 "设计
+             ^"#]],
+    );
+    check(
+        "one \"\"",
+        expect![[r#"
+        a phrase is empty: offset=4
+          one ""
+              ^"#]],
+    );
+    check(
+        "one\\",
+        expect![[r#"
+        `\` needs a character after it; write \\ for a backslash: offset=3
+          one\
+             ^"#]],
+    );
 }
 
 #[test]
 fn conditions_of_absence_alone_are_refused() {
-    check("NOT spam", expect![[r#""#]]);
-    check("one OR NOT spam", expect![[r#""#]]);
-    check("one (NOT spam)", expect![[r#""#]]);
-    check("one NOT NOT spam", expect![[r#""#]]);
+    check(
+        "NOT spam",
+        expect![[r#"
+        `NOT` needs a word beside it that the text must have: offset=0
+          NOT spam
+          ^"#]],
+    );
+    check(
+        "one OR NOT spam",
+        expect![[r#"
+        `NOT` needs a word beside it that the text must have: offset=7
+          one OR NOT spam
+                 ^"#]],
+    );
+    check(
+        "one (NOT spam)",
+        expect![[r#"
+        `NOT` needs a word beside it that the text must have: offset=5
+          one (NOT spam)
+               ^"#]],
+    );
+    check(
+        "one NOT NOT spam",
+        expect![[r#"
+        `NOT` after `NOT`: offset=8
+          one NOT NOT spam
+                  ^"#]],
+    );
 }
 
 #[test]
 fn forms_of_lucene_that_are_missing_are_refused() {
-    check("one -spam", expect![[r#""#]]);
-    check("+one", expect![[r#""#]]);
-    check("one && two", expect![[r#""#]]);
-    check("!one", expect![[r#""#]]);
-    check("one^2", expect![[r#""#]]);
-    check("\"one two\"~3", expect![[r#""#]]);
-    check("\"one tw\"*", expect![[r#""#]]);
-    check("o*e", expect![[r#""#]]);
-    check("one *", expect![[r#""#]]);
-    check("one~", expect![[r#""#]]);
-    check("one~3", expect![[r#""#]]);
-    check("one~1x", expect![[r#""#]]);
-    check("~one", expect![[r#""#]]);
+    check(
+        "one -spam",
+        expect![[r#"
+        `-spam` is not supported; write NOT for a word that must not be there, or put the word in quotes: offset=4
+          one -spam
+              ^"#]],
+    );
+    check(
+        "+one",
+        expect![[r#"
+        `+one` is not supported; all words must be there anyway; write \+ for the character: offset=0
+          +one
+          ^"#]],
+    );
+    check(
+        "one && two",
+        expect![[r#"
+        `&&` is not supported; write AND: offset=4
+          one && two
+              ^"#]],
+    );
+    check(
+        "!one",
+        expect![[r#"
+        `!one` is not supported; write NOT for a word that must not be there, or put the word in quotes: offset=0
+          !one
+          ^"#]],
+    );
+    check(
+        "one^2",
+        expect![[r#"
+        `^` is not supported: all words weigh the same; write \^ for the character: offset=3
+          one^2
+             ^"#]],
+    );
+    check(
+        "\"one two\"~3",
+        expect![[r#"
+        a phrase has no `~`; only a word has one: offset=9
+          "one two"~3
+                   ^"#]],
+    );
+    check(
+        "\"one tw\"*",
+        expect![[r#"
+        a phrase has no `*`; only a word has one: offset=8
+          "one tw"*
+                  ^"#]],
+    );
+    check(
+        "o*e",
+        expect![[r#"
+        `*` stands only at the end of a word; write a backslash before the character: offset=1
+          o*e
+           ^"#]],
+    );
+    check(
+        "one *",
+        expect![[r#"
+        `*` needs the beginning of a word before it: offset=4
+          one *
+              ^"#]],
+    );
+    check(
+        "one~",
+        expect![[r#"
+        `~` needs a number of changes after it: min=1, max=2: offset=3
+          one~
+             ^"#]],
+    );
+    check(
+        "one~3",
+        expect![[r#"
+        `~` needs a number of changes after it: min=1, max=2: offset=3
+          one~3
+             ^"#]],
+    );
+    check(
+        "one~1x",
+        expect![[r#"
+        `~` needs a number of changes after it: min=1, max=2: offset=3
+          one~1x
+             ^"#]],
+    );
+    check(
+        "~one",
+        expect![[r#"
+        `~` needs a word before it; write \~ for the character: offset=0
+          ~one
+          ^"#]],
+    );
 }
 
 #[test]

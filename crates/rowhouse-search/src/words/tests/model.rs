@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use tantivy::collector::DocSetCollector;
+use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::directory::RamDirectory;
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::TokenizerManager;
@@ -56,7 +56,13 @@ impl Texts {
         let fields = self.fields.iter().copied();
         let fields: Vec<_> = fields.filter(|(name, _)| analysers.contains(name)).collect();
         let query = words.query(&fields).map_err(|error| error.message().to_owned())?;
+        // Each collector has tantivy run the query in another way.
+        let best = TopDocs::with_limit(self.texts.len().max(1)).order_by_score();
         let found = self.searcher.search(&query, &DocSetCollector).unwrap();
+        let scored = self.searcher.search(&query, &best).unwrap();
+        let scored = scored.into_iter().map(|(_, document)| document).collect();
+        assert_eq!(found, scored);
+        assert_eq!(query.count(&self.searcher).unwrap(), found.len());
         Ok(found.into_iter().map(|document| document.doc_id as usize).collect())
     }
 
@@ -116,9 +122,7 @@ fn has(form: &Form, analyser: Analyser, text: &Terms) -> Option<bool> {
         Form::Fuzzy(word, distance) => {
             let word = if analyser == Analyser::English { stem(word) } else { word.clone() };
             let word: Vec<char> = word.chars().collect();
-            let is_near = |term: &str| {
-                changes(&word, &term.chars().collect::<Vec<_>>()) <= usize::from(*distance)
-            };
+            let is_near = |term: &str| is_near(&word, &term.chars().collect::<Vec<_>>(), *distance);
             Some(text.iter().any(|(_, term)| is_near(term)))
         }
         // All terms that an indexed text has must be there, not only those that cover it.
@@ -133,21 +137,21 @@ fn has(form: &Form, analyser: Analyser, text: &Terms) -> Option<bool> {
     }
 }
 
-/// The changes that turn one word into the other, by their definition.
-fn changes(a: &[char], b: &[char]) -> usize {
-    let (Some((&last, before)), Some((&other, before_other))) = (a.split_last(), b.split_last())
+/// Whether so many changes turn one word into the other, by trying all.
+fn is_near(a: &[char], b: &[char], distance: u8) -> bool {
+    let (Some((last, before)), Some((other, before_other))) = (a.split_last(), b.split_last())
     else {
-        return a.len() + b.len();
+        return a.len() + b.len() <= usize::from(distance);
     };
-    let mut least = changes(before, before_other) + usize::from(last != other);
-    least = least.min(changes(before, b) + 1).min(changes(a, before_other) + 1);
-    if let ([.., c, _], [.., d, _]) = (a, b)
-        && *c == other
-        && *d == last
-    {
-        least = least.min(changes(&a[..a.len() - 2], &b[..b.len() - 2]) + 1);
+    if last == other && is_near(before, before_other, distance) {
+        return true;
     }
-    least
+    let Some(left) = distance.checked_sub(1) else { return false };
+    let is_swap = matches!((a, b), ([.., c, d], [.., e, f]) if c == f && d == e);
+    is_near(before, before_other, left)
+        || is_near(before, b, left)
+        || is_near(a, before_other, left)
+        || is_swap && is_near(&a[..a.len() - 2], &b[..b.len() - 2], left)
 }
 
 /// Pieces of text that form dictionary words with each other, and such that end words.
@@ -364,15 +368,43 @@ fn texts_that_cannot_be_looked_for_are_refused() {
         expected.assert_eq(&refused(words, analysers));
     };
     use expect_test::expect;
-    check("the", &[English], expect![[r#""#]]);
-    check("(the OR of) ...", &[English, Simple], expect![[r#""#]]);
-    check("the NOT row", &[English], expect![[r#""#]]);
-    check("row a-b*", &[Simple], expect![[r#""#]]);
-    check("row a-*", &[Keyword, Simple], expect![[r#""#]]);
-    check("row 行键~1", &[Chinese], expect![[r#""#]]);
-    check("row 微信pay~1", &[Chinese], expect![[r#""#]]);
+    check(
+        "the",
+        &[English],
+        expect![[r#"
+        there is no word to search for: analysers=english; stop words and punctuation are left out: offset=0
+          the
+          ^"#]],
+    );
+    check("(the OR of) ...", &[English], expect![[r#"
+        there is no word to search for: analysers=english; stop words and punctuation are left out: offset=0
+          (the OR of) ...
+          ^"#]]);
+    check("the NOT row", &[English], expect![[r#"
+        only words after `NOT` are left, without the stop words: offset=0
+          the NOT row
+          ^"#]]);
+    check("row a-b*", &[Simple], expect![[r#"
+        `a-b*` is several words for the analyser simple; `*` and `~` are for one word: offset=4
+          row a-b*
+              ^"#]]);
+    check("row a-*", &[Keyword, Simple], expect![[r#"
+        `a-*` does not end in a word for the analyser simple; write a letter or digit before the `*` or `~`: offset=4
+          row a-*
+              ^"#]]);
+    check("row 行键~1", &[Chinese], expect![[r#"
+        `行键~1`: `~` is not for Chinese characters: offset=4
+          row 行键~1
+              ^"#]]);
+    check("row 微信pay~1", &[Chinese], expect![[r#"
+        `微信pay~1` is several words for the analyser chinese; `*` and `~` are for one word: offset=4
+          row 微信pay~1
+              ^"#]]);
     let long = "a".repeat(65);
-    check(&format!("{long}~1"), &[Keyword], expect![[r#""#]]);
+    check(&format!("{long}~1"), &[Keyword], expect![[r#"
+        a word with `~` is too long: chars=65, max=64: offset=0
+          aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa~1
+          ^"#]]);
     let many = format!("\"{}\"", "a ".repeat(1025));
     assert!(refused(&many, &[Simple]).starts_with("too many terms: max=1024"));
 }

@@ -2,7 +2,7 @@
 
 use rowhouse_schema::Fault;
 
-use super::FUZZY_CHARS_MAX;
+use super::{FUZZY_CHARS_MAX, FUZZY_TERMS};
 use super::node::{Form, Leaf};
 use crate::analyse::{Analyser, Unfinished, stem};
 
@@ -63,11 +63,12 @@ impl Lookup {
         (!terms.is_empty()).then_some(Lookup::Terms(terms))
     }
 
-    /// The number of terms that are looked up, where one prefix counts as one.
+    /// The number of terms that it counts for.
     pub(crate) fn terms(&self) -> usize {
         match self {
             Lookup::Terms(terms) => terms.len(),
-            Lookup::Prefix { .. } | Lookup::Fuzzy { .. } => 1,
+            Lookup::Prefix { .. } => 1,
+            Lookup::Fuzzy { .. } => FUZZY_TERMS,
         }
     }
 }

@@ -36,8 +36,11 @@ pub const DEPTH_MAX: usize = 32;
 pub const WORDS_MAX: usize = 1_024;
 
 /// The most terms that the words and phrases of a search text may be, over all analysers of the
-/// field. A phrase has several.
+/// field. A phrase has several, and a word with `~` counts as 32.
 pub const TERMS_MAX: usize = 1_024;
+
+/// The terms that a word with `~` counts for: its automaton may take 4 MB.
+const FUZZY_TERMS: usize = 32;
 
 /// The longest word with `~`, in characters.
 pub const FUZZY_CHARS_MAX: usize = 64;

@@ -407,6 +407,8 @@ fn texts_that_cannot_be_looked_for_are_refused() {
           ^"#]]);
     let many = format!("\"{}\"", "a ".repeat(1025));
     assert!(refused(&many, &[Simple]).starts_with("too many terms: max=1024"));
+    let similar = "a~1 ".repeat(33);
+    assert!(refused(&similar, &[Simple]).starts_with("too many terms: max=1024: offset=128"));
 }
 
 #[test]

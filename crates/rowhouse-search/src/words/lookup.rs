@@ -2,8 +2,8 @@
 
 use rowhouse_schema::Fault;
 
-use super::{FUZZY_CHARS_MAX, FUZZY_TERMS};
 use super::node::{Form, Leaf};
+use super::{FUZZY_CHARS_MAX, FUZZY_TERMS};
 use crate::analyse::{Analyser, Unfinished, stem};
 
 /// The terms that make a text match.

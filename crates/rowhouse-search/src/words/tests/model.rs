@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::directory::RamDirectory;
@@ -364,10 +365,9 @@ fn refused(words: &str, analysers: &[Analyser]) -> String {
 #[test]
 fn texts_that_cannot_be_looked_for_are_refused() {
     use Analyser::{Chinese, English, Keyword, Simple};
-    let check = |words: &str, analysers: &[Analyser], expected: expect_test::Expect| {
+    let check = |words: &str, analysers: &[Analyser], expected: Expect| {
         expected.assert_eq(&refused(words, analysers));
     };
-    use expect_test::expect;
     check(
         "the",
         &[English],
@@ -376,35 +376,63 @@ fn texts_that_cannot_be_looked_for_are_refused() {
           the
           ^"#]],
     );
-    check("(the OR of) ...", &[English], expect![[r#"
+    check(
+        "(the OR of) ...",
+        &[English],
+        expect![[r#"
         there is no word to search for: analysers=english; stop words and punctuation are left out: offset=0
           (the OR of) ...
-          ^"#]]);
-    check("the NOT row", &[English], expect![[r#"
+          ^"#]],
+    );
+    check(
+        "the NOT row",
+        &[English],
+        expect![[r#"
         only words after `NOT` are left, without the stop words: offset=0
           the NOT row
-          ^"#]]);
-    check("row a-b*", &[Simple], expect![[r#"
+          ^"#]],
+    );
+    check(
+        "row a-b*",
+        &[Simple],
+        expect![[r#"
         `a-b*` is several words for the analyser simple; `*` and `~` are for one word: offset=4
           row a-b*
-              ^"#]]);
-    check("row a-*", &[Keyword, Simple], expect![[r#"
+              ^"#]],
+    );
+    check(
+        "row a-*",
+        &[Keyword, Simple],
+        expect![[r#"
         `a-*` does not end in a word for the analyser simple; write a letter or digit before the `*` or `~`: offset=4
           row a-*
-              ^"#]]);
-    check("row 行键~1", &[Chinese], expect![[r#"
+              ^"#]],
+    );
+    check(
+        "row 行键~1",
+        &[Chinese],
+        expect![[r#"
         `行键~1`: `~` is not for Chinese characters: offset=4
           row 行键~1
-              ^"#]]);
-    check("row 微信pay~1", &[Chinese], expect![[r#"
+              ^"#]],
+    );
+    check(
+        "row 微信pay~1",
+        &[Chinese],
+        expect![[r#"
         `微信pay~1` is several words for the analyser chinese; `*` and `~` are for one word: offset=4
           row 微信pay~1
-              ^"#]]);
+              ^"#]],
+    );
     let long = "a".repeat(65);
-    check(&format!("{long}~1"), &[Keyword], expect![[r#"
+    check(
+        &format!("{long}~1"),
+        &[Keyword],
+        expect![[r#"
         a word with `~` is too long: chars=65, max=64: offset=0
           aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa~1
-          ^"#]]);
+          ^"#]],
+    );
     let many = format!("\"{}\"", "a ".repeat(1025));
     assert!(refused(&many, &[Simple]).starts_with("too many terms: max=1024"));
     let similar = "a~1 ".repeat(33);

@@ -139,6 +139,7 @@ impl Store {
             created_millis: region.info().id,
         };
         Self::refuse_index_table(table.descriptor())?;
+        self.reset_copies(&table)?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),
             removed: region.id(),

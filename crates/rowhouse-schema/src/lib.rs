@@ -77,8 +77,7 @@ pub use field::Field;
 pub use index::{
     COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEX_STATE_ATTRIBUTE,
     INDEXES_ATTRIBUTE, Index, IndexCost, IndexKind, IndexOf, IndexPlan, IndexSchema, IndexState,
-    Promotion,
-    WhyNot,
+    LAYOUT_ATTRIBUTE, Promotion, WhyNot,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

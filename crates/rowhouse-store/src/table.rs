@@ -178,6 +178,39 @@ impl Table {
         }
     }
 
+    /// As [`Table::at`], to write the row.
+    ///
+    /// # Errors
+    /// `LayoutChanged` as [`Table::check_layout`].
+    #[inline]
+    pub(crate) fn write_at<'t, T>(
+        &'t self,
+        row: &[u8],
+        act: impl Fn(&'t Arc<Region>) -> Result<T>,
+    ) -> Result<T> {
+        self.at(row, |region| self.check_layout(region).and_then(|()| act(region)))
+    }
+
+    /// Checks that a region to which this table leads is still one of the table of its name. If an
+    /// index was promoted, the rows of this table have become those of the index; keys of the old
+    /// layout must not be written to it.
+    ///
+    /// # Errors
+    /// `LayoutChanged`: look up the table again.
+    pub(crate) fn check_layout(&self, region: &Region) -> Result<()> {
+        if region.info().table == *self.name() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::LayoutChanged,
+            format!(
+                "a promoted index has given the table another key, look the table up again:                  table={}, its rows are now in={}",
+                self.name(),
+                region.info().table
+            ),
+        ))
+    }
+
     /// Reads one row.
     ///
     /// # Errors

@@ -9,6 +9,9 @@ use super::{Index, IndexSchema};
 use crate::columns::ColumnSchema;
 use crate::key::KeySchema;
 
+/// The table attribute that tells one key from the next: it changes whenever a copy is promoted.
+pub const LAYOUT_ATTRIBUTE: &str = "rowhouse.layout";
+
 /// The declarations of a table after one of its copies was promoted.
 ///
 /// ```

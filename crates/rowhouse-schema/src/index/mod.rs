@@ -26,7 +26,7 @@ use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
 
-pub use copy::Promotion;
+pub use copy::{LAYOUT_ATTRIBUTE, Promotion};
 pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;

@@ -193,26 +193,28 @@ fn missing(places: &[(&Region, Bytes)], family: &[u8]) -> Result<Vec<(usize, Cel
 }
 
 /// The puts of each version (qualifier and timestamp) that can be seen: the newest, and those below
-/// it down to the first that does not expire by itself.
+/// it that outlive all above.
 type Stacks = BTreeMap<(Bytes, i64), Vec<Cell>>;
 
 fn put_stacks(cells: Vec<(u64, Cell)>, now: i64) -> Stacks {
     let mut stacks = Stacks::new();
     for (_, cell) in cells {
         let view = cell.view();
-        let ttl = own_ttl(&view);
-        let is_over = ttl.is_some_and(|ttl| view.key.timestamp.saturating_add(ttl) < now);
-        if view.kind() != CellKind::Put || is_over {
+        if view.kind() != CellKind::Put || last_millis(&view) < now {
             continue;
         }
         let version = (Bytes::copy_from_slice(view.key.qualifier), view.key.timestamp);
         let puts = stacks.entry(version).or_default();
-        let expires = |put: &Cell| own_ttl(&put.view()).is_some();
-        if puts.last().is_none_or(expires) {
+        if puts.last().is_none_or(|above| last_millis(&above.view()) < last_millis(&view)) {
             puts.push(cell);
         }
     }
     stacks
+}
+
+/// Returns the last millisecond of a cell's own time to live; `i64::MAX` without one.
+fn last_millis(cell: &CellRef<'_>) -> i64 {
+    own_ttl(cell).map_or(i64::MAX, |ttl| cell.key.timestamp.saturating_add(ttl))
 }
 
 /// Cells to write in several commits: a record holds only one cell of each version.

@@ -133,7 +133,8 @@ impl Transaction {
     ) -> Result<MutationOutcome> {
         let mutation = mutation.into();
         table.check_enabled()?;
-        let served = table.at(mutation.row(), |region| region.check_serving().map(|()| region))?;
+        let served =
+            table.write_at(mutation.row(), |region| region.check_serving().map(|()| region))?;
         let region = served.at_point(&self.point, mutation.row());
         check(&region, &mutation)?;
         if mutation.nonce().is_some() {

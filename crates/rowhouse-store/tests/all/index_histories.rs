@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use rowhouse_model::{
-    Append, Bytes, Cell, Condition, Delete, Durability, FamilyDescriptor, Increment, Mutation, Put,
-    Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Append, Bytes, Cell, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Increment, Key,
+    Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Covered, ENTRY_FAMILY, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexState,
@@ -68,6 +68,7 @@ enum Step {
     Reopen,
     Kill,
     Load(Vec<Mutation>),
+    Promote,
 }
 
 fn at() -> impl Strategy<Value = Timestamp> {
@@ -179,8 +180,56 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Clone),
         1 => Just(Step::Reopen),
         2 => Just(Step::Kill),
+        2 => Just(Step::Promote),
         3 => several().prop_map(Step::Load),
     ]
+}
+
+impl Step {
+    /// Returns the step with other keys of the rows that it writes.
+    fn with_rows(&self, key: impl Fn(&[u8]) -> Bytes) -> Self {
+        let all = |them: &[Mutation]| them.iter().map(|it| with_row(it, key(it.row()))).collect();
+        match self {
+            Self::One(it) => Self::One(with_row(it, key(it.row()))),
+            Self::If(it) => Self::If(with_row(it, key(it.row()))),
+            Self::Batch(them) => Self::Batch(all(them)),
+            Self::Rows(them) => Self::Rows(all(them)),
+            Self::Commit(them) => Self::Commit(all(them)),
+            Self::Transaction(them) => Self::Transaction(all(them)),
+            Self::Load(them) => Self::Load(all(them)),
+            other => other.clone(),
+        }
+    }
+}
+
+/// Returns a mutation of another row.
+fn with_row(mutation: &Mutation, row: Bytes) -> Mutation {
+    let cells = mutation.cells().iter().map(|cell| {
+        let key = Key { row: &row, ..cell.key() };
+        Cell::from_parts(key, cell.value(), cell.tags()).unwrap()
+    });
+    match mutation {
+        Mutation::Put(of) => {
+            let put = Put::new(row.clone()).unwrap();
+            let mut put = cells.fold(put, |put, cell| put.add_cell(cell).unwrap());
+            (put.ttl_millis, put.durability) = (of.ttl_millis, of.durability);
+            put.into()
+        }
+        Mutation::Delete(of) => {
+            let delete = Delete::new(row.clone()).unwrap();
+            let mut delete = cells.fold(delete, |delete, cell| delete.add_cell(cell).unwrap());
+            (delete.ttl_millis, delete.timestamp) = (of.ttl_millis, of.timestamp);
+            delete.into()
+        }
+        Mutation::Increment(_) => {
+            let increment = Increment::new(row.clone()).unwrap();
+            cells.fold(increment, |it, cell| it.add_cell(cell).unwrap()).into()
+        }
+        Mutation::Append(_) => {
+            let append = Append::new(row.clone()).unwrap();
+            cells.fold(append, |append, cell| append.add_cell(cell).unwrap()).into()
+        }
+    }
 }
 
 /// Loads the cells of puts and deletes as files.
@@ -299,7 +348,44 @@ impl History {
         self.store().table(&name("t")).unwrap()
     }
 
+    /// Whether the table has the key of its copy.
+    fn is_promoted(&self) -> bool {
+        self.table().descriptor().attributes[KEY_ATTRIBUTE.as_bytes()] != *KEY.as_bytes()
+    }
+
+    /// Promotes the copy, if the table declares one and all of its rows fit the template.
+    fn promote(&mut self) {
+        self.settle();
+        let table = self.table();
+        let index = table.indexes().unwrap().unwrap().index("copied").cloned();
+        let rows = versions(&table, &self.store().read_point());
+        let promoted = self.store().promote_index(table.name(), "copied");
+        let Ok(index) = index else {
+            promoted.unwrap_err();
+            return;
+        };
+        let copied = rows.into_iter().map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells)));
+        match copied.collect::<Option<BTreeMap<_, _>>>() {
+            None => assert!(promoted.unwrap_err().message().contains("would be lost")),
+            Some(copied) => {
+                promoted.unwrap();
+                assert_eq!(versions(&self.table(), &self.store().read_point()), copied);
+                let stale = table.mutate(&Delete::new("a-1").unwrap().into()).unwrap_err();
+                assert_eq!(stale.kind(), ErrorKind::LayoutChanged);
+                self.points.clear();
+            }
+        }
+    }
+
     fn run(&mut self, step: &Step) {
+        let of_layout = match self.is_promoted() {
+            true => step.with_rows(|row| match row {
+                [user, b'-', n] => vec![*n, *user, 0, 1].into(),
+                _ => Bytes::copy_from_slice(row),
+            }),
+            false => step.clone(),
+        };
+        let step = &of_layout;
         let (store, table) = (self.store().clone(), self.table());
         let of_region = |mutations: &[Mutation]| -> Vec<Mutation> {
             let region = table.region_of(mutations[0].row());
@@ -372,7 +458,10 @@ impl History {
                 self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"));
             }
             Step::AddIndexes => {
-                let indexes = self.indexes.clone();
+                let mut indexes = self.indexes.clone();
+                if self.is_promoted() {
+                    indexes = indexes.replace("copied [n][user]", "copied [user text]-[n digits 1]");
+                }
                 self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, indexes.clone()));
             }
             Step::ChangeFamily(versions, ttl) => self.alter(|table| {
@@ -407,6 +496,7 @@ impl History {
             }
             Step::Reopen => self.open(),
             Step::Kill => self.kill(),
+            Step::Promote => self.promote(),
             Step::Load(mutations) => {
                 load(&store, mutations);
                 if self.indexes.contains("covers *") {

@@ -77,7 +77,7 @@ pub use field::Field;
 pub use index::{
     Analyser, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
     INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexKind, IndexOf, IndexPlan,
-    IndexSchema, IndexState, SearchField, SearchIndex, WhyNot,
+    IndexSchema, IndexState, LAYOUT_ATTRIBUTE, Promotion, SearchField, SearchIndex, WhyNot,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

@@ -139,6 +139,7 @@ impl Store {
             created_millis: region.info().id,
         };
         Self::refuse_index_table(table.descriptor())?;
+        self.reset_copies(&table)?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),
             removed: region.id(),
@@ -405,7 +406,7 @@ fn change_of(edit: &EditKind) -> Option<TableChange> {
     match edit {
         // The first edit is that of the base table.
         EditKind::Together(Together { edits }) => change_of(edits.first()?.kind.as_ref()?),
-        EditKind::TableAltered(_) => Some(TableChange::Altered),
+        EditKind::TableAltered(_) | EditKind::TablesSwapped(_) => Some(TableChange::Altered),
         EditKind::TableTruncated(_) | EditKind::RegionTruncated(_) => Some(TableChange::Truncated),
         EditKind::TableDropped(_) => Some(TableChange::Dropped),
         EditKind::SnapshotRestored(_) => Some(TableChange::Restored),

@@ -121,3 +121,7 @@ impl IndexedTable {
         self.indexes.iter().find(|kept| kept.index.name() == name)
     }
 }
+
+pub(crate) fn no_indexes(table: &TableName) -> Error {
+    Error::invalid(format!("table {table} declares no indexes"))
+}

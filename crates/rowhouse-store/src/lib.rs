@@ -78,6 +78,7 @@ mod write;
 
 pub use backup::{CopyReport, copy_store};
 pub use block_cache::Evicted;
+pub use catalog::IndexRead;
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
 pub use compaction_policy::CompactionKind;
@@ -98,7 +99,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{IndexRead, IndexReport, QueryScan, Store};
+pub use store::{IndexReport, QueryScan, Store};
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
 pub use wait_mode::{NonBlocking, WaitMode};

@@ -105,12 +105,13 @@ impl Catalog {
     }
 
     /// Changes the tables. Readers see all of the change or none of it, and writers know the
-    /// changed indexes from the same moment on.
+    /// changed indexes and names of observers from the same moment on.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Entries)) {
         let mut entries = self.entries.write();
         let mut changed = Entries::clone(&entries);
         change(&mut changed);
         IndexedTables::install(IndexedTables::of(&changed.tables), &self.engine);
+        self.engine.observers.note_named(changed.tables.values().map(|table| table.descriptor()));
         *entries = Arc::new(changed);
     }
 }

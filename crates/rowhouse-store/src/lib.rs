@@ -88,7 +88,10 @@ pub use estimate::RangeEstimate;
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use manifest::Assignment;
-pub use observer::{Additions, Observer, RowChange, TableChange};
+pub use observer::{
+    Additions, OBSERVERS_ATTRIBUTE, Observer, RowChange, TableChange, named_observers,
+    with_observers,
+};
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
 pub use region::{Region, RegionRequests, RegionSize};

@@ -173,9 +173,7 @@ impl Watched {
         held: &[Arc<Region>],
     ) -> Result<Vec<RowToLock>> {
         match &self.indexed {
-            Some(indexed) if !held.is_empty() => {
-                copy::level(indexed.get(), record, regions, held)
-            }
+            Some(indexed) if !held.is_empty() => copy::level(indexed.get(), record, regions, held),
             _ => Ok(Vec::new()),
         }
     }

@@ -64,6 +64,7 @@
 //! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`] |
 //! | HBase's filters | [`filter`] |
 //! | several rows at once | [`Database::transact`], [`Database::commit`] |
+//! | code that sees each change of a table | [`observer`], [`Database::observe`] |
 //! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
 //! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
 //! | errors | [`Error::kind`] says what happened, [`Error::action`] what to do |
@@ -81,6 +82,7 @@ pub mod filter;
 mod fit;
 pub mod key;
 mod location;
+pub mod observer;
 pub mod query;
 mod row_put;
 mod rows;

@@ -31,6 +31,7 @@ examples! {
     metrics
     operation_log
     salted_and_hashed
+    triggers
 }
 
 #[test]

@@ -17,7 +17,10 @@ use rowhouse_model::{
     Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
-use rowhouse_store::{CompactionKind, IndexReport, RangeEstimate, Settings as StoreSettings};
+use rowhouse_store::{
+    CompactionKind, IndexReport, Observer, RangeEstimate, Settings as StoreSettings,
+    Table as StoreTable,
+};
 
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
@@ -366,18 +369,12 @@ impl Backend {
 
     /// Compares an index with the rows of its table.
     pub(crate) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
-        match &self.side {
-            Side::Embedded(inner) => inner.verify_index(table, index).await,
-            Side::Cluster(_) => Err(no_index_checks()),
-        }
+        on!(self, inner => inner.verify_index(table, index).await)
     }
 
     /// Requests the repair of an index.
     pub(crate) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
-        match &self.side {
-            Side::Embedded(inner) => inner.repair_index(table, index).await,
-            Side::Cluster(_) => Err(no_index_checks()),
-        }
+        on!(self, inner => inner.repair_index(table, index).await)
     }
 
     /// Returns the state of a table's index.
@@ -411,15 +408,35 @@ impl Backend {
         }
     }
 
+    /// Adds an observer of a table.
+    pub(crate) async fn observe(
+        &self,
+        table: &TableName,
+        observer: Arc<dyn Observer>,
+    ) -> Result<()> {
+        match &self.side {
+            Side::Embedded(inner) => inner.observe(table, observer).await,
+            Side::Cluster(_) => Err(no_observers()),
+        }
+    }
+
+    /// Returns a table of the store.
+    pub(crate) fn store_table(&self, table: &TableName) -> Result<Arc<StoreTable>> {
+        match &self.side {
+            Side::Embedded(inner) => inner.writable(table),
+            Side::Cluster(_) => Err(no_observers()),
+        }
+    }
+
     pub(crate) async fn close(&self) -> Result<()> {
         on!(self, inner => inner.close().await)
     }
 }
 
-fn no_index_checks() -> Error {
+fn no_observers() -> Error {
     Error::unsupported(
-        "indexes are verified and repaired where the data is: open the data directory, or use the \
-         shell on it",
+        "observers see the changes of a database that is embedded in the process, and this is a \
+         cluster",
     )
 }
 

@@ -17,6 +17,7 @@ mod indexes;
 mod insert;
 mod large_values;
 mod many_gets;
+mod observers;
 mod one_moment;
 mod plain_requests;
 mod queries_in_transactions;

@@ -8,7 +8,7 @@ mod embedded;
 mod read_ahead;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rowhouse_client::{BackupStatus, ClusterStatus, Settings as ClientSettings, Target};
 use rowhouse_model::{
@@ -22,6 +22,7 @@ use rowhouse_store::{
     Table as StoreTable,
 };
 
+use crate::counters::Inner as CounterBufferInner;
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
 use cluster::Cluster;
@@ -38,6 +39,8 @@ pub(crate) struct Backend {
     side: Side,
     /// The durability of mutations that name none.
     durability: Durability,
+    /// The buffers of counters, whose adds are written when the database is closed.
+    counters: Mutex<Vec<Weak<CounterBufferInner>>>,
 }
 
 enum Side {
@@ -65,7 +68,7 @@ impl Backend {
         durability: Durability,
     ) -> Result<Self> {
         let side = Side::Embedded(Embedded::open(path, settings, only_existing).await?);
-        Ok(Self { side, durability })
+        Ok(Self { side, durability, counters: Mutex::default() })
     }
 
     pub(crate) async fn cluster(
@@ -74,7 +77,7 @@ impl Backend {
         durability: Durability,
     ) -> Result<Self> {
         let side = Side::Cluster(Cluster::connect(target, settings).await?);
-        Ok(Self { side, durability })
+        Ok(Self { side, durability, counters: Mutex::default() })
     }
 
     pub(crate) async fn status(&self) -> Result<ClusterStatus> {
@@ -428,8 +431,24 @@ impl Backend {
         }
     }
 
+    /// Adds a buffer that is to be closed with the database.
+    pub(crate) fn add_counters(&self, buffer: &Arc<CounterBufferInner>) {
+        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        counters.retain(|buffer| buffer.strong_count() > 0);
+        counters.push(Arc::downgrade(buffer));
+    }
+
     pub(crate) async fn close(&self) -> Result<()> {
-        on!(self, inner => inner.close().await)
+        let counters = {
+            let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *counters)
+        };
+        let mut written = Ok(());
+        for buffer in counters.iter().filter_map(Weak::upgrade) {
+            buffer.end();
+            written = written.and(buffer.flush().await);
+        }
+        on!(self, inner => inner.close().await).and(written)
     }
 }
 

@@ -11,6 +11,7 @@ mod buckets;
 mod cells_by_qualifiers;
 mod changes;
 mod columns;
+mod counters;
 mod guide_in_chinese;
 mod index_answers;
 mod indexes;

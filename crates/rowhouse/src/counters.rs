@@ -97,8 +97,10 @@ struct Pending {
     /// The number of adds since the last write.
     adds: u64,
     is_closed: bool,
-    /// The failure of a write that nobody has heard of.
-    failed: Option<Error>,
+    /// Why the last write left adds in the buffer.
+    refused: Option<Error>,
+    /// The first failure that lost adds and was not reported yet.
+    lost: Option<Error>,
 }
 
 /// By row, the sums of its columns.
@@ -146,7 +148,7 @@ impl CounterBuffer {
         if is_new {
             Increment::new(row.clone())?.add(family, qualifier, amount)?;
             let is_full = pending.counters >= inner.settings.adds_max;
-            if let Some(error) = pending.failed.as_ref().filter(|_| is_full) {
+            if let Some(error) = pending.refused.as_ref().filter(|_| is_full) {
                 return Err(error.clone());
             }
         }
@@ -167,8 +169,9 @@ impl CounterBuffer {
     /// ```
     ///
     /// # Errors
-    /// The first error of this write or of earlier ones in the background, with the number of counters
-    /// whose adds are lost.
+    /// The error with which this write, or an earlier one in the background, has lost adds to some
+    /// counters, with their number; otherwise the error with which this write was refused, after
+    /// which its adds are still in the buffer.
     pub async fn flush(&self) -> Result<()> {
         self.handles.0.clone().flush().await
     }
@@ -209,7 +212,7 @@ impl Inner {
                 (true, false) => self.changed.notified().await,
                 (false, false) => {
                     let full = async {
-                        while self.pending().adds < self.settings.adds_max {
+                        while !self.is_due() {
                             self.changed.notified().await;
                         }
                     };
@@ -218,13 +221,18 @@ impl Inner {
                         () = full => {}
                     }
                     self.write().await;
-                    if self.pending().failed.is_some() {
-                        // What is kept is written later.
+                    if self.pending().refused.is_some() {
                         sleep(self.settings.interval).await;
                     }
                 }
             }
         }
+    }
+
+    /// Whether to write before the end of an interval.
+    fn is_due(&self) -> bool {
+        let pending = self.pending();
+        pending.adds >= self.settings.adds_max || pending.is_closed
     }
 
     /// Writes the adds on a task of its own: they are not lost if the caller drops the future.
@@ -237,7 +245,9 @@ impl Inner {
                 "the runtime that writes counters was shut down",
             )
         })?;
-        self.pending().failed.take().map_or(Ok(()), Err)
+        let mut pending = self.pending();
+        let error = pending.lost.take().or_else(|| pending.refused.clone());
+        error.map_or(Ok(()), Err)
     }
 
     /// Closes the buffer. The task writes what is left.
@@ -246,7 +256,7 @@ impl Inner {
         self.changed.notify_one();
     }
 
-    /// Writes the sums of all counters. An error is noted.
+    /// Writes the sums of all counters. Errors are noted.
     async fn write(&self) {
         let _writing = self.writing.lock().await;
         let sums = {
@@ -266,26 +276,24 @@ impl Inner {
             Ok(increments) => self.table.batch(increments).await,
             Err(error) => vec![Err(error); sums.len()],
         };
-        let (mut lost, mut failed) = (0, None);
+        let mut pending = self.pending();
+        pending.refused = None;
+        let mut lost = (0, None);
         for ((row, columns), outcome) in sums.into_iter().zip(outcomes) {
             let Err(error) = outcome else { continue };
             if is_refused(&error) {
-                let mut pending = self.pending();
                 columns.into_iter().for_each(|(column, sum)| pending.add(row.clone(), column, sum));
+                // The task tries again after an interval.
+                pending.adds = pending.adds.max(1);
+                pending.refused.get_or_insert(error);
             } else {
-                lost += columns.len();
+                lost.0 += columns.len();
+                lost.1.get_or_insert(error);
             }
-            failed.get_or_insert(error);
         }
-        if let Some(error) = failed {
-            let mut pending = self.pending();
-            // The task tries again after an interval.
-            pending.adds = pending.adds.max(1);
-            let error = match lost {
-                0 => error,
-                _ => error.with_context(format_args!("the adds to some counters are lost: {lost}")),
-            };
-            pending.failed.get_or_insert(error);
+        if let (counters, Some(error)) = lost {
+            let context = format_args!("the adds to some counters are lost: {counters}");
+            pending.lost.get_or_insert(error.with_context(context));
         }
     }
 

@@ -17,7 +17,8 @@ fn blocks(guide: &'static str) -> impl Iterator<Item = &'static str> {
 #[track_caller]
 fn assert_same_programs([english, chinese]: [&'static str; 2], languages: &[&str]) {
     let programs = |guide| {
-        let is_program = |block: &&str| languages.iter().any(|language| block.starts_with(language));
+        let is_program =
+            |block: &&str| languages.iter().any(|language| block.starts_with(language));
         blocks(guide).filter(is_program).collect::<Vec<_>>()
     };
     let (english, chinese) = (programs(english), programs(chinese));

@@ -176,6 +176,7 @@ impl Store {
             Some(region) => std::slice::from_ref(region),
             None => now.regions(),
         };
+        self.reset_copies(&now)?;
         let repairing = self.repairing_indexes(&now)?;
         let indexes = LoadedIndexes {
             edits: repairing.edits(),

@@ -142,6 +142,7 @@ impl Store {
         };
         Self::refuse_index_table(table.descriptor())?;
         self.inner.engine.observers.check(table.name())?;
+        self.reset_copies(&table)?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),
             removed: region.id(),
@@ -408,7 +409,7 @@ fn change_of(edit: &EditKind) -> Option<TableChange> {
     match edit {
         // The first edit is that of the base table.
         EditKind::Together(Together { edits }) => change_of(edits.first()?.kind.as_ref()?),
-        EditKind::TableAltered(_) => Some(TableChange::Altered),
+        EditKind::TableAltered(_) | EditKind::TablesSwapped(_) => Some(TableChange::Altered),
         EditKind::TableTruncated(_) | EditKind::RegionTruncated(_) => Some(TableChange::Truncated),
         EditKind::TableDropped(_) => Some(TableChange::Dropped),
         EditKind::SnapshotRestored(_) => Some(TableChange::Restored),

@@ -11,6 +11,7 @@ mod index_build;
 mod index_check;
 mod indexes;
 mod namespaces;
+mod promote;
 mod queries;
 mod quota;
 mod regions;

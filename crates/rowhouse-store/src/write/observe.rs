@@ -7,6 +7,7 @@ use arc_swap::Guard;
 use rowhouse_model::{Bytes, Durability, Get, Mutation, Result, TableName, Timestamp};
 
 use super::admit::admit;
+use super::copy;
 use super::index::{self, EntryChanges};
 use super::record_builder::RecordBuilder;
 use crate::commits::RowsGuard;
@@ -108,7 +109,7 @@ impl Watched {
     pub(super) fn admit_entries(&self, table: &TableName, need: Need) -> Result<()> {
         let Some(indexed) = &self.indexed else { return Ok(()) };
         let Some(indexed) = indexed.get::<IndexedTables>().get(table)? else { return Ok(()) };
-        indexed.indexes.iter().try_for_each(|kept| admit_entries(kept, need))
+        indexed.all().try_for_each(|kept| admit_entries(kept, need))
     }
 
     /// Asks the observers of every row of a record, whose rows are locked by `rows`.
@@ -144,6 +145,39 @@ impl Watched {
         }
     }
 
+    /// Returns the regions of copies whose rows must be made equal to those of their tables before
+    /// the record is committed. They are to be held steady until then, and from before
+    /// [`Watched::level`].
+    ///
+    /// # Errors
+    /// As [`copy::regions_to_level`].
+    pub(super) fn regions_to_level(
+        &self,
+        record: &RecordBuilder<'_>,
+        regions: &[&Region],
+    ) -> Result<Vec<Arc<Region>>> {
+        match &self.indexed {
+            None => Ok(Vec::new()),
+            Some(indexed) => copy::regions_to_level(indexed.get(), record, regions),
+        }
+    }
+
+    /// Makes rows and their copies equal. Returns rows whose regions must serve first, if any.
+    ///
+    /// # Errors
+    /// As [`copy::level`].
+    pub(super) fn level(
+        &self,
+        record: &RecordBuilder<'_>,
+        regions: &[&Region],
+        held: &[Arc<Region>],
+    ) -> Result<Vec<RowToLock>> {
+        match &self.indexed {
+            Some(indexed) if !held.is_empty() => copy::level(indexed.get(), record, regions, held),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Whether the record must be logged: a crash must not leave a change of these regions without
     /// its additions or entries.
     pub(super) fn needs_log(
@@ -170,6 +204,11 @@ pub(super) fn hold_steady<'a>(regions: &[&'a Region]) -> SteadyGuard<'a> {
 /// As [`hold_steady`], for the regions of additions.
 pub(super) fn hold_steady_too(additions: &[(Arc<Region>, Mutation)]) -> SteadyGuard<'_> {
     SteadyGuard::of_additions(additions.iter().flat_map(|(region, _)| region.families()))
+}
+
+/// As [`hold_steady_too`], for the regions of copies.
+pub(super) fn hold_copies_steady(regions: &[Arc<Region>]) -> SteadyGuard<'_> {
+    SteadyGuard::of_additions(regions.iter().flat_map(|region| region.families()))
 }
 
 /// Asks the observers of every row of a record, whose rows are locked by `rows`.

@@ -165,7 +165,8 @@ impl Transaction {
     ) -> Result<MutationOutcome> {
         let mutation = mutation.into();
         table.check_enabled()?;
-        let served = table.at(mutation.row(), |region| region.check_serving().map(|()| region))?;
+        let served =
+            table.write_at(mutation.row(), |region| region.check_serving().map(|()| region))?;
         let region = served.at_point(&self.point, mutation.row());
         check(&region, &mutation)?;
         if mutation.nonce().is_some() {
@@ -312,6 +313,17 @@ impl Transaction {
         // Later additions to these rows follow the transaction's own cells.
         self.note_timestamps(&mut rows);
         let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;
+        let copies = match &watched {
+            None => Vec::new(),
+            Some(watched) => watched.regions_to_level(&record, &regions)?,
+        };
+        let _steady_copies = observe::hold_copies_steady(&copies);
+        if let Some(watched) = &watched {
+            let rows = watched.level(&record, &regions, &copies)?;
+            if !rows.is_empty() {
+                return Ok(Attempt::Unlocked(rows));
+            }
+        }
         let changes = match &watched {
             None => Ok(EntryChanges::Cells(Vec::new())),
             Some(watched) => watched.entries(&record, &regions, &mut rows, self.now),

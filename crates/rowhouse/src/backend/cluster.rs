@@ -83,7 +83,11 @@ impl Cluster {
             Err(error) if error.kind() == ErrorKind::TableNotFound => return Ok(None),
             entries => entries?,
         };
-        let of = IndexOf { table: table.clone(), index: index.name().to_owned() };
+        let of = IndexOf {
+            table: table.clone(),
+            index: index.name().to_owned(),
+            is_copy: index.is_copy(),
+        };
         Ok((IndexOf::of_table(&entries)? == Some(of)).then_some(entries))
     }
 

@@ -191,8 +191,8 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index;
-    /// `Unsupported` on a server.
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, and on
+    /// a cluster that keeps no indexes.
     pub async fn verify_index(self, name: &str, index: &str) -> Result<IndexReport> {
         self.backend().verify_index(&TableName::parse(name)?, index).await
     }
@@ -209,7 +209,8 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index; `Unsupported` on a server.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, and on a cluster that keeps
+    /// no indexes.
     pub async fn repair_index(self, name: &str, index: &str) -> Result<()> {
         self.backend().repair_index(&TableName::parse(name)?, index).await
     }

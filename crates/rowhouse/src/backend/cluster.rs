@@ -8,7 +8,7 @@ use rowhouse_model::{
     ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
 };
 use rowhouse_schema::{INDEXES_ATTRIBUTE, Index, IndexOf, IndexSchema, IndexState};
-use rowhouse_store::CompactionKind;
+use rowhouse_store::{CompactionKind, IndexReport};
 
 /// Maximum attempts of an alteration that meets concurrent alterations.
 const ALTER_ATTEMPTS_MAX: usize = 100;
@@ -344,6 +344,20 @@ impl Cluster {
 
     pub(super) fn scan(&self, table: &TableName, scan: Scan) -> Scanner {
         self.client.table(table).scan(scan)
+    }
+
+    /// Compares an index with the rows of its table, at a server that keeps it.
+    pub(super) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
+        let status = self.client.admin().verify_index(table, index).await?;
+        let mut report = IndexReport::default();
+        (report.rows, report.unfit_rows) = (status.rows, status.unfit_rows);
+        (report.entries, report.missing) = (status.entries, status.missing);
+        report.stale = status.stale;
+        Ok(report)
+    }
+
+    pub(super) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
+        self.client.admin().repair_index(table, index).await
     }
 
     /// Does nothing: the cluster keeps no state for this client, and the connections close with the

@@ -18,8 +18,8 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
-    CompactionKind, IndexRead, IndexReport, Progress, RangeEstimate, ReadPoint, Region, Settings,
-    Store, Table, TableScanner,
+    CompactionKind, IndexRead, IndexReport, Observer, Progress, RangeEstimate, ReadPoint, Region,
+    Settings, Store, Table, TableScanner,
 };
 
 use super::blocking::{block_on, blocking};
@@ -414,8 +414,17 @@ impl Embedded {
         blocking(transact).await
     }
 
+    pub(super) async fn observe(
+        &self,
+        table: &TableName,
+        observer: Arc<dyn Observer>,
+    ) -> Result<()> {
+        let (store, table) = (self.store.clone(), table.clone());
+        blocking(move || store.observe(&table, observer)).await
+    }
+
     /// Returns a user table.
-    fn writable(&self, table: &TableName) -> Result<Arc<Table>> {
+    pub(super) fn writable(&self, table: &TableName) -> Result<Arc<Table>> {
         if table.is_system() {
             return Err(Store::refuse_write(table));
         }

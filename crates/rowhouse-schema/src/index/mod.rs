@@ -13,7 +13,6 @@ mod header;
 mod names;
 mod parse;
 mod plan;
-mod search;
 mod state;
 mod table;
 
@@ -32,7 +31,6 @@ pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
 pub use plan::{IndexPlan, WhyNot};
-pub use search::{Analyser, SearchField, SearchIndex};
 pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
 pub use table::{ENTRY_FAMILY, IndexOf};
 

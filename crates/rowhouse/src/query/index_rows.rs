@@ -1,14 +1,17 @@
 //! Executes a plan by an index: reads entries, and the rows to which they lead, in batches.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::future::{poll_fn, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use rowhouse_model::{Bytes, Columns, Error, ErrorKind, Result, Row, Scan};
+use rowhouse_model::{
+    Bytes, Cell, CellKind, Columns, Error, ErrorKind, Get, Result, Row, RowRange, Scan, Timestamp,
+};
 use rowhouse_schema::{
-    COLLECTED_ENTRIES_MAX, Direction, Index, IndexPlan, KeySchema, Plan, RowSequence,
+    COLLECTED_ENTRIES_MAX, Direction, ENTRY_FAMILY, Index, IndexPlan, KeySchema, Plan, RowSequence,
 };
 
 use super::QueryRow;
@@ -60,6 +63,8 @@ pub(super) struct IndexRows {
 enum Entries {
     /// Read on demand.
     Read(Box<PlanRows>),
+    /// Read on demand, and merged with those of rows that are being written.
+    Merged(Box<Merge>),
     /// Collected and sorted.
     Sorted(std::vec::IntoIter<Found>),
 }
@@ -81,15 +86,23 @@ impl IndexRows {
         if at.is_none() && table.backend().has_read_points() {
             return Ok(None);
         }
+        // Before the entries: those of a write that has ended by now are there.
+        let unsettled = match at {
+            Some(_) => None,
+            None => Unsettled::read(table, &plan, &entries, direction).await?,
+        };
         let judge = Judge::new(table, plan, (order, direction), wanted, at.clone())?;
         let mut scan = Scan::all();
-        scan.columns = judge.entry_columns();
+        scan.columns = judge.entry_columns(unsettled.is_some());
         scan.reversed = direction == Direction::Reverse;
         let point = at.as_deref().map(IndexReadPoint::entries);
         let read = open_entries(table, &index, entries.clone(), scan, point).await?;
-        let keys = match order {
-            EntryOrder::Index | EntryOrder::Key => Entries::Read(Box::new(read)),
-            EntryOrder::Sorted => {
+        let keys = match (order, unsettled) {
+            (_, Some(unsettled)) => {
+                Entries::Merged(Box::new(Merge { read, next: None, ended: false, unsettled }))
+            }
+            (EntryOrder::Index | EntryOrder::Key, None) => Entries::Read(Box::new(read)),
+            (EntryOrder::Sorted, None) => {
                 let keeps_entries = judge.covers();
                 let sorted = sorted(read, &index, &key_plan, table.key_schema()?, keeps_entries);
                 let Some(mut sorted) = sorted.await? else { return Ok(None) };
@@ -225,18 +238,114 @@ impl IndexRows {
 
     /// Returns the next entry that may lead to a row of the answer.
     fn poll_entry(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Found>>> {
-        let entries = match &mut self.entries {
-            Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
-            Entries::Read(entries) => entries,
-        };
         loop {
-            let Poll::Ready(entry) = entries.poll_row(context)? else { return Ok(Poll::Pending) };
+            let entry = match &mut self.entries {
+                Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
+                Entries::Read(entries) => entries.poll_row(context)?.map(|it| it.map(QueryRow::into_row)),
+                Entries::Merged(merge) => merge.poll_entry(context)?,
+            };
+            let Poll::Ready(entry) = entry else { return Ok(Poll::Pending) };
             let Some(entry) = entry else { return Ok(Poll::Ready(None)) };
-            let found = found(self.judge.plan.index(), entry.into_row())?;
+            let found = found(self.judge.plan.index(), entry)?;
             if holds(&self.key_plan, &found.row) {
                 return Ok(Poll::Ready(Some(found)));
             }
         }
+    }
+}
+
+/// The entries of rows that a client is writing, which their index may lack, in the order of the
+/// query.
+struct Unsettled {
+    entries: VecDeque<Row>,
+    /// The template of the entries if their order leaves out computed fields.
+    logical: Option<KeySchema>,
+    index: Index,
+    direction: Direction,
+}
+
+impl Unsettled {
+    /// Reads the rows; `None` where no client keeps entries.
+    async fn read(
+        table: &Table,
+        plan: &IndexPlan,
+        entries: &Plan,
+        direction: Direction,
+    ) -> Result<Option<Self>> {
+        let Some(rows) = table.backend().unsettled_rows(table.name()).await? else {
+            return Ok(None);
+        };
+        let index = plan.index();
+        let get = |row: &Bytes| {
+            let mut get = Get::new(row.clone())?;
+            get.columns = index.columns().clone();
+            Ok(get)
+        };
+        let gets = rows.iter().map(get).collect::<Result<Vec<_>>>()?;
+        let mut keys = Vec::new();
+        for (row, cells) in rows.iter().zip(table.get_many(gets).await) {
+            // A row whose entry is too long has none.
+            let found = index.entries(row, &cells?).unwrap_or_default();
+            keys.extend(found.into_iter().map(|entry| entry.key));
+        }
+        keys.retain(|key| plan.holds(key) && RowRange::one_contains(entries.ranges(), key));
+        let is_merged = entries.order().sequence() == RowSequence::Merged;
+        let logical = is_merged.then(|| index.template().clone());
+        let (index, none) = (index.clone(), VecDeque::new());
+        let mut unsettled = Self { entries: none, logical, index, direction };
+        let mut positions: Vec<_> = keys.iter().map(|key| unsettled.position(key)).collect();
+        positions.sort();
+        positions.dedup();
+        if direction == Direction::Reverse {
+            positions.reverse();
+        }
+        let entry = |(_, key): (Vec<u8>, Bytes)| {
+            let cell = Cell::new(key, ENTRY_FAMILY, "", Timestamp::MIN, CellKind::Put, "")?;
+            Ok(Row::new(vec![cell]))
+        };
+        unsettled.entries = positions.into_iter().map(entry).collect::<Result<_>>()?;
+        Ok(Some(unsettled))
+    }
+
+    /// Where an entry stands in the order of the index.
+    fn position(&self, key: &Bytes) -> (Vec<u8>, Bytes) {
+        let logical = self.logical.as_ref().and_then(|of| of.logical_key(key).ok());
+        (logical.map_or_else(|| key.to_vec(), |logical| logical.into_owned()), key.clone())
+    }
+}
+
+/// The entries of an index, merged with those that it may lack.
+struct Merge {
+    read: PlanRows,
+    next: Option<Row>,
+    ended: bool,
+    unsettled: Unsettled,
+}
+
+impl Merge {
+    fn poll_entry(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Row>>> {
+        while self.next.is_none() && !self.ended {
+            let Poll::Ready(entry) = self.read.poll_row(context)? else { return Ok(Poll::Pending) };
+            // Rows of an earlier declaration are no entries.
+            let is_entry = |entry: &Row| self.unsettled.index.row_key(entry.key()).is_ok();
+            self.ended = entry.is_none();
+            self.next = entry.map(QueryRow::into_row).filter(is_entry);
+        }
+        let place = |row: &Row| self.unsettled.position(&Bytes::copy_from_slice(row.key()));
+        let order = match (&self.next, self.unsettled.entries.front()) {
+            (_, None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(next), Some(unsettled)) => match self.unsettled.direction {
+                Direction::Forward => place(next).cmp(&place(unsettled)),
+                Direction::Reverse => place(unsettled).cmp(&place(next)),
+            },
+        };
+        let unsettled = &mut self.unsettled.entries;
+        Ok(Poll::Ready(match order {
+            Ordering::Less => self.next.take(),
+            Ordering::Equal => unsettled.pop_front().and(self.next.take()),
+            Ordering::Greater => unsettled.pop_front(),
+        }))
     }
 }
 

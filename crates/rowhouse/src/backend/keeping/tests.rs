@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rowhouse_client::{Client, Settings, Target};
-use rowhouse_model::{Bytes, CellKind, Delete, Durability, ErrorKind, TableDescriptor, Timestamp};
-use rowhouse_schema::{INDEXES_ATTRIBUTE, INDEX_OF_ATTRIBUTE};
+use rowhouse_model::{
+    Append, Bytes, CompareOperator, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Get,
+    Mutation, Put, RowMutations, TableDescriptor, TableState, Timestamp,
+};
+use rowhouse_schema::{INDEX_OF_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState};
 use rowhouse_server::{Options, Server};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, oneshot};
@@ -15,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::{Keeper, Step, Times};
 use crate::backend::cluster::Cluster;
 use crate::backend::{Backend, Side};
-use crate::{Database, Mutation, Put, Table, TableSpec};
+use crate::{Database, Table, TableSpec};
 
 /// What tests change.
 #[derive(Default)]
@@ -181,11 +184,11 @@ const STEPS: [Option<Step>; 7] = [
     None,
 ];
 
-const COLUMNS: &str = "d:a a string; d:b b string; f:[tag string] tagged u8";
-const INDEXES: &str = "by_a [a]; ab [a null first][b]; by_tag [tagged.tag]";
+const COLUMNS: &str = "d:a a string; d:b b string; f:[tag text] tagged u8";
+const INDEXES: &str = "by_a [a]; ab [b][a null first]; by_tag [tagged.tag]";
 
 fn spec() -> TableSpec {
-    TableSpec::new("t").family("d").family("f").key("[id string]").columns(COLUMNS).indexes(INDEXES)
+    TableSpec::new("t").family("d").family("f").key("[id text]").columns(COLUMNS).indexes(INDEXES)
 }
 
 /// The rows that a query finds.
@@ -201,12 +204,14 @@ async fn found(table: &Table, query: &str, index: Option<&str>) -> Vec<String> {
     ids
 }
 
-/// Checks that queries by the indexes find what they find by the key.
-async fn check(table: &Table, values: &[String], context: &str) {
+/// Checks that queries by the indexes find what they find by the key, of the row `id` if one is
+/// given.
+async fn check(table: &Table, id: Option<&str>, values: &[String], context: &str) {
     let mut queries = Vec::new();
+    let of_row = id.map_or_else(String::new, |id| format!(" and id = '{id}'"));
     for value in values {
-        queries.push((format!("a = '{value}'"), "by_a"));
-        queries.push((format!("b = '{value}'"), "ab"));
+        queries.push((format!("a = '{value}'{of_row}"), "by_a"));
+        queries.push((format!("b = '{value}'{of_row}"), "ab"));
     }
     for (query, index) in queries {
         let (by_index, by_key) =
@@ -292,7 +297,7 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
                     let [a, b] = &race.writes;
                     let a = one.write_until(&first, a.of(&id), *step).await;
                     let b = two.write_until(&second, b.of(&id), *other).await;
-                    check(&table, &all, &context).await;
+                    check(&table, Some(&id), &all, &context).await;
                     let mut left = [(a, fates & 1 == 0), (b, fates & 2 == 0)];
                     if (x + y) % 2 == 1 {
                         left.reverse();
@@ -302,7 +307,7 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
                             true => stopped.go_on().await,
                             false => stopped.kill().await,
                         }
-                        check(&table, &all, &context).await;
+                        check(&table, Some(&id), &all, &context).await;
                     }
                     if number % 50 == 0 {
                         // Intents that were left cost readers time.
@@ -319,7 +324,342 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
         assert!(report.is_clean(), "{index}: {report:?}");
     }
     assert_eq!(reader.keeper.unsettled(table.name()).await.unwrap(), Vec::<Bytes>::new());
-    assert!(matches!(CellKind::Put, CellKind::Put));
-    let _ = ErrorKind::Io;
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn every_kind_of_write_leaves_the_entries_that_the_rows_have() {
+    let scene = Scene::start().await;
+    let one = scene.quick().await;
+    let table = one.database.create_table(spec()).await.unwrap();
+    let admin = one.database.admin();
+    let text = |value: &str| value.to_owned();
+    let when = |value: &str| Condition::value("d", "a", CompareOperator::Equal, text(value));
+    let delete = |id: &str| Delete::new(key(id)).unwrap();
+    let check = async |values: &[&str]| {
+        let values: Vec<_> = values.iter().map(|value| (*value).to_owned()).collect();
+        check(&table, None, &values, "").await;
+        assert_eq!(one.keeper.unsettled(table.name()).await.unwrap(), Vec::<Bytes>::new());
+    };
+
+    let puts = (0..1200).map(|n| {
+        put(&format!("m{n:04}"), &[("a", format!("m{}", n % 100)), ("b", format!("n{}", n % 50))])
+    });
+    for outcome in table.batch(puts.collect()).await {
+        outcome.unwrap();
+    }
+    check(&["m5", "m99", "n6"]).await;
+    assert_eq!(found(&table, "a = 'm5'", Some("by_a")).await.len(), 12);
+
+    // Older, equal and later times.
+    for (at, value) in [(50, "x"), (40, "y"), (50, "z"), (60, "x"), (60, "z")] {
+        let at = Timestamp::from_millis(at).unwrap();
+        table.put(Put::new("t").unwrap().add_at("d", "a", at, value).unwrap()).await.unwrap();
+        check(&["x", "y", "z"]).await;
+    }
+    // Deletes of all kinds.
+    let (latest, at) = (Timestamp::LATEST, Timestamp::from_millis(60).unwrap());
+    table.mutate(put("t", &[("b", text("b"))])).await.unwrap();
+    for delete in [
+        delete("t").version("d", "a", latest),
+        delete("t").column("d", "a", at),
+        delete("m0005").family_version("d", at),
+        delete("m0005").column("d", "b", latest),
+        delete("m0105").family("d", latest),
+        Ok(delete("m0205")),
+    ] {
+        table.delete(delete.unwrap()).await.unwrap();
+        check(&["x", "y", "z", "b", "m5", "n5"]).await;
+    }
+    // Conditions that hold and that do not, appends, and several mutations of a row.
+    let to = |value: &str| put("m0305", &[("a", text(value))]);
+    assert!(table.mutate_if(&when("m5"), to("c1")).await.unwrap().is_some());
+    assert!(table.mutate_if(&when("m5"), to("c2")).await.unwrap().is_none());
+    check(&["m5", "c1", "c2"]).await;
+    let append = Append::new("m0305").unwrap().add("d", "a", "+").unwrap();
+    assert_eq!(table.append(append).await.unwrap().value("d", "a").unwrap(), "c1+");
+    check(&["c1", "c1+"]).await;
+    let several = RowMutations::new("m0305").unwrap();
+    let several = several.with(delete("m0305").column("d", "b", latest).unwrap()).unwrap();
+    let several = several.with(to("c3")).unwrap();
+    table.mutate_row(several).await.unwrap();
+    check(&["c1+", "c3", "n4"]).await;
+    // Columns as data.
+    let tags = |id: &str, tags: &[&str]| {
+        let put = Put::new(key(id)).unwrap();
+        tags.iter().try_fold(put, |put, tag| put.add("f", tag, [1_u8])).unwrap()
+    };
+    table.put(tags("m0305", &["red", "blue"])).await.unwrap();
+    table.put(tags("m0405", &["red"])).await.unwrap();
+    let tagged = async |tag: &str| {
+        let query = format!("tagged.tag = '{tag}'");
+        let rows = table.query(&query).family("f").using("by_tag").rows().await.unwrap();
+        rows.collect().await.unwrap().len()
+    };
+    assert_eq!((tagged("red").await, tagged("blue").await), (2, 1));
+    table.delete(delete("m0305").column("f", "red", latest).unwrap()).await.unwrap();
+    assert_eq!((tagged("red").await, tagged("blue").await), (1, 1));
+    check(&["c3"]).await;
+    for index in ["by_a", "ab", "by_tag"] {
+        let report = admin.verify_index("t", index).await.unwrap();
+        assert!(report.is_clean(), "{index}: {report:?}");
+    }
+    one.database.close().await.unwrap();
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_value_of_a_unique_index_has_one_row_whatever_its_claimant_does() {
+    let scene = Scene::start().await;
+    let (one, two) = (scene.quick().await, scene.quick().await);
+    let spec = |indexes| {
+        let spec = TableSpec::new("u").family("d").key("[id text]");
+        spec.columns("d:a a string; d:b b string").indexes(indexes)
+    };
+    let refused = one.database.create_table(spec("ab [a][b] unique")).await.map(|_| ()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    one.database.create_table(spec("one_a [a] unique")).await.unwrap();
+    let (first, second) = (one.table("u").await, two.table("u").await);
+    let to = |id: &str, value: &str| put(id, &[("a", value.to_owned())]);
+
+    first.mutate(to("r1", "x")).await.unwrap();
+    let error = second.mutate(to("r2", "x")).await.unwrap_err();
+    assert!(error.message().contains("another row has the value"), "{error}");
+    first.mutate(to("r1", "x")).await.unwrap();
+    // The value is free once the row has another.
+    first.mutate(to("r1", "y")).await.unwrap();
+    second.mutate(to("r2", "x")).await.unwrap();
+    // Of two rows of a batch the first one gets it.
+    let outcomes = first.batch(vec![to("r3", "z"), to("r4", "z"), to("r5", "w")]).await;
+    assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    let append = Append::new("r1").unwrap().add("d", "a", "+").unwrap();
+    assert_eq!(first.append(append).await.unwrap_err().kind(), ErrorKind::Unsupported);
+
+    for (at, step) in STEPS.iter().enumerate() {
+        for survives in [true, false] {
+            let (value, a, b) = (format!("s{at}{survives}"), format!("a{at}{survives}"), "b");
+            let b = format!("{b}{at}{survives}");
+            let stopped = one.write_until(&first, to(&a, &value), *step).await;
+            let refused = second.mutate(to(&b, &value)).await;
+            // Before it has claimed the value, another row can have it.
+            assert_eq!(refused.is_ok(), *step == Some(Step::Opened), "{step:?}");
+            match survives && refused.is_err() {
+                true => stopped.go_on().await,
+                false => stopped.kill().await,
+            }
+            two.database.admin().repair_index("u", "one_a").await.unwrap();
+            let _ = second.mutate(to(&b, &value)).await;
+            let by_key = found(&second, &format!("a = '{value}'"), None).await;
+            assert_eq!(by_key.len(), 1, "{step:?} {survives}");
+            assert_eq!(found(&second, &format!("a = '{value}'"), Some("one_a")).await, by_key);
+        }
+    }
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn writes_that_would_change_rows_later_and_tables_of_entries_are_refused() {
+    let scene = Scene::start().await;
+    let one = scene.quick().await;
+    let table = one.database.create_table(spec()).await.unwrap();
+    let mut expiring = Put::new("r").unwrap().add("d", "a", "x").unwrap();
+    expiring.ttl_millis = Some(1000);
+    let error = table.put(expiring).await.unwrap_err();
+    assert!(error.message().contains("time to live") && error.message().contains("row=r"));
+    // Columns that decide no entry may do as they like.
+    let mut other = Put::new("r").unwrap().add("d", "other", "x").unwrap();
+    other.ttl_millis = Some(1000);
+    table.put(other).await.unwrap();
+    for name in ["t.by_a", "t.index-intents"] {
+        let entries = one.table(name).await;
+        let error = entries.put(Put::new("r").unwrap().add("e", "q", "x").unwrap()).await;
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidRequest, "{name}");
+    }
+    let long = "x".repeat(40_000);
+    let error = table.mutate(put("r", &[("a", long)])).await.unwrap_err();
+    assert!(error.message().contains("cannot have its entry"), "{error}");
+    assert!(!table.exists(&Get::new("r").unwrap().column("d", "a")).await.unwrap());
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_declared_later_is_built_beside_writers_and_after_a_kill() {
+    let scene = Scene::start().await;
+    let (one, two) = (scene.quick().await, scene.quick().await);
+    let plain = TableSpec::new("t").family("d").family("f").key("[id text]").columns(COLUMNS);
+    let splits = ["r0300", "r0600"].map(Bytes::from);
+    let table = one.database.create_table(plain.splits(splits)).await.unwrap();
+    let writer = two.table("t").await;
+    let write = |n: u32, round: u32| {
+        put(&format!("r{:04}", n % 1000), &[("a", format!("a{}", (n + round) % 50))])
+    };
+    for outcome in table.batch((0..1000).map(|n| write(n, 0)).collect()).await {
+        outcome.unwrap();
+    }
+    let writes = tokio::spawn(async move {
+        for n in 0..600 {
+            writer.mutate(write(n * 7, n)).await.unwrap();
+        }
+    });
+    let admin = one.database.admin();
+    // Killed while it waits for the other clients.
+    let slow = scene.client(Times { margin: Duration::from_secs(60), ..quick() }).await;
+    let altered = tokio::spawn(async move {
+        slow.database.admin().alter_indexes("t", "by_a [a]").await
+    });
+    while one.database.backend().indexes(table.name()).await.unwrap().is_none() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    altered.abort();
+    let refused = table.query("a = 'a1'").using("by_a").rows().await.map(|_| ()).unwrap_err();
+    assert!(refused.message().contains("not ready"), "{refused}");
+    admin.repair_index("t", "by_a").await.unwrap();
+    admin.alter_indexes("t", INDEXES).await.unwrap();
+    assert_eq!(admin.index_state("t", "ab").await.unwrap(), IndexState::Ready);
+    writes.await.unwrap();
+    for index in ["by_a", "ab"] {
+        let report = admin.verify_index("t", index).await.unwrap();
+        assert!(report.is_clean(), "{report:?}");
+    }
+    let values: Vec<_> = (0..50).map(|n| format!("a{n}")).collect();
+    check(&table, None, &values, "").await;
+
+    // Alterations that change entries, and those that do not.
+    admin.alter_indexes("t", "by_a [b]").await.unwrap();
+    assert_eq!(found(&table, "b = 'a1'", Some("by_a")).await, Vec::<String>::new());
+    assert!(!one.database.table_exists("t.ab").await.unwrap());
+    admin.alter_indexes("t", "").await.unwrap();
+    for name in ["t.by_a", "t.index-intents"] {
+        assert!(!one.database.table_exists(name).await.unwrap(), "{name}");
+    }
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_writer_that_goes_round_the_client_is_found_by_verify_and_mended_by_repair() {
+    let scene = Scene::start().await;
+    let one = scene.quick().await;
+    let table = one.database.create_table(spec()).await.unwrap();
+    table.mutate(put("r1", &[("a", "x".into())])).await.unwrap();
+    let round = one.keeper.client.table(table.name());
+    for (id, value) in [("r1", "y"), ("r2", "z")] {
+        round.mutate(put(id, &[("a", value.into())])).await.unwrap();
+    }
+    let admin = one.database.admin();
+    let report = admin.verify_index("t", "by_a").await.unwrap();
+    assert_eq!((report.rows, report.entries, report.missing, report.stale), (2, 1, 2, 1));
+    admin.repair_index("t", "by_a").await.unwrap();
+    let report = admin.verify_index("t", "by_a").await.unwrap();
+    assert_eq!((report.entries, report.missing, report.stale), (2, 0, 0));
+    assert_eq!(found(&table, "a = 'y'", Some("by_a")).await, ["r1"]);
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn index_tables_go_with_their_base_table() {
+    let scene = Scene::start().await;
+    let one = scene.quick().await;
+    let table = one.database.create_table(spec()).await.unwrap();
+    let admin = one.database.admin();
+    table.mutate(put("r1", &[("a", "x".into())])).await.unwrap();
+    admin.disable_table("t").await.unwrap();
+    assert_eq!(admin.table_state("t.by_a").await.unwrap(), TableState::Disabled);
+    admin.enable_table("t").await.unwrap();
+    assert_eq!(found(&table, "a = 'x'", Some("by_a")).await, ["r1"]);
+    admin.disable_table("t").await.unwrap();
+    admin.truncate_table("t", false).await.unwrap();
+    assert_eq!(found(&table, "a = 'x'", Some("by_a")).await, Vec::<String>::new());
+    table.mutate(put("r2", &[("a", "x".into())])).await.unwrap();
+    assert_eq!(found(&table, "a = 'x'", Some("by_a")).await, ["r2"]);
+    assert_eq!(admin.verify_index("t", "by_a").await.unwrap().entries, 1);
+    admin.disable_table("t").await.unwrap();
+    admin.drop_table("t").await.unwrap();
+    assert_eq!(one.database.tables().await.unwrap(), []);
+    // Tables that a killed client has left are taken.
+    one.database.create_table(spec()).await.unwrap();
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn rows_that_are_being_written_come_in_the_order_of_the_index_and_on_one_page() {
+    let scene = Scene::start().await;
+    let (one, two) = (scene.quick().await, scene.quick().await);
+    let spec = TableSpec::new("t").family("d").key("[id string][n u32]").columns("d:z z u32");
+    let spec = spec.indexes("large [z desc]; spread [bucket 4 of id][z]");
+    let table = one.database.create_table(spec).await.unwrap();
+    let row = |n: u32| {
+        let row = table.row(&[("id", format!("i{n:02}").into()), ("n", 0.into())]);
+        row.set_named("z", n).into_put().unwrap()
+    };
+    for n in (0..40).filter(|n| n % 3 != 0) {
+        table.put(row(n)).await.unwrap();
+    }
+    let second = two.table("t").await;
+    let mut stopped = Vec::new();
+    for n in (0..40).filter(|n| n % 3 == 0) {
+        stopped.push(two.write_until(&second, row(n).into(), Some(Step::Written)).await);
+    }
+    let reader = scene.quick().await;
+    let table = reader.table("t").await;
+    let zs = |rows: &[crate::query::QueryRow]| -> Vec<u64> {
+        rows.iter().map(|row| row.column("z").unwrap().unwrap().as_u64().unwrap()).collect()
+    };
+    let (up, down): (Vec<u64>, Vec<u64>) = ((0..40).collect(), (0..40).rev().collect());
+    for (index, forward, backward) in [("large", &down, &up), ("spread", &up, &down)] {
+        let query = || table.query("z >= 0").using(index);
+        let rows = async |query: crate::query::Query<'_>| {
+            zs(&query.rows().await.unwrap().collect().await.unwrap())
+        };
+        assert_eq!(rows(query()).await, *forward, "{index}");
+        assert_eq!(rows(query().reversed()).await, *backward, "{index}");
+        let (mut paged, mut token) = (Vec::new(), None::<String>);
+        loop {
+            let query = match &token {
+                None => query(),
+                Some(token) => query().after(token),
+            };
+            let page = query.page(7).await.unwrap();
+            paged.extend(zs(&page.rows));
+            token = page.next;
+            if token.is_none() {
+                break;
+            }
+        }
+        assert_eq!(paged, *forward, "{index}");
+    }
+    for stopped in stopped {
+        stopped.kill().await;
+    }
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_row_has_the_entries_that_the_time_to_live_of_a_family_will_give_it() {
+    let scene = Scene::start().await;
+    let one = scene.quick().await;
+    let short = FamilyDescriptor::new("d").unwrap().attribute("TTL", "2");
+    let spec = TableSpec::new("t").family_with(short).family("g").key("[id text]");
+    let spec = spec.columns("d:a a string; g:b b string").indexes("ab [a null first][b]");
+    let table = one.database.create_table(spec).await.unwrap();
+    let write = Put::new("r").unwrap().add("d", "a", "x").unwrap().add("g", "b", "y").unwrap();
+    table.put(write).await.unwrap();
+    assert_eq!(found(&table, "a = 'x' and b = 'y'", Some("ab")).await, ["r"]);
+    while table.exists(&Get::new("r").unwrap().column("d", "a")).await.unwrap() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(found(&table, "a is null and b = 'y'", Some("ab")).await, ["r"]);
+    scene.server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn entries_are_left_to_a_server_that_keeps_them() {
+    let scene = Scene::start().await;
+    let address = scene.server.address();
+    let database = crate::open(format!("hbase://{address}")).await.unwrap();
+    let table = database.create_table(spec()).await.unwrap();
+    table.mutate(put("r1", &[("a", "x".into())])).await.unwrap();
+    let names: Vec<_> = database.tables().await.unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["t", "t.ab", "t.by_a", "t.by_tag"]);
+    assert_eq!(found(&table, "a = 'x'", Some("by_a")).await, ["r1"]);
     scene.server.stop().await.unwrap();
 }

@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rowhouse::{Database, Delete, Mutation, Put, Table, TableSpec, Timestamp};
 
-const ROWS: u64 = 12;
-const VALUES: u64 = 5;
-const KILLS: u64 = 25;
+const ROWS: u64 = 100;
+const VALUES: u64 = 30;
+const KILLS: u64 = 15;
 const COLUMNS: &str = "d:a a string; d:b b string; d:u u string";
 const INDEXES: &str = "by_a [a]; ba [b][a null first]; one_u [u] unique";
 
@@ -26,7 +26,7 @@ fn cluster() -> Option<String> {
 
 /// The operations end soon, so that a build of an index begins soon.
 async fn connect(url: &str) -> Database {
-    rowhouse::Database::builder(url).operation_timeout(Duration::from_secs(10)).open().await.unwrap()
+    Database::builder(url).operation_timeout(Duration::from_secs(30)).open().await.unwrap()
 }
 
 /// Numbers that look random.
@@ -165,10 +165,9 @@ async fn writers_that_are_killed_leave_no_wrong_answer() {
 /// Counts the intents that are open.
 async fn table_of_intents(database: &Database, name: &str) -> usize {
     let table = database.table(&format!("{name}.index-intents")).await.unwrap();
-    let rows = table.scan(rowhouse::Scan::all().family("i")).await.unwrap().collect().await.unwrap();
-    let is_open = |row: &rowhouse::Row| {
-        row.cells().filter(|cell| !cell.value().is_empty()).count()
-    };
+    let rows =
+        table.scan(rowhouse::Scan::all().family("i")).await.unwrap().collect().await.unwrap();
+    let is_open = |row: &rowhouse::Row| row.cells().filter(|cell| !cell.value().is_empty()).count();
     rows.iter().map(is_open).sum()
 }
 

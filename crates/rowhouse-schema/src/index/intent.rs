@@ -74,7 +74,8 @@ impl Intent {
         bytes.extend_from_slice(&self.write.to_be_bytes());
         for row in &self.rows {
             let len = u16::try_from(row.len());
-            let len = len.map_err(|_| Error::invalid(format!("row key too long: {}", row.len())))?;
+            let len =
+                len.map_err(|_| Error::invalid(format!("row key too long: {}", row.len())))?;
             bytes.extend_from_slice(&len.to_be_bytes());
             bytes.extend_from_slice(row);
         }

@@ -147,7 +147,7 @@ impl Admin<'_> {
     /// it once [`Admin::index_state`] is `ready`. See
     /// [`TableSpec::index`](crate::TableSpec::index).
     ///
-    /// On Apache HBase the call returns when new indexes are ready: it waits 30 seconds and
+    /// On Apache HBase the call returns when new indexes are ready: it waits a minute and
     /// [`operation_timeout`](crate::DatabaseBuilder::operation_timeout), until all clients know the
     /// declaration, then reads the table. If it is interrupted, [`Admin::repair_index`] continues.
     ///

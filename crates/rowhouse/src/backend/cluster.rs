@@ -152,7 +152,8 @@ impl Cluster {
             Alteration::Altered { from, to } => admin.modify_family(name, to, Some(from)).await,
             Alteration::Dropped(family) => admin.delete_family(name, family).await,
             Alteration::Table => {
-                let [current, altered] = [current, altered].map(|it| self.keeper.stored(it.clone()));
+                let [current, altered] =
+                    [current, altered].map(|it| self.keeper.stored(it.clone()));
                 admin.modify_table(&altered, Some(&current)).await
             }
         }
@@ -423,6 +424,7 @@ impl Cluster {
     /// Removes what this client has noted to keep indexes. The connections close with the last
     /// handle.
     pub(super) async fn close(&self) -> Result<()> {
-        self.keeper.end().await
+        self.keeper.end().await;
+        Ok(())
     }
 }

@@ -241,7 +241,9 @@ impl IndexRows {
         loop {
             let entry = match &mut self.entries {
                 Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
-                Entries::Read(entries) => entries.poll_row(context)?.map(|it| it.map(QueryRow::into_row)),
+                Entries::Read(entries) => {
+                    entries.poll_row(context)?.map(|it| it.map(QueryRow::into_row))
+                }
                 Entries::Merged(merge) => merge.poll_entry(context)?,
             };
             let Poll::Ready(entry) = entry else { return Ok(Poll::Pending) };

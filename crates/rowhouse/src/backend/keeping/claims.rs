@@ -1,6 +1,6 @@
 //! The values of unique indexes: a row claims its value before it is written.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{
     Bytes, CompareOperator, Condition, Error, Get, Mutation, Put, Result, Row, Scan, escape,
@@ -14,10 +14,17 @@ use super::{Keeper, KeptIndex, KeptTable, Token};
 /// The family of claims in an index table.
 pub(super) const CLAIM_FAMILY: &str = "u";
 
-/// How often, and after which pause, a value is asked for again that another writer may be about to
-/// write.
-const ATTEMPTS_MAX: usize = 20;
+/// How long a write waits for values that other writers may be about to write, and how often it
+/// looks.
+pub(super) const CLAIM_WAIT: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// A write that claims values.
+#[derive(Clone, Copy)]
+pub(super) struct Claimant {
+    pub(super) token: Token,
+    pub(super) waits_until: Instant,
+}
 
 /// Refuses unique indexes whose value a write does not determine alone.
 pub(super) fn check_unique(indexes: &IndexSchema) -> Result<()> {
@@ -44,7 +51,7 @@ impl Keeper {
         kept: &KeptTable,
         old: &Row,
         mutation: &Mutation,
-        token: Token,
+        claimant: Claimant,
     ) -> Result<Result<()>> {
         if !matches!(mutation, Mutation::Put(_)) {
             return Ok(Ok(()));
@@ -63,7 +70,9 @@ impl Keeper {
             }
             for entry in entries {
                 let Some(value) = index.index.unique_prefix(&entry.key) else { continue };
-                if let Some(owner) = self.claim(kept, index, value, mutation.row(), token).await? {
+                if let Some(owner) =
+                    self.claim(kept, index, value, mutation.row(), claimant).await?
+                {
                     return Ok(Err(taken(&index.index, value, &owner, mutation.row())));
                 }
             }
@@ -78,13 +87,13 @@ impl Keeper {
         index: &KeptIndex,
         value: &[u8],
         row: &[u8],
-        token: Token,
+        claimant: Claimant,
     ) -> Result<Option<Bytes>> {
         let table = self.client.table(&index.entries);
         let value = Bytes::copy_from_slice(value);
-        let claim = [&token.to_bytes()[..], row].concat();
+        let token = claimant.token.to_bytes();
+        let claim = [&token[..], row].concat();
         let put = Put::new(value.clone())?.add(CLAIM_FAMILY, b"", &claim)?;
-        let mut attempts = 0;
         loop {
             let get = Get::new(value.clone())?.family(CLAIM_FAMILY);
             let claimed = table.get(&get).await?.value(CLAIM_FAMILY, b"");
@@ -95,7 +104,7 @@ impl Keeper {
                     let owner = claimed.slice(Token::LEN.min(claimed.len())..);
                     if owner != row {
                         // An earlier mutation of the same batch.
-                        if claimed.starts_with(&token.to_bytes()) {
+                        if claimed.starts_with(&token) {
                             return Ok(Some(owner));
                         }
                         if self.is_owner(kept, index, &value, &owner).await? {
@@ -104,8 +113,7 @@ impl Keeper {
                         // The intents are read before the row: an owner that begins after that
                         // claims the value anew, and the condition below fails.
                         if self.is_being_written(kept, index, &value, &owner).await? {
-                            attempts += 1;
-                            if attempts == ATTEMPTS_MAX {
+                            if Instant::now() >= claimant.waits_until {
                                 return Ok(Some(owner));
                             }
                             sleep(PAUSE).await;

@@ -7,18 +7,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rowhouse_model::{
-    Bytes, Error, ErrorKind, Get, Put, Result, Row, RowRange, Scan, TableName,
-};
+use rowhouse_model::{Bytes, Error, ErrorKind, Get, Put, Result, Row, RowRange, Scan, TableName};
 use rowhouse_schema::{ENTRY_FAMILY, IndexState, Intent};
 use rowhouse_store::IndexReport;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::claims::taken;
-use super::{KeptIndex, KeptTable, Keeper};
+use super::claims::{CLAIM_WAIT, Claimant, taken};
+use super::{Keeper, KeptIndex, KeptTable};
 
 /// Regions that are read at the same time.
 const REGIONS_MAX: usize = 4;
@@ -112,9 +110,8 @@ impl Keeper {
 
     async fn named(&self, table: &TableName, name: &str) -> Result<(Arc<KeptTable>, KeptIndex)> {
         let kept = self.kept_table(&self.describe(table).await?)?;
-        let kept = kept.ok_or_else(|| {
-            Error::invalid(format!("table {table} declares no indexes"))
-        })?;
+        let kept =
+            kept.ok_or_else(|| Error::invalid(format!("table {table} declares no indexes")))?;
         let index = kept.index(name)?.clone();
         Ok((Arc::new(kept), index))
     }
@@ -135,7 +132,9 @@ impl Keeper {
         ranges.reverse();
         let (mut report, mut running) = (IndexReport::default(), JoinSet::new());
         loop {
-            while running.len() < REGIONS_MAX && let Some(range) = ranges.pop() {
+            while running.len() < REGIONS_MAX
+                && let Some(range) = ranges.pop()
+            {
                 let (keeper, kept, index) = (self.clone(), Arc::clone(kept), index.clone());
                 running.spawn(async move { keeper.region(&kept, &index, range, work).await });
             }
@@ -169,7 +168,9 @@ impl Keeper {
         let mut chunks = 0;
         loop {
             let mut chunk = Vec::new();
-            while chunk.len() < CHUNK_ROWS && let Some(row) = rows.next().await? {
+            while chunk.len() < CHUNK_ROWS
+                && let Some(row) = rows.next().await?
+            {
                 chunk.push(row);
             }
             let Some(last) = chunk.last().map(|row| next_row(row.key())) else { break };
@@ -216,7 +217,9 @@ impl Keeper {
         for row in rows {
             for entry in index.index.entries(row.key(), row)? {
                 let Some(value) = index.index.unique_prefix(&entry.key) else { continue };
-                let owner = self.claim(kept, index, value, row.key(), self.token()).await?;
+                let (token, waits_until) = (self.token(), Instant::now() + CLAIM_WAIT);
+                let claimant = Claimant { token, waits_until };
+                let owner = self.claim(kept, index, value, row.key(), claimant).await?;
                 // The row may have lost the value since it was read.
                 let key = Bytes::copy_from_slice(row.key());
                 if let Some(owner) = owner
@@ -243,11 +246,12 @@ impl Keeper {
                 break;
             }
             sleep(PAUSE).await;
-            let open: BTreeSet<_> = self.unsettled(&kept.name).await?.into_iter().collect();
+            let mut open: BTreeSet<_> = self.unsettled(&kept.name).await?.into_iter().collect();
             let rows: Vec<_> = lacking.into_iter().map(|(row, _)| row).collect();
             let read = self.read(kept, index.index.columns(), &rows).await?;
             let read: Vec<_> = read.into_iter().filter(|row| !row.is_empty()).collect();
             lacking = self.lacking_now(kept, index, &read).await?;
+            open.extend(self.unsettled(&kept.name).await?);
             lacking.retain(|(row, _)| !open.contains(row));
         }
         Ok(lacking)
@@ -288,7 +292,9 @@ impl Keeper {
         let (mut count, mut stale) = (0, 0);
         loop {
             let mut chunk = Vec::new();
-            while chunk.len() < CHUNK_ROWS && let Some(entry) = entries.next().await? {
+            while chunk.len() < CHUNK_ROWS
+                && let Some(entry) = entries.next().await?
+            {
                 chunk.push(entry);
             }
             if chunk.is_empty() {
@@ -345,11 +351,7 @@ impl Keeper {
 
     /// Reads how far a build has come: the starts of ranges, each with the first row that is not
     /// done, which is empty if the range has no end.
-    async fn progress(
-        &self,
-        kept: &KeptTable,
-        index: &KeptIndex,
-    ) -> Result<Vec<(Bytes, Bytes)>> {
+    async fn progress(&self, kept: &KeptTable, index: &KeptIndex) -> Result<Vec<(Bytes, Bytes)>> {
         let get = Get::new(index.index.name().to_owned())?.family(Intent::BUILD_FAMILY);
         let row = self.client.table(&kept.intents).get(&get).await?;
         let note = |cell: rowhouse_model::KeyValue<'_>| {
@@ -365,7 +367,8 @@ impl Keeper {
         start: &Bytes,
         next: &Bytes,
     ) -> Result<()> {
-        let put = Put::new(index.index.name().to_owned())?.add(Intent::BUILD_FAMILY, start, next)?;
+        let put =
+            Put::new(index.index.name().to_owned())?.add(Intent::BUILD_FAMILY, start, next)?;
         self.client.table(&kept.intents).mutate(put).await.map(drop)
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use rowhouse_model::{
-    Bytes, CompareOperator, Condition, Delete, ErrorKind, Put, Result, Scan, TableName, Timestamp,
+    Bytes, CompareOperator, Condition, Delete, Put, Result, Scan, TableName, Timestamp,
 };
 use rowhouse_schema::Intent;
 
@@ -57,12 +57,6 @@ pub(super) struct FoundIntent {
     client: Bytes,
     slot: Bytes,
     bytes: Bytes,
-}
-
-impl FoundIntent {
-    pub(super) fn is_of(&self, client: &[u8]) -> bool {
-        self.client == client
-    }
 }
 
 impl Keeper {
@@ -125,7 +119,7 @@ impl Keeper {
         let before = now_millis() - grace;
         let table = self.client.table(&kept.intents);
         for found in self.intents(&kept.intents).await? {
-            if found.opened_millis > before || found.is_of(&self.shared.id) {
+            if found.opened_millis > before {
                 continue;
             }
             self.add_entries_of(kept, &found.intent.rows).await?;
@@ -150,27 +144,21 @@ impl Keeper {
         Ok(())
     }
 
-    /// Closes this client: removes its row if none of its intents is open.
-    pub(in crate::backend) async fn end(&self) -> Result<()> {
+    /// Closes this client: removes its row if none of its intents is open. A row that stays costs
+    /// readers little, and a repair removes it.
+    pub(in crate::backend) async fn end(&self) {
         let tables: Vec<_> = self.lock_tables().values().filter_map(|(_, it)| it.clone()).collect();
         for kept in tables {
-            let open = self.intents(&kept.intents).await;
-            let is_open = |found: &FoundIntent| found.is_of(&self.shared.id);
-            match open {
-                Ok(open) if !open.iter().any(is_open) => {
-                    let at = self.shared.slots.next_timestamp()?;
-                    let delete = Delete::new(self.shared.id.to_vec())?.family(Intent::FAMILY, at)?;
-                    self.client.table(&kept.intents).mutate(delete).await?;
-                }
-                Ok(_) => {}
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::TableNotFound | ErrorKind::TableNotEnabled
-                    ) => {}
-                Err(error) => return Err(error),
+            let Ok(open) = self.intents(&kept.intents).await else { continue };
+            if !open.iter().any(|found| found.client == self.shared.id[..]) {
+                let _ = self.remove_client(&kept.intents).await;
             }
         }
-        Ok(())
+    }
+
+    async fn remove_client(&self, intents: &TableName) -> Result<()> {
+        let at = self.shared.slots.next_timestamp()?;
+        let delete = Delete::new(self.shared.id.to_vec())?.family(Intent::FAMILY, at)?;
+        self.client.table(intents).mutate(delete).await.map(drop)
     }
 }

@@ -60,7 +60,7 @@ struct Times {
     margin: Duration,
     /// The age at which a repair finishes an intent of another client.
     grace: Duration,
-    /// A write begins again if it took longer to prepare.
+    /// A write begins again if it took longer to prepare. Less than `margin`.
     prepared: Duration,
 }
 
@@ -68,9 +68,9 @@ impl Default for Times {
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(20),
-            margin: Duration::from_secs(10),
+            margin: Duration::from_secs(40),
             grace: Duration::from_secs(60 * 60),
-            prepared: Duration::from_secs(15 * 60),
+            prepared: Duration::from_secs(30),
         }
     }
 }
@@ -151,8 +151,16 @@ impl Keeper {
                 refuse_entries(&declared)?;
                 self.kept_table(&declared)?.map(Arc::new)
             }
-            // The write itself reports it.
-            Err(error) if error.kind() == ErrorKind::TableNotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::TableNotFound => {
+                if self.client.admin().table_exists(table).await? {
+                    return Err(Error::invalid(format!(
+                        "the cluster does not show this user how the table is declared, so its \
+                         indexes could not be kept: table={table}"
+                    )));
+                }
+                // The write itself reports it.
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
         if let Some(kept) = &kept {

@@ -12,7 +12,7 @@ use rowhouse_schema::{
 };
 
 use super::claims::{CLAIM_FAMILY, check_unique};
-use super::{KeptTable, Keeper, is_kept_by_clients};
+use super::{Keeper, KeptTable, is_kept_by_clients};
 use crate::spec::with_indexes;
 
 impl Keeper {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rowhouse_client::{Client, Settings, Target};
 use rowhouse_model::{
-    Append, Bytes, CompareOperator, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Get,
-    Mutation, Put, RowMutations, TableDescriptor, TableState, Timestamp,
+    Append, Bytes, CompareOperator, Condition, Delete, Durability, ErrorKind, FamilyDescriptor,
+    Get, Mutation, Put, RowMutations, TableDescriptor, TableState, Timestamp,
 };
 use rowhouse_schema::{INDEX_OF_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState};
 use rowhouse_server::{Options, Server};
@@ -231,6 +231,7 @@ fn put(id: &str, cells: &[(&str, String)]) -> Mutation {
 }
 
 /// Two writes of one row, which begins with the cells `first`.
+#[derive(Clone)]
 struct Race {
     first: Vec<Vec<(&'static str, &'static str)>>,
     writes: [Change; 2],
@@ -282,40 +283,36 @@ async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answe
     one.database.create_table(spec()).await.unwrap();
     let (first, second) = (one.table("t").await, two.table("t").await);
     let table = reader.table("t").await;
-    let mut number = 0;
-    for (race, at) in races().iter().zip(0..) {
-        for (x, step) in STEPS.iter().enumerate() {
-            for (y, other) in STEPS.iter().enumerate() {
-                for fates in 0..4 {
-                    number += 1;
-                    let id = format!("r{number:05}");
-                    for cells in &race.first {
-                        first.mutate(put(&id, &values(&id, cells))).await.unwrap();
-                    }
-                    let all: Vec<_> = ["1", "2", "3"].iter().map(|it| format!("{it}-{id}")).collect();
-                    let context = format!("race {at}, steps {step:?} {other:?}, fates {fates}");
-                    let [a, b] = &race.writes;
-                    let a = one.write_until(&first, a.of(&id), *step).await;
-                    let b = two.write_until(&second, b.of(&id), *other).await;
-                    check(&table, Some(&id), &all, &context).await;
-                    let mut left = [(a, fates & 1 == 0), (b, fates & 2 == 0)];
-                    if (x + y) % 2 == 1 {
-                        left.reverse();
-                    }
-                    for (stopped, goes_on) in left {
-                        match goes_on {
-                            true => stopped.go_on().await,
-                            false => stopped.kill().await,
-                        }
-                        check(&table, Some(&id), &all, &context).await;
-                    }
-                    if number % 50 == 0 {
-                        // Intents that were left cost readers time.
-                        reader.database.admin().repair_index("t", "by_a").await.unwrap();
-                    }
-                }
-            }
+    let kept = reader.keeper.kept(table.name()).await.unwrap().unwrap();
+    let cases = races().into_iter().enumerate().flat_map(|(number, race)| {
+        let steps = STEPS.iter().flat_map(|one| STEPS.iter().map(move |other| (*one, *other)));
+        steps.map(move |steps| (number, race.clone(), steps))
+    });
+    for (number, (at, race, (step, other))) in cases.enumerate() {
+        let (id, fates) = (format!("r{number:05}"), (number + at) % 4);
+        for cells in &race.first {
+            first.mutate(put(&id, &values(&id, cells))).await.unwrap();
         }
+        let all: Vec<_> = ["1", "2", "3"].iter().map(|it| format!("{it}-{id}")).collect();
+        let context = format!("race {at}, steps {step:?} {other:?}, fates {fates}");
+        let [a, b] = &race.writes;
+        let a = one.write_until(&first, a.of(&id), step).await;
+        let b = two.write_until(&second, b.of(&id), other).await;
+        check(&table, Some(&id), &all, &context).await;
+        let mut left = [(a, fates & 1 == 0), (b, fates & 2 == 0)];
+        if number % 2 == 1 {
+            left.reverse();
+        }
+        for (stopped, goes_on) in left {
+            match goes_on {
+                true => stopped.go_on().await,
+                false => stopped.kill().await,
+            }
+            check(&table, Some(&id), &all, &context).await;
+        }
+        // Intents that were left cost readers time.
+        reader.keeper.settle(&kept).await.unwrap();
+        check(&table, Some(&id), &all, &context).await;
     }
     let admin = reader.database.admin();
     for index in ["by_a", "ab", "by_tag"] {
@@ -416,7 +413,8 @@ async fn a_value_of_a_unique_index_has_one_row_whatever_its_claimant_does() {
         let spec = TableSpec::new("u").family("d").key("[id text]");
         spec.columns("d:a a string; d:b b string").indexes(indexes)
     };
-    let refused = one.database.create_table(spec("ab [a][b] unique")).await.map(|_| ()).unwrap_err();
+    let refused =
+        one.database.create_table(spec("ab [a][b] unique")).await.map(|_| ()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     one.database.create_table(spec("one_a [a] unique")).await.unwrap();
     let (first, second) = (one.table("u").await, two.table("u").await);
@@ -504,9 +502,8 @@ async fn an_index_declared_later_is_built_beside_writers_and_after_a_kill() {
     let admin = one.database.admin();
     // Killed while it waits for the other clients.
     let slow = scene.client(Times { margin: Duration::from_secs(60), ..quick() }).await;
-    let altered = tokio::spawn(async move {
-        slow.database.admin().alter_indexes("t", "by_a [a]").await
-    });
+    let altered =
+        tokio::spawn(async move { slow.database.admin().alter_indexes("t", "by_a [a]").await });
     while one.database.backend().indexes(table.name()).await.unwrap().is_none() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -10,6 +10,7 @@ use rowhouse_model::{
 };
 use rowhouse_schema::Index;
 
+use super::claims::{CLAIM_WAIT, Claimant};
 use super::intents::OpenIntent;
 use super::{Keeper, KeptTable, OPERATION_MAX, Step, Token};
 
@@ -42,9 +43,8 @@ impl Keeper {
         table: &rowhouse_model::TableName,
         mutations: &mut [Mutation],
     ) -> Result<Option<Write>> {
-        let Some(kept) = self.kept(table).await? else { return Ok(None) };
         let mut refused: Vec<_> = mutations.iter().map(|_| None).collect();
-        let write = self.begin_kept(kept, mutations, &mut refused).await?;
+        let write = self.begin_part(table, mutations, &mut refused).await?;
         match refused.into_iter().flatten().next() {
             None => Ok(write),
             Some(error) => {
@@ -64,9 +64,18 @@ impl Keeper {
         mutations: &mut [Mutation],
         refused: &mut [Option<Error>],
     ) -> Result<Option<Write>> {
-        match self.kept(table).await? {
-            Some(kept) => self.begin_kept(kept, mutations, refused).await,
-            None => Ok(None),
+        loop {
+            let Some(kept) = self.kept(table).await? else { return Ok(None) };
+            let begun = Instant::now();
+            let write = self.begin_kept(kept, mutations, refused).await?;
+            match write {
+                // The declaration may be old, and who finishes intents that were left may have
+                // taken this one for such.
+                Some(write) if begun.elapsed() > self.shared.times.prepared => {
+                    self.close(write.open).await?;
+                }
+                write => return Ok(write),
+            }
         }
     }
 
@@ -118,22 +127,17 @@ impl Keeper {
         if rows.is_empty() {
             return Ok(None);
         }
-        let rows: Vec<_> = rows.into_iter().collect();
-        loop {
-            let (begun, token) = (Instant::now(), self.token());
-            let open = self.open(&kept, token.write, &rows).await?;
-            self.step(Step::Opened).await;
-            match self.prepare(&kept, &rows, mutations, refused, token).await {
-                Err(error) => {
-                    self.close(open).await?;
-                    return Err(error);
-                }
-                // Who finishes intents that were left may have taken this one for such.
-                Ok(_) if begun.elapsed() > self.shared.times.prepared => self.close(open).await?,
-                Ok(seen) => {
-                    self.step(Step::Read).await;
-                    return Ok(Some(Write { kept, rows, open, token, seen }));
-                }
+        let (rows, token): (Vec<_>, _) = (rows.into_iter().collect(), self.token());
+        let open = self.open(&kept, token.write, &rows).await?;
+        self.step(Step::Opened).await;
+        match self.prepare(&kept, &rows, mutations, refused, token).await {
+            Ok(seen) => {
+                self.step(Step::Read).await;
+                Ok(Some(Write { kept, rows, open, token, seen }))
+            }
+            Err(error) => {
+                self.close(open).await?;
+                Err(error)
             }
         }
     }
@@ -148,12 +152,13 @@ impl Keeper {
         token: Token,
     ) -> Result<Vec<Vec<Row>>> {
         let old = self.read(kept, &kept.columns, rows).await?;
+        let claimant = Claimant { token, waits_until: Instant::now() + CLAIM_WAIT };
         for (mutation, refused) in mutations.iter().zip(&mut *refused) {
             let at = rows.binary_search(mutation.row());
             let Some(old) = at.ok().filter(|_| refused.is_none()).map(|at| &old[at]) else {
                 continue;
             };
-            *refused = self.claim_values(kept, old, mutation, token).await?.err();
+            *refused = self.claim_values(kept, old, mutation, claimant).await?.err();
         }
         let mut seen = Vec::new();
         for index in &kept.indexes {
@@ -262,9 +267,8 @@ impl KeptTable {
         for index in uniques {
             let decides = |cell: &&Cell| decides(index.columns(), cell);
             let cells = mutation.cells().iter().filter(decides);
-            let is_unknown = |cell: &Cell| {
-                mutation.is_read_modify_write() || cell.kind().is_version_delete()
-            };
+            let is_unknown =
+                |cell: &Cell| mutation.is_read_modify_write() || cell.kind().is_version_delete();
             if cells.into_iter().any(is_unknown) {
                 return Err(Error::unsupported(format!(
                     "on Apache HBase increments, appends, and deletes of single versions of a \
@@ -295,8 +299,7 @@ impl KeptTable {
 /// Returns the cells of a row as they are if a mutation's puts are the newest ones.
 pub(super) fn with_puts(index: &Index, old: &Row, mutation: &Mutation) -> Result<Row> {
     let is_own = |cell: &&Cell| {
-        cell.kind() == CellKind::Put
-            && index.columns().has_column(cell.family(), cell.qualifier())
+        cell.kind() == CellKind::Put && index.columns().has_column(cell.family(), cell.qualifier())
     };
     let mut puts: Vec<_> = mutation.cells().iter().filter(is_own).collect();
     // Of a column the newest one, of one time the last one.

@@ -221,7 +221,12 @@ impl Declaration {
     }
 
     /// Adds the entry with these values, if none is null that may not be.
-    fn push(&self, row: &[u8], values: &EntryValues<'_>, keys: &mut Vec<Bytes>) -> Result<()> {
+    pub(super) fn push(
+        &self,
+        row: &[u8],
+        values: &EntryValues<'_>,
+        keys: &mut Vec<Bytes>,
+    ) -> Result<()> {
         let value_of = |slot: usize| Some(values.get(&self.sources, slot));
         let is_missing = |slot: usize| {
             values.get(&self.sources, slot).is_null() && !self.full.codec(slot).is_nullable()
@@ -276,9 +281,9 @@ impl Declaration {
 }
 
 /// The values of an entry: those of the key's fields, and the others by slot.
-struct EntryValues<'k> {
-    key: &'k [Value],
-    own: Vec<Value>,
+pub(super) struct EntryValues<'k> {
+    pub(super) key: &'k [Value],
+    pub(super) own: Vec<Value>,
 }
 
 impl EntryValues<'_> {

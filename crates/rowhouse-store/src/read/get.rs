@@ -1,15 +1,17 @@
 //! Reads one row.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
+use rowhouse_model::{Cell, Columns, Get, Result, Row, RowBuilder, Scan, TimeRange};
 
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
 use super::{Pending, ReadAt, ReadContext, ReadPoint};
+use crate::cells::Cells;
 use crate::family::FamilyStore;
 use crate::wait_mode::NonBlocking;
 
@@ -67,8 +69,9 @@ pub(crate) struct TimedRow {
     /// The last time in milliseconds at which the row shows the same cells, if nothing writes to
     /// it; `i64::MAX` if none of its cells expires.
     pub(crate) until_millis: i64,
-    /// Whether no memstore or file has any cell or marker of the row in the families read.
-    pub(crate) is_untouched: bool,
+    /// A timestamp that no delete marker of the columns read is newer than; `i64::MIN` if there is
+    /// no marker.
+    pub(crate) newest_marker_millis: i64,
 }
 
 /// The version of a row that a read sees.
@@ -95,6 +98,7 @@ pub(crate) fn read_row_at_time(
     'again: loop {
         let mut cells: Option<RowBuilder> = None;
         let mut until_millis = i64::MAX;
+        let mut newest_marker_millis = i64::MIN;
         for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
             let at = match version {
                 RowVersion::Current => ReadAt::of(context, None),
@@ -116,8 +120,8 @@ pub(crate) fn read_row_at_time(
             let cells = cells.get_or_insert_default();
             reader.read_row(get.row(), &mut budget, cells)?;
             until_millis = until_millis.min(reader.own_until_millis());
+            newest_marker_millis = newest_marker_millis.max(reader.newest_marker_millis());
         }
-        let is_untouched = cells.is_none();
         let row = finish(cells);
         for family in families {
             let Some(ttl) = family.retention().expires_after_millis() else { continue };
@@ -126,8 +130,45 @@ pub(crate) fn read_row_at_time(
             let until = earliest.map_or(i64::MAX, |at| at.saturating_add(ttl));
             until_millis = until_millis.min(until);
         }
-        return Ok(Some(TimedRow { row, until_millis, is_untouched }));
+        return Ok(Some(TimedRow { row, until_millis, newest_marker_millis }));
     }
+}
+
+/// Returns all cells and markers of a row that a family stores, with their sequence numbers, in cell
+/// order: also those that no read shows.
+pub(crate) fn stored_cells(
+    context: &ReadContext<'_>,
+    family: &FamilyStore,
+    row: &[u8],
+) -> Result<Vec<(u64, Cell)>> {
+    let columns = Columns::all();
+    let times = BTreeMap::new();
+    let asked = Query {
+        columns: &columns,
+        time_range: TimeRange::ALL,
+        family_time_ranges: &times,
+        versions: u32::MAX,
+        rows: Rows::One(row),
+        cache_blocks: false,
+        reversed: false,
+        raw: true,
+        filtered: false,
+        post_filter: PostFilter::default(),
+    };
+    let mut merge = loop {
+        match find(family, &asked, ReadAt::of(context, None))? {
+            FirstCell::Merge(merge) => break merge,
+            FirstCell::Nothing => return Ok(Vec::new()),
+            // A region that is being replaced, or a flush between the two loads.
+            FirstCell::TooOld => std::thread::yield_now(),
+        }
+    };
+    let mut cells = Vec::new();
+    while let Some(cell) = merge.cell().filter(|cell| cell.key.row == row) {
+        cells.push((cell.sequence, cell.to_cell()));
+        merge.advance()?;
+    }
+    Ok(cells)
 }
 
 /// Reads one row at the current read point if it has few cells to return and to skip; otherwise

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
 
 use super::apply::{admit_unlocked, lock};
-use super::commit;
 use super::index::{self, EntryChanges, Keeper, TooLong, timed_entries};
 use super::observe::{RowToLock, admit_entries, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
+use super::{commit, copy};
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
 use crate::read::RowVersion;
@@ -38,7 +38,8 @@ pub(crate) enum Mending<'m> {
 /// Differences between rows and their entries in the table of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
-    /// Entries of these rows that are not in the table, or there with other covered cells.
+    /// Entries of these rows that are not in the table, or there with other covered cells; rows whose
+    /// copy shows other cells.
     pub(crate) missing: u64,
     /// Entries in the table that these rows do not have.
     pub(crate) stale: u64,
@@ -75,12 +76,16 @@ fn compare_in_region(
     let ids = rows.iter().map(|row| (region.id(), &row[..]));
     let _locked = lock(engine, ids, &[], 0, WaitMode::Blocking).done();
     region.check_serving()?;
+    if kept.index.is_copy() {
+        return copy::compare(region, kept, rows, entries);
+    }
     let mut found = Differences::default();
     for row in rows {
         let get = get(row, kept)?;
         let read = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
         let now = engine.timestamps.now_millis();
-        let due = timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read)?;
+        let due =
+            timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read(now)?, read)?;
         let due = &due.entries[0];
         for entry in due {
             let have = kept.table.get(&Get::new(entry.key.clone())?)?;
@@ -139,6 +144,10 @@ fn mend_in_region(
     rows: &[Bytes],
     mending: Mending<'_>,
 ) -> Result<u64> {
+    if kept.index.is_copy() {
+        debug_assert!(matches!(mending, Mending::Fill), "a copy is built anew, never mended");
+        return copy::fill(region, kept, rows).map(|()| 0);
+    }
     let engine: &Engine = region.engine();
     let mut more: Vec<RowToLock> = Vec::new();
     for attempt in 0.. {
@@ -157,14 +166,18 @@ fn mend_in_region(
             let at = engine.timestamps.now_millis();
             match mending {
                 Mending::Fill => {
-                    let due = timed_entries(indexes, row, at, TooLong::Refused, now)?.entries;
+                    let due =
+                        timed_entries(indexes, row, at, TooLong::Refused, now(at)?, now)?.entries;
                     keeper.change(region, row, indexes, vec![Vec::new()], due)?;
                 }
                 Mending::Since(sequence) => {
                     let version = RowVersion::AsOf(sequence);
                     let before = |millis| region.read_row_at_time(&get, version, millis);
-                    let before = timed_entries(indexes, row, at, TooLong::Absent, before)?.entries;
-                    let due = timed_entries(indexes, row, at, TooLong::Refused, now)?.entries;
+                    let before =
+                        timed_entries(indexes, row, at, TooLong::Absent, before(at)?, before)?
+                            .entries;
+                    let due =
+                        timed_entries(indexes, row, at, TooLong::Refused, now(at)?, now)?.entries;
                     keeper.change(region, row, indexes, before, due)?;
                 }
                 Mending::Sweep(keys) => {

@@ -69,7 +69,11 @@ impl Cluster {
         let indexes =
             indexes.ok_or_else(|| Error::invalid(format!("table {table} declares no indexes")))?;
         let index = indexes.index(index)?;
-        let of = IndexOf { table: table.clone(), index: index.name().to_owned() };
+        let of = IndexOf {
+            table: table.clone(),
+            index: index.name().to_owned(),
+            is_copy: index.is_copy(),
+        };
         let no_table = || IndexState::Off("it has no table, repair_index makes it".to_owned());
         match self.describe(&index.table_name(table)?).await {
             Ok(entries) if IndexOf::of_table(&entries)? == Some(of) => {

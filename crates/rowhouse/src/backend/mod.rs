@@ -2,6 +2,7 @@
 //! closed enum, so that both backends implement the same calls.
 
 mod alteration;
+mod blocking;
 mod cluster;
 mod embedded;
 mod keeping;
@@ -24,6 +25,7 @@ use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
+pub(crate) use blocking::is_blocking;
 pub(crate) use embedded::{
     EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
 };

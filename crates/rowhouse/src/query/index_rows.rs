@@ -1,20 +1,18 @@
 //! Executes a plan by an index: reads entries, and the rows to which they lead, in batches.
 
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::future::{poll_fn, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use rowhouse_model::{
-    Bytes, Cell, CellKind, Columns, Error, ErrorKind, Get, Result, Row, RowRange, Scan, Timestamp,
-};
+use rowhouse_model::{Bytes, Columns, Error, ErrorKind, Result, Row, Scan};
 use rowhouse_schema::{
-    COLLECTED_ENTRIES_MAX, Direction, ENTRY_FAMILY, Index, IndexPlan, KeySchema, Plan, RowSequence,
+    COLLECTED_ENTRIES_MAX, Direction, Index, IndexPlan, KeySchema, Plan, RowSequence,
 };
 
 use super::QueryRow;
+use super::entries::{MergedEntries, Written};
 use super::judge::{EntryOrder, Found, Judge, Judged};
 use super::plan_rows::PlanRows;
 use crate::backend::{GETS_INLINE_MAX, IndexReadPoint, ReadAhead, TableReadPoint};
@@ -57,14 +55,14 @@ pub(super) struct IndexRows {
     /// The number of rows still to return.
     left: u64,
     unreadable: u64,
+    /// The rows to which entries led, if they are to be noted.
+    read: Option<Vec<Bytes>>,
     ahead: Arc<ReadAhead>,
 }
 
 enum Entries {
     /// Read on demand.
-    Read(Box<PlanRows>),
-    /// Read on demand, and merged with those of rows that are being written.
-    Merged(Box<Merge>),
+    Read(Box<MergedEntries>),
     /// Collected and sorted.
     Sorted(std::vec::IntoIter<Found>),
 }
@@ -77,34 +75,30 @@ struct Fetch {
 }
 
 impl IndexRows {
-    /// Opens the rows of a query. Returns `None` if the index cannot be used now: it is not ready,
-    /// or has more entries than are to be sorted.
-    pub(super) async fn open(table: &Table, query: IndexQuery) -> Result<Option<Self>> {
+    /// Opens the rows of a query at a read point if one is given, or each as it is now. Returns
+    /// `None` if the index has more entries than are to be sorted.
+    pub(super) async fn open(
+        table: &Table,
+        query: IndexQuery,
+        at: Option<IndexReadPoint>,
+        written: Written,
+    ) -> Result<Option<Self>> {
         let IndexQuery { plan, entries, order, key_plan, direction, wanted, limit } = query;
-        let index = plan.index().clone();
-        let at = table.backend().index_read_point(table.name(), &index).await?.map(Arc::new);
-        if at.is_none() && table.backend().has_read_points() {
-            return Ok(None);
-        }
-        // Before the entries: those of a write that has ended by now are there.
-        let unsettled = match at {
-            Some(_) => None,
-            None => Unsettled::read(table, &plan, &entries, direction).await?,
-        };
+        let (index, at) = (plan.index().clone(), at.map(Arc::new));
         let judge = Judge::new(table, plan, (order, direction), wanted, at.clone())?;
         let mut scan = Scan::all();
-        scan.columns = judge.entry_columns(unsettled.is_some());
+        scan.columns = judge.entry_columns(written.is_of_clients());
         scan.reversed = direction == Direction::Reverse;
         let point = at.as_deref().map(IndexReadPoint::entries);
         let read = open_entries(table, &index, entries.clone(), scan, point).await?;
-        let keys = match (order, unsettled) {
-            (_, Some(unsettled)) => {
-                Entries::Merged(Box::new(Merge { read, next: None, ended: false, unsettled }))
+        let keys = match order {
+            EntryOrder::Index | EntryOrder::Key => {
+                Entries::Read(Box::new(MergedEntries::new(read, &index, written, direction)))
             }
-            (EntryOrder::Index | EntryOrder::Key, None) => Entries::Read(Box::new(read)),
-            (EntryOrder::Sorted, None) => {
+            EntryOrder::Sorted => {
                 let keeps_entries = judge.covers();
-                let sorted = sorted(read, &index, &key_plan, table.key_schema()?, keeps_entries);
+                let read = MergedEntries::new(read, &index, written, direction);
+                let sorted = sorted(read, &key_plan, table.key_schema()?, keeps_entries);
                 let Some(mut sorted) = sorted.await? else { return Ok(None) };
                 if direction == Direction::Reverse {
                     sorted.reverse();
@@ -124,8 +118,19 @@ impl IndexRows {
             rows: VecDeque::new(),
             left: limit,
             unreadable: 0,
+            read: None,
             ahead: ReadAhead::of_processors(),
         }))
+    }
+
+    /// Notes from now on the rows to which entries lead.
+    pub(super) fn note_rows(&mut self) {
+        self.read = Some(Vec::new());
+    }
+
+    /// Takes the noted rows.
+    pub(super) fn take_noted(&mut self) -> Vec<Bytes> {
+        self.read.take().unwrap_or_default()
     }
 
     pub(super) fn index(&self) -> &Index {
@@ -211,6 +216,9 @@ impl IndexRows {
         if found.is_empty() {
             return;
         }
+        if let Some(read) = &mut self.read {
+            read.extend(found.iter().map(|found| found.row.clone()));
+        }
         self.batch_len = (self.batch_len * 2).min(BATCH_MAX);
         let (entries, judge) = (found.len(), Arc::clone(&self.judge));
         let judged: Pin<Box<dyn Future<Output = _> + Send + Sync>> = match judge.is_at_point() {
@@ -238,116 +246,17 @@ impl IndexRows {
 
     /// Returns the next entry that may lead to a row of the answer.
     fn poll_entry(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Found>>> {
+        let entries = match &mut self.entries {
+            Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
+            Entries::Read(entries) => entries,
+        };
         loop {
-            let entry = match &mut self.entries {
-                Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
-                Entries::Read(entries) => {
-                    entries.poll_row(context)?.map(|it| it.map(QueryRow::into_row))
-                }
-                Entries::Merged(merge) => merge.poll_entry(context)?,
-            };
-            let Poll::Ready(entry) = entry else { return Ok(Poll::Pending) };
-            let Some(entry) = entry else { return Ok(Poll::Ready(None)) };
-            let found = found(self.judge.plan.index(), entry)?;
+            let Poll::Ready(found) = entries.poll_found(context)? else { return Ok(Poll::Pending) };
+            let Some(found) = found else { return Ok(Poll::Ready(None)) };
             if holds(&self.key_plan, &found.row) {
                 return Ok(Poll::Ready(Some(found)));
             }
         }
-    }
-}
-
-/// The entries of rows that a client is writing, which their index may lack, in the order of the
-/// query.
-struct Unsettled {
-    entries: VecDeque<Row>,
-    /// The template of the entries if their order leaves out computed fields.
-    logical: Option<KeySchema>,
-    index: Index,
-    direction: Direction,
-}
-
-impl Unsettled {
-    /// Reads the rows; `None` where no client keeps entries.
-    async fn read(
-        table: &Table,
-        plan: &IndexPlan,
-        entries: &Plan,
-        direction: Direction,
-    ) -> Result<Option<Self>> {
-        let Some(rows) = table.backend().unsettled_rows(table.name()).await? else {
-            return Ok(None);
-        };
-        let index = plan.index();
-        let get = |row: &Bytes| {
-            let mut get = Get::new(row.clone())?;
-            get.columns = index.columns().clone();
-            Ok(get)
-        };
-        let gets = rows.iter().map(get).collect::<Result<Vec<_>>>()?;
-        let mut keys = Vec::new();
-        for (row, cells) in rows.iter().zip(table.get_many(gets).await) {
-            // A row whose entry is too long has none.
-            let found = index.entries(row, &cells?).unwrap_or_default();
-            keys.extend(found.into_iter().map(|entry| entry.key));
-        }
-        keys.retain(|key| plan.holds(key) && RowRange::one_contains(entries.ranges(), key));
-        let is_merged = entries.order().sequence() == RowSequence::Merged;
-        let logical = is_merged.then(|| index.template().clone());
-        let (index, none) = (index.clone(), VecDeque::new());
-        let mut unsettled = Self { entries: none, logical, index, direction };
-        let mut positions: Vec<_> = keys.iter().map(|key| unsettled.position(key)).collect();
-        positions.sort();
-        positions.dedup();
-        if direction == Direction::Reverse {
-            positions.reverse();
-        }
-        let entry = |(_, key): (Vec<u8>, Bytes)| {
-            let cell = Cell::new(key, ENTRY_FAMILY, "", Timestamp::MIN, CellKind::Put, "")?;
-            Ok(Row::new(vec![cell]))
-        };
-        unsettled.entries = positions.into_iter().map(entry).collect::<Result<_>>()?;
-        Ok(Some(unsettled))
-    }
-
-    /// Where an entry stands in the order of the index.
-    fn position(&self, key: &Bytes) -> (Vec<u8>, Bytes) {
-        let logical = self.logical.as_ref().and_then(|of| of.logical_key(key).ok());
-        (logical.map_or_else(|| key.to_vec(), |logical| logical.into_owned()), key.clone())
-    }
-}
-
-/// The entries of an index, merged with those that it may lack.
-struct Merge {
-    read: PlanRows,
-    next: Option<Row>,
-    ended: bool,
-    unsettled: Unsettled,
-}
-
-impl Merge {
-    fn poll_entry(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Row>>> {
-        while self.next.is_none() && !self.ended {
-            let Poll::Ready(entry) = self.read.poll_row(context)? else { return Ok(Poll::Pending) };
-            // Rows of an earlier declaration are no entries.
-            let is_entry = |entry: &Row| self.unsettled.index.row_key(entry.key()).is_ok();
-            self.ended = entry.is_none();
-            self.next = entry.map(QueryRow::into_row).filter(is_entry);
-        }
-        let place = |row: &Row| self.unsettled.position(&Bytes::copy_from_slice(row.key()));
-        let order = match (&self.next, self.unsettled.entries.front()) {
-            (_, None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(next), Some(unsettled)) => match self.unsettled.direction {
-                Direction::Forward => place(next).cmp(&place(unsettled)),
-                Direction::Reverse => place(unsettled).cmp(&place(next)),
-            },
-        };
-        let unsettled = &mut self.unsettled.entries;
-        Ok(Poll::Ready(match order {
-            Ordering::Less => self.next.take(),
-            Ordering::Equal => unsettled.pop_front().and(self.next.take()),
-            Ordering::Greater => unsettled.pop_front(),
-        }))
     }
 }
 
@@ -366,16 +275,14 @@ async fn open_entries(
 /// Reads all entries, and sorts them in the order of the keys of their rows, one of each row;
 /// `None` if there are too many. `keeps_entries` tells whether their cells are needed.
 async fn sorted(
-    mut entries: PlanRows,
-    index: &Index,
+    mut entries: MergedEntries,
     key_plan: &Plan,
     key: &KeySchema,
     keeps_entries: bool,
 ) -> Result<Option<Vec<Found>>> {
     let is_merged = key_plan.order().sequence() == RowSequence::Merged;
     let mut sorted = Vec::new();
-    while let Some(entry) = poll_fn(|context| entries.poll_row(context)).await? {
-        let mut found = found(index, entry.into_row())?;
+    while let Some(mut found) = poll_fn(|context| entries.poll_found(context)).await? {
         if !holds(key_plan, &found.row) {
             continue;
         }
@@ -396,11 +303,6 @@ async fn sorted(
     });
     sorted.dedup_by(|(_, found), (_, other)| found.row == other.row);
     Ok(Some(sorted.into_iter().map(|(_, found)| found).collect()))
-}
-
-fn found(index: &Index, entry: Row) -> Result<Found> {
-    let row = index.row_key(entry.key()).map_err(Error::from)?;
-    Ok(Found { row: row.into(), entry })
 }
 
 /// Returns whether a row is in the ranges of a plan.

@@ -19,6 +19,7 @@ mod large_values;
 mod many_gets;
 mod one_moment;
 mod plain_requests;
+mod queries_in_transactions;
 mod regions;
 mod settings;
 mod streams;

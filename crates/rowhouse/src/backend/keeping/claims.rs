@@ -26,8 +26,15 @@ pub(super) struct Claimant {
     pub(super) waits_until: Instant,
 }
 
-/// Refuses unique indexes whose value a write does not determine alone.
-pub(super) fn check_unique(indexes: &IndexSchema) -> Result<()> {
+/// Refuses indexes that clients cannot keep: copies of the table, and unique ones whose value a
+/// write does not determine alone.
+pub(super) fn check_possible(indexes: &IndexSchema) -> Result<()> {
+    if let Some(index) = indexes.indexes().iter().find(|index| index.is_copy()) {
+        return Err(Error::unsupported(format!(
+            "on Apache HBase an index cannot cover all columns: index={}",
+            index.name()
+        )));
+    }
     let is_one = |index: &Index| {
         let mut families = index.columns().families();
         let named = families.next().map(|(_, named)| (named.is_all(), named.named().count()));

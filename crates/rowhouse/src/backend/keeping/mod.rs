@@ -324,7 +324,7 @@ impl Token {
 
 /// Returns whether a table holds the entries of an index, and clients keep it.
 fn is_kept_by_clients(entries: &TableDescriptor, base: &TableName, index: &Index) -> Result<bool> {
-    let of = IndexOf { table: base.clone(), index: index.name().to_owned() };
+    let of = IndexOf { table: base.clone(), index: index.name().to_owned(), is_copy: false };
     let keeper = entries.attributes.get(INDEX_KEEPER_ATTRIBUTE.as_bytes());
     Ok(IndexOf::of_table(entries)? == Some(of)
         && keeper.is_some_and(|keeper| keeper == CLIENT_KEEPER))

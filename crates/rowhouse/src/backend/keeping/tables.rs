@@ -11,7 +11,7 @@ use rowhouse_schema::{
     IndexState, Intent,
 };
 
-use super::claims::{CLAIM_FAMILY, check_unique};
+use super::claims::{CLAIM_FAMILY, check_possible};
 use super::{Keeper, KeptTable, is_kept_by_clients};
 use crate::spec::with_indexes;
 
@@ -40,7 +40,7 @@ impl Keeper {
             let declared = self.stored(declared.clone());
             return admin.create_table(&declared, splits).await;
         };
-        check_unique(&indexes)?;
+        check_possible(&indexes)?;
         let name = declared.name();
         if admin.table_exists(name).await? {
             return Err(Error::new(ErrorKind::TableExists, name.to_string()));
@@ -63,7 +63,7 @@ impl Keeper {
     ) -> Result<()> {
         let (old, new) = (indexes(current)?, indexes(altered)?);
         if let Some(schema) = IndexSchema::of_table(altered)? {
-            check_unique(&schema)?;
+            check_possible(&schema)?;
         }
         let lost: Vec<_> = old.iter().filter(|index| !new.contains(index)).collect();
         let added: Vec<_> = new.iter().filter(|index| !old.contains(index)).collect();

@@ -519,7 +519,11 @@ impl<'t> Query<'t> {
         if at.is_none() && backend.has_read_points() {
             return Ok(None);
         }
-        IndexRows::open(self.table, query, at, Written::default()).await
+        let written = match at {
+            Some(_) => Written::default(),
+            None => Written::by_clients(self.table, &query.plan, &query.entries).await?,
+        };
+        IndexRows::open(self.table, query, at, written).await
     }
 
     fn index_query(

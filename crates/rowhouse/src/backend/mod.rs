@@ -5,6 +5,7 @@ mod alteration;
 mod blocking;
 mod cluster;
 mod embedded;
+mod keeping;
 mod read_ahead;
 
 use std::path::PathBuf;
@@ -383,6 +384,15 @@ impl Backend {
     /// Returns the state of a table's index.
     pub(crate) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
         on!(self, inner => inner.index_state(table, index).await)
+    }
+
+    /// Returns the rows whose entries in indexes may not be right, because a client that keeps them
+    /// is writing these rows. `None` where the store or the server keeps the indexes.
+    pub(crate) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
+        match &self.side {
+            Side::Embedded(_) => Ok(None),
+            Side::Cluster(inner) => inner.unsettled_rows(table).await,
+        }
     }
 
     /// Returns a read point of a table and of the entries of an index; `None` if the index cannot

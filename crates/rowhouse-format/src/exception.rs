@@ -184,6 +184,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::OutcomeUnknown, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::ReadOnly, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::RowExists, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::LayoutChanged, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     // HBase has no class for it; only a client that sends an expectation can receive it.
     (ErrorKind::Conflict, "java.util.ConcurrentModificationException", true),
     (ErrorKind::InUse, "org.apache.hadoop.hbase.DoNotRetryIOException", true),

@@ -63,6 +63,8 @@ pub enum ErrorKind {
     /// In every attempt of a transaction, another writer changed data that the transaction had
     /// read.
     Conflict,
+    /// A promoted index has given the table another key: look the table up again.
+    LayoutChanged,
     /// The request can never succeed in its current form.
     InvalidRequest,
     /// The request is valid, but this backend does not support it.
@@ -140,6 +142,7 @@ impl ErrorKind {
             | ReplicationPeerNotFound
             | QuotaExceeded
             | RowExists
+            | LayoutChanged
             | UnknownRegion
             | InvalidRequest
             | Unsupported

@@ -75,9 +75,10 @@ pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};
 pub use field::Field;
 pub use index::{
-    COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader, INDEX_STATE_ATTRIBUTE,
-    INDEXES_ATTRIBUTE, Index, IndexCost, IndexKind, IndexOf, IndexPlan, IndexSchema, IndexState,
-    WhyNot,
+    CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
+    INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexKind,
+    IndexOf, IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, Promotion,
+    SERVER_KEEPER, WhyNot,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

@@ -21,6 +21,8 @@ pub(crate) struct IndexedTable {
     pub(crate) indexes: Vec<KeptIndex>,
     /// The columns that decide the entries of any of them.
     pub(crate) columns: Columns,
+    /// The copies, which have all cells of the rows.
+    pub(crate) copies: Vec<KeptIndex>,
 }
 
 /// An index whose entries are rows of a table.
@@ -101,23 +103,36 @@ impl IndexedTable {
         tables: &BTreeMap<TableName, Arc<Table>>,
     ) -> Result<Self> {
         let mut columns: Option<Columns> = None;
-        let mut indexes = Vec::new();
+        let (mut indexes, mut copies) = (Vec::new(), Vec::new());
         for index in schema.indexes().iter().filter(|index| index.kind() == IndexKind::Table) {
             let name = index.table_name(base)?;
             let table = tables.get(&name).ok_or_else(|| {
                 Error::corruption(format!("the table of an index is missing: table={name}"))
             })?;
+            if index.is_copy() {
+                copies.push(KeptIndex { index: index.clone(), table: Arc::clone(table) });
+                continue;
+            }
             match &mut columns {
                 None => columns = Some(index.columns().clone()),
                 Some(columns) => columns.include(index.columns()),
             }
             indexes.push(KeptIndex { index: index.clone(), table: Arc::clone(table) });
         }
-        Ok(Self { indexes, columns: columns.unwrap_or_else(Columns::all) })
+        Ok(Self { indexes, columns: columns.unwrap_or_else(Columns::all), copies })
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &KeptIndex> {
+        self.indexes.iter().chain(&self.copies)
     }
 
     /// Returns an index by its name.
     pub(crate) fn find(&self, name: &str) -> Option<&KeptIndex> {
-        self.indexes.iter().find(|kept| kept.index.name() == name)
+        self.all().find(|kept| kept.index.name() == name)
     }
+}
+
+pub(crate) fn no_indexes(table: &TableName) -> Error {
+    Error::invalid(format!("table {table} declares no indexes"))
 }

@@ -438,6 +438,9 @@ impl Region {
     pub(crate) fn declare(&self, families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) {
         self.declared.replace(Declared::new(families, table));
         self.keep_steady(table);
+        if !keeps_markers(table) {
+            self.families().iter().for_each(|family| family.set_keeps_markers(false));
+        }
     }
 
     /// Declares for each family whether flushes and compactions leave what its rows show. The
@@ -447,8 +450,14 @@ impl Region {
     }
 
     /// Makes the families of an observed table steady, and those that decide entries of an index: a
-    /// region that replaces others, and a new family, must be before they serve.
+    /// region that replaces others, and a new family, must be before they serve. Those of a table
+    /// with a copy, and those of a copy, also keep their markers.
     pub(crate) fn keep_steady(&self, table: &TableDescriptor) {
+        if keeps_markers(table) {
+            // In this order: only steady families keep markers.
+            self.set_steady(|_| true);
+            self.families().iter().for_each(|family| family.set_keeps_markers(true));
+        }
         if self.engine.observers.observe(&self.info.table) {
             self.set_steady(|_| true);
         } else if let Ok(Some(indexes)) = IndexSchema::of_table(table) {
@@ -648,6 +657,12 @@ pub struct RegionSize {
     pub bloom_bytes: u64,
     /// Bytes of memstores.
     pub memstore_bytes: u64,
+}
+
+/// Whether the delete markers of a table stay: it has a copy, or is one.
+fn keeps_markers(table: &TableDescriptor) -> bool {
+    let is_copy = IndexOf::of_table(table).ok().flatten().is_some_and(|of| of.is_copy);
+    is_copy || IndexSchema::of_table(table).ok().flatten().is_some_and(|it| it.have_copy())
 }
 
 /// Returns the error for a region that this store does not serve.

@@ -1,7 +1,7 @@
 //! A table: a sequence of regions that together cover all row keys.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use rowhouse_model::{
@@ -28,6 +28,9 @@ pub struct Table {
     /// Held while indexes of the table are built or repaired, shared likewise. Taken before the
     /// lock of changes of tables.
     pub(crate) reindexing: Arc<Mutex<()>>,
+    /// Of a copy: the number of puts to rows of the base table that have no copy, because their keys
+    /// do not fit the template. Counted before they are committed; shared likewise.
+    pub(crate) misfits_written: Arc<AtomicU64>,
 }
 
 impl Table {
@@ -40,7 +43,8 @@ impl Table {
         sort(&mut regions);
         let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
         let indexes = IndexSchema::of_table(&descriptor);
-        Self { id, descriptor, indexes, regions, disabled, reindexing: Arc::default() }
+        let (reindexing, misfits_written) = (Arc::default(), Arc::default());
+        Self { id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
     /// Returns the table as the next version of another one with its id.
@@ -53,7 +57,8 @@ impl Table {
         let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));
         let indexes = IndexSchema::of_table(&descriptor);
         let reindexing = Arc::clone(&self.reindexing);
-        Self { id: self.id, descriptor, indexes, regions, disabled, reindexing }
+        let misfits_written = Arc::clone(&self.misfits_written);
+        Self { id: self.id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -87,7 +92,8 @@ impl Table {
         sort(&mut regions);
         let (descriptor, disabled) = (self.descriptor.clone(), Arc::clone(&self.disabled));
         let (indexes, reindexing) = (self.indexes.clone(), Arc::clone(&self.reindexing));
-        Self { id: self.id, descriptor, indexes, regions, disabled, reindexing }
+        let misfits_written = Arc::clone(&self.misfits_written);
+        Self { id: self.id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
     /// Returns the table's regions, by start key, as they were when the table was looked up.
@@ -170,6 +176,39 @@ impl Table {
                 done => return done,
             }
         }
+    }
+
+    /// As [`Table::at`], to write the row.
+    ///
+    /// # Errors
+    /// `LayoutChanged` as [`Table::check_layout`].
+    #[inline]
+    pub(crate) fn write_at<'t, T>(
+        &'t self,
+        row: &[u8],
+        act: impl Fn(&'t Arc<Region>) -> Result<T>,
+    ) -> Result<T> {
+        self.at(row, |region| self.check_layout(region).and_then(|()| act(region)))
+    }
+
+    /// Checks that a region to which this table leads is still one of the table of its name. If an
+    /// index was promoted, the rows of this table have become those of the index; keys of the old
+    /// layout must not be written to it.
+    ///
+    /// # Errors
+    /// `LayoutChanged`: look up the table again.
+    pub(crate) fn check_layout(&self, region: &Region) -> Result<()> {
+        if region.info().table == *self.name() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::LayoutChanged,
+            format!(
+                "a promoted index has given the table another key, look the table up again:                  table={}, its rows are now in={}",
+                self.name(),
+                region.info().table
+            ),
+        ))
     }
 
     /// Reads one row.

@@ -24,13 +24,19 @@ examples! {
     bytes_and_text
     domains
     flights
+    follow_index
     follow_lists
     followers
+    hot_article
+    mail_by_sender
     mail_store
     mentions
     metrics
     operation_log
     salted_and_hashed
+    tags
+    triggers
+    unique_email
 }
 
 #[test]

@@ -61,6 +61,71 @@ impl FullForm {
         named.finish("[row blob]", [Source::Row], base)?.checked(&named, base)
     }
 
+    /// Derives the full form of a copy, which has fields of the key alone. They may have types, which
+    /// differ from those of the key at most in how a text ends.
+    pub(super) fn of_copy(text: &str, at: usize, base: Base<'_>) -> Result<Self, Fault> {
+        let Some(key) = base.key else {
+            let message = "`covers *` needs a table with a row-key template";
+            return Err(Fault::new(at, message).hint("it is the table under another key"));
+        };
+        let form = match KeySchema::read_template(text, Naming::Index) {
+            Ok(template) => Self::typed(template, at, base)?,
+            Err(_) => Self::new(text, at, base)?,
+        };
+        let is_of_key = |source: &Source| matches!(source, Source::Key(_));
+        if let Some(slot) = form.sources.iter().position(|source| !is_of_key(source)) {
+            let name = form.template.fields()[slot].name();
+            let message = match form.sources[slot] {
+                Source::Row => "`covers *` needs fields that determine the key".to_owned(),
+                _ => format!("`{name}` is no field of the key"),
+            };
+            return Err(Fault::new(at, message).hint("`covers *` names fields of the key alone"));
+        }
+        let loses_null = |(source, field): &(&Source, &Field)| match source {
+            Source::Key(of) => key.fields()[*of].is_nullable() && !field.is_nullable(),
+            _ => false,
+        };
+        match form.sources.iter().zip(form.template.fields()).find(loses_null) {
+            None => Ok(form),
+            Some((_, field)) => {
+                let message = format!("`{}` may be null in keys", field.name());
+                Err(Fault::new(at, message).hint("say null first or null last"))
+            }
+        }
+    }
+
+    /// Returns the full form of a template with types.
+    fn typed(template: KeySchema, at: usize, base: Base<'_>) -> Result<Self, Fault> {
+        let mut sources = Vec::new();
+        for field in template.fields() {
+            let (source, _) = base.resolve(field.name(), at)?;
+            let of = base.field(&source);
+            if of.is_none_or(|of| in_index(&of.field_type) != in_index(&field.field_type)) {
+                let message = format!("`{field}` has another type than the key");
+                return Err(Fault::new(at, message).hint("name the field without a type"));
+            }
+            sources.push(source);
+        }
+        if template.computed().iter().any(Computed::is_random) {
+            return Err(Fault::new(at, "an index has no salt")
+                .hint("its entries are found by their fields: use bucket"));
+        }
+        let slot = |field: usize| {
+            let is_whole = |slot: &usize| {
+                matches!(sources[*slot], Source::Key(of) if of == field)
+                    && !template.codec(*slot).is_lossy()
+            };
+            (0..sources.len()).rev().find(is_whole)
+        };
+        let fields = 0..base.key.map_or(0, |key| key.fields().len());
+        let Some(slots) = fields.map(slot).collect() else {
+            let message = "a template with types must hold every field of the key whole";
+            return Err(Fault::new(at, message).hint("or name the fields without types"));
+        };
+        let (named, named_elements) = (sources.len(), template.elements().len());
+        Ok(Self { template, sources, key_source: KeySource::Fields(slots), named, named_elements })
+    }
+
     /// Checks that every declared field can hold all values of its source.
     fn checked(self, named: &Named, base: Base<'_>) -> Result<Self, Fault> {
         let Some(slot) = self.holds_all(base, 0..) else { return Ok(self) };

@@ -2,12 +2,15 @@
 //!
 //! [`parse`] parses declarations, [`names`] resolves the names in them, and [`full_form`] derives
 //! the template of the entries. [`entries`] turns a row into entries and an entry back into the key
-//! of its row, [`header`] is the value of an entry, and [`plan`] reads an index for a query.
+//! of its row, [`header`] is the value of an entry, [`copy`] is a table under another key, and
+//! [`plan`] reads an index for a query.
 
+mod copy;
 mod cost;
 mod entries;
 mod full_form;
 mod header;
+mod intent;
 mod names;
 mod parse;
 mod plan;
@@ -24,9 +27,11 @@ use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
 
+pub use copy::{LAYOUT_ATTRIBUTE, Promotion};
 pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
+pub use intent::{CLIENT_KEEPER, INDEX_KEEPER_ATTRIBUTE, Intent, SERVER_KEEPER};
 pub use plan::{IndexPlan, WhyNot};
 pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
 pub use table::{ENTRY_FAMILY, IndexOf};
@@ -41,7 +46,8 @@ pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
 ///
 /// A declaration is a name, a kind (`table` unless given), and a template of fields of the key and
 /// of declared columns; then `unique`, `covers` and columns, `where` and a query. Declarations are
-/// separated by `;` or written one a line.
+/// separated by `;` or written one a line. An index that `covers *` is a copy of the table under
+/// another key.
 ///
 /// # Example: what are the keys of an index?
 ///
@@ -124,6 +130,8 @@ struct Declaration {
     name: String,
     kind: IndexKind,
     unique: bool,
+    /// Whether it covers `*`: the table under another key.
+    copy: bool,
     /// The covered columns, each with one qualifier, and their names.
     covers: Vec<Column>,
     covered: Vec<String>,
@@ -153,8 +161,8 @@ impl IndexSchema {
     /// # Errors
     /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
     /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
-    /// covered twice or with many qualifiers, and text that is not a declaration. `Unsupported` for
-    /// the kind `row` and for `covers *`.
+    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key, and
+    /// text that is not a declaration. `Unsupported` for the kind `row`.
     pub fn parse(
         text: &str,
         key: Option<&KeySchema>,
@@ -205,6 +213,11 @@ impl IndexSchema {
     /// Returns whether cells of a family decide entries of any of the indexes.
     pub fn are_decided_by(&self, family: &[u8]) -> bool {
         self.indexes().iter().any(|index| index.columns().selects_family(family))
+    }
+
+    /// Returns whether any of the indexes is a copy of the table.
+    pub fn have_copy(&self) -> bool {
+        self.indexes().iter().any(Index::is_copy)
     }
 
     /// Checks that the table has the families of all columns of the indexes.
@@ -261,7 +274,13 @@ impl Index {
         self.declaration.unique
     }
 
-    /// The names of the covered columns, in the order of the declaration.
+    /// Returns whether the index is a copy of the table under another key: it `covers *`.
+    pub fn is_copy(&self) -> bool {
+        self.declaration.copy
+    }
+
+    /// The names of the covered columns, in the order of the declaration; none for a copy, which
+    /// has all.
     pub fn covers(&self) -> &[String] {
         &self.declaration.covered
     }

@@ -1,7 +1,8 @@
 //! The parser of index declarations.
 //!
 //! ```text
-//! declaration = name [kind] template ["unique"] ["covers" name *("," name)] ["where" query]
+//! declaration = name [kind] template ["unique"] ["covers" covered] ["where" query]
+//! covered     = "*" / name *("," name)
 //! kind        = "table" / "memory" / "row"
 //! ```
 
@@ -72,6 +73,8 @@ struct Written<'t> {
     template: String,
     full: FullForm,
     unique: bool,
+    /// Whether it covers `*`.
+    copy: bool,
     covers: Vec<Column>,
     condition: Option<Predicate>,
 }
@@ -86,6 +89,19 @@ impl<'t> Written<'t> {
         check_name(at, name).map_err(|fault| fault.hint("for example by_sender [sender]"))?;
         let kind = words.kind()?;
         let (at, template) = words.template()?;
+        if words.covers_all() {
+            let full = FullForm::of_copy(template, at, base)?;
+            return words.end(Self {
+                name,
+                kind: table_kind(kind, at)?,
+                template: canonical(template),
+                full,
+                unique: false,
+                copy: true,
+                covers: Vec::new(),
+                condition: None,
+            });
+        }
         let full = FullForm::new(template, at, base)?;
         let template = canonical(template);
         let unique = words.is_next("unique");
@@ -94,17 +110,12 @@ impl<'t> Written<'t> {
         }
         let covers = if words.is_next("covers") { words.covers(base)? } else { Vec::new() };
         let condition = if words.is_next("where") { Some(words.condition()?) } else { None };
-        match words.word() {
-            (_, "") => Ok(Self { name, kind, template, full, unique, covers, condition }),
-            (at, word) => {
-                let fault = Fault::new(at, format!("`{word}` is not allowed here"));
-                Err(fault.hint("in this order: unique, covers NAMES, where QUERY"))
-            }
-        }
+        let copy = false;
+        words.end(Self { name, kind, template, full, unique, copy, covers, condition })
     }
 
     fn finish(self, base: Base<'_>) -> Result<Index> {
-        let Self { name, kind, template, full, unique, covers, condition } = self;
+        let Self { name, kind, template, full, unique, copy, covers, condition } = self;
         let bind = |query| RowConditions::of_index(base.key, base.columns, query);
         let rows = condition.as_ref().map(bind).transpose()?;
         let reads = reads(&full, rows.as_ref(), &covers, base.columns);
@@ -117,7 +128,9 @@ impl<'t> Written<'t> {
         if unique {
             text.push_str(" unique");
         }
-        if !covered.is_empty() {
+        if copy {
+            text.push_str(" covers *");
+        } else if !covered.is_empty() {
             text = format!("{text} covers {}", covered.join(", "));
         }
         if let Some(condition) = &condition {
@@ -128,6 +141,7 @@ impl<'t> Written<'t> {
             name: name.to_owned(),
             kind,
             unique,
+            copy,
             covers,
             covered,
             condition,
@@ -147,8 +161,19 @@ impl<'t> Written<'t> {
     }
 }
 
+/// Refuses another kind than `table` for a copy.
+fn table_kind(kind: IndexKind, at: usize) -> Result<IndexKind, Fault> {
+    match kind {
+        IndexKind::Table => Ok(kind),
+        IndexKind::Memory | IndexKind::Row => {
+            let message = format!("an index of kind {kind} cannot cover `*`");
+            Err(Fault::new(at, message).hint("it is a table under another key"))
+        }
+    }
+}
+
 /// Writes a template so that it can be part of a declaration.
-fn canonical(template: &str) -> String {
+pub(super) fn canonical(template: &str) -> String {
     template.replace(';', "\\x3B").replace('\'', "\\x27")
 }
 
@@ -248,6 +273,31 @@ impl<'t> DeclarationLexer<'t> {
         is_next
     }
 
+    /// Skips `covers *` if that comes next.
+    fn covers_all(&mut self) -> bool {
+        let before = self.at;
+        let covers_all = self.is_next("covers") && self.is_next("*");
+        if !covers_all {
+            self.at = before;
+        }
+        covers_all
+    }
+
+    /// Returns a declaration if nothing follows it.
+    fn end(mut self, read: Written<'t>) -> Result<Written<'t>, Fault> {
+        match self.word() {
+            (_, "") => Ok(read),
+            (at, word) if read.copy => {
+                let fault = Fault::new(at, format!("`{word}` is not allowed after `covers *`"));
+                Err(fault.hint("every row has its copy"))
+            }
+            (at, word) => {
+                let fault = Fault::new(at, format!("`{word}` is not allowed here"));
+                Err(fault.hint("in this order: unique, covers NAMES, where QUERY"))
+            }
+        }
+    }
+
     fn kind(&mut self) -> Result<IndexKind, Fault> {
         let before = self.at;
         let (at, word) = self.word();
@@ -330,7 +380,11 @@ fn covered<'b>(name: &str, at: usize, base: Base<'b>) -> Result<&'b Column, Faul
     let example = "for example covers subject, size";
     match name {
         "" => return Err(Fault::new(at, "expected the names of columns").hint(example)),
-        "*" => return Err(Fault::unsupported(at, "covers *").hint("name the columns")),
+        "*" => {
+            let fault =
+                Fault::new(at, "`*` stands alone, and an index that covers it is not unique");
+            return Err(fault.hint("covers * comes right after the template"));
+        }
         _ => {}
     }
     let column = base

@@ -139,8 +139,13 @@ impl IndexPlan {
     }
 
     /// Returns whether an entry that is certain answers the query for these columns without its
-    /// row: it decides all conditions, and the index covers the columns.
+    /// row: it decides all conditions, and the index covers the columns. A row of a copy answers the
+    /// query whatever the conditions, except on fields of qualifiers.
     pub fn is_covered(&self, wanted: &Columns) -> bool {
+        if self.index.is_copy() {
+            // Fields of qualifiers have reads of their own.
+            return self.rows.qualifiers().is_empty();
+        }
         let covers = &self.index.declaration.covers;
         let is_covered =
             |(family, named): (&rowhouse_model::Bytes, &rowhouse_model::Qualifiers)| {

@@ -8,7 +8,10 @@ use super::{Index, IndexKind};
 use crate::columns::COLUMNS_ATTRIBUTE;
 use crate::key::{INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, LANGUAGE_VERSION, without_version};
 
-/// The family of an index table.
+/// The word in [`INDEX_OF_ATTRIBUTE`] that marks a copy.
+const COPY: &str = "copy";
+
+/// The family of an index table, unless it is a copy.
 pub const ENTRY_FAMILY: &str = "e";
 
 impl Index {
@@ -22,7 +25,8 @@ impl Index {
     }
 
     /// Returns the descriptor of the table that holds the entries. It declares the full form as its
-    /// key, and the covered columns.
+    /// key, and the covered columns. The table of a copy has the families and columns of the base
+    /// table.
     ///
     /// ```
     /// use rowhouse_model::{TableDescriptor, TableName};
@@ -55,11 +59,23 @@ impl Index {
                 self.name()
             )));
         }
-        let of = IndexOf { table: base.name().clone(), index: self.name().to_owned() };
+        let of = IndexOf {
+            table: base.name().clone(),
+            index: self.name().to_owned(),
+            is_copy: self.is_copy(),
+        };
         let table = TableDescriptor::new(self.table_name(base.name())?)
-            .family(FamilyDescriptor::new(ENTRY_FAMILY)?.versions(1))
             .attribute(KEY_ATTRIBUTE, self.template().to_stored())
             .attribute(INDEX_OF_ATTRIBUTE, of.to_stored());
+        if self.is_copy() {
+            let families = base.families().iter().cloned();
+            let table = families.fold(table, TableDescriptor::family);
+            return Ok(match base.attributes.get(COLUMNS_ATTRIBUTE.as_bytes()) {
+                None => table,
+                Some(columns) => table.attribute(COLUMNS_ATTRIBUTE, columns.clone()),
+            });
+        }
+        let table = table.family(FamilyDescriptor::new(ENTRY_FAMILY)?.versions(1));
         if self.covered_columns().is_empty() {
             return Ok(table);
         }
@@ -80,6 +96,8 @@ pub struct IndexOf {
     pub table: TableName,
     /// The name of the index.
     pub index: String,
+    /// Whether the table is a copy of the base table under another key.
+    pub is_copy: bool,
 }
 
 impl IndexOf {
@@ -94,17 +112,21 @@ impl IndexOf {
         };
         let stored = String::from_utf8_lossy(stored);
         let text = without_version(&stored, "name of an index")?;
-        match text.split_once(' ') {
-            Some((base, index)) => {
-                Ok(Some(Self { table: TableName::parse(base)?, index: index.to_owned() }))
-            }
-            None => Err(Error::invalid(format!("not a stored name of an index: text={stored}"))),
+        let mut words = text.split(' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some(base), Some(index), copy @ (None | Some(COPY)), None) => Ok(Some(Self {
+                table: TableName::parse(base)?,
+                index: index.to_owned(),
+                is_copy: copy.is_some(),
+            })),
+            _ => Err(Error::invalid(format!("not a stored name of an index: text={stored}"))),
         }
     }
 
     /// Returns the form stored in the attribute of the table.
     pub fn to_stored(&self) -> String {
-        format!("{LANGUAGE_VERSION} {} {}", self.table, self.index)
+        let copy = if self.is_copy { format!(" {COPY}") } else { String::new() };
+        format!("{LANGUAGE_VERSION} {} {}{copy}", self.table, self.index)
     }
 }
 

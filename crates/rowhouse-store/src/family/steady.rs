@@ -29,6 +29,8 @@ use crate::store_file::{FileSummary, StoreFile};
 #[derive(Default)]
 pub(super) struct Steady {
     is_on: AtomicBool,
+    /// Whether delete markers stay: the family has a copy, or is one (decision 0071).
+    keeps_markers: AtomicBool,
     /// Held shared by observed writes from before their reads until their cells are in memstores,
     /// and exclusively to install files.
     latch: RwLock<()>,
@@ -131,6 +133,20 @@ impl FamilyStore {
         }
     }
 
+    /// Whether flushes and compactions keep all delete markers without a time to live.
+    pub(crate) fn keeps_markers(&self) -> bool {
+        self.steady.keeps_markers.load(Ordering::Acquire)
+    }
+
+    /// Declares whether a steady family keeps its delete markers. The caller may declare that it
+    /// does as with [`FamilyStore::set_steady`], and that it does not at any time.
+    pub(crate) fn set_keeps_markers(&self, on: bool) {
+        if self.keeps_markers() != on {
+            let _latch = on.then(|| self.steady.latch.write());
+            self.steady.keeps_markers.store(on, Ordering::Release);
+        }
+    }
+
     /// Installs the outcome of a flush or compaction that dropped cells within `limits`, while no
     /// observed write of the family is under way. Returns `false`, without running `install`, if
     /// the family is steady and its rows would show something else.
@@ -189,8 +205,12 @@ impl DropLimits {
         let facts: Vec<FileSummary<'_>> =
             with_markers.map(|file| file.facts(family.range())).collect();
         let limits = Self::keeping_all(family);
+        let earliest_put = match family.keeps_markers() {
+            true => i64::MIN,
+            false => earliest_put(&memstores, &files, &apart)?,
+        };
         Ok(Self {
-            earliest_put: earliest_put(&memstores, &files, &apart)?,
+            earliest_put,
             version_markers: (!has_versions).then(|| OtherFiles::of(&facts)),
             apart,
             ..limits
@@ -254,6 +274,7 @@ impl DropLimits {
         }
         match self.marker_dropped {
             None => Ok(true),
+            Some(_) if family.keeps_markers() => Ok(false),
             Some(dropped) => Ok(dropped < earliest_put(&memstores, &files, &self.apart)?),
         }
     }

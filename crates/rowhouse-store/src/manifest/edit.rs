@@ -12,7 +12,7 @@ use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 pub(crate) struct Edit {
     #[prost(
         oneof = "EditKind",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23"
     )]
     pub(crate) kind: Option<EditKind>,
 }
@@ -68,6 +68,8 @@ pub(crate) enum EditKind {
     RegionAssigned(RegionAssigned),
     #[prost(message, tag = "22")]
     Together(Together),
+    #[prost(message, tag = "23")]
+    TablesSwapped(TablesSwapped),
 }
 
 /// Edits that take effect together: those of a table and of its index tables.
@@ -205,6 +207,21 @@ pub(crate) struct RegionsReplaced {
     pub(crate) removed: Vec<u64>,
     #[prost(message, repeated, tag = "3")]
     pub(crate) added: Vec<RegionMeta>,
+}
+
+/// Two tables with the same families have exchanged their regions, which keep their ids, files and
+/// log records: an index was promoted.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TablesSwapped {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    /// HBase's `TableSchema`, as it is afterwards.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) descriptor: Bytes,
+    #[prost(uint64, tag = "3")]
+    pub(crate) other_id: u64,
+    #[prost(bytes = "bytes", tag = "4")]
+    pub(crate) other_descriptor: Bytes,
 }
 
 /// A region assigned to a region server, or taken out of service. Regions without this edit are
@@ -409,19 +426,24 @@ impl NamespaceChanged {
 
 impl TableCreated {
     pub(crate) fn table(&self) -> Result<TableDescriptor> {
-        table::from_proto(decode(&self.descriptor)?)
+        decode_table(&self.descriptor)
     }
 }
 
 impl TableAltered {
     pub(crate) fn table(&self) -> Result<TableDescriptor> {
-        table::from_proto(decode(&self.descriptor)?)
+        decode_table(&self.descriptor)
     }
 }
 
 /// Encodes a table's descriptor as edits hold it.
 pub(crate) fn encode_table(descriptor: &TableDescriptor) -> Bytes {
     table::to_proto(descriptor).encode_to_vec().into()
+}
+
+/// Decodes what [`encode_table`] returns.
+pub(super) fn decode_table(descriptor: &Bytes) -> Result<TableDescriptor> {
+    table::from_proto(decode(descriptor)?)
 }
 
 pub(super) fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {

@@ -9,11 +9,12 @@ mod snapshot;
 mod state;
 
 pub use edit::Assignment;
+use edit::decode_table;
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
     NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced, StoreCreated,
     SwitchesChanged, TableAltered, TableCreated, TableDropped, TableStateChanged, TableTruncated,
-    Together, encode_table,
+    TablesSwapped, Together, encode_table,
 };
 pub(crate) use log::{Manifest, write};
 pub(crate) use read::{COPY_PATH, PATH, read, read_readable};

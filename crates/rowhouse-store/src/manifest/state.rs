@@ -14,7 +14,7 @@ use super::{
     Assignment, Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed,
     LogForgotten, NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced,
     SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableStateChanged,
-    TableTruncated, Together, encode_table,
+    TableTruncated, TablesSwapped, Together, decode_table, encode_table,
 };
 use crate::layout::file_path;
 
@@ -210,6 +210,7 @@ impl ManifestState {
             EditKind::RegionTruncated(edit) => self.truncate_region(edit)?,
             EditKind::RegionsReplaced(edit) => self.replace_regions(edit)?,
             EditKind::RegionAssigned(edit) => self.assign_region(edit)?,
+            EditKind::TablesSwapped(edit) => self.swap_tables(edit)?,
             EditKind::TableDropped(edit) => {
                 self.tables
                     .remove(&edit.table_id)
@@ -330,6 +331,35 @@ impl ManifestState {
             }
         }
         table.regions.append(&mut added);
+        Ok(())
+    }
+
+    fn swap_tables(&mut self, edit: &TablesSwapped) -> Result<()> {
+        let find = |id| self.tables.get(&id).ok_or_else(|| unknown_table("is swapped", id));
+        let (one, other) = (find(edit.table_id)?, find(edit.other_id)?);
+        let swapped = |entry: &TableEntry, of: &TableEntry, descriptor: &Bytes| {
+            let descriptor = decode_table(descriptor)?;
+            let names = |table: &TableDescriptor| -> Vec<_> {
+                table.families().iter().map(FamilyDescriptor::name).cloned().collect()
+            };
+            if names(&descriptor) != names(&of.descriptor) || edit.table_id == edit.other_id {
+                let name = descriptor.name();
+                return Err(contradiction(format_args!(
+                    "table {name} takes regions unlike its own"
+                )));
+            }
+            let regions = of.regions.iter().map(|(&id, region)| {
+                let RegionInfo { range, id: created_millis, .. } = region.info.clone();
+                let info = RegionInfo::new(descriptor.name().clone(), range, created_millis);
+                (id, Arc::new(RegionState { info, ..RegionState::clone(region) }))
+            });
+            let regions = regions.collect();
+            Ok(Arc::new(TableEntry { descriptor, state: entry.state, regions }))
+        };
+        let new_one = swapped(one, other, &edit.descriptor)?;
+        let new_other = swapped(other, one, &edit.other_descriptor)?;
+        self.tables.insert(edit.table_id, new_one);
+        self.tables.insert(edit.other_id, new_other);
         Ok(())
     }
 

@@ -1,15 +1,17 @@
 //! Reads one row.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
+use rowhouse_model::{Cell, Columns, Get, Result, Row, RowBuilder, Scan, TimeRange};
 
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
 use super::{Pending, ReadAt, ReadContext, ReadPoint};
+use crate::cells::Cells;
 use crate::family::FamilyStore;
 use crate::wait_mode::NonBlocking;
 
@@ -130,6 +132,43 @@ pub(crate) fn read_row_at_time(
         }
         return Ok(Some(TimedRow { row, until_millis, newest_marker_millis }));
     }
+}
+
+/// Returns all cells and markers of a row that a family stores, with their sequence numbers, in cell
+/// order: also those that no read shows.
+pub(crate) fn stored_cells(
+    context: &ReadContext<'_>,
+    family: &FamilyStore,
+    row: &[u8],
+) -> Result<Vec<(u64, Cell)>> {
+    let columns = Columns::all();
+    let times = BTreeMap::new();
+    let asked = Query {
+        columns: &columns,
+        time_range: TimeRange::ALL,
+        family_time_ranges: &times,
+        versions: u32::MAX,
+        rows: Rows::One(row),
+        cache_blocks: false,
+        reversed: false,
+        raw: true,
+        filtered: false,
+        post_filter: PostFilter::default(),
+    };
+    let mut merge = loop {
+        match find(family, &asked, ReadAt::of(context, None))? {
+            FirstCell::Merge(merge) => break merge,
+            FirstCell::Nothing => return Ok(Vec::new()),
+            // A region that is being replaced, or a flush between the two loads.
+            FirstCell::TooOld => std::thread::yield_now(),
+        }
+    };
+    let mut cells = Vec::new();
+    while let Some(cell) = merge.cell().filter(|cell| cell.key.row == row) {
+        cells.push((cell.sequence, cell.to_cell()));
+        merge.advance()?;
+    }
+    Ok(cells)
 }
 
 /// Reads one row at the current read point if it has few cells to return and to skip; otherwise

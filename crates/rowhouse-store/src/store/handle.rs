@@ -181,6 +181,9 @@ impl Store {
             let placed = mutations.iter();
             let placed = placed.map(|(table, it)| (&**table.region_of(it.row()), it));
             let placed: Vec<_> = placed.collect();
+            for ((table, _), (region, _)) in mutations.iter().zip(&placed) {
+                table.check_layout(region)?;
+            }
             match apply::apply_together(&placed) {
                 Err(error)
                     if error.kind() == ErrorKind::NotServingRegion

@@ -7,8 +7,7 @@ use rowhouse_schema::{IndexSchema, IndexState};
 
 use super::Store;
 use super::index_build::row_keys;
-use super::indexes::no_indexes;
-use crate::indexed::{IndexedTables, KeptIndex};
+use crate::indexed::{IndexedTables, KeptIndex, no_indexes};
 use crate::table::Table;
 use crate::write::index_fill::compare;
 
@@ -77,7 +76,7 @@ impl Store {
     }
 
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
-    /// are removed. Queries read the table until the index is ready again
+    /// are removed; a copy is built anew. Queries read the table until the index is ready again
     /// ([`Store::index_state`]). An index that is off is tried again.
     ///
     /// # Errors
@@ -89,6 +88,9 @@ impl Store {
         let _reindexing = table.reindexing.lock();
         let _changing = self.changing();
         let now = self.table(kept.table.name())?;
+        if kept.index.is_copy() {
+            return self.rebuild_copies(&self.table(table.name())?, vec![now]);
+        }
         self.inner.tables.set_index_state(&now, &IndexState::Repairing)?;
         self.request_index_builds();
         Ok(())

@@ -9,26 +9,19 @@ use rowhouse_schema::{
 };
 
 use super::Store;
+use super::alter::without;
+use super::closed_regions::ClosedRegions;
 use super::handle::Tables;
 use super::tables::with_tracker;
+use crate::catalog::IndexRead;
 use crate::family::FamilyStore;
+use crate::indexed::no_indexes;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
 };
-use crate::read::ReadPoint;
-use crate::region::{index_table, table_not_found};
+use crate::region::index_table;
 use crate::retention::Retention;
 use crate::table::Table;
-
-/// A table and the table of the entries of one of its indexes, at one read point.
-pub struct IndexRead {
-    /// The table.
-    pub table: Arc<Table>,
-    /// The table of the entries.
-    pub entries: Arc<Table>,
-    /// The read point. At it, every row that must have an entry has one.
-    pub point: Arc<ReadPoint>,
-}
 
 /// A table to be created.
 pub(super) struct NewTable {
@@ -119,7 +112,8 @@ impl Store {
         let mut tables = Vec::new();
         for table in self.inner.tables.with_indexes(table)?.into_iter().skip(1) {
             let state = IndexState::of_table(table.descriptor())?;
-            if matches!(state, IndexState::Off(_)) {
+            // A copy is built anew: see `reset_copies`.
+            if matches!(state, IndexState::Off(_)) || is_copy(&table) {
                 continue;
             }
             let descriptor = with_state(&table, &IndexState::Repairing);
@@ -178,15 +172,7 @@ impl Store {
     /// `TableNotFound`; `InvalidRequest` if the table has no such index.
     pub fn index_read_point(&self, table: &TableName, index: &str) -> Result<Option<IndexRead>> {
         let (point, tables) = self.inner.tables.catalog.read_point(&self.inner.engine);
-        let find = |name: &TableName| {
-            tables.tables.get(name).cloned().ok_or_else(|| table_not_found(name))
-        };
-        let table = find(table)?;
-        let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
-        let entries = find(&schema.index(index)?.table_name(table.name())?)?;
-        let is_ready = IndexState::of_table(entries.descriptor())?.is_ready();
-        let point = Arc::new(point);
-        Ok(is_ready.then_some(IndexRead { table, entries, point }))
+        tables.index_read(&Arc::new(point), table, index)
     }
 
     /// Returns a table to be created.
@@ -224,6 +210,46 @@ impl Store {
             self.new_table(descriptor, &[], state)
         };
         indexes.into_iter().map(new).collect()
+    }
+
+    /// Replaces the copies of a table by empty ones, to be built anew, before its rows change
+    /// otherwise than row by row. The caller holds `reindexing` of the table and prevents changes of
+    /// tables.
+    ///
+    /// # Errors
+    /// `Io` of a flush or of the manifest; the copies then stay as they are.
+    pub(crate) fn reset_copies(&self, table: &Arc<Table>) -> Result<()> {
+        let mut copies = self.inner.tables.with_indexes(table)?.split_off(1);
+        copies.retain(is_copy);
+        self.rebuild_copies(table, copies)
+    }
+
+    /// Replaces these copies of a table, as [`Store::reset_copies`] does.
+    pub(super) fn rebuild_copies(&self, table: &Arc<Table>, copies: Vec<Arc<Table>>) -> Result<()> {
+        let Some(first) = copies.first().map(|copy| copy.name().clone()) else { return Ok(()) };
+        let engine = &self.inner.engine;
+        let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+        let mut of_copies = Vec::new();
+        for index in indexes {
+            let name = index.table_name(table.name())?;
+            of_copies.extend(copies.iter().any(|copy| *copy.name() == name).then_some(index));
+        }
+        let state = IndexState::Building { next_row: Bytes::new() };
+        let (base, disabled) = (table.descriptor(), table.state());
+        let created = self.new_index_tables(base, of_copies, &copies, &state, disabled)?;
+        let change = IndexChange { dropped: copies, created };
+        let (edits, lost) = (change.edits().collect(), change.lost().collect::<Vec<_>>());
+        // Writers of the rows must not find their copies gone.
+        let closed = ClosedRegions::close(engine, table.regions(), |_| true)?;
+        without(engine, &lost, EditKind::together(edits), &first, || {
+            self.inner.tables.catalog.replace(change.make(self));
+            self.changed();
+        })?;
+        drop(closed);
+        // The builds must see what writes that began before have written.
+        drop(engine.row_locks.lock_all(std::iter::empty()));
+        self.request_index_builds();
+        Ok(())
     }
 
     /// Returns the change of index tables that an alteration of their base table to `altered`
@@ -292,6 +318,11 @@ impl Tables {
     }
 }
 
+/// Whether a table is a copy of another one.
+pub(super) fn is_copy(table: &Arc<Table>) -> bool {
+    IndexOf::of_table(table.descriptor()).ok().flatten().is_some_and(|of| of.is_copy)
+}
+
 /// Returns the edit of a table whose descriptor changes, if it does; its families stay.
 pub(super) fn altered(table: &Table, descriptor: &TableDescriptor) -> Option<EditKind> {
     (table.descriptor() != descriptor).then(|| {
@@ -341,8 +372,4 @@ fn rows_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> boo
         families.map(|family| (family.name().clone(), Retention::from(family))).collect()
     };
     retention(old) == retention(new)
-}
-
-pub(super) fn no_indexes(table: &TableName) -> Error {
-    Error::invalid(format!("table {table} declares no indexes"))
 }

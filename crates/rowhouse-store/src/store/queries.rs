@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Error, Result, RowRange, Scan, TimeRange};
+use rowhouse_model::{Bytes, Columns, Error, Filter, Result, RowRange, Scan, TimeRange};
 use rowhouse_schema::{
     COLLECTED_ENTRIES_MAX, ColumnSchema, ENTRY_FAMILY, IndexCost, IndexPlan, IndexSchema,
     IndexState, KEY_ATTRIBUTE, KeySchema, Plan, Predicate, TimeZone,
 };
 
 use super::Store;
-use super::indexes::IndexRead;
+use crate::catalog::IndexRead;
 use crate::read::{RegionScanner, RowSelection, condition_columns};
 use crate::region::Region;
 use crate::table::Table;
@@ -168,7 +168,12 @@ impl Store {
         }
         let (mut rows, mut bytes) = (Vec::new(), 0);
         for range in plan.plan().ranges() {
-            let scan = Scan::new(range.clone()).column(ENTRY_FAMILY, "");
+            let mut scan = Scan::new(range.clone());
+            if index.is_copy() {
+                scan.filter = Some(Box::new(Filter::FirstKeyOnly));
+            } else {
+                scan = scan.column(ENTRY_FAMILY, "");
+            }
             let mut entries = read.entries.scan_at(scan, &read.point)?;
             while let Some(entry) = entries.next()? {
                 let row = index.row_key(entry.key())?;

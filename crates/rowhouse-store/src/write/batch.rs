@@ -379,6 +379,12 @@ impl<'a> Batch<'a> {
         }
         let _steady_too = observe::hold_steady_too(&additions);
         (record, regions) = Batch::extend(record, regions, &additions, &mut self.rows, self.now)?;
+        let copies = watched.regions_to_level(&record, &regions)?;
+        let _steady_copies = observe::hold_copies_steady(&copies);
+        self.rows_to_lock = watched.level(&record, &regions, &copies)?;
+        if !self.rows_to_lock.is_empty() {
+            return Ok(());
+        }
         match watched.entries(&record, &regions, &mut self.rows, self.now)? {
             EntryChanges::Cells(found) => entries = found,
             EntryChanges::Unlocked(rows) => {

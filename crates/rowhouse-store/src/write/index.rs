@@ -13,6 +13,7 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
 
+use super::copy;
 use super::observe::{LockId, RowToLock};
 use super::record_builder::RecordBuilder;
 use crate::commits::{LockedRow, RowsGuard};
@@ -48,6 +49,10 @@ pub(super) fn changes(
     let mut seen = BTreeSet::new();
     for &region in regions.iter().filter(|region| seen.insert(region.id())) {
         let Some(table) = indexed.get(&region.info().table)? else { continue };
+        copy::add(&table.copies, record, region, &mut keeper)?;
+        if table.indexes.is_empty() {
+            continue;
+        }
         let decides = |family: &[u8]| table.columns.selects_family(family);
         for (row, cells) in record.cells_by_row(region.id(), decides) {
             let get = get(row, table)?;
@@ -407,7 +412,8 @@ impl<'k, 'l> Keeper<'k, 'l> {
         }
     }
 
-    fn push(&mut self, kept: &KeptIndex, cell: Cell) {
+    /// Adds a cell of an index's table.
+    pub(super) fn push(&mut self, kept: &KeptIndex, cell: Cell) {
         let region = Arc::clone(kept.table.region_of(cell.row()));
         if !region.is_serving() {
             let (lock, row) = (LockId::Region(region.id()), cell.row_bytes());
@@ -480,7 +486,7 @@ pub(super) fn extend<'a>(
     cells: &'a [(Arc<Region>, Cell)],
 ) -> Result<(RecordBuilder<'a>, Vec<&'a Region>)> {
     for (region, cell) in cells {
-        record.push(region.family(ENTRY_FAMILY.as_bytes())?, cell, None);
+        record.push(region.family(cell.family())?, cell, None);
         if !regions.iter().any(|known| known.id() == region.id()) {
             regions.push(region);
         }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
 
 use super::apply::{admit_unlocked, lock};
-use super::commit;
 use super::index::{self, EntryChanges, Keeper, TooLong, timed_entries};
 use super::observe::{RowToLock, admit_entries, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
+use super::{commit, copy};
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
 use crate::read::RowVersion;
@@ -38,7 +38,8 @@ pub(crate) enum Mending<'m> {
 /// Differences between rows and their entries in the table of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
-    /// Entries of these rows that are not in the table, or there with other covered cells.
+    /// Entries of these rows that are not in the table, or there with other covered cells; rows whose
+    /// copy shows other cells.
     pub(crate) missing: u64,
     /// Entries in the table that these rows do not have.
     pub(crate) stale: u64,
@@ -75,6 +76,9 @@ fn compare_in_region(
     let ids = rows.iter().map(|row| (region.id(), &row[..]));
     let _locked = lock(engine, ids, &[], 0, WaitMode::Blocking).done();
     region.check_serving()?;
+    if kept.index.is_copy() {
+        return copy::compare(region, kept, rows, entries);
+    }
     let mut found = Differences::default();
     for row in rows {
         let get = get(row, kept)?;
@@ -140,6 +144,10 @@ fn mend_in_region(
     rows: &[Bytes],
     mending: Mending<'_>,
 ) -> Result<u64> {
+    if kept.index.is_copy() {
+        debug_assert!(matches!(mending, Mending::Fill), "a copy is built anew, never mended");
+        return copy::fill(region, kept, rows).map(|()| 0);
+    }
     let engine: &Engine = region.engine();
     let mut more: Vec<RowToLock> = Vec::new();
     for attempt in 0.. {

@@ -5,6 +5,7 @@ pub(crate) mod apply;
 mod batch;
 pub(crate) mod commit;
 mod condition;
+mod copy;
 mod delta;
 mod index;
 pub(crate) mod index_fill;

@@ -7,6 +7,7 @@ use arc_swap::Guard;
 use rowhouse_model::{Bytes, Durability, Get, Mutation, Result, TableName, Timestamp};
 
 use super::admit::admit;
+use super::copy;
 use super::index::{self, EntryChanges};
 use super::record_builder::RecordBuilder;
 use crate::commits::RowsGuard;
@@ -14,7 +15,7 @@ use crate::engine::Engine;
 use crate::erased::Erased;
 use crate::family::SteadyGuard;
 use crate::indexed::{IndexedTables, KeptIndex};
-use crate::observer::{Additions, ObserversByTable, RowChange};
+use crate::observer::{Additions, ObserversByTable, RowChange, TableObservers};
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::Table;
@@ -108,7 +109,7 @@ impl Watched {
     pub(super) fn admit_entries(&self, table: &TableName, need: Need) -> Result<()> {
         let Some(indexed) = &self.indexed else { return Ok(()) };
         let Some(indexed) = indexed.get::<IndexedTables>().get(table)? else { return Ok(()) };
-        indexed.indexes.iter().try_for_each(|kept| admit_entries(kept, need))
+        indexed.all().try_for_each(|kept| admit_entries(kept, need))
     }
 
     /// Asks the observers of every row of a record, whose rows are locked by `rows`.
@@ -144,6 +145,39 @@ impl Watched {
         }
     }
 
+    /// Returns the regions of copies whose rows must be made equal to those of their tables before
+    /// the record is committed. They are to be held steady until then, and from before
+    /// [`Watched::level`].
+    ///
+    /// # Errors
+    /// As [`copy::regions_to_level`].
+    pub(super) fn regions_to_level(
+        &self,
+        record: &RecordBuilder<'_>,
+        regions: &[&Region],
+    ) -> Result<Vec<Arc<Region>>> {
+        match &self.indexed {
+            None => Ok(Vec::new()),
+            Some(indexed) => copy::regions_to_level(indexed.get(), record, regions),
+        }
+    }
+
+    /// Makes rows and their copies equal. Returns rows whose regions must serve first, if any.
+    ///
+    /// # Errors
+    /// As [`copy::level`].
+    pub(super) fn level(
+        &self,
+        record: &RecordBuilder<'_>,
+        regions: &[&Region],
+        held: &[Arc<Region>],
+    ) -> Result<Vec<RowToLock>> {
+        match &self.indexed {
+            Some(indexed) if !held.is_empty() => copy::level(indexed.get(), record, regions, held),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Whether the record must be logged: a crash must not leave a change of these regions without
     /// its additions or entries.
     pub(super) fn needs_log(
@@ -172,6 +206,11 @@ pub(super) fn hold_steady_too(additions: &[(Arc<Region>, Mutation)]) -> SteadyGu
     SteadyGuard::of_additions(additions.iter().flat_map(|(region, _)| region.families()))
 }
 
+/// As [`hold_steady_too`], for the regions of copies.
+pub(super) fn hold_copies_steady(regions: &[Arc<Region>]) -> SteadyGuard<'_> {
+    SteadyGuard::of_additions(regions.iter().flat_map(|region| region.families()))
+}
+
 /// Asks the observers of every row of a record, whose rows are locked by `rows`.
 ///
 /// # Errors
@@ -187,6 +226,10 @@ fn ask(
     if regions.is_empty() {
         return Ok(Observed::Nothing);
     }
+    for region in &regions {
+        let table = &region.info().table;
+        observers.get(table).map_or(Ok(()), |observers| observers.check(table))?;
+    }
     let find = |id: u64| regions.iter().find(|region| region.id() == id).copied();
     let Some(pending) = record.pending(|region, _| find(region).is_some()) else {
         return Ok(Observed::Nothing);
@@ -195,7 +238,8 @@ fn ask(
     let mut seen = BTreeSet::new();
     for (id, row) in record.rows() {
         let Some(region) = find(id).filter(|_| seen.insert((id, row))) else { continue };
-        for observer in observers.get(&region.info().table).into_iter().flatten() {
+        let of_table = observers.get(&region.info().table);
+        for observer in of_table.into_iter().flat_map(TableObservers::registered) {
             let row = Bytes::copy_from_slice(row);
             let mut get = Get::new(row.clone())?;
             get.columns = observer.columns();

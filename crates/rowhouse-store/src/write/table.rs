@@ -13,10 +13,13 @@ impl Table {
     /// Changes one row.
     ///
     /// # Errors
-    /// As [`Region::mutate`]; `TableNotEnabled`.
+    /// As [`Region::mutate`]; `TableNotEnabled`; `LayoutChanged` if an index was promoted since the
+    /// table was looked up ([`Store::promote_index`]).
+    ///
+    /// [`Store::promote_index`]: crate::Store::promote_index
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.check_enabled()?;
-        self.at(mutation.row(), |region| region.mutate(mutation))
+        self.write_at(mutation.row(), |region| region.mutate(mutation))
     }
 
     /// Changes one row if `condition` holds for it; otherwise returns `None`.
@@ -29,7 +32,7 @@ impl Table {
         mutation: &Mutation,
     ) -> Result<Option<MutationOutcome>> {
         self.check_enabled()?;
-        self.at(mutation.row(), |region| region.mutate_if(condition, mutation))
+        self.write_at(mutation.row(), |region| region.mutate_if(condition, mutation))
     }
 
     /// Applies several mutations to one row atomically: HBase's mutateRow. Returns the new cells of
@@ -61,8 +64,9 @@ impl Table {
         mutations: &RowMutations,
     ) -> Result<Option<MutationOutcome>> {
         self.check_enabled()?;
-        let outcomes = self
-            .at(mutations.row(), |region| region.mutate_rows(conditions, mutations.mutations()))?;
+        let outcomes = self.write_at(mutations.row(), |region| {
+            region.mutate_rows(conditions, mutations.mutations())
+        })?;
         Ok(outcomes.map(|outcomes| MutationOutcome::join(&outcomes)))
     }
 
@@ -92,6 +96,9 @@ impl Table {
         let mut by_region: BTreeMap<u64, (&Region, Vec<usize>, Vec<Mutation>)> = BTreeMap::new();
         for (at, mutation) in mutations.iter().enumerate() {
             let region = self.region_of(mutation.row());
+            if let Err(error) = self.check_layout(region) {
+                return mutations.iter().map(|_| Err(error.clone())).collect();
+            }
             let part = by_region.entry(region.id());
             let (_, places, part) = part.or_insert_with(|| (region, Vec::new(), Vec::new()));
             places.push(at);

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use rowhouse_model::{
-    Append, Bytes, Cell, Condition, Delete, Durability, FamilyDescriptor, Increment, Mutation, Put,
-    Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Append, Bytes, Cell, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Increment,
+    Key, Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Covered, ENTRY_FAMILY, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexState,
@@ -27,6 +27,8 @@ const COLUMNS: &str = "1 f:q q string; f:s size i64; g:q other string; t:[tag st
 const INDEXES: &str = "1 by_q [q]; sized [size desc] covers q, other where size > 2; \
                        nulls [q null last][other null first]; by_n [n][user]; \
                        by_tag [tagged.tag][q null first] covers other; both [other][q] covers size";
+/// A copy of the table under another key.
+const COPY: &str = "; copied [n][user] covers *";
 const ROWS: [&str; 5] = ["a-1", "a-2", "b-1", "m-1", "not of the template"];
 
 #[derive(Clone)]
@@ -66,6 +68,7 @@ enum Step {
     Reopen,
     Kill,
     Load(Vec<Mutation>),
+    Promote,
 }
 
 fn at() -> impl Strategy<Value = Timestamp> {
@@ -177,8 +180,56 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Clone),
         1 => Just(Step::Reopen),
         2 => Just(Step::Kill),
+        2 => Just(Step::Promote),
         3 => several().prop_map(Step::Load),
     ]
+}
+
+impl Step {
+    /// Returns the step with other keys of the rows that it writes.
+    fn with_rows(&self, key: impl Fn(&[u8]) -> Bytes) -> Self {
+        let all = |them: &[Mutation]| them.iter().map(|it| with_row(it, key(it.row()))).collect();
+        match self {
+            Self::One(it) => Self::One(with_row(it, key(it.row()))),
+            Self::If(it) => Self::If(with_row(it, key(it.row()))),
+            Self::Batch(them) => Self::Batch(all(them)),
+            Self::Rows(them) => Self::Rows(all(them)),
+            Self::Commit(them) => Self::Commit(all(them)),
+            Self::Transaction(them) => Self::Transaction(all(them)),
+            Self::Load(them) => Self::Load(all(them)),
+            other => other.clone(),
+        }
+    }
+}
+
+/// Returns a mutation of another row.
+fn with_row(mutation: &Mutation, row: Bytes) -> Mutation {
+    let cells = mutation.cells().iter().map(|cell| {
+        let key = Key { row: &row, ..cell.key() };
+        Cell::from_parts(key, cell.value(), cell.tags()).unwrap()
+    });
+    match mutation {
+        Mutation::Put(of) => {
+            let put = Put::new(row.clone()).unwrap();
+            let mut put = cells.fold(put, |put, cell| put.add_cell(cell).unwrap());
+            (put.ttl_millis, put.durability) = (of.ttl_millis, of.durability);
+            put.into()
+        }
+        Mutation::Delete(of) => {
+            let delete = Delete::new(row.clone()).unwrap();
+            let mut delete = cells.fold(delete, |delete, cell| delete.add_cell(cell).unwrap());
+            (delete.ttl_millis, delete.timestamp) = (of.ttl_millis, of.timestamp);
+            delete.into()
+        }
+        Mutation::Increment(_) => {
+            let increment = Increment::new(row.clone()).unwrap();
+            cells.fold(increment, |it, cell| it.add_cell(cell).unwrap()).into()
+        }
+        Mutation::Append(_) => {
+            let append = Append::new(row.clone()).unwrap();
+            cells.fold(append, |append, cell| append.add_cell(cell).unwrap()).into()
+        }
+    }
 }
 
 /// Loads the cells of puts and deletes as files.
@@ -203,6 +254,8 @@ fn load(store: &Store, mutations: &[Mutation]) {
 }
 
 struct History {
+    /// The declarations of the indexes.
+    indexes: String,
     dir: tempfile::TempDir,
     clock: SetClock,
     store: Option<Store>,
@@ -231,7 +284,12 @@ fn name(name: &str) -> TableName {
     TableName::parse(name).unwrap()
 }
 
-fn declared(versions: u32, ttl: Option<u32>, keep: Option<&str>) -> TableDescriptor {
+fn declared(
+    versions: u32,
+    ttl: Option<u32>,
+    keep: Option<&str>,
+    indexes: String,
+) -> TableDescriptor {
     let family = |name: &str| FamilyDescriptor::new(name.to_owned()).unwrap();
     let mut f = family("f").versions(versions);
     if let Some(ttl) = ttl {
@@ -245,16 +303,17 @@ fn declared(versions: u32, ttl: Option<u32>, keep: Option<&str>) -> TableDescrip
         .family(family("t"))
         .attribute(KEY_ATTRIBUTE, KEY)
         .attribute(COLUMNS_ATTRIBUTE, COLUMNS)
-        .attribute(INDEXES_ATTRIBUTE, INDEXES)
+        .attribute(INDEXES_ATTRIBUTE, indexes)
 }
 
 impl History {
-    fn new(keep: Option<&str>) -> Self {
+    fn new(keep: Option<&str>, indexes: String) -> Self {
         let dir = temporary();
         let clock = SetClock(Arc::new(AtomicI64::new(1000)));
-        let mut history = Self { dir, clock, store: None, points: Vec::new() };
+        let table = declared(1, None, keep, indexes.clone());
+        let mut history = Self { indexes, dir, clock, store: None, points: Vec::new() };
         history.open();
-        history.store().create_table(declared(1, None, keep), &["m".into()]).unwrap();
+        history.store().create_table(table, &["m".into()]).unwrap();
         history
     }
 
@@ -289,7 +348,45 @@ impl History {
         self.store().table(&name("t")).unwrap()
     }
 
+    /// Whether the table has the key of its copy.
+    fn is_promoted(&self) -> bool {
+        self.table().descriptor().attributes[KEY_ATTRIBUTE.as_bytes()] != *KEY.as_bytes()
+    }
+
+    /// Promotes the copy, if the table declares one and all of its rows fit the template.
+    fn promote(&mut self) {
+        self.settle();
+        let table = self.table();
+        let index = table.indexes().unwrap().unwrap().index("copied").cloned();
+        let rows = versions(&table, &self.store().read_point());
+        let promoted = self.store().promote_index(table.name(), "copied");
+        let Ok(index) = index else {
+            promoted.unwrap_err();
+            return;
+        };
+        let copied =
+            rows.into_iter().map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells)));
+        match copied.collect::<Option<BTreeMap<_, _>>>() {
+            None => assert!(promoted.unwrap_err().message().contains("would be lost")),
+            Some(copied) => {
+                promoted.unwrap();
+                assert_eq!(versions(&self.table(), &self.store().read_point()), copied);
+                let stale = table.mutate(&Delete::new("a-1").unwrap().into()).unwrap_err();
+                assert_eq!(stale.kind(), ErrorKind::LayoutChanged);
+                self.points.clear();
+            }
+        }
+    }
+
     fn run(&mut self, step: &Step) {
+        let of_layout = match self.is_promoted() {
+            true => step.with_rows(|row| match row {
+                [user, b'-', n] => vec![*n, *user, 0, 1].into(),
+                _ => Bytes::copy_from_slice(row),
+            }),
+            false => step.clone(),
+        };
+        let step = &of_layout;
         let (store, table) = (self.store().clone(), self.table());
         let of_region = |mutations: &[Mutation]| -> Vec<Mutation> {
             let region = table.region_of(mutations[0].row());
@@ -361,7 +458,14 @@ impl History {
             Step::DropIndexes => {
                 self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"));
             }
-            Step::AddIndexes => self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, INDEXES)),
+            Step::AddIndexes => {
+                let mut indexes = self.indexes.clone();
+                if self.is_promoted() {
+                    indexes =
+                        indexes.replace("copied [n][user]", "copied [user text]-[n digits 1]");
+                }
+                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, indexes.clone()));
+            }
             Step::ChangeFamily(versions, ttl) => self.alter(|table| {
                 let family = table.find_family(b"f").unwrap().clone().versions(*versions);
                 let ttl = ttl.unwrap_or(2_147_483_647).to_string();
@@ -394,7 +498,14 @@ impl History {
             }
             Step::Reopen => self.open(),
             Step::Kill => self.kill(),
-            Step::Load(mutations) => load(&store, mutations),
+            Step::Promote => self.promote(),
+            Step::Load(mutations) => {
+                load(&store, mutations);
+                if self.indexes.contains("covers *") {
+                    // The copy is another table now.
+                    self.points.clear();
+                }
+            }
         }
     }
 
@@ -435,12 +546,30 @@ impl History {
         Ok(())
     }
 
+    /// Every row has the same cells in the copy, and the copy has no others.
+    fn check_copy(
+        &self,
+        table: &Arc<Table>,
+        index: &Index,
+        point: &Arc<ReadPoint>,
+    ) -> Result<(), TestCaseError> {
+        let copy = self.store().table(&index.table_name(table.name()).unwrap()).unwrap();
+        let rows = versions(table, point).into_iter();
+        let due: BTreeMap<_, _> =
+            rows.filter_map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells))).collect();
+        prop_assert_eq!(due, versions(&copy, point), "{}", index);
+        Ok(())
+    }
+
     fn check_index(
         &self,
         table: &Arc<Table>,
         index: &Index,
         point: &Arc<ReadPoint>,
     ) -> Result<(), TestCaseError> {
+        if index.is_copy() {
+            return self.check_copy(table, index, point);
+        }
         let now = self.clock.now_millis();
         let mut due: BTreeMap<Bytes, Vec<Option<Covered>>> = BTreeMap::new();
         for row in rows(table, point) {
@@ -481,10 +610,38 @@ fn rows(table: &Arc<Table>, point: &Arc<ReadPoint>) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
+/// Returns all versions of a table's rows, each row as text under its key.
+fn versions(table: &Arc<Table>, point: &Arc<ReadPoint>) -> BTreeMap<Bytes, String> {
+    let scan = Scan { versions: u32::MAX, ..Scan::all() };
+    let mut scanner = table.scan_at(scan, point).unwrap();
+    let rows = std::iter::from_fn(|| scanner.next().unwrap());
+    let text = |row: Row| {
+        let cells = row.cells().map(|cell| {
+            let (family, qualifier) = (cell.family().escape_ascii(), cell.qualifier());
+            let (qualifier, value) = (qualifier.escape_ascii(), cell.value().escape_ascii());
+            format!("{family}:{qualifier}@{}={value}", cell.timestamp().as_millis())
+        });
+        (Bytes::copy_from_slice(row.key()), cells.collect::<Vec<_>>().join(" "))
+    };
+    rows.map(text).collect()
+}
+
 /// The number of histories, and of the steps of each.
 fn effort() -> (u32, Range<usize>) {
     let cases = std::env::var("INDEX_HISTORIES").ok().and_then(|cases| cases.parse().ok());
     (cases.unwrap_or(150), 1..40)
+}
+
+fn run(mut history: History, steps: &[Step]) -> Result<(), TestCaseError> {
+    for (nth, step) in steps.iter().enumerate() {
+        history.run(step);
+        history
+            .check()
+            .map_err(|error| TestCaseError::fail(format!("after step {nth}, {step:?}: {error}")))?;
+    }
+    history.points.clear();
+    history.store().close().unwrap();
+    Ok(())
 }
 
 proptest! {
@@ -498,14 +655,20 @@ proptest! {
         ],
         steps in prop::collection::vec(step(), effort().1),
     ) {
-        let mut history = History::new(keep);
-        for (nth, step) in steps.iter().enumerate() {
-            history.run(step);
-            history.check().map_err(|error| {
-                TestCaseError::fail(format!("after step {nth}, {step:?}: {error}"))
-            })?;
-        }
-        history.points.clear();
-        history.store().close().unwrap();
+        run(History::new(keep, INDEXES.to_owned()), &steps)?;
+    }
+
+    #[test]
+    fn a_copy_shows_the_same_versions_as_its_table_in_random_histories(
+        keep in prop_oneof![
+            4 => Just(None),
+            1 => Just(Some("KEEP_DELETED_CELLS")),
+            1 => Just(Some("NEW_VERSION_BEHAVIOR")),
+        ],
+        has_others in any::<bool>(),
+        steps in prop::collection::vec(step(), effort().1),
+    ) {
+        let indexes = if has_others { format!("{INDEXES}{COPY}") } else { format!("1 {}", &COPY[2..]) };
+        run(History::new(keep, indexes), &steps)?;
     }
 }

@@ -91,9 +91,14 @@ impl Judge {
         Ok(Self { table, schema, plan, direction, order, wanted, parts, covered, at })
     }
 
-    /// The columns of entries that are needed.
-    pub(super) fn entry_columns(&self) -> Columns {
+    /// The columns of entries that are needed. An entry that clients keep consists of cells with
+    /// any qualifiers.
+    pub(super) fn entry_columns(&self, kept_by_clients: bool) -> Columns {
         let mut columns = Columns::all();
+        if kept_by_clients {
+            columns.add_family(ENTRY_FAMILY);
+            return columns;
+        }
         columns.add_column(ENTRY_FAMILY, "");
         for covered in self.covered.iter().flatten() {
             columns.add_column(ENTRY_FAMILY, covered.name.clone());

@@ -1,0 +1,366 @@
+//! Keeps copies: tables that have every row of their base table under another key
+//! (`docs/decisions/0071-copies-and-promotion.md`).
+//!
+//! Cells are copied as they are. Flushes and compactions of the two tables drop cells at different
+//! times, which shows only when a marker of a single version uncovers an older one: before that the
+//! rows of all tables are made to have the same versions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rowhouse_model::{
+    Bytes, Cell, CellKind, CellRef, Durability, Get, KeepDeletedCells, Key, Result,
+};
+
+use super::apply::{admit_unlocked, lock};
+use super::commit;
+use super::index::{self, Keeper};
+use super::index_fill::Differences;
+use super::observe::{LockId, RowToLock, admit_entries, hold_steady, out_of_service};
+use super::record_builder::RecordBuilder;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::indexed::{IndexedTable, IndexedTables, KeptIndex};
+use crate::read::{own_ttl, stored_cells};
+use crate::region::Region;
+use crate::space::Need;
+use crate::wait_mode::WaitMode;
+
+/// Adds the copies of a record's cells of a region.
+///
+/// # Errors
+/// `InvalidRequest` for a row whose key a copy cannot hold.
+pub(super) fn add(
+    copies: &[KeptIndex],
+    record: &RecordBuilder<'_>,
+    region: &Region,
+    keeper: &mut Keeper<'_, '_>,
+) -> Result<()> {
+    if copies.is_empty() {
+        return Ok(());
+    }
+    for (row, cells) in record.cells_by_row(region.id(), |_| true) {
+        for kept in copies {
+            let Some(key) = kept.index.copy_key(row)? else {
+                if cells.iter().any(|(_, cell)| cell.kind() == CellKind::Put) {
+                    kept.table.misfits_written.fetch_add(1, Ordering::AcqRel);
+                }
+                continue;
+            };
+            for (_, cell) in &cells {
+                keeper.push(kept, under_key(cell, &key)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn under_key(cell: &CellRef<'_>, row: &[u8]) -> Result<Cell> {
+    Cell::from_parts(Key { row, ..cell.key }, cell.value, cell.tags)
+}
+
+/// A row whose copies are made equal to it.
+struct Level<'r> {
+    region: &'r Region,
+    table: &'r IndexedTable,
+    row: Bytes,
+    /// The families in which the record deletes single versions.
+    families: Vec<Bytes>,
+}
+
+/// Returns the rows in which a record deletes single versions, of families whose surplus versions
+/// compactions drop.
+fn levels<'r>(
+    indexed: &'r IndexedTables,
+    record: &RecordBuilder<'_>,
+    regions: &[&'r Region],
+) -> Result<Vec<Level<'r>>> {
+    let mut levels = Vec::new();
+    for (nth, &region) in regions.iter().enumerate() {
+        let is_seen = regions[..nth].iter().any(|seen| seen.id() == region.id());
+        let Some(table) = indexed.get(&region.info().table)? else { continue };
+        if is_seen || table.copies.is_empty() {
+            continue;
+        }
+        for (row, cells) in record.cells_by_row(region.id(), |_| true) {
+            let is_version_marker = |(family, cell): &&(&FamilyStore, CellRef<'_>)| {
+                let kind = cell.kind();
+                matches!(kind, CellKind::DeleteVersion | CellKind::DeleteFamilyVersion)
+                    && drops_versions(family)
+            };
+            let families = cells.iter().filter(is_version_marker);
+            let mut families: Vec<_> = families.map(|(family, _)| family.name().clone()).collect();
+            families.sort_unstable();
+            families.dedup();
+            if !families.is_empty() {
+                let row = Bytes::copy_from_slice(row);
+                levels.push(Level { region, table, row, families });
+            }
+        }
+    }
+    Ok(levels)
+}
+
+/// Whether flushes or compactions of a steady family drop versions that have not expired.
+fn drops_versions(family: &FamilyStore) -> bool {
+    let family = family.descriptor();
+    family.keep_deleted_cells() == KeepDeletedCells::False && !family.new_version_behavior()
+}
+
+/// Returns the regions with the copies of the rows in which a record deletes single versions.
+///
+/// # Errors
+/// As [`add`].
+pub(super) fn regions_to_level(
+    indexed: &IndexedTables,
+    record: &RecordBuilder<'_>,
+    regions: &[&Region],
+) -> Result<Vec<Arc<Region>>> {
+    let mut found: Vec<Arc<Region>> = Vec::new();
+    for Level { table, row, .. } in levels(indexed, record, regions)? {
+        for kept in &table.copies {
+            let Some(key) = kept.index.copy_key(&row)? else { continue };
+            let region = kept.table.region_of(&key);
+            if !found.iter().any(|known| Arc::ptr_eq(known, region)) {
+                found.push(Arc::clone(region));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Makes the rows in which a record deletes single versions have the same versions as their copies:
+/// what one of them lacks is written to all. No read shows it until the record is committed. The
+/// regions of the record and `held`, those of the copies, are steady until then.
+///
+/// Returns rows whose regions must serve first, if any.
+///
+/// # Errors
+/// Those of the reads and of the log.
+pub(super) fn level(
+    indexed: &IndexedTables,
+    record: &RecordBuilder<'_>,
+    regions: &[&Region],
+    held: &[Arc<Region>],
+) -> Result<Vec<RowToLock>> {
+    let mut rounds = Rounds::default();
+    for Level { region, table, row, families } in levels(indexed, record, regions)? {
+        let mut places: Vec<(&Region, Bytes)> = vec![(region, row.clone())];
+        for kept in &table.copies {
+            let Some(key) = kept.index.copy_key(&row)? else { continue };
+            let copy = kept.table.region_of(&key);
+            if !copy.is_serving() || !held.iter().any(|held| Arc::ptr_eq(held, copy)) {
+                let (region, lock) = (Arc::clone(copy), LockId::Region(copy.id()));
+                return Ok(vec![RowToLock { region, lock, row: key }]);
+            }
+            places.push((copy, key));
+        }
+        for family in &families {
+            for (nth, cell) in missing(&places, family)? {
+                for (region, key) in &places {
+                    rounds.add(nth, region, under_key(&cell.view(), key)?);
+                }
+            }
+        }
+    }
+    rounds.commit(regions, held)
+}
+
+/// Returns the puts that not all of these rows have, each with the round in which it is to be
+/// written again.
+fn missing(places: &[(&Region, Bytes)], family: &[u8]) -> Result<Vec<(usize, Cell)>> {
+    let mut stacks = Vec::with_capacity(places.len());
+    for (region, row) in places {
+        let now = region.engine().timestamps.now_millis();
+        let store = region.family(family)?;
+        stacks.push(put_stacks(stored_cells(&region.engine().read_context(), store, row)?, now));
+    }
+    let mut longest: BTreeMap<(Bytes, i64), Vec<Cell>> = BTreeMap::new();
+    for stack in &stacks {
+        for (version, puts) in stack {
+            let most = longest.entry(version.clone()).or_default();
+            if most.len() < puts.len() {
+                most.clone_from(puts);
+            }
+        }
+    }
+    longest.retain(|version, most| {
+        let len = |stack: &Stacks| stack.get(version).map_or(0, Vec::len);
+        stacks.iter().any(|stack| len(stack) < most.len())
+    });
+    Ok(longest.into_values().flat_map(|stack| stack.into_iter().rev().enumerate()).collect())
+}
+
+/// The puts of each version (qualifier and timestamp) that can be seen: the newest, and those below
+/// it that outlive all above.
+type Stacks = BTreeMap<(Bytes, i64), Vec<Cell>>;
+
+fn put_stacks(cells: Vec<(u64, Cell)>, now: i64) -> Stacks {
+    let mut stacks = Stacks::new();
+    for (_, cell) in cells {
+        let view = cell.view();
+        if view.kind() != CellKind::Put || last_millis(&view) < now {
+            continue;
+        }
+        let version = (Bytes::copy_from_slice(view.key.qualifier), view.key.timestamp);
+        let puts = stacks.entry(version).or_default();
+        if puts.last().is_none_or(|above| last_millis(&above.view()) < last_millis(&view)) {
+            puts.push(cell);
+        }
+    }
+    stacks
+}
+
+/// Returns the last millisecond of a cell's own time to live; `i64::MAX` without one.
+fn last_millis(cell: &CellRef<'_>) -> i64 {
+    own_ttl(cell).map_or(i64::MAX, |ttl| cell.key.timestamp.saturating_add(ttl))
+}
+
+/// Cells to write in several commits: a record holds only one cell of each version.
+#[derive(Default)]
+struct Rounds<'r> {
+    cells: Vec<Vec<(&'r Region, Cell)>>,
+}
+
+impl<'r> Rounds<'r> {
+    fn add(&mut self, round: usize, region: &'r Region, cell: Cell) {
+        if self.cells.len() <= round {
+            self.cells.resize_with(round + 1, Vec::new);
+        }
+        self.cells[round].push((region, cell));
+    }
+
+    /// Commits the cells of these regions and of `copies`, whose rows are locked. Returns the copies
+    /// that do not serve, if any.
+    fn commit(mut self, regions: &[&Region], copies: &[Arc<Region>]) -> Result<Vec<RowToLock>> {
+        let Some(engine) = regions.first().map(|region| region.engine()) else {
+            return Ok(Vec::new());
+        };
+        for round in &mut self.cells {
+            round.sort_by_key(|(region, _)| region.id());
+            let mut record = RecordBuilder::default();
+            for (region, cell) in &*round {
+                record.push(region.family(cell.family())?, cell, None);
+            }
+            let _latch = engine.freeze_latch.read();
+            regions.iter().try_for_each(|region| region.check_serving())?;
+            let closed = out_of_service(copies.iter().map(|region| (region, Bytes::new())));
+            if !closed.is_empty() {
+                return Ok(closed);
+            }
+            // Synced with, or before, the record that needs them.
+            let _ = commit::commit(engine, record, Durability::AsyncWal)?;
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// Writes the cells of rows to their copies. The rows are in one region.
+///
+/// # Errors
+/// `InvalidRequest` for a row whose key the copy cannot hold; those of reads and of the log.
+pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
+    let engine: &Engine = region.engine();
+    let mut more: Vec<RowToLock> = Vec::new();
+    'again: for attempt in 0.. {
+        admit_entries(kept, Need::Room)?;
+        admit_unlocked(&more)?;
+        let ids = rows.iter().map(|row| (region.id(), &row[..]));
+        let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
+        region.check_serving()?;
+        let _steady = hold_steady(&[region]);
+        let mut rounds: Vec<Vec<Cell>> = Vec::new();
+        for row in rows {
+            let Some(key) = kept.index.copy_key(row)? else { continue };
+            for family in region.families() {
+                let cells = stored_cells(&engine.read_context(), family, row)?;
+                for (nth, cell) in in_rounds(family, cells) {
+                    if rounds.len() <= nth {
+                        rounds.resize_with(nth + 1, Vec::new);
+                    }
+                    rounds[nth].push(under_key(&cell.view(), &key)?);
+                }
+            }
+        }
+        let mut committed = commit::Committed::nothing();
+        for round in rounds {
+            let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
+            round.into_iter().for_each(|cell| keeper.push(kept, cell));
+            let cells = match keeper.finish()? {
+                index::EntryChanges::Cells(cells) => cells,
+                index::EntryChanges::Unlocked(rows) => {
+                    more.extend(rows);
+                    continue 'again;
+                }
+            };
+            let (record, regions) = index::extend(RecordBuilder::default(), Vec::new(), &cells)?;
+            let _latch = engine.freeze_latch.read();
+            region.check_serving()?;
+            if let Err(error) = regions.iter().try_for_each(|region| region.check_serving()) {
+                let rows = cells.iter().map(|(region, cell)| (region, cell.row_bytes()));
+                let closed = out_of_service(rows);
+                if closed.is_empty() {
+                    return Err(error);
+                }
+                more.extend(closed);
+                continue 'again;
+            }
+            committed = committed.and(commit::commit(engine, record, Durability::AsyncWal)?);
+        }
+        drop(locked);
+        return committed.wait(engine);
+    }
+    unreachable!("the attempts do not end")
+}
+
+/// Returns the cells of a row's family, oldest first, each with the commit that writes it to the
+/// copy: one for all of them, unless their order in the log decides.
+fn in_rounds(family: &FamilyStore, cells: Vec<(u64, Cell)>) -> Vec<(usize, Cell)> {
+    let mut sequences: Vec<u64> = cells.iter().map(|(sequence, _)| *sequence).collect();
+    sequences.sort_unstable();
+    sequences.dedup();
+    let by_sequence = family.descriptor().new_version_behavior();
+    let mut last: Option<(usize, Cell)> = None;
+    let round = |(sequence, cell): (u64, Cell)| {
+        let round = match &last {
+            _ if by_sequence => sequences.partition_point(|other| *other < sequence),
+            Some((round, last)) if last.key() == cell.key() => round + 1,
+            _ => 0,
+        };
+        last = Some((round, cell.clone()));
+        (round, cell)
+    };
+    cells.into_iter().rev().map(round).collect()
+}
+
+/// Compares rows with their copies, and those of these copies, by row, that have none. The rows are
+/// locked.
+pub(super) fn compare(
+    region: &Region,
+    kept: &KeptIndex,
+    rows: &[Bytes],
+    copies: &BTreeMap<Bytes, Vec<Bytes>>,
+) -> Result<Differences> {
+    let mut found = Differences::default();
+    for row in rows {
+        let Some(key) = kept.index.copy_key(row)? else { continue };
+        let mut get = Get::new(row.clone())?;
+        get.versions = u32::MAX;
+        let shown = region.read_row(&get)?;
+        if copies.contains_key(row) {
+            found.stale += u64::from(shown.is_empty());
+            continue;
+        }
+        let mut get = Get::new(key)?;
+        get.versions = u32::MAX;
+        let copied = kept.table.get(&get)?;
+        let same = shown.len() == copied.len()
+            && shown.cells().zip(copied.cells()).all(|(one, other)| {
+                (one.family(), one.qualifier(), one.timestamp(), one.value())
+                    == (other.family(), other.qualifier(), other.timestamp(), other.value())
+            });
+        found.missing += u64::from(!same);
+    }
+    Ok(found)
+}

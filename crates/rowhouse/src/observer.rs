@@ -163,8 +163,8 @@ pub(crate) struct OfStore<O> {
 }
 
 impl<O: Observer> OfStore<O> {
-    pub(crate) fn new(observer: O, backend: &Arc<Backend>) -> Arc<dyn rowhouse_store::Observer> {
-        Arc::new(Self { observer, backend: Arc::downgrade(backend) })
+    pub(crate) fn new(observer: O, backend: &Arc<Backend>) -> Self {
+        Self { observer, backend: Arc::downgrade(backend) }
     }
 }
 

@@ -62,10 +62,9 @@ fn cells(row: &[u8], lines: &[&[u8]]) -> Row {
             None => (if nth % 2 == 0 { "f" } else { "g" }, *line, &b"\x01"[..]),
         };
         let at = Timestamp::from_millis(1).expect("a timestamp");
-        let (row, qualifier, value) = (row.to_vec(), qualifier.to_vec(), value.to_vec());
         cells.extend(Cell::new(row, family, qualifier, at, CellKind::Put, value));
     }
-    cells.sort();
+    cells.sort_by(|one, other| one.key().cmp(&other.key()));
     cells.dedup_by(|one, other| {
         one.family() == other.family() && one.qualifier() == other.qualifier()
     });

@@ -289,7 +289,7 @@ impl Database {
     /// # Errors
     /// `TableNotFound`; `Unsupported` on a cluster and for a table of the system.
     pub async fn observe(&self, table: &str, observer: impl Observer) -> Result<()> {
-        let observer = OfStore::new(observer, &self.backend);
+        let observer = Arc::new(OfStore::new(observer, &self.backend));
         self.backend.observe(&TableName::parse(table)?, observer).await
     }
 

@@ -116,7 +116,8 @@ impl<'a> Transaction<'a> {
     ///             return Err(Error::invalid("the room is taken"));
     ///         }
     ///         let row = bookings.row(&[("id", id.into())]).set_named("room", room);
-    ///         transaction.put(&bookings, row.set_named("from", from).set_named("to", to).into_put()?)
+    ///         let row = row.set_named("from", from).set_named("to", to);
+    ///         transaction.put(&bookings, row.into_put()?)
     ///     });
     ///     booking.await
     /// };

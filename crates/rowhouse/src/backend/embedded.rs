@@ -631,8 +631,8 @@ impl EmbeddedTransaction<'_> {
         Ok(TableReadPoint { table: self.table(table)?, point: self.inner.read_point() })
     }
 
-    /// As [`EmbeddedTransaction::view`], for a table and the entries of an index that changes of the
-    /// transaction do not show; `None` if the index was not ready at the read point, or has been
+    /// As [`EmbeddedTransaction::view`], for a table and the entries of an index, which do not show
+    /// the transaction's writes; `None` if the index was not ready at the read point, or has been
     /// declared anew.
     pub(crate) fn index_view(
         &self,

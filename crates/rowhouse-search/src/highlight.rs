@@ -28,7 +28,7 @@ pub const MATCHES_MAX: usize = 10_000;
 /// assert_eq!(marked, ["design", "行键"]);
 ///
 /// let snippet = highlighter.snippet(text, 20);
-/// assert_eq!(&text[snippet.bytes], "design a row key (行");
+/// assert_eq!(&text[snippet.bytes], "design a row key (行键");
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 #[derive(Debug)]

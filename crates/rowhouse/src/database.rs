@@ -249,8 +249,8 @@ impl Database {
         &self,
         mutations: impl IntoIterator<Item = (Table, Mutation)>,
     ) -> Result<Vec<MutationOutcome>> {
-        let named = mutations.into_iter().map(|(table, mutation)| (table.name().clone(), mutation));
-        self.backend.commit(named.collect()).await
+        let placed = mutations.into_iter().map(|(table, mutation)| (table.id().clone(), mutation));
+        self.backend.commit(placed.collect()).await
     }
 
     /// Closes the database: finishes writes under way and releases the directory. All other

@@ -83,8 +83,8 @@ impl Cluster {
             Err(error) if error.kind() == ErrorKind::TableNotFound => return Ok(None),
             entries => entries?,
         };
-        let of = IndexOf { table: table.clone(), index: index.name().to_owned() };
-        Ok((IndexOf::of_table(&entries)? == Some(of)).then_some(entries))
+        let is_of = |of: IndexOf| of.table == *table && of.index == index.name();
+        Ok(IndexOf::of_table(&entries)?.is_some_and(is_of).then_some(entries))
     }
 
     pub(super) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {

@@ -77,13 +77,14 @@ impl IndexRows {
     pub(super) async fn open(table: &Table, query: IndexQuery) -> Result<Option<Self>> {
         let IndexQuery { plan, entries, order, key_plan, direction, wanted, limit } = query;
         let index = plan.index().clone();
-        let at = table.backend().index_read_point(table.name(), &index).await?.map(Arc::new);
+        let at = table.backend().index_read_point(table.id(), &index).await?.map(Arc::new);
         if at.is_none() && table.backend().has_read_points() {
             return Ok(None);
         }
         let judge = Judge::new(table, plan, (order, direction), wanted, at.clone())?;
         let mut scan = Scan::all();
-        scan.columns = judge.entry_columns();
+        let (columns, filter) = judge.entry_parts();
+        (scan.columns, scan.filter) = (columns, filter.map(Box::new));
         scan.reversed = direction == Direction::Reverse;
         let point = at.as_deref().map(IndexReadPoint::entries);
         let read = open_entries(table, &index, entries.clone(), scan, point).await?;

@@ -171,7 +171,12 @@ impl Declaration {
     }
 
     /// Adds the entry with these values, if none is null that may not be.
-    pub(super) fn push(&self, row: &[u8], values: &EntryValues<'_>, keys: &mut Vec<Bytes>) -> Result<()> {
+    pub(super) fn push(
+        &self,
+        row: &[u8],
+        values: &EntryValues<'_>,
+        keys: &mut Vec<Bytes>,
+    ) -> Result<()> {
         let value_of = |slot: usize| Some(values.get(&self.sources, slot));
         let is_missing = |slot: usize| {
             values.get(&self.sources, slot).is_null() && !self.full.codec(slot).is_nullable()

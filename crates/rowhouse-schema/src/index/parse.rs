@@ -381,7 +381,8 @@ fn covered<'b>(name: &str, at: usize, base: Base<'b>) -> Result<&'b Column, Faul
     match name {
         "" => return Err(Fault::new(at, "expected the names of columns").hint(example)),
         "*" => {
-            let fault = Fault::new(at, "`*` stands alone, and an index that covers it is not unique");
+            let fault =
+                Fault::new(at, "`*` stands alone, and an index that covers it is not unique");
             return Err(fault.hint("covers * comes right after the template"));
         }
         _ => {}

@@ -639,65 +639,118 @@ fn indexes_are_equal_if_their_entries_are() {
 
 #[test]
 fn copies_have_fields_of_the_key_alone() {
-    check("a [at][user] covers *", expect![[r#"
+    check(
+        "a [at][user] covers *",
+        expect![[r#"
         a [at][user] covers *
-          [at millis][user string]"#]]);
-    check("a [bucket 4 of user][user]   covers  *", expect![[r#"
+          [at millis][user string]"#]],
+    );
+    check(
+        "a [bucket 4 of user][user]   covers  *",
+        expect![[r#"
         a [bucket 4 of user][user] covers *
-          [bucket 4 of user][user string][at millis desc]"#]]);
-    check("a [user text]_[at millis digits desc] covers *", expect![[r#"
+          [bucket 4 of user][user string][at millis desc]"#]],
+    );
+    check(
+        "a [user text]_[at millis digits desc] covers *",
+        expect![[r#"
         a [user text]_[at millis digits desc] covers *
-          [user text]_[at millis digits desc]"#]]);
-    check("a [at floor 1d][user] covers *", expect![[r#"
+          [user text]_[at millis digits desc]"#]],
+    );
+    check(
+        "a [at floor 1d][user] covers *",
+        expect![[r#"
         a [at floor 1d][user] covers *
-          [at millis floor 1d][user string][at millis desc]"#]]);
-    check("a [sender] covers *", expect![[r#"
+          [at millis floor 1d][user string][at millis desc]"#]],
+    );
+    check(
+        "a [sender] covers *",
+        expect![[r#"
         InvalidRequest: `sender` is no field of the key; `covers *` names fields of the key alone: offset=2
           a [sender] covers *
-            ^"#]]);
-    check("a [user] unique covers *", expect![[r#"
+            ^"#]],
+    );
+    check(
+        "a [user] unique covers *",
+        expect![[r#"
         InvalidRequest: `*` stands alone, and an index that covers it is not unique; covers * comes right after the template: offset=23
           a [user] unique covers *
-                                 ^"#]]);
-    check("a memory [user] covers *", expect![[r#"
+                                 ^"#]],
+    );
+    check(
+        "a memory [user] covers *",
+        expect![[r#"
         InvalidRequest: an index of kind memory cannot cover `*`; it is a table under another key: offset=9
           a memory [user] covers *
-                   ^"#]]);
-    check("a [user] covers * where size > 5", expect![[r#"
+                   ^"#]],
+    );
+    check(
+        "a [user] covers * where size > 5",
+        expect![[r#"
         InvalidRequest: `where` is not allowed after `covers *`; every row has its copy: offset=18
           a [user] covers * where size > 5
-                            ^"#]]);
-    check("a [user] covers *, size", expect![[r#"
+                            ^"#]],
+    );
+    check(
+        "a [user] covers *, size",
+        expect![[r#"
         InvalidRequest: `*` stands alone, and an index that covers it is not unique; covers * comes right after the template: offset=16
           a [user] covers *, size
-                          ^"#]]);
-    check("a [user u32]_[at millis digits desc] covers *", expect![[r#"
+                          ^"#]],
+    );
+    check(
+        "a [user u32]_[at millis digits desc] covers *",
+        expect![[r#"
         InvalidRequest: `user u32` has another type than the key; name the field without a type: offset=2
           a [user u32]_[at millis digits desc] covers *
-            ^"#]]);
-    check("a [user text]_[at millis digits floor 1d] covers *", expect![[r#"
+            ^"#]],
+    );
+    check(
+        "a [user text]_[at millis digits floor 1d] covers *",
+        expect![[r#"
         InvalidRequest: the field has a type already, `text` is another: offset=8
           a [user text]_[at millis digits floor 1d] covers *
-                  ^"#]]);
-    check_with("[salt 4][user text]", "a [user] covers *", expect![[r#"
+                  ^"#]],
+    );
+    check_with(
+        "[salt 4][user text]",
+        "a [user] covers *",
+        expect![[r#"
         InvalidRequest: `covers *` needs fields that determine the key; `covers *` names fields of the key alone: offset=2
           a [user] covers *
-            ^"#]]);
-    check_with("[user text md5 4]", "a [user] covers *", expect![[r#"
+            ^"#]],
+    );
+    check_with(
+        "[user text md5 4]",
+        "a [user] covers *",
+        expect![[r#"
         InvalidRequest: keys hold only a part of `user`, a hash or a step; an index needs the value, as a column has it: offset=3
           a [user] covers *
-             ^"#]]);
-    check_with("", "a [row] covers *", expect![[r#"
+             ^"#]],
+    );
+    check_with(
+        "",
+        "a [row] covers *",
+        expect![[r#"
         InvalidRequest: `covers *` needs a table with a row-key template; it is the table under another key: offset=2
           a [row] covers *
-            ^"#]]);
-    check_with("[a u8 null first][b u8]", "a [b][a] covers *", expect![[r#"
+            ^"#]],
+    );
+    check_with(
+        "[a u8 null first][b u8]",
+        "a [b][a] covers *",
+        expect![[r#"
         InvalidRequest: `a` may be null in keys; say null first or null last: offset=2
           a [b][a] covers *
-            ^"#]]);
-    check_with("[a u8 null first][b u8]", "a [b][a null last] covers *", expect![[r#"
+            ^"#]],
+    );
+    check_with(
+        "[a u8 null first][b u8]",
+        "a [b][a null last] covers *",
+        expect![[r#"
         a [b][a null last] covers *
-          [b u8][a u8 null last]"#]]);
+          [b u8][a u8 null last]"#]],
+    );
 }
 
 #[test]
@@ -710,7 +763,8 @@ fn keys_of_copies_lead_back_and_a_promotion_swaps_them() {
     ];
     for (old, template) in cases {
         let key = KeySchema::parse(old).unwrap();
-        let indexes = IndexSchema::parse(&format!("c {template} covers *"), Some(&key), None).unwrap();
+        let indexes =
+            IndexSchema::parse(&format!("c {template} covers *"), Some(&key), None).unwrap();
         let promoted = indexes.promote("c", None).unwrap();
         let (index, back) = (indexes.index("c").unwrap(), promoted.indexes.index("c").unwrap());
         assert_eq!(promoted.key, *index.template());
@@ -722,7 +776,8 @@ fn keys_of_copies_lead_back_and_a_promotion_swaps_them() {
                 ("n", nth.into()),
             ];
             let named = |schema: &KeySchema| {
-                let is_field = |(name, _): &&(&str, rowhouse_schema::Value)| schema.field(name).is_some();
+                let is_field =
+                    |(name, _): &&(&str, rowhouse_schema::Value)| schema.field(name).is_some();
                 fields.iter().filter(is_field).cloned().collect::<Vec<_>>()
             };
             let row = key.encode(&named(&key)[..]).unwrap();

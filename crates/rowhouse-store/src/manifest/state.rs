@@ -344,7 +344,9 @@ impl ManifestState {
             };
             if names(&descriptor) != names(&of.descriptor) || edit.table_id == edit.other_id {
                 let name = descriptor.name();
-                return Err(contradiction(format_args!("table {name} takes regions unlike its own")));
+                return Err(contradiction(format_args!(
+                    "table {name} takes regions unlike its own"
+                )));
             }
             let regions = of.regions.iter().map(|(&id, region)| {
                 let RegionInfo { range, id: created_millis, .. } = region.info.clone();

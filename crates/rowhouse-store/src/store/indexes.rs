@@ -242,11 +242,7 @@ impl Store {
     }
 
     /// Replaces these copies of a table, as [`Store::reset_copies`] does.
-    pub(super) fn rebuild_copies(
-        &self,
-        table: &Arc<Table>,
-        copies: Vec<Arc<Table>>,
-    ) -> Result<()> {
+    pub(super) fn rebuild_copies(&self, table: &Arc<Table>, copies: Vec<Arc<Table>>) -> Result<()> {
         let Some(first) = copies.first().map(|copy| copy.name().clone()) else { return Ok(()) };
         let engine = &self.inner.engine;
         let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();

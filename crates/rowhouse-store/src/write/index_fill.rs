@@ -9,10 +9,10 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
 
 use super::apply::{admit_unlocked, lock};
-use super::{commit, copy};
 use super::index::{self, EntryChanges, Keeper, TooLong, timed_entries};
 use super::observe::{RowToLock, admit_entries, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
+use super::{commit, copy};
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
 use crate::read::RowVersion;

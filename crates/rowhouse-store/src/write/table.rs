@@ -64,8 +64,9 @@ impl Table {
         mutations: &RowMutations,
     ) -> Result<Option<MutationOutcome>> {
         self.check_enabled()?;
-        let outcomes = self
-            .write_at(mutations.row(), |region| region.mutate_rows(conditions, mutations.mutations()))?;
+        let outcomes = self.write_at(mutations.row(), |region| {
+            region.mutate_rows(conditions, mutations.mutations())
+        })?;
         Ok(outcomes.map(|outcomes| MutationOutcome::join(&outcomes)))
     }
 

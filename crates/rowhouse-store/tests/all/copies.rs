@@ -319,7 +319,8 @@ fn a_copy_that_is_declared_later_is_built_while_writers_go_on() {
         let writer = scope.spawn(|| write(&store, "new", &stop, &changes));
         let stop = Stop(&stop);
         let indexes = format!("1 plain [user]; {COPY}");
-        let declared = |mail: &TableDescriptor| Ok(mail.clone().attribute(INDEXES_ATTRIBUTE, indexes));
+        let declared =
+            |mail: &TableDescriptor| Ok(mail.clone().attribute(INDEXES_ATTRIBUTE, indexes));
         store.change_table(&name("mail"), declared).unwrap();
         wait_until_ready(&store, "by_user");
         store.promote_index(&name("mail"), "by_user").unwrap();
@@ -330,7 +331,8 @@ fn a_copy_that_is_declared_later_is_built_while_writers_go_on() {
     assert!(is_clean(&store, "by_user"));
     // The old key goes with its index, and delete markers with it.
     wait_until_ready(&store, "plain");
-    let dropped = |mail: &TableDescriptor| Ok(mail.clone().attribute(INDEXES_ATTRIBUTE, "1 plain [user]"));
+    let dropped =
+        |mail: &TableDescriptor| Ok(mail.clone().attribute(INDEXES_ATTRIBUTE, "1 plain [user]"));
     store.change_table(&name("mail"), dropped).unwrap();
     assert_eq!(store.table(&name("mail.by_user")).err().unwrap().kind(), ErrorKind::TableNotFound);
     let mail = table(&store, "mail");

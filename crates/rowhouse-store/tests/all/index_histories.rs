@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use rowhouse_model::{
-    Append, Bytes, Cell, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Increment, Key,
-    Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Append, Bytes, Cell, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Increment,
+    Key, Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Covered, ENTRY_FAMILY, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexState,
@@ -364,7 +364,8 @@ impl History {
             promoted.unwrap_err();
             return;
         };
-        let copied = rows.into_iter().map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells)));
+        let copied =
+            rows.into_iter().map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells)));
         match copied.collect::<Option<BTreeMap<_, _>>>() {
             None => assert!(promoted.unwrap_err().message().contains("would be lost")),
             Some(copied) => {
@@ -460,7 +461,8 @@ impl History {
             Step::AddIndexes => {
                 let mut indexes = self.indexes.clone();
                 if self.is_promoted() {
-                    indexes = indexes.replace("copied [n][user]", "copied [user text]-[n digits 1]");
+                    indexes =
+                        indexes.replace("copied [n][user]", "copied [user text]-[n digits 1]");
                 }
                 self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, indexes.clone()));
             }
@@ -553,9 +555,8 @@ impl History {
     ) -> Result<(), TestCaseError> {
         let copy = self.store().table(&index.table_name(table.name()).unwrap()).unwrap();
         let rows = versions(table, point).into_iter();
-        let due: BTreeMap<_, _> = rows
-            .filter_map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells)))
-            .collect();
+        let due: BTreeMap<_, _> =
+            rows.filter_map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells))).collect();
         prop_assert_eq!(due, versions(&copy, point), "{}", index);
         Ok(())
     }
@@ -634,9 +635,9 @@ fn effort() -> (u32, Range<usize>) {
 fn run(mut history: History, steps: &[Step]) -> Result<(), TestCaseError> {
     for (nth, step) in steps.iter().enumerate() {
         history.run(step);
-        history.check().map_err(|error| {
-            TestCaseError::fail(format!("after step {nth}, {step:?}: {error}"))
-        })?;
+        history
+            .check()
+            .map_err(|error| TestCaseError::fail(format!("after step {nth}, {step:?}: {error}")))?;
     }
     history.points.clear();
     history.store().close().unwrap();

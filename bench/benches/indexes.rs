@@ -3,6 +3,7 @@
 //!
 //! ```sh
 //! cargo bench --manifest-path bench/Cargo.toml --bench indexes
+//! cargo bench --manifest-path bench/Cargo.toml --bench indexes -- fjall 'one index'
 //! ```
 
 use std::path::Path;
@@ -294,7 +295,9 @@ fn main() -> Result<()> {
         ),
         ("rowhouse, reads", Box::new(reads)),
     ];
-    for (engine, run) in runs {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
+    let is_wanted = |engine: &str| wanted.is_empty() || wanted.iter().any(|it| engine.contains(it));
+    for (engine, run) in runs.into_iter().filter(|(engine, _)| is_wanted(engine)) {
         let rounds = (0..ROUNDS).map(|_| run()).collect::<Result<Vec<_>>>()?;
         for (at, (what, _)) in rounds[0].iter().enumerate() {
             let mut costs: Vec<f64> = rounds.iter().map(|round| round[at].1).collect();

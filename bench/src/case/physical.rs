@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use crossbeam_skiplist::SkipMap;
 use rowhouse_format::hfile::{
-    BlockHandle, Finish, DataBlock, FileMeta, IndexWalk, IndexStep, Trailer, Writer, WriterOptions,
+    BlockHandle, DataBlock, FileMeta, Finish, IndexStep, IndexWalk, Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{Bytes, CellKind, Key, Timestamp};
 

@@ -16,6 +16,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
         "rowhouse-store",
         &["rowhouse-model", "rowhouse-schema", "rowhouse-filter", "rowhouse-format"],
     ),
+    ("rowhouse-search", &["rowhouse-model", "rowhouse-schema", "rowhouse-store"]),
     ("rowhouse-client", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
     (
         "rowhouse-server",

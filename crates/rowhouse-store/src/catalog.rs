@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use rowhouse_model::{Bytes, Result, TableName};
+use rowhouse_schema::IndexState;
 
 use crate::engine::Engine;
-use crate::indexed::IndexedTables;
+use crate::indexed::{IndexedTables, no_indexes};
 use crate::read::ReadPoint;
 use crate::region::{Region, table_not_found};
 use crate::table::Table;
@@ -25,6 +26,16 @@ pub(crate) struct Entries {
     pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
     by_name: HashMap<Bytes, Arc<Region>>,
     by_encoded_name: HashMap<String, Arc<Region>>,
+}
+
+/// A table and the table of the entries of one of its indexes, at one read point.
+pub struct IndexRead {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The table of the entries.
+    pub entries: Arc<Table>,
+    /// The read point. At it, every row that must have an entry has one.
+    pub point: Arc<ReadPoint>,
 }
 
 impl Catalog {
@@ -63,15 +74,20 @@ impl Catalog {
         }
     }
 
-    /// Takes a read point at `sequence`; returns it with the tables of that moment, or `None` if a
-    /// family can no longer be read there.
-    pub(crate) fn read_point_at(
-        &self,
-        engine: &Engine,
-        sequence: u64,
-    ) -> Option<(ReadPoint, Arc<Entries>)> {
-        let _latch = engine.freeze_latch.read();
-        self.take_read_point(engine, sequence)
+    /// Takes a read point at a sequence number that no commit has, and at the current state of all
+    /// tables; returns it with the tables.
+    pub(crate) fn read_point_of_own(&self, engine: &Engine) -> (ReadPoint, Arc<Entries>) {
+        loop {
+            // As above. Earlier commits hold the latch, too, so they end without waiting for it.
+            let latch = engine.freeze_latch.read();
+            // Like the sequence of a write that the log refused.
+            let sequence = engine.mvcc.reserve();
+            engine.mvcc.publish(sequence);
+            if let Some(point) = self.take_read_point(engine, sequence) {
+                return point;
+            }
+            drop(latch);
+        }
     }
 
     /// Takes a read point. The caller holds the freeze latch for reading, which also excludes
@@ -89,17 +105,38 @@ impl Catalog {
     }
 
     /// Changes the tables. Readers see all of the change or none of it, and writers know the
-    /// changed indexes from the same moment on.
+    /// changed indexes and names of observers from the same moment on.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Entries)) {
         let mut entries = self.entries.write();
         let mut changed = Entries::clone(&entries);
         change(&mut changed);
         IndexedTables::install(IndexedTables::of(&changed.tables), &self.engine);
+        self.engine.observers.note_named(changed.tables.values().map(|table| table.descriptor()));
         *entries = Arc::new(changed);
     }
 }
 
 impl Entries {
+    /// Returns a table and the table of the entries of its index, of the tables at a read point;
+    /// `None` if the index is not ready there.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index.
+    pub(crate) fn index_read(
+        &self,
+        point: &Arc<ReadPoint>,
+        table: &TableName,
+        index: &str,
+    ) -> Result<Option<IndexRead>> {
+        let find =
+            |name: &TableName| self.tables.get(name).cloned().ok_or_else(|| table_not_found(name));
+        let table = find(table)?;
+        let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
+        let entries = find(&schema.index(index)?.table_name(table.name())?)?;
+        let is_ready = IndexState::of_table(entries.descriptor())?.is_ready();
+        Ok(is_ready.then(|| IndexRead { table, entries, point: Arc::clone(point) }))
+    }
+
     /// Adds a table, or replaces the table of the same name and its regions.
     pub(crate) fn replace(&mut self, table: Arc<Table>) {
         self.remove(table.name());

@@ -132,3 +132,7 @@ impl IndexedTable {
         self.all().find(|kept| kept.index.name() == name)
     }
 }
+
+pub(crate) fn no_indexes(table: &TableName) -> Error {
+    Error::invalid(format!("table {table} declares no indexes"))
+}

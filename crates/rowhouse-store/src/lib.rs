@@ -78,6 +78,7 @@ mod write;
 
 pub use backup::{CopyReport, copy_store};
 pub use block_cache::Evicted;
+pub use catalog::IndexRead;
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
 pub use compaction_policy::CompactionKind;
@@ -87,7 +88,10 @@ pub use estimate::RangeEstimate;
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use manifest::Assignment;
-pub use observer::{Additions, Observer, RowChange, TableChange};
+pub use observer::{
+    Additions, OBSERVERS_ATTRIBUTE, Observer, RowChange, TableChange, named_observers,
+    with_observers,
+};
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
 pub use region::{Region, RegionRequests, RegionSize};
@@ -98,7 +102,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{IndexRead, IndexReport, QueryScan, Store};
+pub use store::{IndexReport, QueryScan, Store};
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
 pub use wait_mode::{NonBlocking, WaitMode};

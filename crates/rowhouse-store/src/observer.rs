@@ -7,7 +7,11 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
-use rowhouse_model::{Bytes, Columns, Mutation, Result, Row, TableName};
+use rowhouse_model::{Bytes, Columns, Error, Mutation, Result, Row, TableDescriptor, TableName};
+
+/// The table attribute that names the observers without which the table cannot be written:
+/// `1 NAME, NAME`. See [`with_observers`].
+pub const OBSERVERS_ATTRIBUTE: &str = "rowhouse.observers";
 
 /// Sees each change of a table's rows before it is committed.
 ///
@@ -21,7 +25,16 @@ use rowhouse_model::{Bytes, Columns, Mutation, Result, Row, TableName};
 /// compactions keep the cells that a later delete or expiry would uncover. Cells that expire are
 /// not reported: they are gone without a write. Nor are changes that do not
 /// go row by row, such as bulk loads; [`Observer::table_changes`] reports those.
+///
+/// A table may name its observers ([`with_observers`]). A process refuses its writes, bulk loads,
+/// truncations and restores until it has registered an observer of each name; reads, alterations
+/// and the drop of the table go on.
 pub trait Observer: Send + Sync {
+    /// Returns the name by which tables ask for the observer; empty if none does.
+    fn name(&self) -> &str {
+        ""
+    }
+
     /// Returns the columns that [`RowChange::before`] and [`RowChange::after`] contain. A change
     /// of other columns is reported, too.
     fn columns(&self) -> Columns;
@@ -78,8 +91,16 @@ pub struct Additions {
     pub(crate) mutations: Vec<(Arc<dyn Any + Send + Sync>, Mutation)>,
 }
 
-/// The observers of each table.
-pub(crate) type ObserversByTable = HashMap<TableName, Vec<Arc<dyn Observer>>>;
+/// What each table has of observers.
+pub(crate) type ObserversByTable = HashMap<TableName, TableObservers>;
+
+/// The observers of a table.
+#[derive(Clone)]
+pub(crate) struct TableObservers {
+    registered: Vec<Arc<dyn Observer>>,
+    /// The names that the table's descriptor asks for.
+    named: Result<Vec<String>>,
+}
 
 /// The observers of a store's tables. While there are none, a write pays for one load.
 #[derive(Default)]
@@ -103,10 +124,72 @@ impl Noted {
     }
 }
 
+impl Default for TableObservers {
+    fn default() -> Self {
+        Self { registered: Vec::new(), named: Ok(Vec::new()) }
+    }
+}
+
+impl TableObservers {
+    /// The observers of this process.
+    pub(crate) fn registered(&self) -> &[Arc<dyn Observer>] {
+        &self.registered
+    }
+
+    /// Checks that each observer that the descriptor names is registered.
+    ///
+    /// # Errors
+    /// `Unsupported` that names those that are not.
+    pub(crate) fn check(&self, table: &TableName) -> Result<()> {
+        let named = match &self.named {
+            Ok(named) => named,
+            Err(error) => return Err(error.clone().with_context(format_args!("table {table}"))),
+        };
+        let is_missing = |name: &&String| !self.registered.iter().any(|it| it.name() == **name);
+        let missing: Vec<_> = named.iter().filter(is_missing).map(String::as_str).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!(
+            "table {table} can be written only by a program with its observers, and this process \
+             lacks some: missing={}",
+            missing.join(", ")
+        )))
+    }
+
+    fn is_needed(&self) -> bool {
+        !self.registered.is_empty() || self.named.as_ref().map_or(true, |named| !named.is_empty())
+    }
+}
+
 impl Observers {
     /// Adds an observer for changes that begin from now on.
     pub(crate) fn add(&self, table: TableName, observer: Arc<dyn Observer>) {
-        self.change(|by_table| by_table.entry(table).or_default().push(observer));
+        self.change(|by_table| by_table.entry(table).or_default().registered.push(observer));
+    }
+
+    /// Removes all observers.
+    pub(crate) fn clear(&self) {
+        self.change(HashMap::clear);
+    }
+
+    /// Notes which observers the descriptors of all tables name.
+    pub(crate) fn note_named<'t>(&self, tables: impl Iterator<Item = &'t TableDescriptor>) {
+        let named = tables.filter(|table| table.attributes.contains_key(ATTRIBUTE));
+        let mut named: HashMap<_, _> =
+            named.map(|table| (table.name().clone(), named_observers(table))).collect();
+        if named.is_empty() && self.by_table.load().is_none() {
+            return;
+        }
+        self.change(|by_table| {
+            for (table, observers) in by_table.iter_mut() {
+                observers.named = named.remove(table).unwrap_or_else(|| Ok(Vec::new()));
+            }
+            let others = named.into_iter();
+            by_table.extend(others.map(|(table, named)| {
+                (table, TableObservers { named, ..TableObservers::default() })
+            }));
+        });
     }
 
     /// Returns the observers of all tables; `None` while there are none.
@@ -121,11 +204,22 @@ impl Observers {
         self.by_table().is_some_and(|by_table| by_table.contains_key(table))
     }
 
+    /// Checks that each observer that a table's descriptor names is registered.
+    ///
+    /// # Errors
+    /// As [`TableObservers::check`].
+    pub(crate) fn check(&self, table: &TableName) -> Result<()> {
+        let by_table = self.by_table();
+        let observers = by_table.as_ref().and_then(|by_table| by_table.get(table));
+        observers.map_or(Ok(()), |observers| observers.check(table))
+    }
+
     /// Notes a change of a table, to be told once the locks of the change are released. The
     /// observers of a dropped table are removed at once: a table of the same name may follow.
     pub(crate) fn note(&self, table: &TableName, change: TableChange) {
         let Some(by_table) = self.by_table() else { return };
-        let Some(observers) = by_table.get(table).cloned() else { return };
+        let Some(observers) = by_table.get(table) else { return };
+        let observers = observers.registered.clone();
         if change == TableChange::Dropped {
             self.change(|by_table| _ = by_table.remove(table));
         }
@@ -141,6 +235,70 @@ impl Observers {
         let _changing = self.changing.lock();
         let mut by_table = self.by_table.load().as_deref().cloned().unwrap_or_default();
         change(&mut by_table);
+        by_table.retain(|_, observers| observers.is_needed());
         self.by_table.store((!by_table.is_empty()).then(|| Arc::new(by_table)));
     }
 }
+
+/// Returns the names of the observers without which a table cannot be written.
+///
+/// ```
+/// use rowhouse_model::{TableDescriptor, TableName};
+/// use rowhouse_store::{named_observers, with_observers};
+///
+/// let mail = TableDescriptor::new(TableName::parse("mail")?);
+/// let mail = with_observers(mail, ["audit", "counts"])?;
+/// assert_eq!(mail.attributes[&b"rowhouse.observers"[..]], "1 audit, counts");
+/// assert_eq!(named_observers(&mail)?, ["audit", "counts"]);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Errors
+/// `InvalidRequest` for another form than `1 NAME, NAME`; `Unsupported` for one of a newer version.
+pub fn named_observers(table: &TableDescriptor) -> Result<Vec<String>> {
+    let Some(stored) = table.attributes.get(ATTRIBUTE) else { return Ok(Vec::new()) };
+    let stored = String::from_utf8_lossy(stored);
+    match stored.split_once(' ') {
+        Some((VERSION, names)) => names.split(',').map(|name| checked_name(name.trim())).collect(),
+        Some((version, _)) if version.parse::<u32>().is_ok() => Err(Error::unsupported(format!(
+            "names of observers in a newer form: version={version}, known={VERSION}"
+        ))),
+        _ => Err(Error::invalid(format!(
+            "not the names of observers, expected `{VERSION} NAME, NAME`: \
+             {OBSERVERS_ATTRIBUTE}={stored}"
+        ))),
+    }
+}
+
+/// Returns a table that can be written only by processes which have registered an observer of each
+/// of these names; without names, by all.
+///
+/// # Errors
+/// `InvalidRequest` for a name that is empty or has other characters than ASCII letters, digits,
+/// `_`, `-` and `.`.
+pub fn with_observers<N: AsRef<str>>(
+    mut table: TableDescriptor,
+    names: impl IntoIterator<Item = N>,
+) -> Result<TableDescriptor> {
+    let names = names.into_iter().map(|name| checked_name(name.as_ref()));
+    let names = names.collect::<Result<Vec<_>>>()?;
+    if names.is_empty() {
+        table.attributes.remove(ATTRIBUTE);
+        return Ok(table);
+    }
+    Ok(table.attribute(OBSERVERS_ATTRIBUTE, format!("{VERSION} {}", names.join(", "))))
+}
+
+fn checked_name(name: &str) -> Result<String> {
+    let is_fit = |c: u8| c.is_ascii_alphanumeric() || b"_-.".contains(&c);
+    if name.is_empty() || !name.bytes().all(is_fit) {
+        return Err(Error::invalid(format!(
+            "the name of an observer has letters, digits, `_`, `-` and `.`: name={name}"
+        )));
+    }
+    Ok(name.to_owned())
+}
+
+const ATTRIBUTE: &[u8] = OBSERVERS_ATTRIBUTE.as_bytes();
+/// The version of the form in which names are stored.
+const VERSION: &str = "1";

@@ -28,12 +28,14 @@
 
 mod access;
 mod choose;
+mod entries;
 mod index_rows;
 mod judge;
 mod parts;
 mod plan_rows;
 mod row;
 mod rows;
+mod transact;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
 use rowhouse_schema::{KeySchema, TimeZone};
@@ -48,6 +50,7 @@ pub use rowhouse_schema::{
 pub use rowhouse_store::RangeEstimate;
 pub use rows::QueryRows;
 
+use entries::Written;
 use index_rows::{IndexQuery, IndexRows};
 use judge::EntryOrder;
 use plan_rows::PlanRows;
@@ -496,23 +499,55 @@ impl<'t> Query<'t> {
         key_plan: Plan,
         limit: u64,
     ) -> Result<Option<QueryRows>> {
+        let query = self.index_query(plan, order, key_plan, limit)?;
+        let opened = match (self.open_now(query).await, &self.by) {
+            // It may have been dropped meanwhile; the read by the key reports other errors.
+            (Err(_), By::Any) => None,
+            (opened, _) => opened?,
+        };
+        match opened {
+            Some(rows) => Ok(Some(QueryRows::new(Source::Index(Box::new(rows))))),
+            None => self.by_key_instead().map(|()| None),
+        }
+    }
+
+    /// Opens the rows of a query by an index at the current read point. Returns `None` if the index
+    /// is not ready now, or has more entries than are to be sorted.
+    async fn open_now(&self, query: IndexQuery) -> Result<Option<IndexRows>> {
+        let backend = self.table.backend();
+        let at = backend.index_read_point(self.table.id(), query.plan.index()).await?;
+        if at.is_none() && backend.has_read_points() {
+            return Ok(None);
+        }
+        let written = match at {
+            Some(_) => Written::default(),
+            None => Written::by_clients(self.table, &query.plan, &query.entries).await?,
+        };
+        IndexRows::open(self.table, query, at, written).await
+    }
+
+    fn index_query(
+        &self,
+        plan: IndexPlan,
+        order: EntryOrder,
+        key_plan: Plan,
+        limit: u64,
+    ) -> Result<IndexQuery> {
         let entries = match (&self.after, order) {
             (Some(token), EntryOrder::Index) => plan.plan().resume(token, self.direction)?,
             _ => plan.plan().clone(),
         };
         let (direction, wanted) = (self.direction, self.scan.columns.clone());
-        let query = IndexQuery { plan, entries, order, key_plan, direction, wanted, limit };
-        let opened = match (IndexRows::open(self.table, query).await, &self.by) {
-            // It may have been dropped meanwhile; the read by the key reports other errors.
-            (Err(_), By::Any) => None,
-            (opened, _) => opened?,
-        };
-        match (opened, &self.by) {
-            (Some(rows), _) => Ok(Some(QueryRows::new(Source::Index(Box::new(rows))))),
-            (None, By::Index(name)) => Err(Error::invalid(format!(
+        Ok(IndexQuery { plan, entries, order, key_plan, direction, wanted, limit })
+    }
+
+    /// Refuses to read by the key what names an index.
+    fn by_key_instead(&self) -> Result<()> {
+        match &self.by {
+            By::Index(name) => Err(Error::invalid(format!(
                 "index {name} cannot serve the query: it was altered meanwhile"
             ))),
-            (None, _) => Ok(None),
+            By::Any | By::Key => Ok(()),
         }
     }
 

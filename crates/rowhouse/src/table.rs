@@ -12,6 +12,7 @@ use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 use rowhouse_store::RangeEstimate;
 
 use crate::backend::{Backend, ReadAhead, TableId, TableReadPoint};
+use crate::counters::{CounterBuffer, CounterSettings};
 use crate::declared::DeclaredColumns;
 use crate::query::Query;
 use crate::row_put::RowPut;
@@ -710,6 +711,26 @@ impl Table {
         let mut regions = self.inner.backend.regions(self.name()).await?.into_iter();
         let found = regions.find(|(region, _)| region.range.contains(row));
         found.ok_or_else(|| Error::new(ErrorKind::UnknownRegion, self.name().to_string()))
+    }
+
+    /// Returns a buffer that gathers adds to counters of the table in memory and writes their sums
+    /// every second: for counters that change often, if a crash may lose the last second. See
+    /// [`CounterBuffer`].
+    ///
+    /// ```
+    /// use rowhouse::CounterSettings;
+    ///
+    /// # async fn example(articles: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let reads = articles.counter_buffer(CounterSettings::default());
+    /// reads.add("article-7", "n", "reads", 1)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn counter_buffer(&self, settings: CounterSettings) -> CounterBuffer {
+        CounterBuffer::new(self.clone(), settings)
     }
 
     /// Returns the value of a counter, or `None` if the column does not exist.

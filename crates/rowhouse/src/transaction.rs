@@ -5,6 +5,7 @@ use rowhouse_model::{
 };
 
 use crate::backend::EmbeddedTransaction;
+use crate::query::{Query, QueryRow};
 use crate::table::Table;
 
 /// The reads and writes of one [`Database::transact`] call. They wait for nothing but the disk, so
@@ -86,6 +87,53 @@ impl<'a> Transaction<'a> {
     /// As [`Table::scan`].
     pub fn scan(&mut self, table: &Table, scan: Scan) -> Result<Vec<Row>> {
         self.inner.scan(table.id(), scan)
+    }
+
+    /// Reads the rows of a query into memory: a query of [`Table::query`], with all its settings.
+    /// It is read by the key or by an index, as outside of transactions, and shows the
+    /// transaction's own writes either way.
+    ///
+    /// For conflict detection, all ranges that the query reads of the table or of the index count
+    /// as read, even if a limit ends it early, and the rows to which entries of the index led. So a
+    /// query conflicts with every commit that would have changed its answer, also by new rows.
+    ///
+    /// ```
+    /// use rowhouse::{Error, TableSpec};
+    ///
+    /// // How is a room booked once, for hours that do not overlap?
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let spec = TableSpec::new("bookings").family("b").key("[id u32]");
+    /// let spec = spec.columns("b:r room string; b:f from u8; b:t to u8").index("by_room [room]");
+    /// let bookings = database.create_table(spec).await?;
+    /// let book = async |id: u32, room: &'static str, from: u8, to: u8| {
+    ///     let bookings = bookings.clone();
+    ///     let booking = database.transact(move |transaction| {
+    ///         let others = format!("room = '{room}' and from < {to} and to > {from}");
+    ///         if !transaction.query(bookings.query(&others))?.is_empty() {
+    ///             return Err(Error::invalid("the room is taken"));
+    ///         }
+    ///         let row = bookings.row(&[("id", id.into())]).set_named("room", room);
+    ///         transaction.put(&bookings, row.set_named("from", from).set_named("to", to).into_put()?)
+    ///     });
+    ///     booking.await
+    /// };
+    /// book(1, "blue", 9, 11).await?;
+    /// assert!(book(2, "blue", 10, 12).await.is_err());
+    /// book(3, "blue", 11, 12).await?;
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`]. An index that the query names must have been ready when the transaction
+    /// began.
+    ///
+    /// [`Query::rows`]: crate::query::Query::rows
+    pub fn query(&mut self, query: Query<'_>) -> Result<Vec<QueryRow>> {
+        self.inner.query(query)
     }
 
     /// Writes cells of one row.

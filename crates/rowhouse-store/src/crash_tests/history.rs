@@ -22,6 +22,8 @@ use rowhouse_model::{
     TableDescriptor, TableName, TableState,
 };
 
+use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE};
+
 use self::snapshots::Held;
 use crate::check::check_disk;
 use crate::disk::simulated::{Faults, Random, SimulatedDisk};
@@ -33,6 +35,8 @@ use crate::{
 const HISTORIES: u64 = 2_000;
 const TABLES: u8 = 2;
 const FAMILIES: [&str; 2] = ["f", "g"];
+/// The index of the first table.
+const INDEX: &str = "by_number";
 const ROWS: u8 = 12;
 /// A row of unlogged writes. No check covers whether they survive.
 const UNLOGGED_ROW: u8 = 200;
@@ -170,6 +174,7 @@ impl History {
         }
         if !self.over {
             self.check_all_snapshots();
+            self.build_index();
             self.close();
         }
         if !self.over && !self.disk.has_lost_pages() {
@@ -481,6 +486,26 @@ impl History {
         if let Some(found) = self.read_all().filter(|_| !self.unsure) {
             assert_eq!(found, self.seen, "seed {}: reads", self.seed);
         }
+        self.check_index();
+    }
+
+    /// Does all pending work, after which the index is ready and right.
+    fn build_index(&mut self) {
+        while self.store().work_by_hand() {}
+        let state = self.store().index_state(&name(0), INDEX).unwrap();
+        assert!(state.is_ready(), "seed {}: {state}", self.seed);
+        self.check_index();
+    }
+
+    /// Checks that every row has its entries, and every entry its row, if the index is ready.
+    fn check_index(&self) {
+        let (store, table) = (self.store(), name(0));
+        let state = self.may_fail(store.index_state(&table, INDEX));
+        if state.is_some_and(|state| state.is_ready()) {
+            let report = self.may_fail(store.verify_index(&table, INDEX, |_| {}));
+            let is_clean = report.is_none_or(|report| report.is_clean());
+            assert!(is_clean, "seed {}: {report:?}", self.seed);
+        }
     }
 
     /// Returns every cell; `None` when the disk fails the reads.
@@ -683,10 +708,17 @@ fn add_what_is_lost(store: &Store) {
     }
 }
 
+/// Returns a table. The first one has an index over the cells of its first family.
 fn declared(table: &TableName) -> TableDescriptor {
-    FAMILIES.iter().fold(TableDescriptor::new(table.clone()), |table, name| {
+    let families = FAMILIES.iter().fold(TableDescriptor::new(table.clone()), |table, name| {
         table.family(FamilyDescriptor::new(*name).unwrap())
-    })
+    });
+    if *table != name(0) {
+        return families;
+    }
+    families
+        .attribute(COLUMNS_ATTRIBUTE, "1 f:q number blob")
+        .attribute(INDEXES_ATTRIBUTE, format!("1 {INDEX} [number]"))
 }
 
 /// Returns the numbers in a row's cells, by family.

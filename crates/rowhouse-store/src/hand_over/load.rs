@@ -10,6 +10,7 @@ use rowhouse_schema::IndexSchema;
 
 use super::loading::{Load, LoadedIndexes};
 use crate::check::Progress;
+use crate::engine::Engine;
 use crate::hfile::HFile;
 use crate::region::{Region, not_serving};
 use crate::store::Store;
@@ -112,7 +113,7 @@ impl Store {
     pub(super) fn table_to_load(&self, table: &TableName) -> Result<Arc<Table>> {
         let table = self.table(table)?;
         table.check_enabled()?;
-        check_loadable(&table)?;
+        check_loadable(self.engine(), &table)?;
         Ok(table)
     }
 
@@ -130,7 +131,7 @@ impl Store {
     ) -> Result<Option<LoadReport>> {
         region.check_serving()?;
         let table = self.table(&region.info().table)?;
-        check_loadable(&table)?;
+        check_loadable(self.engine(), &table)?;
         let found = look_at_all(table.descriptor(), files)?;
         let range = &region.info().range;
         if !found.iter().all(|file| file.fits(range)) {
@@ -190,11 +191,12 @@ impl Store {
     }
 }
 
-fn check_loadable(table: &Table) -> Result<()> {
+fn check_loadable(engine: &Engine, table: &Table) -> Result<()> {
     if table.descriptor().is_read_only() {
         return Err(Error::invalid(format!("{} is read-only", table.name())));
     }
     Store::refuse_index_table(table.descriptor())?;
+    engine.observers.check(table.name())?;
     let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
     match indexes.iter().find(|index| index.is_unique()) {
         None => Ok(()),

@@ -192,6 +192,11 @@ impl<'a> FamilyReader<'a> {
         self.matcher.visible.own_until_millis()
     }
 
+    /// As [`Visible::newest_marker_millis`], for the rows read so far.
+    pub(super) fn newest_marker_millis(&self) -> i64 {
+        self.matcher.visible.newest_marker_millis()
+    }
+
     /// Returns a reader that borrows nothing from the query.
     pub(super) fn into_owned(self) -> FamilyReader<'static> {
         FamilyReader { matcher: self.matcher.into_owned(), ..self }

@@ -69,8 +69,9 @@ pub(crate) struct TimedRow {
     /// The last time in milliseconds at which the row shows the same cells, if nothing writes to
     /// it; `i64::MAX` if none of its cells expires.
     pub(crate) until_millis: i64,
-    /// Whether no memstore or file has any cell or marker of the row in the families read.
-    pub(crate) is_untouched: bool,
+    /// A timestamp that no delete marker of the columns read is newer than; `i64::MIN` if there is
+    /// no marker.
+    pub(crate) newest_marker_millis: i64,
 }
 
 /// The version of a row that a read sees.
@@ -97,6 +98,7 @@ pub(crate) fn read_row_at_time(
     'again: loop {
         let mut cells: Option<RowBuilder> = None;
         let mut until_millis = i64::MAX;
+        let mut newest_marker_millis = i64::MIN;
         for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
             let at = match version {
                 RowVersion::Current => ReadAt::of(context, None),
@@ -118,8 +120,8 @@ pub(crate) fn read_row_at_time(
             let cells = cells.get_or_insert_default();
             reader.read_row(get.row(), &mut budget, cells)?;
             until_millis = until_millis.min(reader.own_until_millis());
+            newest_marker_millis = newest_marker_millis.max(reader.newest_marker_millis());
         }
-        let is_untouched = cells.is_none();
         let row = finish(cells);
         for family in families {
             let Some(ttl) = family.retention().expires_after_millis() else { continue };
@@ -128,7 +130,7 @@ pub(crate) fn read_row_at_time(
             let until = earliest.map_or(i64::MAX, |at| at.saturating_add(ttl));
             until_millis = until_millis.min(until);
         }
-        return Ok(Some(TimedRow { row, until_millis, is_untouched }));
+        return Ok(Some(TimedRow { row, until_millis, newest_marker_millis }));
     }
 }
 

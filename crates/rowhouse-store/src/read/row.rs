@@ -244,6 +244,7 @@ impl<'a> QueryMatcher<'a> {
         if passed {
             // The size of the skipped cells is unknown.
             self.passed_bytes += PASSED_BYTES_MAX + 1;
+            self.visible.note_skipped_markers();
         }
         Ok(passed)
     }

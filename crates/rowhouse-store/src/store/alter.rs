@@ -18,7 +18,7 @@ use crate::flush;
 use crate::manifest::{
     EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, Together, encode_table,
 };
-use crate::observer::TableChange;
+use crate::observer::{TableChange, named_observers};
 use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::table::Table;
@@ -61,6 +61,7 @@ impl Store {
         descriptor.check()?;
         Self::refuse_index_table(table.descriptor())?;
         Self::refuse_index_table(&descriptor)?;
+        named_observers(&descriptor)?;
         let indexes = self.index_change(&table, &descriptor)?;
         Alteration::new(&self.inner.engine, &table, descriptor, indexes)?.apply(self)
     }
@@ -78,6 +79,7 @@ impl Store {
             return Err(not_disabled(name, TableState::Enabled));
         }
         Self::refuse_index_table(table.descriptor())?;
+        self.inner.engine.observers.check(name)?;
         let tables = self.inner.tables.with_indexes(&table)?;
         let truncated = tables.iter().map(|table| self.truncated(table, splits));
         let truncated: Vec<_> = truncated.collect::<Result<_>>()?;
@@ -139,6 +141,7 @@ impl Store {
             created_millis: region.info().id,
         };
         Self::refuse_index_table(table.descriptor())?;
+        self.inner.engine.observers.check(table.name())?;
         self.reset_copies(&table)?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),

@@ -64,6 +64,7 @@ impl Inner {
         }
         // They refer to tables, which refer to the engine.
         self.engine.indexed.store(None);
+        self.engine.observers.clear();
         *self.directory.lock() = None;
         if panics > 0 {
             tracing::error!(panics, "a thread of the store ended in a panic");

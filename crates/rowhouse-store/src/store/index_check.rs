@@ -7,8 +7,7 @@ use rowhouse_schema::{IndexSchema, IndexState};
 
 use super::Store;
 use super::index_build::row_keys;
-use super::indexes::no_indexes;
-use crate::indexed::{IndexedTables, KeptIndex};
+use crate::indexed::{IndexedTables, KeptIndex, no_indexes};
 use crate::table::Table;
 use crate::write::index_fill::compare;
 

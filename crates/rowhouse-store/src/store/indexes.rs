@@ -13,24 +13,15 @@ use super::alter::without;
 use super::closed_regions::ClosedRegions;
 use super::handle::Tables;
 use super::tables::with_tracker;
+use crate::catalog::IndexRead;
 use crate::family::FamilyStore;
+use crate::indexed::no_indexes;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
 };
-use crate::read::ReadPoint;
-use crate::region::{index_table, table_not_found};
+use crate::region::index_table;
 use crate::retention::Retention;
 use crate::table::Table;
-
-/// A table and the table of the entries of one of its indexes, at one read point.
-pub struct IndexRead {
-    /// The table.
-    pub table: Arc<Table>,
-    /// The table of the entries.
-    pub entries: Arc<Table>,
-    /// The read point. At it, every row that must have an entry has one.
-    pub point: Arc<ReadPoint>,
-}
 
 /// A table to be created.
 pub(super) struct NewTable {
@@ -181,15 +172,7 @@ impl Store {
     /// `TableNotFound`; `InvalidRequest` if the table has no such index.
     pub fn index_read_point(&self, table: &TableName, index: &str) -> Result<Option<IndexRead>> {
         let (point, tables) = self.inner.tables.catalog.read_point(&self.inner.engine);
-        let find = |name: &TableName| {
-            tables.tables.get(name).cloned().ok_or_else(|| table_not_found(name))
-        };
-        let table = find(table)?;
-        let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
-        let entries = find(&schema.index(index)?.table_name(table.name())?)?;
-        let is_ready = IndexState::of_table(entries.descriptor())?.is_ready();
-        let point = Arc::new(point);
-        Ok(is_ready.then_some(IndexRead { table, entries, point }))
+        tables.index_read(&Arc::new(point), table, index)
     }
 
     /// Returns a table to be created.
@@ -389,8 +372,4 @@ fn rows_stay(index: &Index, old: &TableDescriptor, new: &TableDescriptor) -> boo
         families.map(|family| (family.name().clone(), Retention::from(family))).collect()
     };
     retention(old) == retention(new)
-}
-
-pub(super) fn no_indexes(table: &TableName) -> Error {
-    Error::invalid(format!("table {table} declares no indexes"))
 }

@@ -24,6 +24,5 @@ mod workers;
 pub(crate) use handle::Background;
 pub use handle::Store;
 pub use index_check::IndexReport;
-pub use indexes::IndexRead;
 pub(crate) use indexes::RepairingIndexes;
 pub use queries::QueryScan;

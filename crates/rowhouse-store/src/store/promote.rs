@@ -16,9 +16,10 @@ use rowhouse_schema::{
 use super::Store;
 use super::alter::without;
 use super::index_build::row_keys;
-use super::indexes::{IndexChange, declared_indexes, no_indexes};
+use super::indexes::{IndexChange, declared_indexes};
 use super::tables::with_tracker;
 use crate::compaction_policy::Policy;
+use crate::indexed::no_indexes;
 use crate::manifest::{EditKind, TablesSwapped, encode_table};
 use crate::oversized_rows::RowLimit;
 use crate::region::Region;

@@ -9,7 +9,7 @@ use rowhouse_schema::{
 };
 
 use super::Store;
-use super::indexes::IndexRead;
+use crate::catalog::IndexRead;
 use crate::read::{RegionScanner, RowSelection, condition_columns};
 use crate::region::Region;
 use crate::table::Table;

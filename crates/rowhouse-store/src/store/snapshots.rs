@@ -119,6 +119,7 @@ impl Store {
         };
         Self::refuse_index_table(table.descriptor())?;
         Self::refuse_index_table(&entry.descriptor)?;
+        engine.observers.check(table.name())?;
         if table.state() == TableState::Enabled {
             return Err(not_disabled(table.name(), TableState::Enabled));
         }

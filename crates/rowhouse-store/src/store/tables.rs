@@ -14,6 +14,7 @@ use super::indexes::{NewTable, declared_indexes};
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
 use crate::manifest::{Assignment, Edit, EditKind, RegionMeta, TableDropped, TableStateChanged};
+use crate::observer::named_observers;
 use crate::region::Region;
 use crate::table::Table;
 
@@ -34,6 +35,7 @@ impl Store {
         self.check_new_table(&name, splits.len() + 1)?;
         descriptor.check()?;
         Self::refuse_index_table(&descriptor)?;
+        named_observers(&descriptor)?;
         let settings = &self.inner.engine.settings;
         for family in descriptor.families() {
             Policy::of(settings, &descriptor, family)?;

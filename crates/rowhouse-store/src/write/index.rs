@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange,
-    Scan, Timestamp, escape, tags_with_ttl,
+    Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, KeyValue, Result, Row,
+    RowRange, Scan, Timestamp, escape, tags_with_ttl,
 };
 use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
 
@@ -58,19 +58,23 @@ pub(super) fn changes(
             let get = get(row, table)?;
             let before = |now| region.read_row_at_time(&get, RowVersion::Current, now);
             let now = region.engine().timestamps.now_millis();
-            let old = timed_entries(&table.indexes, row, now, TooLong::Absent, before)?;
+            let row_now = before(now)?;
+            let new_row = row_with(&row_now, &cells, &table.columns);
+            let old = timed_entries(&table.indexes, row, now, TooLong::Absent, row_now, before)?;
             // A row that was there before the index can be changed and deleted.
             let too_long = if old.has_too_long { TooLong::Absent } else { TooLong::Refused };
-            let new = match old.is_untouched.then(|| new_row(&cells, &table.columns)).flatten() {
-                Some(new) => {
-                    timed_entries(&table.indexes, row, now, too_long, |_| Ok(new.clone()))?
+            let new = match new_row {
+                Some(new_row) => {
+                    timed_entries(&table.indexes, row, now, too_long, new_row, |_| {
+                        unreachable!("it does not expire")
+                    })?
                 }
                 None => {
                     let is_wanted = |id, _: &[u8]| regions.iter().any(|region| region.id() == id);
                     let pending = pending.get_or_insert_with(|| record.pending(is_wanted));
                     let version = pending.as_ref().map_or(RowVersion::Current, RowVersion::With);
                     let after = |now| region.read_row_at_time(&get, version, now);
-                    timed_entries(&table.indexes, row, now, too_long, after)?
+                    timed_entries(&table.indexes, row, now, too_long, after(now)?, after)?
                 }
             };
             keeper.change(region, row, &table.indexes, old.entries, new.entries)?;
@@ -123,34 +127,37 @@ impl TimedEntry {
     }
 }
 
-/// Returns a row that has no other cells or markers than these, if none of them expires or deletes.
-fn new_row(cells: &[(&FamilyStore, CellRef<'_>)], columns: &Columns) -> Option<TimedRow> {
+/// Returns a row as it is once these cells are committed, if nothing in it expires or is covered by
+/// a marker. It spares a second read of the row.
+fn row_with(
+    before: &TimedRow,
+    cells: &[(&FamilyStore, CellRef<'_>)],
+    columns: &Columns,
+) -> Option<TimedRow> {
     let is_plain = |(family, cell): &(&FamilyStore, CellRef<'_>)| {
         cell.kind() == CellKind::Put
             && cell.tags.is_empty()
+            && cell.key.timestamp > before.newest_marker_millis
             && family.retention().expires_after_millis().is_none()
     };
-    if !cells.iter().all(is_plain) {
+    if before.until_millis < i64::MAX || !cells.iter().all(is_plain) {
         return None;
     }
-    let cells = cells.iter().map(|(_, cell)| cell);
-    let mut cells: Vec<_> =
-        cells.filter(|cell| columns.has_column(cell.key.family, cell.key.qualifier)).collect();
     // Of two cells at one timestamp the later one counts.
-    cells.reverse();
-    cells.sort_by(|a, b| rowhouse_model::compare(a, b));
+    let added = cells.iter().rev().map(|(_, cell)| *cell);
+    let added = added.filter(|cell| columns.has_column(cell.key.family, cell.key.qualifier));
+    let mut cells: Vec<_> = added.chain(before.row.cells().map(KeyValue::view)).collect();
+    cells.sort_by(|a, b| a.key.cmp(&b.key));
     cells.dedup_by(|later, first| {
         (later.key.family, later.key.qualifier) == (first.key.family, first.key.qualifier)
     });
-    let row = Row::new(cells.into_iter().map(CellRef::to_cell).collect());
-    Some(TimedRow { row, until_millis: i64::MAX, is_untouched: false })
+    let row = Row::new(cells.iter().map(CellRef::to_cell).collect());
+    Some(TimedRow { row, ..*before })
 }
 
 /// The entries of a row from a time on, for each index.
 pub(super) struct RowEntries {
     pub(super) entries: Vec<Vec<TimedEntry>>,
-    /// As [`TimedRow::is_untouched`].
-    is_untouched: bool,
     /// Whether the row would have entries that are too long.
     has_too_long: bool,
 }
@@ -164,18 +171,20 @@ pub(super) enum TooLong {
     Absent,
 }
 
-/// Returns the entries of a row from a time on, for each index.
+/// Returns the entries of a row from a time on, for each index. `row_now` is the row at that time,
+/// and `read` reads it at later ones.
 pub(super) fn timed_entries(
     indexes: &[KeptIndex],
     row: &[u8],
     mut now: i64,
     too_long: TooLong,
+    mut row_now: TimedRow,
     read: impl Fn(i64) -> Result<TimedRow>,
 ) -> Result<RowEntries> {
     let mut entries: Vec<Vec<TimedEntry>> = vec![Vec::new(); indexes.len()];
     let (mut first, mut has_too_long) = (true, false);
     loop {
-        let TimedRow { row: cells, until_millis, is_untouched } = read(now)?;
+        let TimedRow { row: cells, until_millis, .. } = row_now;
         for (kept, entries) in indexes.iter().zip(&mut entries) {
             let found = match kept.index.entries(row, &cells) {
                 Err(error)
@@ -191,11 +200,11 @@ pub(super) fn timed_entries(
             }
         }
         if until_millis == i64::MAX {
-            let is_untouched = is_untouched && first;
-            return Ok(RowEntries { entries, is_untouched, has_too_long });
+            return Ok(RowEntries { entries, has_too_long });
         }
         first = false;
         now = until_millis + 1;
+        row_now = read(now)?;
     }
 }
 
@@ -313,7 +322,8 @@ impl<'k, 'l> Keeper<'k, 'l> {
     ) -> Result<u64> {
         let engine = region.engine();
         let now = engine.timestamps.now_millis();
-        let had = timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read)?;
+        let had =
+            timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read(now)?, read)?;
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let removed_at = engine.timestamps.issue_delete(self.rows.after_of(place)).max(self.now);
         let mut removed = 0;

@@ -84,7 +84,8 @@ fn compare_in_region(
         let get = get(row, kept)?;
         let read = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
         let now = engine.timestamps.now_millis();
-        let due = timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read)?;
+        let due =
+            timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read(now)?, read)?;
         let due = &due.entries[0];
         for entry in due {
             let have = kept.table.get(&Get::new(entry.key.clone())?)?;
@@ -165,14 +166,18 @@ fn mend_in_region(
             let at = engine.timestamps.now_millis();
             match mending {
                 Mending::Fill => {
-                    let due = timed_entries(indexes, row, at, TooLong::Refused, now)?.entries;
+                    let due =
+                        timed_entries(indexes, row, at, TooLong::Refused, now(at)?, now)?.entries;
                     keeper.change(region, row, indexes, vec![Vec::new()], due)?;
                 }
                 Mending::Since(sequence) => {
                     let version = RowVersion::AsOf(sequence);
                     let before = |millis| region.read_row_at_time(&get, version, millis);
-                    let before = timed_entries(indexes, row, at, TooLong::Absent, before)?.entries;
-                    let due = timed_entries(indexes, row, at, TooLong::Refused, now)?.entries;
+                    let before =
+                        timed_entries(indexes, row, at, TooLong::Absent, before(at)?, before)?
+                            .entries;
+                    let due =
+                        timed_entries(indexes, row, at, TooLong::Refused, now(at)?, now)?.entries;
                     keeper.change(region, row, indexes, before, due)?;
                 }
                 Mending::Sweep(keys) => {

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::erased::Erased;
 use crate::family::SteadyGuard;
 use crate::indexed::{IndexedTables, KeptIndex};
-use crate::observer::{Additions, ObserversByTable, RowChange};
+use crate::observer::{Additions, ObserversByTable, RowChange, TableObservers};
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::Table;
@@ -226,6 +226,10 @@ fn ask(
     if regions.is_empty() {
         return Ok(Observed::Nothing);
     }
+    for region in &regions {
+        let table = &region.info().table;
+        observers.get(table).map_or(Ok(()), |observers| observers.check(table))?;
+    }
     let find = |id: u64| regions.iter().find(|region| region.id() == id).copied();
     let Some(pending) = record.pending(|region, _| find(region).is_some()) else {
         return Ok(Observed::Nothing);
@@ -234,7 +238,8 @@ fn ask(
     let mut seen = BTreeSet::new();
     for (id, row) in record.rows() {
         let Some(region) = find(id).filter(|_| seen.insert((id, row))) else { continue };
-        for observer in observers.get(&region.info().table).into_iter().flatten() {
+        let of_table = observers.get(&region.info().table);
+        for observer in of_table.into_iter().flat_map(TableObservers::registered) {
             let row = Bytes::copy_from_slice(row);
             let mut get = Get::new(row.clone())?;
             get.columns = observer.columns();
@@ -301,6 +306,7 @@ fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     for (table, mutation) in additions.into_mutations() {
         table.check_enabled()?;
         let region = Arc::clone(table.region_of(mutation.row()));
+        table.check_layout(&region)?;
         let row = region.engine().row_locks.place(region.id(), mutation.row());
         if !rows.holds(row) || !region.is_serving() {
             unlocked.push(RowToLock::new(&region, mutation.row().clone()));

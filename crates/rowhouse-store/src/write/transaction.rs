@@ -1,13 +1,13 @@
 //! A transaction: reads and writes rows at one sequence, and commits if no other commit has changed
 //! them meanwhile.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter::once;
 use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, Cell, CellKind, Durability, Error, Get, KeyValue, Mutation, MutationOutcome, Result,
-    Row, Scan, Timestamp,
+    Row, RowRange, Scan, TableName, Timestamp,
 };
 
 use super::admit::admit;
@@ -17,7 +17,7 @@ use super::commit::{self, Committed};
 use super::index::{self, EntryChanges};
 use super::observe::{self, Observed, RowToLock, Watched};
 use super::record_builder::RecordBuilder;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Entries, IndexRead};
 use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
@@ -36,6 +36,8 @@ pub struct Transaction {
     /// The read point, at a sequence that no commit has: the transaction's own writes get this
     /// sequence, in private memstores.
     point: Arc<ReadPoint>,
+    /// The tables at the read point.
+    served: Arc<Entries>,
     own: HashMap<(u64, Bytes), Arc<Memstore>>,
     now: Timestamp,
     /// By region and row, the lowest timestamp that the transaction's own deletes do not cover.
@@ -67,17 +69,11 @@ enum Attempt {
 impl Transaction {
     pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
         engine.recent_writes.begin(&engine.freeze_latch);
-        let point = loop {
-            // A sequence without a commit, like that of a write that the log refused.
-            let sequence = engine.mvcc.reserve();
-            engine.mvcc.publish(sequence);
-            if let Some((point, _)) = catalog.read_point_at(engine, sequence) {
-                break Arc::new(point);
-            }
-        };
+        let (point, served) = catalog.read_point_of_own(engine);
         Self {
             engine: Arc::clone(engine),
-            point,
+            point: Arc::new(point),
+            served,
             own: HashMap::new(),
             now: engine.timestamps.issue(),
             floors: HashMap::new(),
@@ -105,15 +101,51 @@ impl Transaction {
     /// # Errors
     /// As [`Table::scan_at`].
     pub fn scan(&mut self, table: &Arc<Table>, scan: Scan) -> Result<TableScanner> {
+        self.note_read(table, &scan.range);
+        table.scan_at(scan, &self.point)
+    }
+
+    /// Returns the read point, which shows the transaction's writes so far, for reads by
+    /// [`Table::get_at`] and [`Table::scan_at`]. They do not count as reads of the transaction
+    /// before [`Transaction::note_read`] or [`Transaction::note_row_read`] says so.
+    pub fn read_point(&self) -> Arc<ReadPoint> {
+        Arc::clone(&self.point)
+    }
+
+    /// Returns a table and the table of the entries of its index at the read point; `None` if the
+    /// index was not ready there. Entries of rows that the transaction writes appear only with its
+    /// commit: see [`Transaction::written_rows`].
+    ///
+    /// # Errors
+    /// As [`Store::index_read_point`].
+    ///
+    /// [`Store::index_read_point`]: crate::Store::index_read_point
+    pub fn index_read(&self, table: &TableName, index: &str) -> Result<Option<IndexRead>> {
+        self.served.index_read(&self.point, table, index)
+    }
+
+    /// Returns the rows of a table that the transaction has written so far.
+    pub fn written_rows(&self, table: &TableName) -> BTreeSet<Bytes> {
+        let writes = self.writes.iter().filter(|(region, _)| region.info().table == *table);
+        let cells = writes.flat_map(|(_, cells)| cells);
+        cells.map(|cell| cell.as_bytes().slice_ref(cell.row())).collect()
+    }
+
+    /// Counts a range of a table as read.
+    pub fn note_read(&mut self, table: &Table, range: &RowRange) {
         // Commits are recorded under the current regions, not those of the table that was looked
         // up.
         for region in table.regions_now() {
-            let range = scan.range.intersect(&region.info().range);
+            let range = range.intersect(&region.info().range);
             if !range.is_empty() {
                 self.touched.entry(region.id()).or_default().push(Touched::Range(range));
             }
         }
-        table.scan_at(scan, &self.point)
+    }
+
+    /// Counts a row of a table as read.
+    pub fn note_row_read(&mut self, table: &Table, row: &[u8]) {
+        self.touch_row(table.region_of(row), row);
     }
 
     /// Changes a row. The transaction sees the change at once, others once it is committed. Returns
@@ -275,8 +307,7 @@ impl Transaction {
             Ok(Observed::Nothing) => Vec::new(),
             Ok(Observed::Additions(additions)) => additions,
             Ok(Observed::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
-            Err(_) if regions.iter().any(|region| moves(region)) => return Ok(Attempt::Conflict),
-            Err(error) => return Err(error),
+            Err(error) => return self.refused(error, &regions),
         };
         let _steady_too = observe::hold_steady_too(&additions);
         // Later additions to these rows follow the transaction's own cells.
@@ -300,8 +331,7 @@ impl Transaction {
         let entries = match changes {
             Ok(EntryChanges::Cells(entries)) => entries,
             Ok(EntryChanges::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
-            Err(_) if regions.iter().any(|region| moves(region)) => return Ok(Attempt::Conflict),
-            Err(error) => return Err(error),
+            Err(error) => return self.refused(error, &regions),
         };
         let (record, regions) = index::extend(record, regions, &entries)?;
         // No other commit may come between the check and this one.
@@ -310,10 +340,7 @@ impl Transaction {
             return Ok(Attempt::Conflict);
         }
         regions.iter().try_for_each(|region| region.check_serving())?;
-        let touched = self.touched.iter();
-        let touched =
-            touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
-        if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
+        if self.conflicts() {
             return Ok(Attempt::Conflict);
         }
         let mut durability = strongest(self.durability.iter().copied());
@@ -323,6 +350,25 @@ impl Transaction {
             durability = observe::durability(durability);
         }
         Ok(Attempt::Committed(commit::commit(engine, record, durability)?))
+    }
+
+    /// Whether another commit may have changed something that it has read or written. The caller
+    /// holds the freeze latch for writing.
+    fn conflicts(&self) -> bool {
+        let touched = self.touched.iter();
+        let touched =
+            touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
+        self.engine.recent_writes.may_have_changed(touched, self.point.sequence())
+    }
+
+    /// The outcome of an attempt that an observer or an index refuses: a conflict if what the
+    /// transaction has seen is no longer so, as that may be why it asks for what is refused.
+    fn refused(&self, error: Error, regions: &[&Region]) -> Result<Attempt> {
+        let _latch = self.engine.freeze_latch.write();
+        if regions.iter().any(|region| moves(region)) || self.conflicts() {
+            return Ok(Attempt::Conflict);
+        }
+        Err(error)
     }
 
     /// Records the timestamps that later writes to its rows must follow.

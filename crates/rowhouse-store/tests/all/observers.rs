@@ -11,7 +11,8 @@ use rowhouse_model::{
     TableName, Timestamp,
 };
 use rowhouse_store::{
-    Additions, CompactionSettings, Observer, RowChange, Settings, Store, Table, TableChange,
+    Additions, CompactionSettings, OBSERVERS_ATTRIBUTE, Observer, RowChange, Settings, Store,
+    Table, TableChange, Transaction, named_observers, with_observers,
 };
 
 fn table_name(name: &str) -> TableName {
@@ -343,6 +344,107 @@ fn changes_that_do_not_go_row_by_row_are_told() {
     create(&store, "t").mutate(&put("a", "q", "1").into()).unwrap();
     use TableChange::{Altered, Dropped, Restored, Truncated};
     assert_eq!(*told.0.lock(), [Truncated, Altered, Restored, Truncated, Dropped]);
+}
+
+#[test]
+fn a_table_that_names_observers_is_written_only_once_they_are_registered() {
+    struct Named(&'static str, Mutex<usize>);
+    impl Observer for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+        fn columns(&self) -> Columns {
+            Columns::all()
+        }
+        fn row_changes(&self, _: &RowChange, _: &mut Additions) -> Result<()> {
+            *self.1.lock() += 1;
+            Ok(())
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, other) = (create(&store, "t"), create(&store, "other"));
+    table.mutate(&put("old", "q", "1").into()).unwrap();
+    store.take_snapshot(Snapshot::new("s", table.name().clone()).unwrap()).unwrap();
+    let name = |names: &'static [&'static str]| {
+        move |table: &TableDescriptor| with_observers(table.clone(), names)
+    };
+    store.change_table(table.name(), name(&["audit", "counts"])).unwrap();
+    store.close().unwrap();
+    drop((store, table, other));
+
+    let store = Store::open(dir.path()).unwrap();
+    let [table, other] = ["t", "other"].map(|name| store.table(&table_name(name)).unwrap());
+    let register = |name| {
+        let observer = Arc::new(Named(name, Mutex::default()));
+        store.observe(table.name(), observer.clone()).unwrap();
+        observer
+    };
+    let mutation = Mutation::from(put("r", "q", "1"));
+    let refusals = || {
+        let one = table.mutate(&mutation).unwrap_err();
+        let mut batch = table.batch(vec![mutation.clone(), put("x", "q", "2").into()]);
+        let both = [(Arc::clone(&other), mutation.clone()), (Arc::clone(&table), mutation.clone())];
+        let together = store.commit(&both).unwrap_err();
+        let transact = |transaction: &mut Transaction| {
+            transaction.mutate(&table, mutation.clone()).map(|_| ())
+        };
+        let transacted = store.transact(transact).unwrap_err();
+        let region = store.truncate_region(&table.regions()[0].name().full).unwrap_err();
+        vec![one, batch.remove(0).unwrap_err(), together, transacted, region]
+    };
+    for (missing, next) in [("audit, counts", "counts"), ("audit", "audit")] {
+        for error in refusals() {
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            assert!(error.message().ends_with(&format!("missing={missing}")), "{error}");
+        }
+        assert_eq!(value(&get(&table, "old"), "q"), "1");
+        assert!(get(&other, "r").is_empty());
+        other.mutate(&mutation).unwrap();
+        other.mutate(&Delete::new("r").unwrap().into()).unwrap();
+        register(next);
+    }
+    let again = register("audit");
+    table.mutate(&mutation).unwrap();
+    assert_eq!(*again.1.lock(), 1);
+
+    // A snapshot from before names none, and a later alteration names another.
+    store.change_table(table.name(), name(&["late"])).unwrap();
+    store.disable_table(table.name()).unwrap();
+    for error in [
+        store.restore_snapshot("s").unwrap_err(),
+        store.truncate_table(table.name(), true).unwrap_err(),
+    ] {
+        assert!(error.message().ends_with("missing=late"), "{error}");
+    }
+    store.change_table(table.name(), name(&[])).unwrap();
+    store.restore_snapshot("s").unwrap();
+    store.enable_table(table.name()).unwrap();
+    store.table(table.name()).unwrap().mutate(&mutation).unwrap();
+}
+
+#[test]
+fn names_of_observers_that_are_none_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let of = |text: &'static str| {
+        let family = FamilyDescriptor::new("f").unwrap();
+        let table = TableDescriptor::new(table_name("t")).family(family);
+        table.attribute(OBSERVERS_ATTRIBUTE, text)
+    };
+    for (text, kind) in [
+        ("audit", ErrorKind::InvalidRequest),
+        ("1 ", ErrorKind::InvalidRequest),
+        ("1 a,,b", ErrorKind::InvalidRequest),
+        ("1 a b", ErrorKind::InvalidRequest),
+        ("2 a", ErrorKind::Unsupported),
+    ] {
+        assert_eq!(store.create_table(of(text), &[]).unwrap_err().kind(), kind, "{text}");
+    }
+    store.create_table(of("1 a.b,  c_d-9"), &[]).unwrap();
+    let names = named_observers(store.table(&table_name("t")).unwrap().descriptor()).unwrap();
+    assert_eq!(names, ["a.b", "c_d-9"]);
+    store.change_table(&table_name("t"), |_| Ok(of("1"))).unwrap_err();
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! task. Operations that may take longer (scans, batches, changes of tables, flushes, writes that
 //! wait for the disk) run on tokio's blocking threads.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,13 +18,14 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
-    CompactionKind, IndexRead, IndexReport, Progress, RangeEstimate, ReadPoint, Region, Settings,
-    Store, Table, TableScanner,
+    CompactionKind, IndexRead, IndexReport, Observer, Progress, RangeEstimate, ReadPoint, Region,
+    Settings, Store, Table, TableScanner,
 };
-use tokio::task::{JoinError, spawn_blocking};
 
+use super::blocking::{block_on, blocking};
 use super::read_ahead::{PendingResult, ReadAhead};
 use super::table_id::TableId;
+use crate::query::{Query, QueryRow};
 use crate::transaction::Transaction;
 
 /// Rows in the first batch of a scan, so that the first row arrives quickly; later batches are
@@ -414,8 +415,17 @@ impl Embedded {
         blocking(transact).await
     }
 
+    pub(super) async fn observe(
+        &self,
+        table: &TableName,
+        observer: Arc<dyn Observer>,
+    ) -> Result<()> {
+        let (store, table) = (self.store.clone(), table.clone());
+        blocking(move || store.observe(&table, observer)).await
+    }
+
     /// Returns a user table.
-    fn writable(&self, table: &TableId) -> Result<Arc<Table>> {
+    pub(super) fn writable(&self, table: &TableId) -> Result<Arc<Table>> {
         if table.is_system() {
             return Err(Store::refuse_write(table));
         }
@@ -487,13 +497,7 @@ impl Embedded {
         blocking(move || {
             let Some(read) = store.index_read_point(&id, index.name())? else { return Ok(None) };
             id.check(read.table.descriptor())?;
-            let declared = read.table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
-            if !declared.contains(&index) {
-                return Ok(None);
-            }
-            let IndexRead { table, entries, point } = read;
-            let entries = TableReadPoint { table: entries, point: Arc::clone(&point) };
-            Ok(Some(IndexReadPoint { rows: TableReadPoint { table, point }, entries, store }))
+            IndexReadPoint::new(&store, read, &index)
         })
         .await
     }
@@ -571,6 +575,18 @@ pub(crate) struct IndexReadPoint {
 }
 
 impl IndexReadPoint {
+    /// Returns `None` if the index has been declared anew.
+    fn new(store: &Store, read: IndexRead, index: &Index) -> Result<Option<Self>> {
+        let IndexRead { table, entries, point } = read;
+        let declared = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+        if !declared.contains(index) {
+            return Ok(None);
+        }
+        let entries = TableReadPoint { table: entries, point: Arc::clone(&point) };
+        let rows = TableReadPoint { table, point };
+        Ok(Some(Self { rows, entries, store: store.clone() }))
+    }
+
     /// Returns the read point of the table of the entries.
     pub(crate) fn entries(&self) -> TableReadPoint {
         self.entries.clone()
@@ -607,6 +623,44 @@ impl EmbeddedTransaction<'_> {
     ) -> Result<MutationOutcome> {
         let mutation = mutation.with_default_durability(self.durability);
         self.inner.mutate(&*self.table(table)?, mutation)
+    }
+
+    /// Reads the rows of a query.
+    pub(crate) fn query(&mut self, query: Query<'_>) -> Result<Vec<QueryRow>> {
+        block_on(query.rows_in(self))
+    }
+
+    /// Returns the transaction's view of a table. Its reads count only once they are noted.
+    pub(crate) fn view(&self, table: &TableId) -> Result<TableReadPoint> {
+        Ok(TableReadPoint { table: self.table(table)?, point: self.inner.read_point() })
+    }
+
+    /// As [`EmbeddedTransaction::view`], for a table and the entries of an index that changes of the
+    /// transaction do not show; `None` if the index was not ready at the read point, or has been
+    /// declared anew.
+    pub(crate) fn index_view(
+        &self,
+        table: &TableId,
+        index: &Index,
+    ) -> Result<Option<IndexReadPoint>> {
+        let Some(read) = self.inner.index_read(table, index.name())? else { return Ok(None) };
+        table.check(read.table.descriptor())?;
+        IndexReadPoint::new(self.store, read, index)
+    }
+
+    /// Returns the rows of a table that the transaction has written.
+    pub(crate) fn written_rows(&self, table: &TableName) -> BTreeSet<Bytes> {
+        self.inner.written_rows(table)
+    }
+
+    /// Counts ranges as read.
+    pub(crate) fn note_read(&mut self, read: &TableReadPoint, ranges: &[RowRange]) {
+        ranges.iter().for_each(|range| self.inner.note_read(&read.table, range));
+    }
+
+    /// Counts rows as read.
+    pub(crate) fn note_rows_read(&mut self, read: &TableReadPoint, rows: &[Bytes]) {
+        rows.iter().for_each(|row| self.inner.note_row_read(&read.table, row));
     }
 
     fn table(&self, table: &TableId) -> Result<Arc<Table>> {
@@ -646,20 +700,6 @@ fn waits_for_disk(mutation: &Mutation, table: &TableDescriptor) -> bool {
         asked => asked,
     };
     durability == Durability::FsyncWal
-}
-
-/// Runs `work` on a blocking thread.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    finished(spawn_blocking(work).await)
-}
-
-/// Returns the result of blocking work; its panic resumes in the caller.
-fn finished<T>(joined: std::result::Result<T, JoinError>) -> T {
-    match joined.map_err(JoinError::try_into_panic) {
-        Ok(done) => done,
-        Err(Ok(panic)) => std::panic::resume_unwind(panic),
-        Err(Err(_)) => unreachable!("blocking work is never cancelled once it has been started"),
-    }
 }
 
 /// The rows of a scan, read ahead in batches. The second batch is started when half of the first is

@@ -2,13 +2,15 @@
 //! closed enum, so that both backends implement the same calls.
 
 mod alteration;
+mod blocking;
 mod cluster;
 mod embedded;
+mod keeping;
 mod read_ahead;
 mod table_id;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rowhouse_client::{BackupStatus, ClusterStatus, Settings as ClientSettings, Target};
 use rowhouse_model::{
@@ -17,13 +19,18 @@ use rowhouse_model::{
     Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
-use rowhouse_store::{CompactionKind, IndexReport, RangeEstimate, Settings as StoreSettings};
+use rowhouse_store::{
+    CompactionKind, IndexReport, Observer, RangeEstimate, Settings as StoreSettings,
+    Table as StoreTable,
+};
 
+use crate::counters::Inner as CounterBufferInner;
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
+pub(crate) use blocking::is_blocking;
 pub(crate) use embedded::{
     EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
 };
@@ -35,6 +42,8 @@ pub(crate) struct Backend {
     side: Side,
     /// The durability of mutations that name none.
     durability: Durability,
+    /// The buffers of counters, whose adds are written when the database is closed.
+    counters: Mutex<Vec<Weak<CounterBufferInner>>>,
 }
 
 enum Side {
@@ -62,7 +71,7 @@ impl Backend {
         durability: Durability,
     ) -> Result<Self> {
         let side = Side::Embedded(Embedded::open(path, settings, only_existing).await?);
-        Ok(Self { side, durability })
+        Ok(Self { side, durability, counters: Mutex::default() })
     }
 
     pub(crate) async fn cluster(
@@ -71,7 +80,7 @@ impl Backend {
         durability: Durability,
     ) -> Result<Self> {
         let side = Side::Cluster(Cluster::connect(target, settings).await?);
-        Ok(Self { side, durability })
+        Ok(Self { side, durability, counters: Mutex::default() })
     }
 
     pub(crate) async fn status(&self) -> Result<ClusterStatus> {
@@ -366,18 +375,12 @@ impl Backend {
 
     /// Compares an index with the rows of its table.
     pub(crate) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
-        match &self.side {
-            Side::Embedded(inner) => inner.verify_index(table, index).await,
-            Side::Cluster(_) => Err(no_index_checks()),
-        }
+        on!(self, inner => inner.verify_index(table, index).await)
     }
 
     /// Requests the repair of an index.
     pub(crate) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
-        match &self.side {
-            Side::Embedded(inner) => inner.repair_index(table, index).await,
-            Side::Cluster(_) => Err(no_index_checks()),
-        }
+        on!(self, inner => inner.repair_index(table, index).await)
     }
 
     /// Swaps a table with one of its indexes.
@@ -394,6 +397,15 @@ impl Backend {
     /// Returns the state of a table's index.
     pub(crate) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
         on!(self, inner => inner.index_state(table, index).await)
+    }
+
+    /// Returns the rows whose entries in indexes may not be right, because a client that keeps them
+    /// is writing these rows. `None` where the store or the server keeps the indexes.
+    pub(crate) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
+        match &self.side {
+            Side::Embedded(_) => Ok(None),
+            Side::Cluster(inner) => inner.unsettled_rows(table).await,
+        }
     }
 
     /// Returns a read point of a table and of the entries of an index; `None` if the index cannot
@@ -422,15 +434,51 @@ impl Backend {
         }
     }
 
+    /// Adds an observer of a table.
+    pub(crate) async fn observe(
+        &self,
+        table: &TableName,
+        observer: Arc<dyn Observer>,
+    ) -> Result<()> {
+        match &self.side {
+            Side::Embedded(inner) => inner.observe(table, observer).await,
+            Side::Cluster(_) => Err(no_observers()),
+        }
+    }
+
+    /// Returns a table of the store.
+    pub(crate) fn store_table(&self, table: &TableId) -> Result<Arc<StoreTable>> {
+        match &self.side {
+            Side::Embedded(inner) => inner.writable(table),
+            Side::Cluster(_) => Err(no_observers()),
+        }
+    }
+
+    /// Adds a buffer that is to be closed with the database.
+    pub(crate) fn add_counters(&self, buffer: &Arc<CounterBufferInner>) {
+        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        counters.retain(|buffer| buffer.strong_count() > 0);
+        counters.push(Arc::downgrade(buffer));
+    }
+
     pub(crate) async fn close(&self) -> Result<()> {
-        on!(self, inner => inner.close().await)
+        let counters = {
+            let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *counters)
+        };
+        let mut written = Ok(());
+        for buffer in counters.iter().filter_map(Weak::upgrade) {
+            buffer.end();
+            written = written.and(buffer.flush().await);
+        }
+        on!(self, inner => inner.close().await).and(written)
     }
 }
 
-fn no_index_checks() -> Error {
+fn no_observers() -> Error {
     Error::unsupported(
-        "indexes are verified and repaired where the data is: open the data directory, or use the \
-         shell on it",
+        "observers see the changes of a database that is embedded in the process, and this is a \
+         cluster",
     )
 }
 

@@ -12,6 +12,8 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
+use super::blocking::is_blocking;
+
 /// Runs blocking jobs in FIFO order on tokio's blocking threads, which stay while there are jobs.
 ///
 /// The merged scans of a query request their next batches at about the same time. With one thread
@@ -46,18 +48,23 @@ impl ReadAhead {
         Self::new(thread::available_parallelism().map_or(1, NonZero::get).max(2))
     }
 
-    /// Queues `work`. It is skipped if the receiver has been dropped before its turn.
+    /// Queues `work`. It is skipped if the receiver has been dropped before its turn. Work asked
+    /// for on a blocking thread is done at once.
     pub(crate) fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> PendingResult<T> {
         let (done, awaited) = oneshot::channel();
-        let job = Box::new(move || {
+        let job: Job = Box::new(move || {
             if !done.is_closed() {
                 // Sending fails if the receiver was dropped meanwhile.
                 _ = done.send(catch_unwind(AssertUnwindSafe(work)));
             }
         });
+        if is_blocking() {
+            job();
+            return PendingResult(awaited);
+        }
         let mut jobs = self.jobs();
         jobs.waiting.push_back(job);
         if jobs.threads < self.threads_max {

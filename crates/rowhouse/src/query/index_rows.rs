@@ -12,6 +12,7 @@ use rowhouse_schema::{
 };
 
 use super::QueryRow;
+use super::entries::{MergedEntries, Written};
 use super::judge::{EntryOrder, Found, Judge, Judged};
 use super::plan_rows::PlanRows;
 use crate::backend::{GETS_INLINE_MAX, IndexReadPoint, ReadAhead, TableReadPoint};
@@ -54,12 +55,14 @@ pub(super) struct IndexRows {
     /// The number of rows still to return.
     left: u64,
     unreadable: u64,
+    /// The rows to which entries led, if they are to be noted.
+    read: Option<Vec<Bytes>>,
     ahead: Arc<ReadAhead>,
 }
 
 enum Entries {
     /// Read on demand.
-    Read(Box<PlanRows>),
+    Read(Box<MergedEntries>),
     /// Collected and sorted.
     Sorted(std::vec::IntoIter<Found>),
 }
@@ -72,27 +75,31 @@ struct Fetch {
 }
 
 impl IndexRows {
-    /// Opens the rows of a query. Returns `None` if the index cannot be used now: it is not ready,
-    /// or has more entries than are to be sorted.
-    pub(super) async fn open(table: &Table, query: IndexQuery) -> Result<Option<Self>> {
+    /// Opens the rows of a query at a read point if one is given, or each as it is now. Returns
+    /// `None` if the index has more entries than are to be sorted.
+    pub(super) async fn open(
+        table: &Table,
+        query: IndexQuery,
+        at: Option<IndexReadPoint>,
+        written: Written,
+    ) -> Result<Option<Self>> {
         let IndexQuery { plan, entries, order, key_plan, direction, wanted, limit } = query;
-        let index = plan.index().clone();
-        let at = table.backend().index_read_point(table.id(), &index).await?.map(Arc::new);
-        if at.is_none() && table.backend().has_read_points() {
-            return Ok(None);
-        }
+        let (index, at) = (plan.index().clone(), at.map(Arc::new));
         let judge = Judge::new(table, plan, (order, direction), wanted, at.clone())?;
         let mut scan = Scan::all();
-        let (columns, filter) = judge.entry_parts();
+        let (columns, filter) = judge.entry_parts(written.is_of_clients());
         (scan.columns, scan.filter) = (columns, filter.map(Box::new));
         scan.reversed = direction == Direction::Reverse;
         let point = at.as_deref().map(IndexReadPoint::entries);
         let read = open_entries(table, &index, entries.clone(), scan, point).await?;
         let keys = match order {
-            EntryOrder::Index | EntryOrder::Key => Entries::Read(Box::new(read)),
+            EntryOrder::Index | EntryOrder::Key => {
+                Entries::Read(Box::new(MergedEntries::new(read, &index, written, direction)))
+            }
             EntryOrder::Sorted => {
                 let keeps_entries = judge.covers();
-                let sorted = sorted(read, &index, &key_plan, table.key_schema()?, keeps_entries);
+                let read = MergedEntries::new(read, &index, written, direction);
+                let sorted = sorted(read, &key_plan, table.key_schema()?, keeps_entries);
                 let Some(mut sorted) = sorted.await? else { return Ok(None) };
                 if direction == Direction::Reverse {
                     sorted.reverse();
@@ -112,8 +119,19 @@ impl IndexRows {
             rows: VecDeque::new(),
             left: limit,
             unreadable: 0,
+            read: None,
             ahead: ReadAhead::of_processors(),
         }))
+    }
+
+    /// Notes from now on the rows to which entries lead.
+    pub(super) fn note_rows(&mut self) {
+        self.read = Some(Vec::new());
+    }
+
+    /// Takes the noted rows.
+    pub(super) fn take_noted(&mut self) -> Vec<Bytes> {
+        self.read.take().unwrap_or_default()
     }
 
     pub(super) fn index(&self) -> &Index {
@@ -199,6 +217,9 @@ impl IndexRows {
         if found.is_empty() {
             return;
         }
+        if let Some(read) = &mut self.read {
+            read.extend(found.iter().map(|found| found.row.clone()));
+        }
         self.batch_len = (self.batch_len * 2).min(BATCH_MAX);
         let (entries, judge) = (found.len(), Arc::clone(&self.judge));
         let judged: Pin<Box<dyn Future<Output = _> + Send + Sync>> = match judge.is_at_point() {
@@ -231,9 +252,8 @@ impl IndexRows {
             Entries::Read(entries) => entries,
         };
         loop {
-            let Poll::Ready(entry) = entries.poll_row(context)? else { return Ok(Poll::Pending) };
-            let Some(entry) = entry else { return Ok(Poll::Ready(None)) };
-            let found = found(self.judge.plan.index(), entry.into_row())?;
+            let Poll::Ready(found) = entries.poll_found(context)? else { return Ok(Poll::Pending) };
+            let Some(found) = found else { return Ok(Poll::Ready(None)) };
             if holds(&self.key_plan, &found.row) {
                 return Ok(Poll::Ready(Some(found)));
             }
@@ -256,16 +276,14 @@ async fn open_entries(
 /// Reads all entries, and sorts them in the order of the keys of their rows, one of each row;
 /// `None` if there are too many. `keeps_entries` tells whether their cells are needed.
 async fn sorted(
-    mut entries: PlanRows,
-    index: &Index,
+    mut entries: MergedEntries,
     key_plan: &Plan,
     key: &KeySchema,
     keeps_entries: bool,
 ) -> Result<Option<Vec<Found>>> {
     let is_merged = key_plan.order().sequence() == RowSequence::Merged;
     let mut sorted = Vec::new();
-    while let Some(entry) = poll_fn(|context| entries.poll_row(context)).await? {
-        let mut found = found(index, entry.into_row())?;
+    while let Some(mut found) = poll_fn(|context| entries.poll_found(context)).await? {
         if !holds(key_plan, &found.row) {
             continue;
         }
@@ -286,11 +304,6 @@ async fn sorted(
     });
     sorted.dedup_by(|(_, found), (_, other)| found.row == other.row);
     Ok(Some(sorted.into_iter().map(|(_, found)| found).collect()))
-}
-
-fn found(index: &Index, entry: Row) -> Result<Found> {
-    let row = index.row_key(entry.key()).map_err(Error::from)?;
-    Ok(Found { row: row.into(), entry })
 }
 
 /// Returns whether a row is in the ranges of a plan.

@@ -99,16 +99,22 @@ impl Judge {
     }
 
     /// What is needed of entries: the columns and the filter.
-    pub(super) fn entry_parts(&self) -> (Columns, Option<Filter>) {
+    pub(super) fn entry_parts(&self, kept_by_clients: bool) -> (Columns, Option<Filter>) {
         match self.parts.first() {
             Some(part) if self.is_copied => (part.columns.clone(), part.filter.clone()),
             _ if self.plan.index().is_copy() => (Columns::all(), Some(Filter::FirstKeyOnly)),
-            _ => (self.entry_columns(), None),
+            _ => (self.entry_columns(kept_by_clients), None),
         }
     }
 
-    fn entry_columns(&self) -> Columns {
+    /// The columns of entries that are needed. An entry that clients keep consists of cells with
+    /// any qualifiers.
+    fn entry_columns(&self, kept_by_clients: bool) -> Columns {
         let mut columns = Columns::all();
+        if kept_by_clients {
+            columns.add_family(ENTRY_FAMILY);
+            return columns;
+        }
         columns.add_column(ENTRY_FAMILY, "");
         for covered in self.covered.iter().flatten() {
             columns.add_column(ENTRY_FAMILY, covered.name.clone());

@@ -47,20 +47,18 @@ impl RangeReader {
         at: Option<TableReadPoint>,
     ) -> Result<Self> {
         let (table, ahead) = (table.clone(), ReadAhead::of_processors());
-        if at.is_some() {
+        if plan.qualifiers().is_empty() {
             return Ok(Self { table, parts: plan.parts(columns), read_point: at, ahead });
         }
-        if plan.qualifiers().is_empty() {
-            return Ok(Self { table, parts: plan.parts(columns), read_point: None, ahead });
-        }
-        let read_point = table.read_point().await?;
+        let is_given = at.is_some();
+        let read_point = if is_given { at } else { table.read_point().await? };
         let mut columns = columns.clone();
         if let Some(read_point) = read_point.as_ref().filter(|_| columns.is_all()) {
             // Name the families, so that the general scan excludes those with their own scan.
             read_point.families().for_each(|family| columns.add_family(family.clone()));
         }
         let parts = plan.parts(&columns);
-        let read_point = read_point.filter(|_| parts.len() > 1);
+        let read_point = read_point.filter(|_| is_given || parts.len() > 1);
         Ok(Self { table, parts, read_point, ahead })
     }
 

@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
 use super::parts::{RangeReader, RangeScans};
-use crate::backend::TableReadPoint;
+use crate::backend::{TableReadPoint, is_blocking};
 use crate::table::Table;
 
 /// Maximum number of scans being opened concurrently. All scans stay open while their rows are
@@ -109,7 +109,8 @@ impl PlanRows {
         Ok(rows)
     }
 
-    /// Opens the first range of each stream, several concurrently, and reads the first row of each.
+    /// Opens the first range of each stream, and reads the first row of each: several concurrently,
+    /// except on a blocking thread, which waits for no other.
     async fn open_streams(&mut self) -> Result<()> {
         let mut opening = JoinSet::new();
         for at in 0..self.streams.len() {
@@ -118,11 +119,16 @@ impl PlanRows {
                 self.take_opened(opening.join_next().await)?;
             }
             let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.limited_scan());
-            opening.spawn(async move {
+            let open = async move {
                 let mut rows = reads.open(scan, range).await?;
                 let first = rows.next().await?;
                 Ok(Opened { at, rows, first })
-            });
+            };
+            if is_blocking() {
+                self.take_opened(Some(Ok(open.await)))?;
+            } else {
+                opening.spawn(open);
+            }
         }
         while !opening.is_empty() {
             self.take_opened(opening.join_next().await)?;

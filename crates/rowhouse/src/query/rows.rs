@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use rowhouse_model::Result;
+use rowhouse_model::{Bytes, Result};
 use rowhouse_schema::{Direction, Plan};
 
 use super::QueryRow;
@@ -75,6 +75,14 @@ impl QueryRows {
         match &mut self.source {
             Source::Plan(rows) => rows.poll_row(context),
             Source::Index(rows) => rows.poll_row(context),
+        }
+    }
+
+    /// Takes the rows that were read for entries, if they were noted.
+    pub(super) fn take_noted(&mut self) -> Vec<Bytes> {
+        match &mut self.source {
+            Source::Plan(_) => Vec::new(),
+            Source::Index(rows) => rows.take_noted(),
         }
     }
 

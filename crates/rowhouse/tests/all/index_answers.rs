@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use rowhouse::query::{Query, QueryRow};
-use rowhouse::{Columns, Database, Delete, Get, Mutation, Table, TableSpec, Timestamp};
+use rowhouse::{
+    Columns, Database, Delete, Get, Mutation, Table, TableSpec, Timestamp, Transaction,
+};
 
 use crate::support::on_both;
 
@@ -72,8 +74,18 @@ fn senders() -> [&'static str; 4] {
     ["ann", "an", "eve", "zoë"]
 }
 
-/// Changes a row: most of the time some of its columns.
+/// Changes a row.
 async fn change(table: &Table, random: &mut Random) {
+    let (mutation, is_short) = mutation(table, random);
+    table.mutate(mutation).await.unwrap();
+    if is_short {
+        // Timestamps may run ahead of the clock by a few milliseconds.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Returns a change of a row, most of the time of some of its columns, and whether it ends at once.
+fn mutation(table: &Table, random: &mut Random) -> (Mutation, bool) {
     let user = random.one_of(&["ann", "bob", "b", "eve"]);
     let key = [("user", user.into()), ("n", random.below(6).into())];
     if random.is(2) {
@@ -83,7 +95,7 @@ async fn change(table: &Table, random: &mut Random) {
             1 => delete.column("d", "s", Timestamp::LATEST).unwrap(),
             _ => delete.family("f", Timestamp::LATEST).unwrap(),
         };
-        return table.delete(delete).await.unwrap();
+        return (delete.into(), false);
     }
     let mut row = table.row(&key);
     let mut is_empty = true;
@@ -113,11 +125,7 @@ async fn change(table: &Table, random: &mut Random) {
         true => Some(1),
         false => random.is(1).then_some(1_000_000),
     };
-    table.put(put).await.unwrap();
-    if is_short {
-        // Timestamps may run ahead of the clock by a few milliseconds.
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    (put.into(), is_short)
 }
 
 /// A query, as it can be asked several times.
@@ -256,6 +264,110 @@ async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, b
         }
     }
     (answering, is_by_index)
+}
+
+/// Asks a query within a transaction in every way, also for a part of the rows; returns how many
+/// indexes answered it.
+fn compare_within(
+    transaction: &mut Transaction<'_>,
+    table: &Table,
+    asked: &Asked,
+    random: &mut Random,
+) -> (Vec<QueryRow>, usize) {
+    let why = format!("{} {:?} reversed={}", asked.text, asked.columns, asked.reversed);
+    let expected = transaction.query(asked.of(table).using_key()).unwrap();
+    let chosen = transaction.query(asked.of(table)).unwrap();
+    assert_same(&chosen, &expected, &format!("{why}, as chosen in a transaction"));
+    let (skipped, len) = (random.below(4), random.below(5));
+    let part = transaction.query(asked.of(table).offset(skipped).limit(len)).unwrap();
+    let expected_part = expected.iter().skip(skipped as usize).take(len as usize).cloned();
+    assert_same(&part, &expected_part.collect::<Vec<_>>(), &format!("{why}, a part within"));
+    let mut answering = 0;
+    for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
+        let using = || asked.of(table).using(index);
+        let found = match transaction.query(using()) {
+            Err(error) if error.message().contains("cannot serve the query") => continue,
+            found => found.unwrap(),
+        };
+        answering += 1;
+        let why = format!("{why}, using {index} in a transaction");
+        assert_same(&sorted(found.clone()), &sorted(expected.clone()), &why);
+        let part = transaction.query(using().offset(skipped).limit(len)).unwrap();
+        let of_found = found.iter().skip(skipped as usize).take(len as usize).cloned();
+        assert_same(&part, &of_found.collect::<Vec<_>>(), &format!("{why}, a part"));
+        if !TEMPLATED.contains(&index) && !asked.reversed {
+            let mut backward = transaction.query(using().reversed()).unwrap();
+            backward.reverse();
+            assert_same(&backward, &found, &format!("{why}, backward"));
+        }
+    }
+    (expected, answering)
+}
+
+/// Returns the keys that each index answers, in its order.
+async fn in_order(table: &Table, asked: &Asked) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
+        let rows = match asked.of(table).using(index).rows().await {
+            Ok(rows) => rows.collect().await.unwrap(),
+            Err(_) => continue,
+        };
+        all.push(rows.iter().map(ToString::to_string).collect());
+    }
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_in_transactions_answer_as_by_the_key_and_as_after_the_commit() {
+    for seed in 0..histories() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+        println!("seed {seed}");
+        let mut random = Random(seed);
+        let table = table(&database, KEYS[random.below(3) as usize]).await;
+        let mut answered = 0;
+        for _ in 0..8 {
+            for _ in 0..random.below(8) {
+                change(&table, &mut random).await;
+            }
+            let seed = random.below(u64::MAX);
+            let inside = table.clone();
+            let (asked, within, ordered, answering) = database
+                .transact(move |transaction| {
+                    let mut random = Random(seed);
+                    let mut is_short = false;
+                    for _ in 0..random.below(8) {
+                        let (mutation, ends) = mutation(&inside, &mut random);
+                        transaction.mutate(&inside, mutation)?;
+                        is_short |= ends;
+                    }
+                    if is_short {
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                    let asked = Asked::random(&mut random);
+                    let (within, answering) =
+                        compare_within(transaction, &inside, &asked, &mut random);
+                    let mut ordered = Vec::new();
+                    for index in INDEXES.lines() {
+                        let index = index.trim().split(' ').next().unwrap();
+                        let Ok(rows) = transaction.query(asked.of(&inside).using(index)) else {
+                            continue;
+                        };
+                        ordered.push(rows.iter().map(ToString::to_string).collect::<Vec<_>>());
+                    }
+                    Ok((asked, within, ordered, answering))
+                })
+                .await
+                .unwrap();
+            answered += answering;
+            let keys = |rows: &[QueryRow]| rows.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let after = rows(asked.of(&table).using_key()).await;
+            assert_eq!(keys(&within), keys(&after), "{}", asked.text);
+            assert_eq!(ordered, in_order(&table, &asked).await, "{}", asked.text);
+        }
+        assert!(answered > 0);
+        database.close().await.unwrap();
+    }
 }
 
 /// Returns how many queries were answered by an index unasked.

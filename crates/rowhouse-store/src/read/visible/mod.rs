@@ -34,6 +34,8 @@ pub(crate) struct Visible<'a> {
     /// The last time in milliseconds at which every cell matched so far that has a TTL of its own,
     /// and has not outlived it, is alive.
     own_until_millis: i64,
+    /// The newest timestamp of the markers that a read has matched so far.
+    newest_marker_millis: i64,
 }
 
 /// The state of the current column.
@@ -55,7 +57,13 @@ impl<'a> Visible<'a> {
             true => Deletes::by_sequence(rules.versions_max()),
             false => Deletes::by_time(),
         };
-        Self { rules, deletes, column: Column::default(), own_until_millis: i64::MAX }
+        Self {
+            rules,
+            deletes,
+            column: Column::default(),
+            own_until_millis: i64::MAX,
+            newest_marker_millis: i64::MIN,
+        }
     }
 
     pub(crate) fn rules(&self) -> &Rules<'a> {
@@ -66,6 +74,17 @@ impl<'a> Visible<'a> {
     /// its own; `i64::MAX` if none has one.
     pub(crate) fn own_until_millis(&self) -> i64 {
         self.own_until_millis
+    }
+
+    /// Returns a timestamp, in milliseconds, that no marker of the rows read so far is newer than;
+    /// `i64::MIN` if there is no marker. A newer put is covered by none of them.
+    pub(crate) fn newest_marker_millis(&self) -> i64 {
+        self.newest_marker_millis
+    }
+
+    /// Updates the state for markers that were skipped without being matched.
+    pub(crate) fn note_skipped_markers(&mut self) {
+        self.newest_marker_millis = i64::MAX;
     }
 
     /// As [`Rules::advance_clock`].
@@ -205,6 +224,7 @@ impl<'a> Visible<'a> {
         match self.rules.purpose {
             Purpose::Read => {
                 if self.rules.minds_marker(timestamp) {
+                    self.newest_marker_millis = self.newest_marker_millis.max(timestamp);
                     self.deletes.add(Marker::of(cell));
                     return Fate::Marker;
                 }

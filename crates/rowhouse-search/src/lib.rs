@@ -1,0 +1,10 @@
+//! Full-text search over the rows of a table, on tantivy. `docs/decisions/0073-search.md` has the
+//! design.
+
+mod analyse;
+mod highlight;
+mod words;
+
+pub use analyse::{Analyser, TERM_BYTES_MAX, text_of};
+pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
+pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};

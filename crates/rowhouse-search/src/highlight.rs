@@ -357,11 +357,12 @@ fn is_cut(text: &str, at: usize) -> bool {
     else {
         return true;
     };
-    match (Class::of(before), Class::of(after)) {
-        (_, Class::Mark | Class::Invisible) | (Class::Invisible, _) => false,
-        (Class::Letter | Class::Mark, Class::Letter) => false,
-        _ => true,
-    }
+    !matches!(
+        (Class::of(before), Class::of(after)),
+        (_, Class::Mark | Class::Invisible)
+            | (Class::Invisible, _)
+            | (Class::Letter | Class::Mark, Class::Letter)
+    )
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn key(table: &Table, at: u32, user: &str) -> Vec<u8> {
 }
 
 fn put(table: &Table, at: u32, user: &str, value: &str) -> Result<()> {
-    let put = Put::new(key(table, at, user))?.add("d", "q", value.to_owned())?;
+    let put = Put::new(key(table, at, user))?.add("d", "q", value)?;
     table.mutate(&put.into()).map(|_| ())
 }
 

@@ -44,8 +44,9 @@ impl IndexSchema {
     /// keys. `columns` are those of the table.
     ///
     /// # Errors
-    /// `InvalidRequest` if there is no such index, if it does not cover `*`, if its full form cannot
-    /// be the key of a table, or if the old key cannot be declared as an index of the new one.
+    /// `InvalidRequest` if there is no such index, if it does not cover `*`, if its full form
+    /// cannot be the key of a table, or if the old key cannot be declared as an index of the new
+    /// one.
     pub fn promote(&self, name: &str, columns: Option<&ColumnSchema>) -> Result<Promotion> {
         let index = self.index(name)?;
         let Some(old) = index.declaration.key.as_ref().filter(|_| index.is_copy()) else {

@@ -61,8 +61,8 @@ impl FullForm {
         named.finish("[row blob]", [Source::Row], base)?.checked(&named, base)
     }
 
-    /// Derives the full form of a copy, which has fields of the key alone. They may have types, which
-    /// differ from those of the key at most in how a text ends.
+    /// Derives the full form of a copy, which has fields of the key alone. They may have types,
+    /// which differ from those of the key at most in how a text ends.
     pub(super) fn of_copy(text: &str, at: usize, base: Base<'_>) -> Result<Self, Fault> {
         let Some(key) = base.key else {
             let message = "`covers *` needs a table with a row-key template";

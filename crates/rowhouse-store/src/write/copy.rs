@@ -233,8 +233,8 @@ impl<'r> Rounds<'r> {
         self.cells[round].push((region, cell));
     }
 
-    /// Commits the cells of these regions and of `copies`, whose rows are locked. Returns the copies
-    /// that do not serve, if any.
+    /// Commits the cells of these regions and of `copies`, whose rows are locked. Returns the
+    /// copies that do not serve, if any.
     fn commit(mut self, regions: &[&Region], copies: &[Arc<Region>]) -> Result<Vec<RowToLock>> {
         let Some(engine) = regions.first().map(|region| region.engine()) else {
             return Ok(Vec::new());

@@ -15,6 +15,7 @@ use rowhouse_store::{Assignment, Region, Store};
 use crate::Options;
 use crate::backups::Backups;
 use crate::bulk_loads::BulkLoads;
+use crate::index_checks::IndexChecks;
 use crate::limits::FRAME_SLACK_BYTES;
 use crate::maintenance::Maintenance;
 use crate::region_server::RegionServer;
@@ -26,6 +27,7 @@ pub(crate) struct Cluster {
     pub(crate) id: String,
     pub(crate) master: ServerName,
     pub(crate) backups: Arc<Backups>,
+    pub(crate) index_checks: Arc<IndexChecks>,
     /// The bulk loads of clients.
     pub(crate) bulk_loads: BulkLoads,
     /// Lets clients stop the server.
@@ -75,6 +77,7 @@ impl Cluster {
         Ok(Self {
             id: store.cluster_id(),
             backups: Arc::new(Backups::new(options.backups.clone())),
+            index_checks: Arc::default(),
             bulk_loads: BulkLoads::begin(&options.data, master.start_code)?,
             stop_request: StopRequest::new(options.allow_shutdown),
             // Fits the largest mutation and its surrounding message.

@@ -163,6 +163,7 @@ pub(crate) fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
         Method::IsSnapshotDone => short(call, out, master::snapshot::is_done),
         Method::RestoreSnapshot => long(master::snapshot::restore),
         Method::ExecProcedure => long(master::procedure::exec),
+        Method::ExecProcedureWithRet => Ok(Routed::to_worker(master::procedure::exec_with_answer)),
         Method::IsProcedureDone => short(call, out, master::procedure::is_done),
         Method::CreateNamespace => long(master::namespace::create),
         Method::ModifyNamespace => long(master::namespace::modify),
@@ -211,7 +212,6 @@ pub(crate) fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
         Method::ExecRegionServerService | Method::ExecMasterService => {
             call.refused("only regions have coprocessors")
         }
-        Method::ExecProcedureWithRet => call.refused("client procedures return no data"),
         Method::OpenRegion | Method::CloseRegion | Method::ExecuteProcedures => {
             call.refused("there is no master in another process")
         }

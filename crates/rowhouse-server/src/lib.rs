@@ -21,6 +21,7 @@ mod descriptors;
 mod dispatch;
 mod filtered;
 mod handle;
+mod index_checks;
 mod limits;
 mod maintenance;
 mod metrics;

@@ -9,6 +9,7 @@ use rowhouse_model::{
 use crate::admin::Admin;
 use crate::backend::Backend;
 use crate::builder::DatabaseBuilder;
+use crate::observer::{Observer, OfStore};
 use crate::spec::TableSpec;
 use crate::table::Table;
 use crate::transaction::Transaction;
@@ -249,8 +250,47 @@ impl Database {
         &self,
         mutations: impl IntoIterator<Item = (Table, Mutation)>,
     ) -> Result<Vec<MutationOutcome>> {
-        let named = mutations.into_iter().map(|(table, mutation)| (table.name().clone(), mutation));
-        self.backend.commit(named.collect()).await
+        let placed = mutations.into_iter().map(|(table, mutation)| (table.id().clone(), mutation));
+        self.backend.commit(placed.collect()).await
+    }
+
+    /// Adds an observer of a table's changes, until the table is dropped or the database is closed.
+    /// It sees every change that is committed after this call returns. Several observers of a
+    /// table are called in the order in which they were added.
+    ///
+    /// ```
+    /// use rowhouse::observer::{Additions, Observer, RowChange};
+    /// use rowhouse::{Error, Put, Result, TableSpec};
+    ///
+    /// /// Refuses to remove rows.
+    /// struct Keep;
+    ///
+    /// impl Observer for Keep {
+    ///     fn row_changes(&self, change: &RowChange, _: &mut Additions<'_>) -> Result<()> {
+    ///         match change.after.is_empty() && !change.before.is_empty() {
+    ///             true => Err(Error::invalid("rows of this table are kept")),
+    ///             false => Ok(()),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let log = database.create_table(TableSpec::new("log").family("l")).await?;
+    /// database.observe("log", Keep).await?;
+    /// log.put(Put::new("1")?.add("l", "text", "begun")?).await?;
+    /// assert!(log.delete(rowhouse::Delete::new("1")?).await.is_err());
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `Unsupported` on a cluster and for a table of the system.
+    pub async fn observe(&self, table: &str, observer: impl Observer) -> Result<()> {
+        let observer = Arc::new(OfStore::new(observer, &self.backend));
+        self.backend.observe(&TableName::parse(table)?, observer).await
     }
 
     /// Closes the database: finishes writes under way and releases the directory. All other

@@ -64,6 +64,8 @@
 //! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`] |
 //! | HBase's filters | [`filter`] |
 //! | several rows at once | [`Database::transact`], [`Database::commit`] |
+//! | counters gathered in memory | [`Table::counter_buffer`] |
+//! | code that sees each change of a table | [`observer`], [`Database::observe`] |
 //! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
 //! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
 //! | errors | [`Error::kind`] says what happened, [`Error::action`] what to do |
@@ -75,12 +77,14 @@ pub mod admin;
 mod backend;
 mod builder;
 pub mod cell;
+mod counters;
 mod database;
 mod declared;
 pub mod filter;
 mod fit;
 pub mod key;
 mod location;
+pub mod observer;
 pub mod query;
 mod row_put;
 mod rows;
@@ -90,6 +94,7 @@ mod table;
 mod transaction;
 
 pub use builder::DatabaseBuilder;
+pub use counters::{CounterBuffer, CounterSettings};
 pub use database::{Database, open};
 pub use key::RowKey;
 pub use row_put::RowPut;

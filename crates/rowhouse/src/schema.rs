@@ -22,6 +22,8 @@ pub use rowhouse_model::{
     BloomKind, Compression, Coprocessor, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells,
     SplitPolicy, SplitRestriction, TableDescriptor, TableName,
 };
+pub use rowhouse_store::{OBSERVERS_ATTRIBUTE, named_observers, with_observers};
+
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, FamilySize, Finding,
     INDEXES_ATTRIBUTE, Index, IndexKind, IndexOf, IndexSchema, IndexState, KEY_ATTRIBUTE,

@@ -151,6 +151,23 @@ impl TableSpec {
         self.index(text)
     }
 
+    /// Names the observers without which the table is not written: a process refuses its writes
+    /// until it has registered an observer of each name ([`Database::observe`]). So do the shell
+    /// and servers, which cannot register any. Reads go on everywhere.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// let spec = TableSpec::new("posts").family("p").observers(["audit", "counts"]);
+    /// assert!(spec.check().is_ok());
+    /// assert!(TableSpec::new("posts").family("p").observers(["an audit"]).check().is_err());
+    /// ```
+    ///
+    /// [`Database::observe`]: crate::Database::observe
+    pub fn observers<N: AsRef<str>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.and(|table| rowhouse_store::with_observers(table, names))
+    }
+
     /// Adds a family with HBase's defaults.
     ///
     /// ```

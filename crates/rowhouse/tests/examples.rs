@@ -24,13 +24,20 @@ examples! {
     bytes_and_text
     domains
     flights
+    follow_index
     follow_lists
     followers
+    hot_article
+    mail_by_sender
     mail_store
     mentions
     metrics
+    move_layout
     operation_log
     salted_and_hashed
+    tags
+    triggers
+    unique_email
 }
 
 #[test]

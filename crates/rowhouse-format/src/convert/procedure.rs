@@ -3,6 +3,7 @@
 use rowhouse_model::{Error, Result, TableName};
 
 use super::backup::{self, BackupCall};
+use super::index::{self, IndexCall};
 use crate::proto;
 
 /// HBase's `MasterFlushTableProcedureManager`, which `Admin.flush` calls in clients before 2.6.
@@ -29,6 +30,8 @@ pub enum ProcedureCall {
     },
     /// Makes a backup; rowhouse's own procedure.
     Backup(BackupCall),
+    /// Checks or repairs an index; rowhouse's own procedure.
+    Index(IndexCall),
 }
 
 impl ProcedureCall {
@@ -56,6 +59,7 @@ impl ProcedureCall {
                 Ok(Self::Snapshot { table, name })
             }
             backup::SIGNATURE => Ok(Self::Backup(backup::call_from_proto(procedure))),
+            index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
             other => {
                 let message = format!("The procedure is not registered: {other}");
                 Err(Error::invalid(message))

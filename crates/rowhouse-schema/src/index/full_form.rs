@@ -72,6 +72,14 @@ impl FullForm {
             Ok(template) => Self::typed(template, at, base)?,
             Err(_) => Self::new(text, at, base)?,
         };
+        // Only the end of a text may exclude values: a row with such a value is refused.
+        let is_open = |slot: usize| {
+            matches!(form.template.fields()[slot].field_type, FieldType::Text | FieldType::Domain)
+        };
+        if form.holds_all(base, 0..).is_some_and(|slot| !is_open(slot)) {
+            let message = "a field of the template cannot hold every value of the key";
+            return Err(Fault::new(at, message).hint("name the fields without types"));
+        }
         let is_of_key = |source: &Source| matches!(source, Source::Key(_));
         if let Some(slot) = form.sources.iter().position(|source| !is_of_key(source)) {
             let name = form.template.fields()[slot].name();

@@ -14,7 +14,6 @@ mod intent;
 mod names;
 mod parse;
 mod plan;
-mod search;
 mod state;
 mod table;
 
@@ -34,7 +33,6 @@ pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
 pub use intent::{CLIENT_KEEPER, INDEX_KEEPER_ATTRIBUTE, Intent, SERVER_KEEPER};
 pub use plan::{IndexPlan, WhyNot};
-pub use search::{Analyser, SearchField, SearchIndex};
 pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
 pub use table::{ENTRY_FAMILY, IndexOf};
 

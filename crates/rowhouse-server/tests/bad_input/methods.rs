@@ -34,7 +34,6 @@ fn every_method_is_answered_and_those_that_are_never_done_say_why() {
         AdminService.ExecuteProcedures is not supported: there is no master in another process
         AdminService.ReplicateWALEntry is not supported: there is no replication
         AdminService.Replay is not supported: a region has no replicas
-        MasterService.ExecProcedureWithRet is not supported: client procedures return no data
         MasterService.ExecMasterService is not supported: only regions have coprocessors
         MasterService.AddReplicationPeer is not supported: there is no replication
         MasterService.UpdateReplicationPeerConfig is not supported: there is no replication

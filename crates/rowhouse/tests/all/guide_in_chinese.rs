@@ -1,23 +1,37 @@
-//! The Chinese guide to templates contains the same code as the English one, whose examples are
-//! compiled and run.
+//! The Chinese guides contain the same code as the English ones, whose examples are compiled and
+//! run.
 
 const ENGLISH: &str = include_str!("../../../../docs/templates.md");
 const CHINESE: &str = include_str!("../../../../docs/templates.zh-CN.md");
+const INDEXES: [&str; 2] = [
+    include_str!("../../../../docs/indexes.md"),
+    include_str!("../../../../docs/indexes.zh-CN.md"),
+];
 
 /// Returns the code blocks of a guide, each from its fence to the next.
 fn blocks(guide: &'static str) -> impl Iterator<Item = &'static str> {
     guide.split("```").skip(1).step_by(2)
 }
 
-#[test]
-fn its_programs_are_those_of_the_english_one() {
-    let programs =
-        |guide| blocks(guide).filter(|block| block.starts_with("rust")).collect::<Vec<_>>();
-    let (english, chinese) = (programs(ENGLISH), programs(CHINESE));
+/// Compares the code blocks of these languages.
+#[track_caller]
+fn assert_same_programs([english, chinese]: [&'static str; 2], languages: &[&str]) {
+    let programs = |guide| {
+        let is_program =
+            |block: &&str| languages.iter().any(|language| block.starts_with(language));
+        blocks(guide).filter(is_program).collect::<Vec<_>>()
+    };
+    let (english, chinese) = (programs(english), programs(chinese));
     for (english, chinese) in english.iter().zip(&chinese) {
         assert_eq!(english, chinese);
     }
     assert_eq!(english.len(), chinese.len());
+}
+
+#[test]
+fn their_programs_are_those_of_the_english_ones() {
+    assert_same_programs([ENGLISH, CHINESE], &["rust"]);
+    assert_same_programs(INDEXES, &["rust", "java", "console"]);
 }
 
 #[test]

@@ -295,3 +295,37 @@ async fn an_index_of_key_fields_needs_no_columns() {
     assert_eq!(found.len(), 2);
     database.close().await.unwrap();
 }
+
+#[tokio::test]
+async fn indexes_are_verified_and_repaired_embedded_and_by_a_server() {
+    on_both(|database, _| async move {
+        let mail = mails(&database).await;
+        let admin = database.admin();
+        mail.delete(
+            Delete::new(mail.key(&[("user", "user03".into()), ("n", 3.into())]).unwrap()).unwrap(),
+        )
+        .await
+        .unwrap();
+        let report = admin.verify_index("mail", "by_sender").await.unwrap();
+        // Every fortieth mail has no sender, and the deleted one had.
+        assert_eq!((report.rows, report.entries), (599, 584));
+        assert!(report.is_clean() && report.unfit_rows == 0, "{report:?}");
+        admin.repair_index("mail", "by_sender").await.unwrap();
+        while admin.index_state("mail", "by_sender").await.unwrap() != IndexState::Ready {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let both =
+            [admin.verify_index("mail", "by_sender"), admin.verify_index("mail", "by_sender")];
+        for report in futures_util::future::join_all(both).await {
+            assert_eq!(report.unwrap().entries, 584);
+        }
+        for (table, index, kind) in [
+            ("mail", "by_size", ErrorKind::InvalidRequest),
+            ("post", "by_sender", ErrorKind::TableNotFound),
+        ] {
+            assert_eq!(admin.verify_index(table, index).await.unwrap_err().kind(), kind);
+            assert_eq!(admin.repair_index(table, index).await.unwrap_err().kind(), kind);
+        }
+    })
+    .await;
+}

@@ -43,8 +43,8 @@ fn read<'t>(table: &'t Table, query: &str, index: Option<&str>) -> Query<'t> {
     }
 }
 
-/// Runs `read`, and in the first attempt `meanwhile` after it, then writes a row. Returns the number
-/// of attempts.
+/// Runs `read`, and in the first attempt `meanwhile` after it, then writes a row. Returns the
+/// number of attempts.
 async fn attempts<F: Future<Output = ()> + Send + 'static>(
     database: &Database,
     table: &Table,

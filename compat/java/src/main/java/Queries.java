@@ -1,6 +1,7 @@
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -83,6 +84,7 @@ public final class Queries {
       }
     });
     entries(connection, mail);
+    procedures(admin, mail);
     splits(admin, mail);
     checks.refused("a declaration that is wrong", DoNotRetryIOException.class, "did you mean `sender`", () -> {
       admin.modifyTable(described.setValue("rowhouse.indexes", "1 by_sender [sendr]").build());
@@ -138,6 +140,33 @@ public final class Queries {
         return "written";
       });
     }
+  }
+
+  /** Indexes are verified and repaired by procedures. */
+  private void procedures(Admin admin, Table mail) throws Exception {
+    Map<String, String> verify = Map.of("index", "by_sender", "operation", "verify");
+    Map<String, String> repair = Map.of("index", "by_sender", "operation", "repair");
+    int rows = rows(mail, new Scan(), row -> true).size();
+    // A row does not fit the template and has no entry.
+    String clean = "done=true rows=" + (rows + 1) + " unfit_rows=1 entries=" + rows + " missing=0 stale=0";
+    checks.equal("a check that answers", clean, () -> Bytes.toString(admin.execProcedureWithReturn("rowhouse-index", MAIL.toString(), verify)));
+    checks.equal("a check that is waited for", true, () -> {
+      admin.execProcedure("rowhouse-index", MAIL.toString(), verify);
+      return admin.isProcedureFinished("rowhouse-index", MAIL.toString(), verify);
+    });
+    checks.equal("a repair that is waited for", "ready", () -> {
+      admin.execProcedure("rowhouse-index", MAIL.toString(), repair);
+      return admin.getDescriptor(ENTRIES).getValue("rowhouse.index_state");
+    });
+    checks.equal("after the repair", clean, () -> Bytes.toString(admin.execProcedureWithReturn("rowhouse-index", MAIL.toString(), verify)));
+    checks.refused("an index that is none", DoNotRetryIOException.class, "no index `by_size` is declared", () -> {
+      admin.execProcedure("rowhouse-index", MAIL.toString(), Map.of("index", "by_size", "operation", "verify"));
+      return "verified";
+    });
+    checks.refused("an unknown operation", DoNotRetryIOException.class, "operation=rebuild", () -> {
+      admin.execProcedure("rowhouse-index", MAIL.toString(), Map.of("index", "by_sender", "operation", "rebuild"));
+      return "rebuilt";
+    });
   }
 
   /** Regions split beside scans in both directions. */

@@ -724,9 +724,22 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::General,
         arguments: &[],
         options: &[],
-        about: "Lists running tasks of the servers: flushes, compactions, splits and merges of regions.",
+        about: "Lists running tasks of the servers: flushes, compactions, splits, builds of indexes.",
         details: "",
         examples: &["processlist"],
+    },
+    Command {
+        verb: Verb::PromoteIndex,
+        name: "promote_index",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, required("INDEX")],
+        options: &[],
+        about: "Swaps a table with an index that covers *: each gets the key and rows of the other.",
+        details: "Reads and writes go on. The index keeps its name, and promoting it again swaps \
+                  back. Programs that write keys of the old layout must be stopped before. Only on \
+                  a data directory: servers have no such call.",
+        examples: &["promote_index 'mail', 'by_user'"],
     },
     Command {
         verb: Verb::Put,
@@ -951,9 +964,9 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::General,
         arguments: &[optional("FORMAT")],
         options: &[],
-        about: "Shows servers, regions and their contents: 'summary', 'simple' or 'detailed'.",
+        about: "Shows servers, regions and their contents: 'summary', 'simple', 'detailed', or running 'tasks'.",
         details: "A data directory has one server, this process: localhost, port 0.",
-        examples: &["status", "status 'simple'", "status 'detailed'"],
+        examples: &["status", "status 'simple'", "status 'detailed'", "status 'tasks'"],
     },
     Command {
         verb: Verb::Truncate,

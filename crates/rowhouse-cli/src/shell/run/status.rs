@@ -15,12 +15,17 @@ pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Re
     let format = call.text_if_given(0)?.unwrap_or("summary".into());
     match &*format {
         "summary" | "simple" | "detailed" => {}
+        "tasks" => return tasks(session).await,
         "replication" => {
             return said(
                 "status 'replication': nothing is replicated; rowhouse backup copies a database",
             );
         }
-        _ => return said(format!("a status is 'summary', 'simple' or 'detailed': {format}")),
+        _ => {
+            return said(format!(
+                "a status is 'summary', 'simple', 'detailed' or 'tasks': {format}"
+            ));
+        }
     }
     let status = session.database.admin().status().await?;
     let text = match &*format {

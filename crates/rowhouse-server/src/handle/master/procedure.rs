@@ -2,14 +2,19 @@
 //! an operation is complete when its number is returned.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use rowhouse_format::convert::backup;
+use bytes::BytesMut;
+use rowhouse_format::convert::index::{IndexCall, IndexOperation, IndexStatus};
 use rowhouse_format::convert::procedure::ProcedureCall;
+use rowhouse_format::convert::{backup, index};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_procedure_result_response::State;
 use rowhouse_model::{Error, Result, Snapshot};
+use rowhouse_schema::IndexState;
 
 use super::{snapshot, table};
+use crate::call::CallContext;
 use crate::server::Context;
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
@@ -36,13 +41,20 @@ pub(crate) fn result(
     Ok(proto::GetProcedureResultResponse { state: state.into(), ..Default::default() })
 }
 
-/// Runs a procedure that a client names by its signature. A backup continues after the answer; all
-/// others are complete.
+/// The longest time after which stock clients give up to ask whether a check or repair is done.
+const INDEX_EXPECTED_MILLIS: i64 = 24 * 60 * 60 * 1000;
+/// The longest time for which a call waits for a check. It is shorter than the timeout of calls in
+/// HBase's clients, a minute.
+const INDEX_WAIT: Duration = Duration::from_secs(20);
+
+/// Runs a procedure that a client names by its signature. A backup and the check or repair of an
+/// index continue after the answer; all others are complete.
 pub(crate) fn exec(
     context: &Context,
     request: proto::ExecProcedureRequest,
 ) -> Result<proto::ExecProcedureResponse> {
     let store = &context.cluster.store;
+    let mut expected_timeout = snapshot::EXPECTED_MILLIS;
     match ProcedureCall::from_proto(&request.procedure)? {
         ProcedureCall::Flush { table, families } => {
             table::flush_families(&*store.table(&table)?, &families)?;
@@ -51,9 +63,62 @@ pub(crate) fn exec(
             store.take_snapshot(Snapshot::new(&name, table)?)?;
         }
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
+        ProcedureCall::Index(call) => {
+            begin_index(context, &call)?;
+            expected_timeout = INDEX_EXPECTED_MILLIS;
+        }
     }
-    let expected_timeout = Some(snapshot::EXPECTED_MILLIS);
+    let expected_timeout = Some(expected_timeout);
     Ok(proto::ExecProcedureResponse { expected_timeout, return_data: None })
+}
+
+/// Runs a procedure that a client names by its signature, and returns what it says. The check of an
+/// index that takes long says how far it is; the same call again waits for the same check.
+pub(crate) fn exec_with_answer(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
+    let request = call_context.message::<proto::ExecProcedureRequest>()?;
+    let context = &call_context.context;
+    let ProcedureCall::Index(call) = ProcedureCall::from_proto(&request.procedure)? else {
+        return Err(Error::unsupported(format!(
+            "only the procedures of indexes return data: signature={}",
+            request.procedure.signature
+        )));
+    };
+    begin_index(context, &call)?;
+    let status = match call.operation {
+        IndexOperation::Verify => {
+            context.cluster.index_checks.wait(&call.table, &call.index, INDEX_WAIT)?
+        }
+        IndexOperation::Repair => index_status(context, &call)?,
+    };
+    let return_data = Some(index::status_to_text(&status).into_bytes().into());
+    call_context.reply(out, &proto::ExecProcedureResponse { expected_timeout: None, return_data })
+}
+
+/// Begins to check or repair an index, unless that is under way.
+fn begin_index(context: &Context, call: &IndexCall) -> Result<()> {
+    let IndexCall { table, index, operation } = call;
+    let store = &context.cluster.store;
+    match operation {
+        IndexOperation::Verify => context.cluster.index_checks.begin(store, table, index),
+        IndexOperation::Repair => match store.index_state(table, index)? {
+            // A retry of this call, or a build that makes all entries.
+            IndexState::Building { .. } | IndexState::Repairing => Ok(()),
+            _ => store.request_index_repair(table, index),
+        },
+    }
+}
+
+/// Returns how far the check or repair of an index is.
+fn index_status(context: &Context, call: &IndexCall) -> Result<IndexStatus> {
+    let IndexCall { table, index, operation } = call;
+    match operation {
+        IndexOperation::Verify => context.cluster.index_checks.status(table, index),
+        IndexOperation::Repair => match context.cluster.store.index_state(table, index)? {
+            IndexState::Ready => Ok(IndexStatus { is_done: true, ..IndexStatus::default() }),
+            IndexState::Off(why) => Err(Error::invalid(format!("index {index} is off: {why}"))),
+            _ => Ok(IndexStatus::default()),
+        },
+    }
 }
 
 /// Returns the progress of a procedure that was started by its signature.
@@ -71,6 +136,9 @@ pub(crate) fn is_done(
         }
         ProcedureCall::Backup(call) => {
             Ok(backup::status_to_proto(&call, &context.cluster.backups.status(&call)?))
+        }
+        ProcedureCall::Index(call) => {
+            Ok(index::status_to_proto(&call, &index_status(context, &call)?))
         }
     }
 }

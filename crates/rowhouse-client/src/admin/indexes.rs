@@ -1,0 +1,51 @@
+//! Checks and repairs of the indexes that a rowhouse server keeps.
+
+use rowhouse_format::convert::index::{self, IndexCall, IndexOperation, IndexStatus};
+use rowhouse_format::proto;
+use rowhouse_model::{Result, TableName};
+use tokio::time::sleep;
+
+use super::{Admin, POLL_WAIT_MAX, POLL_WAIT_MIN};
+
+impl Admin {
+    /// Makes a rowhouse server compare an index with the rows of its table, and waits for the
+    /// result. A check of the same index that is under way is waited for.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, and if
+    /// the server is not a rowhouse server.
+    pub async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexStatus> {
+        let procedure = self.exec_index(table, index, IndexOperation::Verify).await?;
+        let mut wait = POLL_WAIT_MIN;
+        loop {
+            let message = proto::IsProcedureDoneRequest { procedure: Some(procedure.clone()) };
+            let status = index::status_from_proto(&self.ask(message).await?)?;
+            if status.is_done {
+                return Ok(status);
+            }
+            sleep(wait).await;
+            wait = (wait * 2).min(POLL_WAIT_MAX);
+        }
+    }
+
+    /// Requests that a rowhouse server repairs an index. The state of the index is `repairing` when
+    /// this returns, until the repair is complete.
+    ///
+    /// # Errors
+    /// As [`Admin::verify_index`].
+    pub async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
+        self.exec_index(table, index, IndexOperation::Repair).await.map(|_| ())
+    }
+
+    async fn exec_index(
+        &self,
+        table: &TableName,
+        index: &str,
+        operation: IndexOperation,
+    ) -> Result<proto::ProcedureDescription> {
+        let call = IndexCall { table: table.clone(), index: index.to_owned(), operation };
+        let procedure = index::call_to_proto(&call);
+        self.ask(proto::ExecProcedureRequest { procedure: procedure.clone() }).await?;
+        Ok(procedure)
+    }
+}

@@ -1,0 +1,192 @@
+//! Checks and repairs of indexes, rowhouse's own calls. They are sent as HBase procedures, which
+//! every HBase client can call.
+
+use rowhouse_model::{Error, ErrorKind, Result, TableName};
+
+use crate::proto;
+
+/// The signature of the procedure. Its instance is the table.
+pub(super) const SIGNATURE: &str = "rowhouse-index";
+
+/// What is to be done with an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IndexOperation {
+    /// Compares it with the rows of its table.
+    Verify,
+    /// Mends it.
+    Repair,
+}
+
+/// A request to check or repair an index, or to query how far that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexCall {
+    /// The table.
+    pub table: TableName,
+    /// The name of the index.
+    pub index: String,
+    /// What is to be done.
+    pub operation: IndexOperation,
+}
+
+/// How far a check or repair is. A repair has no numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexStatus {
+    /// Whether it is complete.
+    pub is_done: bool,
+    /// Rows of the table so far.
+    pub rows: u64,
+    /// Those of them whose keys do not fit the table's template.
+    pub unfit_rows: u64,
+    /// Entries of the index so far.
+    pub entries: u64,
+    /// Entries that a row should have and that are missing or differ.
+    pub missing: u64,
+    /// Entries that no row has.
+    pub stale: u64,
+}
+
+/// Encodes a request.
+pub fn call_to_proto(call: &IndexCall) -> proto::ProcedureDescription {
+    let operation = match call.operation {
+        IndexOperation::Verify => VERIFY,
+        IndexOperation::Repair => REPAIR,
+    };
+    proto::ProcedureDescription {
+        signature: SIGNATURE.to_owned(),
+        instance: Some(call.table.to_string()),
+        creation_time: None,
+        configuration: vec![pair(INDEX, call.index.clone()), pair(OPERATION, operation.to_owned())],
+    }
+}
+
+/// Decodes a request from a procedure with this signature.
+///
+/// # Errors
+/// `InvalidRequest` for an invalid table name, a request without an index, and another operation
+/// than `verify` and `repair`.
+pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result<IndexCall> {
+    let value = |name: &str| {
+        let named = procedure.configuration.iter().find(|pair| pair.name == name);
+        let unsaid =
+            || Error::invalid(format!("a procedure {SIGNATURE} needs a value: missing={name}"));
+        named.map(|pair| pair.value.clone()).ok_or_else(unsaid)
+    };
+    let operation = match value(OPERATION)?.as_str() {
+        VERIFY => IndexOperation::Verify,
+        REPAIR => IndexOperation::Repair,
+        other => {
+            return Err(Error::invalid(format!(
+                "the operation of an index is {VERIFY} or {REPAIR}: {OPERATION}={other}"
+            )));
+        }
+    };
+    let table = TableName::parse(procedure.instance())?;
+    Ok(IndexCall { table, index: value(INDEX)?, operation })
+}
+
+/// Encodes how far an operation is.
+pub fn status_to_proto(call: &IndexCall, status: &IndexStatus) -> proto::IsProcedureDoneResponse {
+    let mut told = call_to_proto(call);
+    let numbers = numbers(status).into_iter();
+    told.configuration.extend(numbers.map(|(name, number)| pair(name, number.to_string())));
+    proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
+}
+
+/// Decodes how far an operation is.
+///
+/// # Errors
+/// `Protocol` if the response lacks a value.
+pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<IndexStatus> {
+    let unsaid = |name: &str| {
+        let message = format!("the server does not report on the index: missing={name}");
+        Error::new(ErrorKind::Protocol, message)
+    };
+    let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
+    let number = |name: &str| {
+        let pair = told.configuration.iter().find(|pair| pair.name == name);
+        pair.and_then(|pair| pair.value.parse().ok()).ok_or_else(|| unsaid(name))
+    };
+    Ok(IndexStatus {
+        is_done: answer.done(),
+        rows: number(ROWS)?,
+        unfit_rows: number(UNFIT_ROWS)?,
+        entries: number(ENTRIES)?,
+        missing: number(MISSING)?,
+        stale: number(STALE)?,
+    })
+}
+
+/// Writes how far an operation is as text, for clients that call it by `execProcedureWithReturn`:
+/// `done=true rows=600 unfit_rows=0 entries=580 missing=0 stale=0`.
+pub fn status_to_text(status: &IndexStatus) -> String {
+    let numbers = numbers(status).map(|(name, number)| format!(" {name}={number}"));
+    format!("done={}{}", status.is_done, numbers.concat())
+}
+
+fn numbers(status: &IndexStatus) -> [(&'static str, u64); 5] {
+    [
+        (ROWS, status.rows),
+        (UNFIT_ROWS, status.unfit_rows),
+        (ENTRIES, status.entries),
+        (MISSING, status.missing),
+        (STALE, status.stale),
+    ]
+}
+
+fn pair(name: &str, value: String) -> proto::NameStringPair {
+    proto::NameStringPair { name: name.to_owned(), value }
+}
+
+const INDEX: &str = "index";
+const OPERATION: &str = "operation";
+const VERIFY: &str = "verify";
+const REPAIR: &str = "repair";
+const ROWS: &str = "rows";
+const UNFIT_ROWS: &str = "unfit_rows";
+const ENTRIES: &str = "entries";
+const MISSING: &str = "missing";
+const STALE: &str = "stale";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(operation: IndexOperation) -> IndexCall {
+        let table = TableName::parse("ns:mail").unwrap();
+        IndexCall { table, index: "by_sender".into(), operation }
+    }
+
+    #[test]
+    fn an_operation_is_asked_for_and_told_of_as_it_was_written() {
+        for operation in [IndexOperation::Verify, IndexOperation::Repair] {
+            let call = call(operation);
+            assert_eq!(call_from_proto(&call_to_proto(&call)).unwrap(), call);
+            let status = IndexStatus {
+                is_done: true,
+                rows: 1,
+                unfit_rows: 2,
+                entries: 3,
+                missing: 4,
+                stale: 5,
+            };
+            assert_eq!(status_from_proto(&status_to_proto(&call, &status)).unwrap(), status);
+            assert_eq!(
+                status_to_text(&status),
+                "done=true rows=1 unfit_rows=2 entries=3 missing=4 stale=5"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_unknown_is_named() {
+        let mut procedure = call_to_proto(&call(IndexOperation::Verify));
+        procedure.configuration[1].value = "rebuild".into();
+        let unknown = call_from_proto(&procedure).unwrap_err();
+        assert!(unknown.message().ends_with("operation=rebuild"), "{unknown}");
+        procedure.configuration.clear();
+        let unsaid = call_from_proto(&procedure).unwrap_err();
+        assert!(unsaid.message().ends_with("missing=operation"), "{unsaid}");
+        let answer = proto::IsProcedureDoneResponse { done: Some(true), snapshot: None };
+        assert_eq!(status_from_proto(&answer).unwrap_err().kind(), ErrorKind::Protocol);
+    }
+}

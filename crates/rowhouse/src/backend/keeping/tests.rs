@@ -115,7 +115,8 @@ impl Scene {
         shared.server_keeps = OnceCell::new_with(Some(false));
         shared.tests.hides = true;
         let cluster = Cluster::of(client, keeper.clone());
-        let backend = Backend { side: Side::Cluster(cluster), durability: Durability::UseDefault };
+        let (side, durability) = (Side::Cluster(cluster), Durability::UseDefault);
+        let backend = Backend { side, durability, counters: Mutex::default() };
         Member { database: Database::new(backend), keeper }
     }
 

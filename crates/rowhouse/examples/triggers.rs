@@ -72,7 +72,8 @@ pub(crate) async fn main() -> Result<()> {
     row("eve", 1).set("p", "title", "First").put().await?;
     row("eve", 1).set("p", "title", "The first").put().await?;
     row("eve", 2).set("p", "title", "Second").put().await?;
-    let refused = row("bob", 1).set("p", "title", "Hello").put().await.unwrap_err();
+    let refused =
+        row("bob", 1).set("p", "title", "Hello").put().await.expect_err("bob is no blogger");
     println!("{refused}");
     posts
         .delete(Delete::new(posts.key(&[("blogger", "eve".into()), ("nr", 2_u32.into())])?)?)

@@ -471,6 +471,17 @@ impl Admin {
 
     /// Calls the active master, with retries. Calls that change something carry a nonce, so they
     /// are as safe to retry as the others.
+    /// Returns the names of the coprocessors that the master has loaded. A rowhouse server names
+    /// there what it does by itself.
+    ///
+    /// # Errors
+    /// The error of the last retry.
+    pub async fn master_coprocessors(&self) -> Result<Vec<String>> {
+        let options = vec![proto::Option::MasterCoprocessors.into()];
+        let status = self.ask(proto::GetClusterStatusRequest { options }).await?.cluster_status;
+        Ok(status.master_coprocessors.into_iter().map(|it| it.name).collect())
+    }
+
     async fn ask<M: Call + Clone>(&self, message: M) -> Result<M::Answer> {
         let locator = self.client.locator();
         let mut attempts = Attempts::new(self.client.settings());

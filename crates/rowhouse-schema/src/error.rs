@@ -7,16 +7,26 @@ use std::fmt;
 use rowhouse_model::Error;
 
 /// A mistake in text that a user wrote, before it becomes a [`rowhouse_model::Error`].
+///
+/// Parsers of other crates report with it as well, so that all texts show their mistakes alike.
+///
+/// ```
+/// use rowhouse_schema::Fault;
+///
+/// let error = Fault::new(4, "a word is missing").hint("write one").in_text("one AND");
+/// assert_eq!(error.message(), "a word is missing; write one: offset=4\n  one AND\n      ^");
+/// ```
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// The byte offset of the wrong character.
-    pub(crate) at: usize,
+    pub at: usize,
     message: String,
     unsupported: bool,
 }
 
 impl Fault {
-    pub(crate) fn new(at: usize, message: impl Into<String>) -> Self {
+    /// Reports a mistake at byte `at` of the text.
+    pub fn new(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), unsupported: false }
     }
 
@@ -34,13 +44,14 @@ impl Fault {
         Self { at, message, unsupported: true }
     }
 
-    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+    /// Appends advice to the message.
+    pub fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.message = format!("{}; {hint}", self.message);
         self
     }
 
     /// Returns the same fault for a longer text in which this one begins at `offset`.
-    pub(crate) fn behind(mut self, offset: usize) -> Self {
+    pub fn behind(mut self, offset: usize) -> Self {
         self.at += offset;
         self
     }
@@ -48,7 +59,7 @@ impl Fault {
     /// Returns an error with the message, the offset in characters, the text, and a caret under the
     /// character. For a text of several lines, it has the line number, that line and the offset in
     /// it.
-    pub(crate) fn in_text(self, text: &str) -> Error {
+    pub fn in_text(self, text: &str) -> Error {
         let before = text.get(..self.at).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         let line = text[start..].lines().next().unwrap_or_default();

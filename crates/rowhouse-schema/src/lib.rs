@@ -72,12 +72,13 @@ pub use advise::{FamilySize, Finding, Rule, check_table};
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
-pub use error::KeyMismatch;
+pub use error::{Fault, KeyMismatch};
 pub use field::Field;
 pub use index::{
-    Analyser, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
-    INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexKind, IndexOf, IndexPlan,
-    IndexSchema, IndexState, LAYOUT_ATTRIBUTE, Promotion, SearchField, SearchIndex, WhyNot,
+    CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
+    INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexKind,
+    IndexOf, IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, Promotion,
+    SERVER_KEEPER, WhyNot,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

@@ -1,11 +1,10 @@
 //! Full-text search over the rows of a table, on tantivy. `docs/decisions/0073-search.md` has the
 //! design.
 
-mod error;
-mod fields;
-mod query;
-mod segment;
-mod view;
+mod analyse;
+mod highlight;
+mod words;
 
-#[cfg(test)]
-mod tests;
+pub use analyse::{Analyser, TERM_BYTES_MAX, text_of};
+pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
+pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};

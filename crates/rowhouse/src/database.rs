@@ -250,8 +250,8 @@ impl Database {
         &self,
         mutations: impl IntoIterator<Item = (Table, Mutation)>,
     ) -> Result<Vec<MutationOutcome>> {
-        let named = mutations.into_iter().map(|(table, mutation)| (table.name().clone(), mutation));
-        self.backend.commit(named.collect()).await
+        let placed = mutations.into_iter().map(|(table, mutation)| (table.id().clone(), mutation));
+        self.backend.commit(placed.collect()).await
     }
 
     /// Adds an observer of a table's changes, until the table is dropped or the database is closed.

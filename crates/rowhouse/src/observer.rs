@@ -120,7 +120,7 @@ impl Additions<'_> {
     /// `TableNotFound`; `InvalidRequest` for a table of another database. Errors of the mutation
     /// itself refuse the change.
     pub fn mutate(&mut self, table: &Table, mutation: impl Into<Mutation>) -> Result<()> {
-        let store_table = self.backend(table)?.store_table(table.name())?;
+        let store_table = self.backend(table)?.store_table(table.id())?;
         self.inner.mutate(&store_table, mutation);
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Additions<'_> {
     /// # Errors
     /// As [`Table::get`]; `InvalidRequest` for a table of another database.
     pub fn get(&self, table: &Table, get: &Get) -> Result<Row> {
-        self.backend(table)?.store_table(table.name())?.get(get)
+        self.backend(table)?.store_table(table.id())?.get(get)
     }
 
     fn backend<'t>(&self, table: &'t Table) -> Result<&'t Backend> {

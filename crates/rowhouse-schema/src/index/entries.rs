@@ -98,6 +98,56 @@ impl Index {
         Ok(keys.into_iter().map(|key| Entry { key, covered: covered.clone() }).collect())
     }
 
+    /// Returns the keys of the entries that a row with these visible cells has now or later, if
+    /// nobody writes it: cells of a family with a time to live, in milliseconds, end one after the
+    /// other.
+    ///
+    /// ```
+    /// use rowhouse_model::{Cell, CellKind, Row, Timestamp};
+    /// use rowhouse_schema::{ColumnSchema, IndexSchema};
+    ///
+    /// let columns = ColumnSchema::parse("d:a a u8; d:b b u8")?;
+    /// let indexes = IndexSchema::parse("ab [a null first][b]", None, Some(&columns))?;
+    /// let cell = |qualifier: &'static str, at, value: u8| {
+    ///     let (at, value) = (Timestamp::from_millis(at)?, vec![value]);
+    ///     Cell::new("r", "d", qualifier, at, CellKind::Put, value)
+    /// };
+    /// let row = Row::new(vec![cell("a", 1, 1)?, cell("b", 2, 2)?]);
+    /// let index = indexes.index("ab")?;
+    /// assert_eq!(index.entries_over_time(b"r", &row, |_| None)?.len(), 1);
+    /// // When `a` has ended, the row has another entry, as long as `b` lasts.
+    /// assert_eq!(index.entries_over_time(b"r", &row, |_| Some(1000))?.len(), 2);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Index::entries`].
+    pub fn entries_over_time(
+        &self,
+        row: &[u8],
+        cells: &Row,
+        ttl_of: impl Fn(&[u8]) -> Option<i64>,
+    ) -> Result<Vec<Bytes>> {
+        let keys = |cells: &Row| -> Result<Vec<Bytes>> {
+            Ok(self.entries(row, cells)?.into_iter().map(|entry| entry.key).collect())
+        };
+        let mut found = keys(cells)?;
+        let end = |cell: &KeyValue<'_>| {
+            ttl_of(cell.family()).map(|ttl| cell.timestamp().as_millis().saturating_add(ttl))
+        };
+        let mut ends: Vec<_> = cells.cells().filter_map(|cell| end(&cell)).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        for at in ends {
+            let lasts = |cell: &KeyValue<'_>| end(cell).is_none_or(|end| end > at);
+            let left = cells.cells().filter(lasts).map(|cell| cell.to_cell());
+            found.extend(keys(&Row::new(left.collect()))?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
     /// Returns whether the key of a row fits the table's template. A row that does not fit has no
     /// entries.
     pub fn fits(&self, row: &[u8]) -> bool {

@@ -10,10 +10,10 @@ mod cost;
 mod entries;
 mod full_form;
 mod header;
+mod intent;
 mod names;
 mod parse;
 mod plan;
-mod search;
 mod state;
 mod table;
 
@@ -31,8 +31,8 @@ pub use copy::{LAYOUT_ATTRIBUTE, Promotion};
 pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
+pub use intent::{CLIENT_KEEPER, INDEX_KEEPER_ATTRIBUTE, Intent, SERVER_KEEPER};
 pub use plan::{IndexPlan, WhyNot};
-pub use search::{Analyser, SearchField, SearchIndex};
 pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
 pub use table::{ENTRY_FAMILY, IndexOf};
 
@@ -161,8 +161,8 @@ impl IndexSchema {
     /// # Errors
     /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
     /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
-    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key, and
-    /// text that is not a declaration. `Unsupported` for the kind `row`.
+    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key,
+    /// and text that is not a declaration. `Unsupported` for the kind `row`.
     pub fn parse(
         text: &str,
         key: Option<&KeySchema>,

@@ -250,7 +250,7 @@ fn a_change_that_skips_the_log_is_logged_if_observers_add_to_it() {
     assert!(!get(&table("t"), "b").is_empty() && !get(&table("log"), "last").is_empty());
 }
 
-pub(crate) fn copy_dir(from: &std::path::Path, to: &std::path::Path) {
+pub(crate) fn copy_dir(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());

@@ -147,6 +147,10 @@ impl Admin<'_> {
     /// it once [`Admin::index_state`] is `ready`. See
     /// [`TableSpec::index`](crate::TableSpec::index).
     ///
+    /// On Apache HBase the call returns when new indexes are ready: it waits a minute and
+    /// [`operation_timeout`](crate::DatabaseBuilder::operation_timeout), until all clients know the
+    /// declaration, then reads the table. If it is interrupted, [`Admin::repair_index`] continues.
+    ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
     /// database.admin().alter_indexes("mail", "by_sender [sender]; by_size [size desc]").await
@@ -155,7 +159,8 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// `InvalidRequest` for a declaration that is invalid or names unknown fields; `Unsupported`
-    /// for an index of another kind than `table`, and on a cluster that keeps no indexes;
+    /// for an index of another kind than `table`, and on Apache HBase for a unique index of several
+    /// columns;
     /// `TableExists` if a table has the name of an index table; `TableNotFound`.
     pub async fn alter_indexes(self, name: &str, text: &str) -> Result<()> {
         let text = text.to_owned();
@@ -179,8 +184,47 @@ impl Admin<'_> {
         self.backend().index_state(&TableName::parse(name)?, index).await
     }
 
+    /// Swaps a table with one of its indexes that `covers *`: the table gets the key and the
+    /// contents of the index, and the index, under its name, the old key and contents. Reads and
+    /// writes go on. Handles that were made before fail with `LayoutChanged` from then on: take the
+    /// table from the database again. Other indexes of the table are built anew. Promoting the same
+    /// index again swaps back.
+    ///
+    /// The keys of all rows are read before, to see that they fit the template.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let spec = TableSpec::new("mail").family("d").key("[at millis][user string]");
+    /// let spec = spec.index("by_user [bucket 16 of user][user][at] covers *");
+    /// let mail = database.create_table(spec).await?;
+    /// let key = [("at", "2022-12-24T18:00".into()), ("user", "bob".into())];
+    /// mail.row(&key).set("d", "s", "Christmas").put().await?;
+    ///
+    /// database.admin().promote_index("mail", "by_user").await?;
+    ///
+    /// let mail = database.table("mail").await?;
+    /// assert_eq!(mail.key_schema()?.to_string(), "[bucket 16 of user][user string][at millis]");
+    /// assert_eq!(mail.query("user = 'bob'").page(10).await?.rows.len(), 1);
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, if it
+    /// does not cover `*` or is not ready, if rows of the table do not fit its template, or if the
+    /// old key cannot be declared as an index of the new one; `Unsupported` on a server.
+    pub async fn promote_index(self, name: &str, index: &str) -> Result<()> {
+        self.backend().promote_index(&TableName::parse(name)?, index).await
+    }
+
     /// Compares every row of a table with its entries in an index, and every entry with its row,
-    /// while reads and writes continue.
+    /// while reads and writes continue. On Apache HBase, only rows with a cell of an indexed column
+    /// are counted, and rows that are being written are left out.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -191,8 +235,7 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, and on
-    /// a cluster that keeps no indexes.
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index.
     pub async fn verify_index(self, name: &str, index: &str) -> Result<IndexReport> {
         self.backend().verify_index(&TableName::parse(name)?, index).await
     }
@@ -200,6 +243,11 @@ impl Admin<'_> {
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
     /// are removed. Queries are read by the key until [`Admin::index_state`] is `ready` again. An
     /// index that is off is tried again.
+    ///
+    /// On Apache HBase the call returns when the index is right. Queries use it meanwhile if it was
+    /// ready; a build that was interrupted is continued, after the wait of
+    /// [`Admin::alter_indexes`]. It also finishes what clients left unfinished an hour ago or
+    /// earlier.
     ///
     /// ```
     /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
@@ -209,8 +257,9 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index, and on a cluster that keeps
-    /// no indexes.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, and on Apache
+    /// HBase if rows do not allow it, which is then off: two rows with a unique value, or an entry
+    /// that is too long.
     pub async fn repair_index(self, name: &str, index: &str) -> Result<()> {
         self.backend().repair_index(&TableName::parse(name)?, index).await
     }

@@ -1,13 +1,14 @@
 //! The backend for clusters, with HBase's protocol.
 
 use super::alteration::Alteration;
+use super::keeping::Keeper;
 use rowhouse_client::{BackupStatus, Client, ClusterStatus, Scanner, Settings, Target};
 use rowhouse_model::{
     Bytes, CellHistory, CompactionState, Condition, Error, ErrorKind, Get, Mutation,
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
     ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
 };
-use rowhouse_schema::{INDEXES_ATTRIBUTE, Index, IndexOf, IndexSchema, IndexState};
+use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState};
 use rowhouse_store::{CompactionKind, IndexReport};
 
 /// Maximum attempts of an alteration that meets concurrent alterations.
@@ -16,11 +17,19 @@ const ALTER_ATTEMPTS_MAX: usize = 100;
 /// A connection to a cluster.
 pub(crate) struct Cluster {
     client: Client,
+    /// Keeps the indexes if the server does not.
+    keeper: Keeper,
 }
 
 impl Cluster {
     pub(super) async fn connect(target: &Target, settings: Settings) -> Result<Self> {
-        Ok(Self { client: Client::connect_with(target, settings).await? })
+        let client = Client::connect_with(target, settings).await?;
+        let keeper = Keeper::new(client.clone());
+        Ok(Self::of(client, keeper))
+    }
+
+    pub(super) fn of(client: Client, keeper: Keeper) -> Self {
+        Self { client, keeper }
     }
 
     pub(super) async fn status(&self) -> Result<ClusterStatus> {
@@ -36,7 +45,7 @@ impl Cluster {
     }
 
     pub(super) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
-        self.client.admin().descriptor(name).await
+        self.keeper.describe(name).await
     }
 
     pub(super) async fn table_state(&self, name: &TableName) -> Result<TableState> {
@@ -48,47 +57,7 @@ impl Cluster {
         descriptor: TableDescriptor,
         splits: Vec<Bytes>,
     ) -> Result<()> {
-        self.client.admin().create_table(&descriptor, &splits).await?;
-        self.check_kept(&descriptor).await
-    }
-
-    /// Checks that the server keeps the indexes of a table: that it has created their tables. The
-    /// declaration is removed if it has not, because nobody would write entries.
-    async fn check_kept(&self, declared: &TableDescriptor) -> Result<()> {
-        let indexes = IndexSchema::of_table(declared)?;
-        for index in indexes.iter().flat_map(IndexSchema::indexes) {
-            if self.entries_of(declared.name(), index).await?.is_some() {
-                continue;
-            }
-            let name = declared.name();
-            let mut without = self.describe(name).await?;
-            without.attributes.remove(INDEXES_ATTRIBUTE.as_bytes());
-            self.client.admin().modify_table(&without, None).await?;
-            return Err(Error::unsupported(format!(
-                "the server keeps no indexes, only rowhouse does; table {name} has none now: \
-                 index={}",
-                index.name()
-            )));
-        }
-        Ok(())
-    }
-
-    /// Returns the table of the entries of an index, if the server has it.
-    async fn entries_of(
-        &self,
-        table: &TableName,
-        index: &Index,
-    ) -> Result<Option<TableDescriptor>> {
-        let entries = match self.describe(&index.table_name(table)?).await {
-            Err(error) if error.kind() == ErrorKind::TableNotFound => return Ok(None),
-            entries => entries?,
-        };
-        let of = IndexOf {
-            table: table.clone(),
-            index: index.name().to_owned(),
-            is_copy: index.is_copy(),
-        };
-        Ok((IndexOf::of_table(&entries)? == Some(of)).then_some(entries))
+        self.keeper.create_table(&descriptor, &splits).await
     }
 
     pub(super) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {
@@ -99,9 +68,50 @@ impl Cluster {
         let indexes = self.indexes(table).await?;
         let indexes =
             indexes.ok_or_else(|| Error::invalid(format!("table {table} declares no indexes")))?;
-        match self.entries_of(table, indexes.index(index)?).await? {
-            Some(entries) => IndexState::of_table(&entries),
-            None => Ok(IndexState::Off("the server keeps no indexes".to_owned())),
+        let index = indexes.index(index)?;
+        let of = IndexOf {
+            table: table.clone(),
+            index: index.name().to_owned(),
+            is_copy: index.is_copy(),
+        };
+        let no_table = || IndexState::Off("it has no table, repair_index makes it".to_owned());
+        match self.describe(&index.table_name(table)?).await {
+            Ok(entries) if IndexOf::of_table(&entries)? == Some(of) => {
+                IndexState::of_table(&entries)
+            }
+            Ok(_) => Ok(no_table()),
+            Err(error) if error.kind() == ErrorKind::TableNotFound => Ok(no_table()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Compares an index with the rows of its table.
+    pub(super) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
+        if !self.keeper.server_keeps().await? {
+            return self.keeper.verify(table, index).await;
+        }
+        let status = self.client.admin().verify_index(table, index).await?;
+        let mut report = IndexReport::default();
+        (report.rows, report.unfit_rows) = (status.rows, status.unfit_rows);
+        (report.entries, report.missing) = (status.entries, status.missing);
+        report.stale = status.stale;
+        Ok(report)
+    }
+
+    /// Repairs an index. One that clients keep is repaired here, and its build finished.
+    pub(super) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
+        match self.keeper.server_keeps().await? {
+            true => self.client.admin().repair_index(table, index).await,
+            false => self.keeper.repair(table, index).await,
+        }
+    }
+
+    /// Returns the rows whose entries may not be right, because a client is writing them; `None` if
+    /// the server keeps the indexes.
+    pub(super) async fn unsettled_rows(&self, table: &TableName) -> Result<Option<Vec<Bytes>>> {
+        match self.keeper.server_keeps().await? {
+            true => Ok(None),
+            false => self.keeper.unsettled(table).await.map(Some),
         }
     }
 
@@ -119,22 +129,20 @@ impl Cluster {
         name: &TableName,
         change: impl Fn(&TableDescriptor) -> Result<TableDescriptor>,
     ) -> Result<()> {
-        let admin = self.client.admin();
         for _ in 0..ALTER_ATTEMPTS_MAX {
             let current = self.describe(name).await?;
             let altered = change(&current)?;
-            let done = match Alteration::between(&current, &altered) {
-                Alteration::Nothing => return Ok(()),
-                Alteration::Added(family) => admin.add_family(name, family).await,
-                Alteration::Altered { from, to } => admin.modify_family(name, to, Some(from)).await,
-                Alteration::Dropped(family) => admin.delete_family(name, family).await,
-                Alteration::Table => admin.modify_table(&altered, Some(&current)).await,
+            let declares =
+                |it: &TableDescriptor| it.attributes.contains_key(INDEXES_ATTRIBUTE.as_bytes());
+            let done = match declares(&current) || declares(&altered) {
+                true if !self.keeper.server_keeps().await? => {
+                    let alter = |from, to| async move { self.alter(&from, &to).await };
+                    self.keeper.alter_table(&current, &altered, alter).await
+                }
+                _ => self.alter(&current, &altered).await,
             };
             match done {
                 Err(error) if error.kind() == ErrorKind::Conflict => continue,
-                Ok(()) if declares_more(&current, &altered) => {
-                    return self.check_kept(&altered).await;
-                }
                 done => return done,
             }
         }
@@ -144,8 +152,34 @@ impl Cluster {
         Err(Error::new(ErrorKind::Conflict, message))
     }
 
+    /// Alters a table by the smallest call.
+    async fn alter(&self, current: &TableDescriptor, altered: &TableDescriptor) -> Result<()> {
+        let (admin, name) = (self.client.admin(), current.name());
+        match Alteration::between(current, altered) {
+            Alteration::Nothing => Ok(()),
+            Alteration::Added(family) => admin.add_family(name, family).await,
+            Alteration::Altered { from, to } => admin.modify_family(name, to, Some(from)).await,
+            Alteration::Dropped(family) => admin.delete_family(name, family).await,
+            Alteration::Table => {
+                let [current, altered] =
+                    [current, altered].map(|it| self.keeper.stored(it.clone()));
+                admin.modify_table(&altered, Some(&current)).await
+            }
+        }
+    }
+
+    /// Truncates a disabled table. Its indexes are emptied first: until both are done they are
+    /// being built, and no query reads them.
     pub(super) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
-        self.client.admin().truncate_table(name, keep_splits).await
+        let has_indexes = self.keeper.suspend(name).await?;
+        if has_indexes {
+            self.keeper.truncate_entries(name).await?;
+        }
+        self.client.admin().truncate_table(name, keep_splits).await?;
+        if has_indexes {
+            self.keeper.resume(name).await?;
+        }
+        Ok(())
     }
 
     pub(super) async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
@@ -194,14 +228,17 @@ impl Cluster {
     }
 
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
+        self.keeper.enable_entries(name).await?;
         self.client.admin().enable_table(name).await
     }
 
     pub(super) async fn disable_table(&self, name: &TableName) -> Result<()> {
-        self.client.admin().disable_table(name).await
+        self.client.admin().disable_table(name).await?;
+        self.keeper.disable_entries(name).await
     }
 
     pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
+        self.keeper.drop_all_entries(name).await?;
         self.client.admin().delete_table(name).await
     }
 
@@ -226,10 +263,15 @@ impl Cluster {
     }
 
     pub(super) async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.client.admin().clone_snapshot(name, table).await
+        self.client.admin().clone_snapshot(name, table).await?;
+        self.keeper.build_all(table).await
     }
 
     pub(super) async fn restore_snapshot(&self, name: &str) -> Result<()> {
+        let snapshots = self.snapshots().await?;
+        if let Some(snapshot) = snapshots.iter().find(|snapshot| snapshot.name() == name) {
+            self.keeper.suspend(&snapshot.table).await?;
+        }
         self.client.admin().restore_snapshot(name).await
     }
 
@@ -283,18 +325,24 @@ impl Cluster {
     pub(super) async fn mutate(
         &self,
         table: &TableName,
-        mutation: Mutation,
+        mut mutation: Mutation,
     ) -> Result<MutationOutcome> {
-        self.client.table(table).mutate(mutation).await
+        let write = self.keeper.begin(table, std::slice::from_mut(&mut mutation)).await?;
+        let done = self.client.table(table).mutate(mutation).await;
+        self.keeper.end_write(write, done.as_ref().err()).await;
+        done
     }
 
     pub(super) async fn mutate_if(
         &self,
         table: &TableName,
         condition: Condition,
-        mutation: Mutation,
+        mut mutation: Mutation,
     ) -> Result<Option<MutationOutcome>> {
-        self.client.table(table).mutate_if(&condition, mutation).await
+        let write = self.keeper.begin(table, std::slice::from_mut(&mut mutation)).await?;
+        let done = self.client.table(table).mutate_if(&condition, mutation).await;
+        self.keeper.end_write(write, done.as_ref().err()).await;
+        done
     }
 
     pub(super) async fn mutate_row(
@@ -303,11 +351,17 @@ impl Cluster {
         condition: Option<Condition>,
         mutations: RowMutations,
     ) -> Result<Option<MutationOutcome>> {
+        let mut parts = mutations.mutations().to_vec();
+        let write = self.keeper.begin(table, &mut parts).await?;
+        let row = mutations.row().clone();
+        let mutations = parts.into_iter().try_fold(RowMutations::new(row)?, RowMutations::with)?;
         let table = self.client.table(table);
-        match condition {
+        let done = match condition {
             Some(condition) => table.mutate_row_if(&condition, &mutations).await,
             None => table.mutate_row(&mutations).await.map(Some),
-        }
+        };
+        self.keeper.end_write(write, done.as_ref().err()).await;
+        done
     }
 
     /// Inserts a row. HBase can check only one column atomically with a write, and treats an empty
@@ -327,49 +381,59 @@ impl Cluster {
             )));
         }
         let absent = Condition::no_value(first.family().to_vec(), first.qualifier().to_vec());
-        let table = self.client.table(table);
-        if table.exists(&Get::new(put.row().clone())?).await? {
+        if self.client.table(table).exists(&Get::new(put.row().clone())?).await? {
             return Ok(false);
         }
-        Ok(table.mutate_if(&absent, put).await?.is_some())
+        Ok(self.mutate_if(table, absent, put.into()).await?.is_some())
     }
 
     pub(super) async fn batch(
         &self,
         table: &TableName,
-        mutations: Vec<Mutation>,
+        mut mutations: Vec<Mutation>,
     ) -> Vec<Result<MutationOutcome>> {
-        self.client.table(table).batch(mutations).await
+        let parts = match self.keeper.parts(table, &mutations).await {
+            Ok(parts) => parts,
+            Err(error) => return mutations.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let mut outcomes = Vec::with_capacity(mutations.len());
+        for part in parts {
+            outcomes.extend(self.batch_part(table, &mut mutations[part]).await);
+        }
+        outcomes
+    }
+
+    /// Writes a part of a batch under one look at the declared indexes.
+    async fn batch_part(
+        &self,
+        table: &TableName,
+        mutations: &mut [Mutation],
+    ) -> Vec<Result<MutationOutcome>> {
+        let mut refused: Vec<Option<Error>> = mutations.iter().map(|_| None).collect();
+        let write = match self.keeper.begin_part(table, mutations, &mut refused).await {
+            Ok(write) => write,
+            Err(error) => return mutations.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let allowed = mutations.iter().zip(&refused).filter(|(_, refused)| refused.is_none());
+        let allowed = allowed.map(|(mutation, _)| mutation.clone()).collect();
+        let done = self.client.table(table).batch(allowed).await;
+        self.keeper.end_write(write, done.iter().filter_map(|done| done.as_ref().err())).await;
+        let mut done = done.into_iter();
+        let outcome = |refused| match refused {
+            Some(error) => Some(Err(error)),
+            None => done.next(),
+        };
+        refused.into_iter().filter_map(outcome).collect()
     }
 
     pub(super) fn scan(&self, table: &TableName, scan: Scan) -> Scanner {
         self.client.table(table).scan(scan)
     }
 
-    /// Compares an index with the rows of its table, at a server that keeps it.
-    pub(super) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
-        let status = self.client.admin().verify_index(table, index).await?;
-        let mut report = IndexReport::default();
-        (report.rows, report.unfit_rows) = (status.rows, status.unfit_rows);
-        (report.entries, report.missing) = (status.entries, status.missing);
-        report.stale = status.stale;
-        Ok(report)
-    }
-
-    pub(super) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
-        self.client.admin().repair_index(table, index).await
-    }
-
-    /// Does nothing: the cluster keeps no state for this client, and the connections close with the
-    /// last handle.
+    /// Removes what this client has noted to keep indexes. The connections close with the last
+    /// handle.
     pub(super) async fn close(&self) -> Result<()> {
+        self.keeper.end().await;
         Ok(())
     }
-}
-
-/// Whether an alteration declares indexes that were not declared before.
-fn declares_more(current: &TableDescriptor, altered: &TableDescriptor) -> bool {
-    let declared =
-        |table: &TableDescriptor| table.attributes.get(INDEXES_ATTRIBUTE.as_bytes()).cloned();
-    declared(altered).is_some_and(|text| declared(current) != Some(text))
 }

@@ -6,6 +6,7 @@ use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
 use rowhouse_model::{CompactionState, MasterSwitch, Result, TableName, TableState};
+use rowhouse_schema::SERVER_KEEPER;
 use rowhouse_store::{Region, Task};
 
 use crate::region_server::RegionServer;
@@ -62,6 +63,11 @@ pub(crate) fn cluster_status(
     }
     if wants(Part::Master) {
         status.master = Some(names::server_to_proto(&cluster.master));
+    }
+    if wants(Part::MasterCoprocessors) {
+        // A client that keeps indexes where nobody does leaves them to this server.
+        let name = SERVER_KEEPER.to_owned();
+        status.master_coprocessors = vec![proto::Coprocessor { name }];
     }
     if wants(Part::BalancerOn) {
         status.balancer_on = Some(cluster.store.master_switch(MasterSwitch::Balancer));

@@ -1,0 +1,139 @@
+//! The tree as a query of tantivy.
+
+use std::ops::Bound;
+
+use rowhouse_schema::Fault;
+use tantivy::Term;
+use tantivy::query::{
+    BooleanQuery, FuzzyTermQuery, InvertedIndexRangeQuery, Occur, PhraseQuery, Query, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use super::TERMS_MAX;
+use super::excluded::Excluded;
+use super::lookup::Lookup;
+use super::node::{Leaf, Node};
+use crate::analyse::Analyser;
+
+/// Makes the query of a tree.
+pub(super) struct Compiler<'a> {
+    fields: &'a [(Analyser, Field)],
+    terms: usize,
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn new(fields: &'a [(Analyser, Field)]) -> Self {
+        Self { fields, terms: 0 }
+    }
+
+    /// Returns none if no analyser has a term for any word: such words are left out.
+    pub(super) fn node(&mut self, node: &Node) -> Result<Option<Box<dyn Query>>, Fault> {
+        match node {
+            Node::And(parts) => self.and(parts),
+            Node::Or(parts) => {
+                let mut queries = Vec::with_capacity(parts.len());
+                for part in parts {
+                    queries.extend(self.node(part)?);
+                }
+                Ok(any_of(queries))
+            }
+            Node::Not(part) => Ok(self.node(part)?.map(|query| match query.is::<TermQuery>() {
+                true => query,
+                false => Box::new(Excluded(query)) as Box<dyn Query>,
+            })),
+            Node::Leaf(leaf) => self.leaf(leaf),
+        }
+    }
+
+    fn and(&mut self, parts: &[Node]) -> Result<Option<Box<dyn Query>>, Fault> {
+        let mut clauses = Vec::with_capacity(parts.len());
+        for part in parts {
+            let occur = match part {
+                Node::Not(_) => Occur::MustNot,
+                Node::And(_) | Node::Or(_) | Node::Leaf(_) => Occur::Must,
+            };
+            clauses.extend(self.node(part)?.map(|query| (occur, query)));
+        }
+        let wanted = clauses.iter().filter(|(occur, _)| *occur == Occur::Must).count();
+        match clauses.len() {
+            0 => Ok(None),
+            _ if wanted == 0 => {
+                let at = parts.iter().find_map(first_leaf).map_or(0, |leaf| leaf.at);
+                let message = "only words after `NOT` are left, without the stop words";
+                Err(Fault::new(at, message))
+            }
+            1 => Ok(clauses.pop().map(|(_, query)| query)),
+            _ => Ok(Some(Box::new(BooleanQuery::new(clauses)))),
+        }
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) -> Result<Option<Box<dyn Query>>, Fault> {
+        let mut queries = Vec::with_capacity(self.fields.len());
+        for &(analyser, field) in self.fields {
+            let Some(lookup) = Lookup::of(leaf, analyser)? else { continue };
+            self.terms += lookup.terms();
+            if self.terms > TERMS_MAX {
+                return Err(Fault::new(leaf.at, format!("too many terms: max={TERMS_MAX}")));
+            }
+            queries.push(query(lookup, field));
+        }
+        Ok(any_of(queries))
+    }
+}
+
+fn first_leaf(node: &Node) -> Option<&Leaf> {
+    match node {
+        Node::And(parts) | Node::Or(parts) => parts.iter().find_map(first_leaf),
+        Node::Not(part) => first_leaf(part),
+        Node::Leaf(leaf) => Some(leaf),
+    }
+}
+
+fn any_of(mut queries: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>> {
+    match queries.len() {
+        0 | 1 => queries.pop(),
+        _ => Some(Box::new(BooleanQuery::union(queries))),
+    }
+}
+
+fn query(lookup: Lookup, field: Field) -> Box<dyn Query> {
+    let term = |text: &str| Term::from_field_text(field, text);
+    let one = |text: &str| -> Box<dyn Query> {
+        Box::new(TermQuery::new(term(text), IndexRecordOption::WithFreqs))
+    };
+    match lookup {
+        Lookup::Terms(terms) => match &terms[..] {
+            [(_, text)] => one(text),
+            _ => {
+                let terms = terms.iter().map(|(offset, text)| (*offset, term(text))).collect();
+                Box::new(PhraseQuery::new_with_offset(terms))
+            }
+        },
+        Lookup::Prefix { prefix, or_term } => {
+            let end =
+                after_prefix(&prefix).map_or(Bound::Unbounded, |end| Bound::Excluded(term(&end)));
+            let start = Bound::Included(term(&prefix));
+            let mut queries: Vec<Box<dyn Query>> =
+                vec![Box::new(InvertedIndexRangeQuery::new(start, end))];
+            queries.extend(or_term.map(|stem| one(&stem)));
+            any_of(queries).expect("there is one")
+        }
+        Lookup::Fuzzy { word, distance } => {
+            Box::new(FuzzyTermQuery::new(term(&word), distance, true))
+        }
+    }
+}
+
+/// Returns the first text behind all that begin with `prefix`. The order of texts in UTF-8 is that
+/// of their characters.
+fn after_prefix(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    while let Some(last) = end.pop() {
+        // The range of `char` knows the gap of the surrogates.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            end.push(next);
+            return Some(end);
+        }
+    }
+    None
+}

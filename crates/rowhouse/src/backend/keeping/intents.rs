@@ -1,0 +1,164 @@
+//! Intents: the rows that clients are writing, and whose entries may not be right.
+//!
+//! A client overwrites the slots of its own row, so that closed intents leave nothing to skip.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use rowhouse_model::{
+    Bytes, CompareOperator, Condition, Delete, Put, Result, Scan, TableName, Timestamp,
+};
+use rowhouse_schema::Intent;
+
+use super::{Keeper, KeptTable, now_millis, timestamp};
+
+/// The slots of this client.
+#[derive(Default)]
+pub(super) struct Slots(Mutex<Free>);
+
+#[derive(Default)]
+struct Free {
+    free: BTreeSet<u32>,
+    next: u32,
+    /// The last timestamp of any slot: later ones are larger, whatever the clock says.
+    last_millis: i64,
+}
+
+impl Slots {
+    fn take(&self) -> u32 {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.free.pop_first().unwrap_or_else(|| {
+            slots.next += 1;
+            slots.next - 1
+        })
+    }
+
+    fn give_back(&self, slot: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).free.insert(slot);
+    }
+
+    fn next_timestamp(&self) -> Result<Timestamp> {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.last_millis = now_millis().max(slots.last_millis + 1);
+        timestamp(slots.last_millis)
+    }
+}
+
+/// An intent of this client. It stays open if it is dropped.
+pub(super) struct OpenIntent {
+    table: TableName,
+    slot: u32,
+}
+
+/// An open intent of any client.
+pub(super) struct FoundIntent {
+    pub(super) intent: Intent,
+    pub(super) opened_millis: i64,
+    client: Bytes,
+    slot: Bytes,
+    bytes: Bytes,
+}
+
+impl Keeper {
+    pub(super) async fn open(
+        &self,
+        kept: &KeptTable,
+        write: u64,
+        rows: &[Bytes],
+    ) -> Result<OpenIntent> {
+        let open = OpenIntent { table: kept.intents.clone(), slot: self.shared.slots.take() };
+        let intent = Intent { write, rows: rows.to_vec() };
+        self.put_slot(&open, &intent.encode()?).await?;
+        Ok(open)
+    }
+
+    /// Closes an intent: the entries of its rows are right.
+    pub(super) async fn close(&self, open: OpenIntent) -> Result<()> {
+        self.put_slot(&open, b"").await?;
+        self.shared.slots.give_back(open.slot);
+        Ok(())
+    }
+
+    async fn put_slot(&self, open: &OpenIntent, value: &[u8]) -> Result<()> {
+        let (row, slot) = (self.shared.id.to_vec(), open.slot.to_be_bytes());
+        let at = self.shared.slots.next_timestamp()?;
+        let put = Put::new(row)?.add_at(Intent::FAMILY, slot, at, value)?;
+        self.client.table(&open.table).mutate(put).await.map(drop)
+    }
+
+    /// Reads the open intents of all clients.
+    pub(super) async fn intents(&self, table: &TableName) -> Result<Vec<FoundIntent>> {
+        let mut found = Vec::new();
+        let mut clients = self.client.table(table).scan(Scan::all().family(Intent::FAMILY));
+        while let Some(client) = clients.next().await? {
+            for cell in client.cells() {
+                let Some(intent) = Intent::decode(cell.value())? else { continue };
+                found.push(FoundIntent {
+                    intent,
+                    opened_millis: cell.timestamp().as_millis(),
+                    client: Bytes::copy_from_slice(client.key()),
+                    slot: Bytes::copy_from_slice(cell.qualifier()),
+                    bytes: cell.value_bytes(),
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the rows of open intents, whose entries may not be right.
+    pub(in crate::backend) async fn unsettled(&self, table: &TableName) -> Result<Vec<Bytes>> {
+        let found = self.intents(&Intent::table_name(table)?).await?;
+        let rows: BTreeSet<_> = found.into_iter().flat_map(|found| found.intent.rows).collect();
+        Ok(rows.into_iter().collect())
+    }
+
+    /// Adds the entries of rows whose writers have left their intents open, and closes these.
+    /// Removes the rows of clients that have long closed all of theirs.
+    pub(super) async fn settle(&self, kept: &KeptTable) -> Result<()> {
+        let grace = i64::try_from(self.shared.times.grace.as_millis()).unwrap_or(i64::MAX);
+        let before = now_millis() - grace;
+        let table = self.client.table(&kept.intents);
+        for found in self.intents(&kept.intents).await? {
+            if found.opened_millis > before {
+                continue;
+            }
+            self.add_entries_of(kept, &found.intent.rows).await?;
+            let (family, slot, at) =
+                (Intent::FAMILY, found.slot.clone(), timestamp(found.opened_millis)?);
+            // Its writer may have begun again.
+            let same =
+                Condition::value(family, slot.clone(), CompareOperator::Equal, found.bytes.clone());
+            table
+                .mutate_if(&same, Put::new(found.client.clone())?.add_at(family, slot, at, b"")?)
+                .await?;
+        }
+        let mut clients = table.scan(Scan::all().family(Intent::FAMILY));
+        while let Some(client) = clients.next().await? {
+            let last = client.cells().map(|cell| cell.timestamp()).max();
+            let Some(last) = last.filter(|last| last.as_millis() <= before) else { continue };
+            if client.cells().all(|cell| cell.value().is_empty()) {
+                let row = Bytes::copy_from_slice(client.key());
+                table.mutate(Delete::new(row)?.family(Intent::FAMILY, last)?).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes this client: removes its row if none of its intents is open. A row that stays costs
+    /// readers little, and a repair removes it.
+    pub(in crate::backend) async fn end(&self) {
+        let tables: Vec<_> = self.lock_tables().values().filter_map(|(_, it)| it.clone()).collect();
+        for kept in tables {
+            let Ok(open) = self.intents(&kept.intents).await else { continue };
+            if !open.iter().any(|found| found.client == self.shared.id[..]) {
+                let _ = self.remove_client(&kept.intents).await;
+            }
+        }
+    }
+
+    async fn remove_client(&self, intents: &TableName) -> Result<()> {
+        let at = self.shared.slots.next_timestamp()?;
+        let delete = Delete::new(self.shared.id.to_vec())?.family(Intent::FAMILY, at)?;
+        self.client.table(intents).mutate(delete).await.map(drop)
+    }
+}

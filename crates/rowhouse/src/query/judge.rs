@@ -58,6 +58,8 @@ struct CoveredColumn {
 pub(super) struct Found {
     pub(super) row: Bytes,
     pub(super) entry: Row,
+    /// Whether the entry was computed from a row that the transaction has written.
+    pub(super) is_own: bool,
 }
 
 /// The rows of a batch of entries.
@@ -148,7 +150,7 @@ impl Judge {
         // Entries were read before, and can only have become less certain since.
         let now = at.now_millis();
         for found in found {
-            if self.is_copied {
+            if self.is_copied && !found.is_own {
                 let row = under_key(&found.entry, &found.row)?;
                 self.judge(found, vec![row], &mut judged)?;
                 continue;

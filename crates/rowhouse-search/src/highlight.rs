@@ -357,13 +357,12 @@ fn is_cut(text: &str, at: usize) -> bool {
     else {
         return true;
     };
-    let is_joined = matches!(
+    !matches!(
         (Class::of(before), Class::of(after)),
         (_, Class::Mark | Class::Invisible)
             | (Class::Invisible, _)
             | (Class::Letter | Class::Mark, Class::Letter)
-    );
-    !is_joined
+    )
 }
 
 #[cfg(test)]

@@ -28,8 +28,8 @@ pub struct Table {
     /// Held while indexes of the table are built or repaired, shared likewise. Taken before the
     /// lock of changes of tables.
     pub(crate) reindexing: Arc<Mutex<()>>,
-    /// Of a copy: the number of puts to rows of the base table that have no copy, because their keys
-    /// do not fit the template. Counted before they are committed; shared likewise.
+    /// Of a copy: the number of puts to rows of the base table that have no copy, because their
+    /// keys do not fit the template. Counted before they are committed; shared likewise.
     pub(crate) misfits_written: Arc<AtomicU64>,
 }
 

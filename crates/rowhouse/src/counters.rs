@@ -48,8 +48,8 @@ impl Default for CounterSettings {
 ///
 /// An add is written once or not at all. If a write is refused because the table is disabled or the
 /// server busy, its adds stay in the buffer and are written later. If it fails otherwise, perhaps
-/// after it was done, its adds are not repeated, and [`CounterBuffer::flush`] reports it. The adds to
-/// one row are written together.
+/// after it was done, its adds are not repeated, and [`CounterBuffer::flush`] reports it. The adds
+/// to one row are written together.
 ///
 /// ```
 /// use rowhouse::{CounterSettings, TableSpec};

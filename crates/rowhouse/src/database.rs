@@ -250,8 +250,8 @@ impl Database {
         &self,
         mutations: impl IntoIterator<Item = (Table, Mutation)>,
     ) -> Result<Vec<MutationOutcome>> {
-        let named = mutations.into_iter().map(|(table, mutation)| (table.name().clone(), mutation));
-        self.backend.commit(named.collect()).await
+        let placed = mutations.into_iter().map(|(table, mutation)| (table.id().clone(), mutation));
+        self.backend.commit(placed.collect()).await
     }
 
     /// Adds an observer of a table's changes, until the table is dropped or the database is closed.
@@ -289,7 +289,7 @@ impl Database {
     /// # Errors
     /// `TableNotFound`; `Unsupported` on a cluster and for a table of the system.
     pub async fn observe(&self, table: &str, observer: impl Observer) -> Result<()> {
-        let observer = OfStore::new(observer, &self.backend);
+        let observer = Arc::new(OfStore::new(observer, &self.backend));
         self.backend.observe(&TableName::parse(table)?, observer).await
     }
 

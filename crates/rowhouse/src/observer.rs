@@ -108,7 +108,7 @@ impl Additions<'_> {
     /// ```
     /// # use rowhouse::observer::{Additions, RowChange};
     /// # use rowhouse::{Increment, Result, Table};
-    /// # fn example(change: &RowChange, additions: &mut Additions<'_>, counts: &Table) -> Result<()> {
+    /// # fn example(change: &RowChange, additions: &mut Additions, counts: &Table) -> Result<()> {
     /// if change.before.is_empty() && !change.after.is_empty() {
     ///     additions.mutate(counts, Increment::new("rows")?.add("n", "n", 1)?)?;
     /// }
@@ -120,7 +120,7 @@ impl Additions<'_> {
     /// `TableNotFound`; `InvalidRequest` for a table of another database. Errors of the mutation
     /// itself refuse the change.
     pub fn mutate(&mut self, table: &Table, mutation: impl Into<Mutation>) -> Result<()> {
-        let store_table = self.backend(table)?.store_table(table.name())?;
+        let store_table = self.backend(table)?.store_table(table.id())?;
         self.inner.mutate(&store_table, mutation);
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Additions<'_> {
     /// ```
     /// # use rowhouse::observer::{Additions, RowChange};
     /// # use rowhouse::{Error, Get, Result, Table};
-    /// # fn example(change: &RowChange, additions: &mut Additions<'_>, users: &Table) -> Result<()> {
+    /// # fn example(change: &RowChange, additions: &mut Additions, users: &Table) -> Result<()> {
     /// let author = change.after.value("p", "author").unwrap_or_default();
     /// if additions.get(users, &Get::new(author)?)?.is_empty() {
     ///     return Err(Error::invalid("the author is not known"));
@@ -143,7 +143,7 @@ impl Additions<'_> {
     /// # Errors
     /// As [`Table::get`]; `InvalidRequest` for a table of another database.
     pub fn get(&self, table: &Table, get: &Get) -> Result<Row> {
-        self.backend(table)?.store_table(table.name())?.get(get)
+        self.backend(table)?.store_table(table.id())?.get(get)
     }
 
     fn backend<'t>(&self, table: &'t Table) -> Result<&'t Backend> {
@@ -163,8 +163,8 @@ pub(crate) struct OfStore<O> {
 }
 
 impl<O: Observer> OfStore<O> {
-    pub(crate) fn new(observer: O, backend: &Arc<Backend>) -> Arc<dyn rowhouse_store::Observer> {
-        Arc::new(Self { observer, backend: Arc::downgrade(backend) })
+    pub(crate) fn new(observer: O, backend: &Arc<Backend>) -> Self {
+        Self { observer, backend: Arc::downgrade(backend) }
     }
 }
 

@@ -515,7 +515,7 @@ impl<'t> Query<'t> {
     /// is not ready now, or has more entries than are to be sorted.
     async fn open_now(&self, query: IndexQuery) -> Result<Option<IndexRows>> {
         let backend = self.table.backend();
-        let at = backend.index_read_point(self.table.name(), query.plan.index()).await?;
+        let at = backend.index_read_point(self.table.id(), query.plan.index()).await?;
         if at.is_none() && backend.has_read_points() {
             return Ok(None);
         }

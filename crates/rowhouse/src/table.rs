@@ -11,7 +11,7 @@ use rowhouse_model::{
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 use rowhouse_store::RangeEstimate;
 
-use crate::backend::{Backend, ReadAhead, TableReadPoint};
+use crate::backend::{Backend, ReadAhead, TableId, TableReadPoint};
 use crate::counters::{CounterBuffer, CounterSettings};
 use crate::declared::DeclaredColumns;
 use crate::query::Query;
@@ -22,7 +22,9 @@ use crate::rows::Rows;
 ///
 /// The handle refers to the table by name: if the table is dropped and created again, the handle
 /// reads the new one. It keeps the key template and the columns that the table had when the handle
-/// was created.
+/// was created. If an index is promoted ([`Admin::promote_index`](crate::Admin::promote_index)),
+/// the keys that it encodes are those of another layout: every call fails with `LayoutChanged`, and
+/// the table must be taken from the database again.
 ///
 /// ```
 /// use rowhouse::TableSpec;
@@ -49,7 +51,7 @@ pub struct Table {
 
 struct Inner {
     backend: Arc<Backend>,
-    name: TableName,
+    id: TableId,
     key: Key,
     columns: Arc<DeclaredColumns>,
 }
@@ -64,21 +66,22 @@ enum Key {
 
 impl Table {
     pub(crate) fn new(backend: Arc<Backend>, descriptor: &TableDescriptor) -> Self {
-        let name = descriptor.name().clone();
+        let id = TableId::of(descriptor);
         let key = match KeySchema::of_table(descriptor) {
             Ok(None) => Key::Undeclared,
             Ok(Some(schema)) => Key::Declared(schema),
             Err(error) => Key::Unreadable(error),
         };
         let columns = Arc::new(DeclaredColumns::of(descriptor));
-        Self { inner: Arc::new(Inner { backend, name, key, columns }) }
+        Self { inner: Arc::new(Inner { backend, id, key, columns }) }
     }
 
     /// Returns a handle for scans of another table of the database.
     pub(crate) fn scans_of(&self, name: TableName) -> Self {
         let columns = Arc::new(DeclaredColumns::none(&name));
         let backend = Arc::clone(&self.inner.backend);
-        Self { inner: Arc::new(Inner { backend, name, key: Key::Undeclared, columns }) }
+        let id = TableId::any_layout(name);
+        Self { inner: Arc::new(Inner { backend, id, key: Key::Undeclared, columns }) }
     }
 
     pub(crate) fn backend(&self) -> &Backend {
@@ -93,7 +96,11 @@ impl Table {
     /// # }
     /// ```
     pub fn name(&self) -> &TableName {
-        &self.inner.name
+        &self.inner.id
+    }
+
+    pub(crate) fn id(&self) -> &TableId {
+        &self.inner.id
     }
 
     /// Returns the key template of the table.
@@ -314,7 +321,7 @@ impl Table {
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a get with
     /// `existence_only`, see [`Table::exists`]; the errors of the backend.
     pub async fn get(&self, get: &Get) -> Result<Row> {
-        self.inner.backend.get(self.name(), get).await
+        self.inner.backend.get(self.id(), get).await
     }
 
     /// Returns whether any cell matches a get, without reading the row's cells.
@@ -332,7 +339,7 @@ impl Table {
     /// # Errors
     /// As [`Table::get`].
     pub async fn exists(&self, get: &Get) -> Result<bool> {
-        self.inner.backend.exists(self.name(), get).await
+        self.inner.backend.exists(self.id(), get).await
     }
 
     /// Reads many rows; returns one result for each get, in the order of the gets. The row of a
@@ -365,7 +372,7 @@ impl Table {
     /// # Errors
     /// Each result as [`Table::get`].
     pub async fn get_many(&self, gets: Vec<Get>) -> Vec<Result<Row>> {
-        self.inner.backend.get_many(self.name(), gets).await
+        self.inner.backend.get_many(self.id(), gets).await
     }
 
     /// Explains a get of one column: returns every stored cell of the column and whether the get
@@ -387,7 +394,7 @@ impl Table {
     /// As [`Table::get`]; `InvalidRequest` unless the get names exactly one column and has neither
     /// filter nor limit; `Unsupported` on a cluster, since HBase has no such call.
     pub async fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
-        self.inner.backend.explain_cell(self.name(), get).await
+        self.inner.backend.explain_cell(self.id(), get).await
     }
 
     /// Reads a range of rows, in key order.
@@ -413,11 +420,11 @@ impl Table {
 
     /// As [`Table::scan`]; the threads of `ahead` read ahead.
     pub(crate) async fn scan_with(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
-        self.inner.backend.scan(self.name(), scan, ahead).await
+        self.inner.backend.scan(self.id(), scan, ahead).await
     }
 
     pub(crate) async fn read_point(&self) -> Result<Option<TableReadPoint>> {
-        self.inner.backend.read_point(self.name()).await
+        self.inner.backend.read_point(self.id()).await
     }
 
     /// Estimates how much lies in ranges; `None` on a cluster.
@@ -472,7 +479,7 @@ impl Table {
     /// cluster if the first column's value is empty; as [`Table::mutate`].
     pub async fn insert(&self, put: Put) -> Result<()> {
         let row = put.row().clone();
-        if self.inner.backend.insert(self.name(), put).await? {
+        if self.inner.backend.insert(self.id(), put).await? {
             return Ok(());
         }
         Err(Error::new(
@@ -543,7 +550,7 @@ impl Table {
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a mutation
     /// without columns; `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub async fn mutate(&self, mutation: Mutation) -> Result<MutationOutcome> {
-        self.inner.backend.mutate(self.name(), mutation).await
+        self.inner.backend.mutate(self.id(), mutation).await
     }
 
     /// Appends bytes to values of one row and returns the new values.
@@ -587,7 +594,7 @@ impl Table {
         condition: &Condition,
         mutation: Mutation,
     ) -> Result<Option<MutationOutcome>> {
-        self.inner.backend.mutate_if(self.name(), condition.clone(), mutation).await
+        self.inner.backend.mutate_if(self.id(), condition.clone(), mutation).await
     }
 
     /// Applies several mutations to one row atomically: all become visible and durable, or none.
@@ -607,7 +614,7 @@ impl Table {
     /// # Errors
     /// As [`Table::mutate`], for the first mutation that fails; then nothing is changed.
     pub async fn mutate_row(&self, mutations: RowMutations) -> Result<MutationOutcome> {
-        let outcome = self.inner.backend.mutate_row(self.name(), None, mutations).await?;
+        let outcome = self.inner.backend.mutate_row(self.id(), None, mutations).await?;
         Ok(outcome.unwrap_or_default())
     }
 
@@ -633,7 +640,7 @@ impl Table {
         mutations: RowMutations,
     ) -> Result<Option<MutationOutcome>> {
         let condition = Some(condition.clone());
-        self.inner.backend.mutate_row(self.name(), condition, mutations).await
+        self.inner.backend.mutate_row(self.id(), condition, mutations).await
     }
 
     /// Applies mutations independently and returns one result each. Mutations of the same row are
@@ -654,7 +661,7 @@ impl Table {
     /// # }
     /// ```
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
-        self.inner.backend.batch(self.name(), mutations).await
+        self.inner.backend.batch(self.id(), mutations).await
     }
 
     /// Returns the regions of the table, ordered by start row.

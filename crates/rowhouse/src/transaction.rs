@@ -65,7 +65,7 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// As [`Table::get`].
     pub fn get(&mut self, table: &Table, get: &Get) -> Result<Row> {
-        self.inner.get(table.name(), get)
+        self.inner.get(table.id(), get)
     }
 
     /// Reads a range of rows, in key order, into memory. The whole range counts as read for
@@ -86,7 +86,7 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// As [`Table::scan`].
     pub fn scan(&mut self, table: &Table, scan: Scan) -> Result<Vec<Row>> {
-        self.inner.scan(table.name(), scan)
+        self.inner.scan(table.id(), scan)
     }
 
     /// Reads the rows of a query into memory: a query of [`Table::query`], with all its settings.
@@ -116,7 +116,8 @@ impl<'a> Transaction<'a> {
     ///             return Err(Error::invalid("the room is taken"));
     ///         }
     ///         let row = bookings.row(&[("id", id.into())]).set_named("room", room);
-    ///         transaction.put(&bookings, row.set_named("from", from).set_named("to", to).into_put()?)
+    ///         let row = row.set_named("from", from).set_named("to", to);
+    ///         transaction.put(&bookings, row.into_put()?)
     ///     });
     ///     booking.await
     /// };
@@ -216,6 +217,6 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// As [`Table::mutate`].
     pub fn mutate(&mut self, table: &Table, mutation: Mutation) -> Result<MutationOutcome> {
-        self.inner.mutate(table.name(), mutation)
+        self.inner.mutate(table.id(), mutation)
     }
 }

@@ -32,6 +32,7 @@ examples! {
     mail_store
     mentions
     metrics
+    move_layout
     operation_log
     salted_and_hashed
     tags

@@ -7,6 +7,8 @@ use super::names::Source;
 use super::parse::canonical;
 use super::{Index, IndexSchema};
 use crate::columns::ColumnSchema;
+use crate::encode::FieldType;
+use crate::field::Field;
 use crate::key::KeySchema;
 
 /// The table attribute that tells one key from the next: it changes whenever a copy is promoted.
@@ -42,8 +44,9 @@ impl IndexSchema {
     /// keys. `columns` are those of the table.
     ///
     /// # Errors
-    /// `InvalidRequest` if there is no such index, if it does not cover `*`, if its full form cannot
-    /// be the key of a table, or if the old key cannot be declared as an index of the new one.
+    /// `InvalidRequest` if there is no such index, if it does not cover `*`, if its full form
+    /// cannot be the key of a table, or if the old key cannot be declared as an index of the new
+    /// one.
     pub fn promote(&self, name: &str, columns: Option<&ColumnSchema>) -> Result<Promotion> {
         let index = self.index(name)?;
         let Some(old) = index.declaration.key.as_ref().filter(|_| index.is_copy()) else {
@@ -71,6 +74,14 @@ impl IndexSchema {
 }
 
 impl Index {
+    /// Returns whether a copy cannot hold some keys that the table can: a text that holds what ends
+    /// it there. Rows with such keys are refused.
+    pub fn may_refuse_keys(&self) -> bool {
+        let is_open =
+            |field: &Field| matches!(field.field_type, FieldType::Text | FieldType::Domain);
+        self.is_copy() && self.template().fields().iter().any(is_open)
+    }
+
     /// Returns the key that a row has in the copy; `None` if its key does not fit the table's
     /// template. [`Index::row_key`] leads back.
     ///

@@ -61,8 +61,8 @@ impl FullForm {
         named.finish("[row blob]", [Source::Row], base)?.checked(&named, base)
     }
 
-    /// Derives the full form of a copy, which has fields of the key alone. They may have types, which
-    /// differ from those of the key at most in how a text ends.
+    /// Derives the full form of a copy, which has fields of the key alone. They may have types,
+    /// which differ from those of the key at most in how a text ends.
     pub(super) fn of_copy(text: &str, at: usize, base: Base<'_>) -> Result<Self, Fault> {
         let Some(key) = base.key else {
             let message = "`covers *` needs a table with a row-key template";
@@ -72,6 +72,14 @@ impl FullForm {
             Ok(template) => Self::typed(template, at, base)?,
             Err(_) => Self::new(text, at, base)?,
         };
+        // Only the end of a text may exclude values: a row with such a value is refused.
+        let is_open = |slot: usize| {
+            matches!(form.template.fields()[slot].field_type, FieldType::Text | FieldType::Domain)
+        };
+        if form.holds_all(base, 0..).is_some_and(|slot| !is_open(slot)) {
+            let message = "a field of the template cannot hold every value of the key";
+            return Err(Fault::new(at, message).hint("name the fields without types"));
+        }
         let is_of_key = |source: &Source| matches!(source, Source::Key(_));
         if let Some(slot) = form.sources.iter().position(|source| !is_of_key(source)) {
             let name = form.template.fields()[slot].name();

@@ -161,8 +161,8 @@ impl IndexSchema {
     /// # Errors
     /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
     /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
-    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key, and
-    /// text that is not a declaration. `Unsupported` for the kind `row`.
+    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key,
+    /// and text that is not a declaration. `Unsupported` for the kind `row`.
     pub fn parse(
         text: &str,
         key: Option<&KeySchema>,

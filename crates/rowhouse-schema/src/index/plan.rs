@@ -139,8 +139,8 @@ impl IndexPlan {
     }
 
     /// Returns whether an entry that is certain answers the query for these columns without its
-    /// row: it decides all conditions, and the index covers the columns. A row of a copy answers the
-    /// query whatever the conditions, except on fields of qualifiers.
+    /// row: it decides all conditions, and the index covers the columns. A row of a copy answers
+    /// the query whatever the conditions, except on fields of qualifiers.
     pub fn is_covered(&self, wanted: &Columns) -> bool {
         if self.index.is_copy() {
             // Fields of qualifiers have reads of their own.

@@ -322,9 +322,9 @@ fn a_mistake_is_pointed_at() {
     check(
         "a [sender] covers *",
         expect![[r#"
-        Unsupported: `covers *` is not supported yet by this version of rowhouse; name the columns: offset=18
-          a [sender] covers *
-                            ^"#]],
+            InvalidRequest: `sender` is no field of the key; `covers *` names fields of the key alone: offset=2
+              a [sender] covers *
+                ^"#]],
     );
     check(
         "a [sender] covers sendr",
@@ -635,4 +635,171 @@ fn indexes_are_equal_if_their_entries_are() {
     }
     assert_ne!(one, parse("[k text]", columns, text));
     assert_ne!(one, parse("[k string]", columns, "i [s] covers t; j [q.v]"));
+}
+
+#[test]
+fn copies_have_fields_of_the_key_alone() {
+    check(
+        "a [at][user] covers *",
+        expect![[r#"
+        a [at][user] covers *
+          [at millis][user string]"#]],
+    );
+    check(
+        "a [bucket 4 of user][user]   covers  *",
+        expect![[r#"
+        a [bucket 4 of user][user] covers *
+          [bucket 4 of user][user string][at millis desc]"#]],
+    );
+    check(
+        "a [user text]_[at millis digits desc] covers *",
+        expect![[r#"
+        a [user text]_[at millis digits desc] covers *
+          [user text]_[at millis digits desc]"#]],
+    );
+    check(
+        "a [at floor 1d][user] covers *",
+        expect![[r#"
+        a [at floor 1d][user] covers *
+          [at millis floor 1d][user string][at millis desc]"#]],
+    );
+    check(
+        "a [sender] covers *",
+        expect![[r#"
+        InvalidRequest: `sender` is no field of the key; `covers *` names fields of the key alone: offset=2
+          a [sender] covers *
+            ^"#]],
+    );
+    check(
+        "a [user] unique covers *",
+        expect![[r#"
+        InvalidRequest: `*` stands alone, and an index that covers it is not unique; covers * comes right after the template: offset=23
+          a [user] unique covers *
+                                 ^"#]],
+    );
+    check(
+        "a memory [user] covers *",
+        expect![[r#"
+        InvalidRequest: an index of kind memory cannot cover `*`; it is a table under another key: offset=9
+          a memory [user] covers *
+                   ^"#]],
+    );
+    check(
+        "a [user] covers * where size > 5",
+        expect![[r#"
+        InvalidRequest: `where` is not allowed after `covers *`; every row has its copy: offset=18
+          a [user] covers * where size > 5
+                            ^"#]],
+    );
+    check(
+        "a [user] covers *, size",
+        expect![[r#"
+        InvalidRequest: `*` stands alone, and an index that covers it is not unique; covers * comes right after the template: offset=16
+          a [user] covers *, size
+                          ^"#]],
+    );
+    check(
+        "a [user u32]_[at millis digits desc] covers *",
+        expect![[r#"
+        InvalidRequest: `user u32` has another type than the key; name the field without a type: offset=2
+          a [user u32]_[at millis digits desc] covers *
+            ^"#]],
+    );
+    check(
+        "a [user text]_[at millis digits floor 1d] covers *",
+        expect![[r#"
+        InvalidRequest: the field has a type already, `text` is another: offset=8
+          a [user text]_[at millis digits floor 1d] covers *
+                  ^"#]],
+    );
+    check_with(
+        "[salt 4][user text]",
+        "a [user] covers *",
+        expect![[r#"
+        InvalidRequest: `covers *` needs fields that determine the key; `covers *` names fields of the key alone: offset=2
+          a [user] covers *
+            ^"#]],
+    );
+    check_with(
+        "[user text md5 4]",
+        "a [user] covers *",
+        expect![[r#"
+        InvalidRequest: keys hold only a part of `user`, a hash or a step; an index needs the value, as a column has it: offset=3
+          a [user] covers *
+             ^"#]],
+    );
+    check_with(
+        "",
+        "a [row] covers *",
+        expect![[r#"
+        InvalidRequest: `covers *` needs a table with a row-key template; it is the table under another key: offset=2
+          a [row] covers *
+            ^"#]],
+    );
+    check_with(
+        "[a u8 null first][b u8]",
+        "a [b][a] covers *",
+        expect![[r#"
+        InvalidRequest: `a` may be null in keys; say null first or null last: offset=2
+          a [b][a] covers *
+            ^"#]],
+    );
+    check_with(
+        "[a u8 null first][b u8]",
+        "a [b][a null last] covers *",
+        expect![[r#"
+        a [b][a null last] covers *
+          [b u8][a u8 null last]"#]],
+    );
+}
+
+#[test]
+fn keys_of_copies_lead_back_and_a_promotion_swaps_them() {
+    let cases = [
+        ("[at millis][user string]", "[bucket 16 of user][user][at]"),
+        ("[user text]_[at millis digits desc]", "[at][user]"),
+        ("[n u32][at millis desc][user text]", "[user][n desc]"),
+        ("[bucket 8 of n][n u32][user text]", "[user][n]"),
+    ];
+    for (old, template) in cases {
+        let key = KeySchema::parse(old).unwrap();
+        let indexes =
+            IndexSchema::parse(&format!("c {template} covers *"), Some(&key), None).unwrap();
+        let promoted = indexes.promote("c", None).unwrap();
+        let (index, back) = (indexes.index("c").unwrap(), promoted.indexes.index("c").unwrap());
+        assert_eq!(promoted.key, *index.template());
+        assert_eq!(*back.template(), key);
+        for nth in 0..50u64 {
+            let fields = [
+                ("user", format!("user{}", nth * 7 % 10).into()),
+                ("at", (1_671_904_800_000 + nth as i64).into()),
+                ("n", nth.into()),
+            ];
+            let named = |schema: &KeySchema| {
+                let is_field =
+                    |(name, _): &&(&str, rowhouse_schema::Value)| schema.field(name).is_some();
+                fields.iter().filter(is_field).cloned().collect::<Vec<_>>()
+            };
+            let row = key.encode(&named(&key)[..]).unwrap();
+            let copy = index.copy_key(&row).unwrap().unwrap();
+            assert_eq!(copy, promoted.key.encode(&named(&promoted.key)[..]).unwrap());
+            assert_eq!(index.row_key(&copy).unwrap(), row);
+            assert_eq!(back.copy_key(&copy).unwrap().unwrap(), row);
+        }
+        assert_eq!(index.copy_key(b"").unwrap(), None);
+        assert_eq!(promoted.indexes.promote("c", None).unwrap().key, key);
+    }
+    let key = KeySchema::parse("[user string][n u8]").unwrap();
+    let parse = |text| IndexSchema::parse(text, Some(&key), None).unwrap();
+    let typed = parse("c [user text]_[n u8] covers *; plain [n]");
+    let row = key.encode(&[("user", "a_b".into()), ("n", 1.into())]).unwrap();
+    let refused = typed.index("c").unwrap().copy_key(&row).unwrap_err();
+    assert!(refused.message().contains("cannot have its entry in the index `c`"), "{refused}");
+    let plain = typed.promote("plain", None).unwrap_err();
+    assert_eq!(
+        plain.message(),
+        "only an index that covers * can be promoted: index=plain, declaration=plain [n]"
+    );
+    // A key names each field once.
+    assert!(parse("c [n floor 2][user][n] covers *").promote("c", None).is_err());
 }

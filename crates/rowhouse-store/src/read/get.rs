@@ -134,8 +134,8 @@ pub(crate) fn read_row_at_time(
     }
 }
 
-/// Returns all cells and markers of a row that a family stores, with their sequence numbers, in cell
-/// order: also those that no read shows.
+/// Returns all cells and markers of a row that a family stores, with their sequence numbers, in
+/// cell order: also those that no read shows.
 pub(crate) fn stored_cells(
     context: &ReadContext<'_>,
     family: &FamilyStore,

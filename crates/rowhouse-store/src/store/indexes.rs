@@ -213,8 +213,8 @@ impl Store {
     }
 
     /// Replaces the copies of a table by empty ones, to be built anew, before its rows change
-    /// otherwise than row by row. The caller holds `reindexing` of the table and prevents changes of
-    /// tables.
+    /// otherwise than row by row. The caller holds `reindexing` of the table and prevents changes
+    /// of tables.
     ///
     /// # Errors
     /// `Io` of a flush or of the manifest; the copies then stay as they are.

@@ -42,8 +42,8 @@ impl Store {
     /// Swaps a table with one of its indexes that `covers *`: the table gets the key and the
     /// contents of the index, and the index, under its name, those of the table. The regions keep
     /// their files, so the time that this takes depends on the number of rows only in that their
-    /// keys are read before. Reads and writes go on until then, and wait for the moment of the swap.
-    /// Open scanners go on in the old key. Other indexes of the table are built anew.
+    /// keys are read before. Reads and writes go on until then, and wait for the moment of the
+    /// swap. Open scanners go on in the old key. Other indexes of the table are built anew.
     ///
     /// ```
     /// use rowhouse_model::{FamilyDescriptor, Get, Put, TableDescriptor, TableName};

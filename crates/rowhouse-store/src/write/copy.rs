@@ -43,7 +43,9 @@ pub(super) fn add(
     for (row, cells) in record.cells_by_row(region.id(), |_| true) {
         for kept in copies {
             let Some(key) = kept.index.copy_key(row)? else {
-                if cells.iter().any(|(_, cell)| cell.kind() == CellKind::Put) {
+                // The record of a region that was replaced is not committed.
+                let has_put = || cells.iter().any(|(_, cell)| cell.kind() == CellKind::Put);
+                if region.is_serving() && has_put() {
                     kept.table.misfits_written.fetch_add(1, Ordering::AcqRel);
                 }
                 continue;
@@ -231,8 +233,8 @@ impl<'r> Rounds<'r> {
         self.cells[round].push((region, cell));
     }
 
-    /// Commits the cells of these regions and of `copies`, whose rows are locked. Returns the copies
-    /// that do not serve, if any.
+    /// Commits the cells of these regions and of `copies`, whose rows are locked. Returns the
+    /// copies that do not serve, if any.
     fn commit(mut self, regions: &[&Region], copies: &[Arc<Region>]) -> Result<Vec<RowToLock>> {
         let Some(engine) = regions.first().map(|region| region.engine()) else {
             return Ok(Vec::new());

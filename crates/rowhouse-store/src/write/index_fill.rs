@@ -38,8 +38,8 @@ pub(crate) enum Mending<'m> {
 /// Differences between rows and their entries in the table of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
-    /// Entries of these rows that are not in the table, or there with other covered cells; rows whose
-    /// copy shows other cells.
+    /// Entries of these rows that are not in the table, or there with other covered cells; rows
+    /// whose copy shows other cells.
     pub(crate) missing: u64,
     /// Entries in the table that these rows do not have.
     pub(crate) stale: u64,

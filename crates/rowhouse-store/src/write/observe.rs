@@ -266,12 +266,14 @@ pub(super) fn admit_entries(kept: &KeptIndex, need: Need) -> Result<()> {
     Ok(())
 }
 
-/// Whether an index may refuse a single row of a region's table: it has a unique index.
+/// Whether an index may refuse a single row of a region's table: it has a unique index, or a copy
+/// that cannot hold some keys.
 pub(super) fn may_refuse_one(region: &Region) -> bool {
     let indexed = region.engine().indexed.load();
     let indexed = indexed.as_ref().map(|indexed| indexed.get::<IndexedTables>());
     let indexed = indexed.and_then(|indexed| indexed.get(&region.info().table).ok().flatten());
-    indexed.is_some_and(|table| table.indexes.iter().any(|kept| kept.index.is_unique()))
+    let may_refuse = |kept: &KeptIndex| kept.index.is_unique() || kept.index.may_refuse_keys();
+    indexed.is_some_and(|table| table.all().any(may_refuse))
 }
 
 /// Returns the rows of additions whose region does not serve.
@@ -304,6 +306,7 @@ fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     for (table, mutation) in additions.into_mutations() {
         table.check_enabled()?;
         let region = Arc::clone(table.region_of(mutation.row()));
+        table.check_layout(&region)?;
         let row = region.engine().row_locks.place(region.id(), mutation.row());
         if !rows.holds(row) || !region.is_serving() {
             unlocked.push(RowToLock::new(&region, mutation.row().clone()));

@@ -9,6 +9,7 @@ mod automatic_splits;
 mod backups;
 mod changed_meanwhile;
 mod conditional_writes;
+mod copies;
 mod damaged;
 mod estimates;
 mod explained_cells;

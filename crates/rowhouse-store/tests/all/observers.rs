@@ -1,18 +1,20 @@
 //! Observers see each change of a row before it is committed, and may refuse it or add to it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use rowhouse_model::{
-    Append, Columns, Condition, Delete, Durability, Error, ErrorKind, FamilyDescriptor, Get,
+    Append, Bytes, Columns, Condition, Delete, Durability, Error, ErrorKind, FamilyDescriptor, Get,
     Increment, Mutation, Put, Result, Row, RowCondition, RowRange, Scan, Snapshot, TableDescriptor,
     TableName, Timestamp,
 };
 use rowhouse_store::{
-    Additions, CompactionSettings, OBSERVERS_ATTRIBUTE, Observer, RowChange, Settings, Store,
-    Table, TableChange, Transaction, named_observers, with_observers,
+    Additions, CompactionSettings, ExportedCells, OBSERVERS_ATTRIBUTE, Observer, RowChange,
+    Settings, Store, Table, TableChange, Transaction, files_to_load, named_observers,
+    with_observers,
 };
 
 fn table_name(name: &str) -> TableName {
@@ -248,7 +250,7 @@ fn a_change_that_skips_the_log_is_logged_if_observers_add_to_it() {
     assert!(!get(&table("t"), "b").is_empty() && !get(&table("log"), "last").is_empty());
 }
 
-pub(crate) fn copy_dir(from: &std::path::Path, to: &std::path::Path) {
+pub(crate) fn copy_dir(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
@@ -307,6 +309,18 @@ fn additions_are_newer_than_a_delete_of_the_same_millisecond_and_no_observer_see
     }
 }
 
+/// Returns files with a row of another store, to be loaded.
+fn exported(dir: &Path) -> Vec<(Bytes, PathBuf)> {
+    let other = Store::open(dir.join("other")).unwrap();
+    let table = create(&other, "t");
+    table.mutate(&put("loaded", "q", "1").into()).unwrap();
+    let into = dir.join("exported");
+    std::fs::create_dir(&into).unwrap();
+    other.export_hfiles(table.name(), &into, ExportedCells::Kept, |_| {}).unwrap();
+    other.close().unwrap();
+    files_to_load(&into).unwrap()
+}
+
 #[test]
 fn changes_that_do_not_go_row_by_row_are_told() {
     struct Told(Mutex<Vec<TableChange>>, Arc<Table>);
@@ -324,13 +338,15 @@ fn changes_that_do_not_go_row_by_row_are_told() {
             self.0.lock().push(change);
         }
     }
-    let dir = tempfile::tempdir().unwrap();
+    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = Store::open(dir.path()).unwrap();
     let table = create(&store, "t");
     create(&store, "other");
     let told = Arc::new(Told(Mutex::default(), Arc::clone(&table)));
     store.observe(table.name(), told.clone()).unwrap();
     store.take_snapshot(Snapshot::new("s", table.name().clone()).unwrap()).unwrap();
+    let files = exported(other_dir.path());
+    store.bulk_load(table.name(), &files, |_| {}).unwrap();
     store.truncate_region(&table.regions()[0].name().full).unwrap();
     store.drop_family(table.name(), b"nope").unwrap_err();
     store.add_family(table.name(), FamilyDescriptor::new("g").unwrap()).unwrap();
@@ -342,8 +358,8 @@ fn changes_that_do_not_go_row_by_row_are_told() {
     store.disable_table(table.name()).unwrap();
     store.drop_table(table.name()).unwrap();
     create(&store, "t").mutate(&put("a", "q", "1").into()).unwrap();
-    use TableChange::{Altered, Dropped, Restored, Truncated};
-    assert_eq!(*told.0.lock(), [Truncated, Altered, Restored, Truncated, Dropped]);
+    use TableChange::{Altered, Dropped, Loaded, Restored, Truncated};
+    assert_eq!(*told.0.lock(), [Loaded, Truncated, Altered, Restored, Truncated, Dropped]);
 }
 
 #[test]
@@ -361,7 +377,7 @@ fn a_table_that_names_observers_is_written_only_once_they_are_registered() {
             Ok(())
         }
     }
-    let dir = tempfile::tempdir().unwrap();
+    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = Store::open(dir.path()).unwrap();
     let (table, other) = (create(&store, "t"), create(&store, "other"));
     table.mutate(&put("old", "q", "1").into()).unwrap();
@@ -380,6 +396,7 @@ fn a_table_that_names_observers_is_written_only_once_they_are_registered() {
         store.observe(table.name(), observer.clone()).unwrap();
         observer
     };
+    let files = exported(other_dir.path());
     let mutation = Mutation::from(put("r", "q", "1"));
     let refusals = || {
         let one = table.mutate(&mutation).unwrap_err();
@@ -391,7 +408,8 @@ fn a_table_that_names_observers_is_written_only_once_they_are_registered() {
         };
         let transacted = store.transact(transact).unwrap_err();
         let region = store.truncate_region(&table.regions()[0].name().full).unwrap_err();
-        vec![one, batch.remove(0).unwrap_err(), together, transacted, region]
+        let load = store.bulk_load(table.name(), &files, |_| {}).unwrap_err();
+        vec![one, batch.remove(0).unwrap_err(), together, transacted, region, load]
     };
     for (missing, next) in [("audit, counts", "counts"), ("audit", "audit")] {
         for error in refusals() {

@@ -184,6 +184,44 @@ impl Admin<'_> {
         self.backend().index_state(&TableName::parse(name)?, index).await
     }
 
+    /// Swaps a table with one of its indexes that `covers *`: the table gets the key and the
+    /// contents of the index, and the index, under its name, the old key and contents. Reads and
+    /// writes go on. Handles that were made before fail with `LayoutChanged` from then on: take the
+    /// table from the database again. Other indexes of the table are built anew. Promoting the same
+    /// index again swaps back.
+    ///
+    /// The keys of all rows are read before, to see that they fit the template.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    /// let spec = TableSpec::new("mail").family("d").key("[at millis][user string]");
+    /// let spec = spec.index("by_user [bucket 16 of user][user][at] covers *");
+    /// let mail = database.create_table(spec).await?;
+    /// let key = [("at", "2022-12-24T18:00".into()), ("user", "bob".into())];
+    /// mail.row(&key).set("d", "s", "Christmas").put().await?;
+    ///
+    /// database.admin().promote_index("mail", "by_user").await?;
+    ///
+    /// let mail = database.table("mail").await?;
+    /// assert_eq!(mail.key_schema()?.to_string(), "[bucket 16 of user][user string][at millis]");
+    /// assert_eq!(mail.query("user = 'bob'").page(10).await?.rows.len(), 1);
+    /// # database.close().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, if it
+    /// does not cover `*` or is not ready, if rows of the table do not fit its template, or if the
+    /// old key cannot be declared as an index of the new one; `Unsupported` on a server.
+    pub async fn promote_index(self, name: &str, index: &str) -> Result<()> {
+        self.backend().promote_index(&TableName::parse(name)?, index).await
+    }
+
     /// Compares every row of a table with its entries in an index, and every entry with its row,
     /// while reads and writes continue. On Apache HBase, only rows with a cell of an indexed column
     /// are counted, and rows that are being written are left out.

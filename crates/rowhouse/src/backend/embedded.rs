@@ -24,6 +24,7 @@ use rowhouse_store::{
 
 use super::blocking::{block_on, blocking};
 use super::read_ahead::{PendingResult, ReadAhead};
+use super::table_id::TableId;
 use crate::query::{Query, QueryRow};
 use crate::transaction::Transaction;
 
@@ -320,34 +321,34 @@ impl Embedded {
         Ok(table.regions().iter().map(served).collect())
     }
 
-    pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
+    pub(super) async fn get(&self, table: &TableId, get: &Get) -> Result<Row> {
         get_row(&self.store, table, get)
     }
 
-    pub(super) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+    pub(super) async fn exists(&self, table: &TableId, get: &Get) -> Result<bool> {
         let mut get = get.clone();
         get.existence_only = true;
         Ok(!read_row(&self.store, table, &get)?.is_empty())
     }
 
     /// Reads a few rows on the calling task, and more on a blocking thread.
-    pub(super) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
+    pub(super) async fn get_many(&self, table: &TableId, gets: Vec<Get>) -> Vec<Result<Row>> {
         let (store, table) = (self.store.clone(), table.clone());
         let gets_len = gets.len();
         let read = move || gets.iter().map(|get| get_row(&store, &table, get)).collect();
         if gets_len <= GETS_INLINE_MAX { read() } else { blocking(read).await }
     }
 
-    pub(super) async fn explain_cell(&self, table: &TableName, get: &Get) -> Result<CellHistory> {
+    pub(super) async fn explain_cell(&self, table: &TableId, get: &Get) -> Result<CellHistory> {
         if table.is_system() {
-            return Err(Error::unsupported(format!("cells of {table} cannot be explained")));
+            return Err(Error::unsupported(format!("cells of {} cannot be explained", **table)));
         }
-        self.store.table(table)?.explain_cell(get)
+        find(&self.store, table)?.explain_cell(get)
     }
 
     pub(super) async fn mutate(
         &self,
-        table: &TableName,
+        table: &TableId,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
         let table = self.writable(table)?;
@@ -359,7 +360,7 @@ impl Embedded {
 
     pub(super) async fn mutate_if(
         &self,
-        table: &TableName,
+        table: &TableId,
         condition: Condition,
         mutation: Mutation,
     ) -> Result<Option<MutationOutcome>> {
@@ -372,7 +373,7 @@ impl Embedded {
 
     pub(super) async fn mutate_row(
         &self,
-        table: &TableName,
+        table: &TableId,
         condition: Option<Condition>,
         mutations: RowMutations,
     ) -> Result<Option<MutationOutcome>> {
@@ -385,13 +386,13 @@ impl Embedded {
         if waits { blocking(mutate).await } else { mutate() }
     }
 
-    pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+    pub(super) async fn insert(&self, table: &TableId, put: Put) -> Result<bool> {
         Ok(self.mutate_if(table, Condition::NoRow, put.into()).await?.is_some())
     }
 
     pub(super) async fn commit(
         &self,
-        mutations: Vec<(TableName, Mutation)>,
+        mutations: Vec<(TableId, Mutation)>,
     ) -> Result<Vec<MutationOutcome>> {
         let place = |(name, mutation)| Ok((self.writable(&name)?, mutation));
         let mutations = mutations.into_iter().map(place).collect::<Result<Vec<_>>>()?;
@@ -424,39 +425,36 @@ impl Embedded {
     }
 
     /// Returns a user table.
-    pub(super) fn writable(&self, table: &TableName) -> Result<Arc<Table>> {
+    pub(super) fn writable(&self, table: &TableId) -> Result<Arc<Table>> {
         if table.is_system() {
             return Err(Store::refuse_write(table));
         }
-        self.store.table(table)
+        find(&self.store, table)
     }
 
     pub(super) async fn batch(
         &self,
-        table: &TableName,
+        table: &TableId,
         mutations: Vec<Mutation>,
     ) -> Vec<Result<MutationOutcome>> {
-        let (store, name) = (self.store.clone(), table.clone());
-        blocking(move || match store.table(&name) {
+        let (store, id) = (self.store.clone(), table.clone());
+        blocking(move || match find(&store, &id) {
             Ok(table) => table.batch(mutations),
             // Each mutation gets the error that it would get alone.
-            Err(_) => {
-                let refuse = |_| store.table(&name).map(|_| MutationOutcome::default());
-                mutations.iter().map(refuse).collect()
-            }
+            Err(error) => mutations.iter().map(|_| Err(error.clone())).collect(),
         })
         .await
     }
 
     /// Returns the current read point of a table. The loop ensures that the returned declaration is
     /// the one at the read point.
-    pub(super) async fn read_point(&self, table: &TableName) -> Result<TableReadPoint> {
-        let (store, name) = (self.store.clone(), table.clone());
+    pub(super) async fn read_point(&self, table: &TableId) -> Result<TableReadPoint> {
+        let (store, id) = (self.store.clone(), table.clone());
         blocking(move || {
             loop {
-                let table = store.table(&name)?;
+                let table = find(&store, &id)?;
                 let point = store.read_point();
-                if Arc::ptr_eq(&store.table(&name)?, &table) {
+                if Arc::ptr_eq(&store.table(&id)?, &table) {
                     return Ok(TableReadPoint { table, point });
                 }
             }
@@ -479,6 +477,11 @@ impl Embedded {
         blocking(move || store.request_index_repair(&table, &index)).await
     }
 
+    pub(super) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
+        let (store, table, index) = (self.store.clone(), table.clone(), index.to_owned());
+        blocking(move || store.promote_index(&table, &index)).await
+    }
+
     pub(super) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
         self.store.index_state(table, index)
     }
@@ -487,12 +490,13 @@ impl Embedded {
     /// ready, or has been declared anew.
     pub(super) async fn index_read_point(
         &self,
-        table: &TableName,
+        table: &TableId,
         index: &Index,
     ) -> Result<Option<IndexReadPoint>> {
-        let (store, name, index) = (self.store.clone(), table.clone(), index.clone());
+        let (store, id, index) = (self.store.clone(), table.clone(), index.clone());
         blocking(move || {
-            let Some(read) = store.index_read_point(&name, index.name())? else { return Ok(None) };
+            let Some(read) = store.index_read_point(&id, index.name())? else { return Ok(None) };
+            id.check(read.table.descriptor())?;
             IndexReadPoint::new(&store, read, &index)
         })
         .await
@@ -511,7 +515,7 @@ impl Embedded {
 
     pub(super) async fn scan(
         &self,
-        table: &TableName,
+        table: &TableId,
         scan: Scan,
         ahead: &Arc<ReadAhead>,
     ) -> Result<EmbeddedRows> {
@@ -526,7 +530,7 @@ impl Embedded {
                 ahead: Arc::clone(ahead),
             });
         }
-        let table = self.store.table(table)?;
+        let table = find(&self.store, table)?;
         EmbeddedRows::open(scan, ahead, move |scan| table.scan(scan)).await
     }
 
@@ -603,18 +607,18 @@ pub(crate) struct EmbeddedTransaction<'a> {
 }
 
 impl EmbeddedTransaction<'_> {
-    pub(crate) fn get(&mut self, table: &TableName, get: &Get) -> Result<Row> {
+    pub(crate) fn get(&mut self, table: &TableId, get: &Get) -> Result<Row> {
         self.inner.get(&*self.table(table)?, get)
     }
 
-    pub(crate) fn scan(&mut self, table: &TableName, scan: Scan) -> Result<Vec<Row>> {
+    pub(crate) fn scan(&mut self, table: &TableId, scan: Scan) -> Result<Vec<Row>> {
         let mut scanner = self.inner.scan(&self.table(table)?, scan)?;
         std::iter::from_fn(|| scanner.next().transpose()).collect()
     }
 
     pub(crate) fn mutate(
         &mut self,
-        table: &TableName,
+        table: &TableId,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
         let mutation = mutation.with_default_durability(self.durability);
@@ -627,19 +631,20 @@ impl EmbeddedTransaction<'_> {
     }
 
     /// Returns the transaction's view of a table. Its reads count only once they are noted.
-    pub(crate) fn view(&self, table: &TableName) -> Result<TableReadPoint> {
+    pub(crate) fn view(&self, table: &TableId) -> Result<TableReadPoint> {
         Ok(TableReadPoint { table: self.table(table)?, point: self.inner.read_point() })
     }
 
-    /// As [`EmbeddedTransaction::view`], for a table and the entries of an index that changes of the
-    /// transaction do not show; `None` if the index was not ready at the read point, or has been
+    /// As [`EmbeddedTransaction::view`], for a table and the entries of an index, which do not show
+    /// the transaction's writes; `None` if the index was not ready at the read point, or has been
     /// declared anew.
     pub(crate) fn index_view(
         &self,
-        table: &TableName,
+        table: &TableId,
         index: &Index,
     ) -> Result<Option<IndexReadPoint>> {
         let Some(read) = self.inner.index_read(table, index.name())? else { return Ok(None) };
+        table.check(read.table.descriptor())?;
         IndexReadPoint::new(self.store, read, index)
     }
 
@@ -658,27 +663,34 @@ impl EmbeddedTransaction<'_> {
         rows.iter().for_each(|row| self.inner.note_row_read(&read.table, row));
     }
 
-    fn table(&self, table: &TableName) -> Result<Arc<Table>> {
+    fn table(&self, table: &TableId) -> Result<Arc<Table>> {
         if table.is_system() {
-            return Err(Error::unsupported(format!("{table} cannot be part of a transaction")));
+            return Err(Error::unsupported(format!("{} cannot be part of a transaction", **table)));
         }
-        self.store.table(table)
+        find(self.store, table)
     }
 }
 
 /// Reads one row, and refuses what the client refuses.
-fn get_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
+fn get_row(store: &Store, table: &TableId, get: &Get) -> Result<Row> {
     if get.existence_only {
         return Err(Error::invalid("a get that checks only existence returns no row"));
     }
     read_row(store, table, get)
 }
 
-fn read_row(store: &Store, table: &TableName, get: &Get) -> Result<Row> {
+fn read_row(store: &Store, table: &TableId, get: &Get) -> Result<Row> {
     if table.is_system() {
         return store.get_system(table, get);
     }
-    store.table(table)?.get(get)
+    find(store, table)?.get(get)
+}
+
+/// Returns a table in the layout that a handle knows.
+fn find(store: &Store, id: &TableId) -> Result<Arc<Table>> {
+    let table = store.table(id)?;
+    id.check(table.descriptor())?;
+    Ok(table)
 }
 
 /// Returns whether the answer to a mutation waits for a disk sync.

@@ -7,6 +7,7 @@ mod cluster;
 mod embedded;
 mod keeping;
 mod read_ahead;
+mod table_id;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -34,6 +35,7 @@ pub(crate) use embedded::{
     EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
 };
 pub(crate) use read_ahead::ReadAhead;
+pub(crate) use table_id::TableId;
 
 /// The backend of a database.
 pub(crate) struct Backend {
@@ -119,7 +121,7 @@ impl Backend {
         on!(self, inner => inner.change_table(name, change).await)
     }
 
-    pub(crate) async fn explain_cell(&self, table: &TableName, get: &Get) -> Result<CellHistory> {
+    pub(crate) async fn explain_cell(&self, table: &TableId, get: &Get) -> Result<CellHistory> {
         on!(self, inner => inner.explain_cell(table, get).await)
     }
 
@@ -252,23 +254,23 @@ impl Backend {
         on!(self, inner => inner.regions(table).await)
     }
 
-    pub(crate) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
+    pub(crate) async fn get(&self, table: &TableId, get: &Get) -> Result<Row> {
         on!(self, inner => inner.get(table, get).await)
     }
 
     /// Returns whether any cell matches a get.
-    pub(crate) async fn exists(&self, table: &TableName, get: &Get) -> Result<bool> {
+    pub(crate) async fn exists(&self, table: &TableId, get: &Get) -> Result<bool> {
         on!(self, inner => inner.exists(table, get).await)
     }
 
     /// Reads many rows; returns one result for each get, in order.
-    pub(crate) async fn get_many(&self, table: &TableName, gets: Vec<Get>) -> Vec<Result<Row>> {
+    pub(crate) async fn get_many(&self, table: &TableId, gets: Vec<Get>) -> Vec<Result<Row>> {
         on!(self, inner => inner.get_many(table, gets).await)
     }
 
     pub(crate) async fn mutate(
         &self,
-        table: &TableName,
+        table: &TableId,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
         let mutation = mutation.with_default_durability(self.durability);
@@ -278,7 +280,7 @@ impl Backend {
     /// Applies a mutation to a row if a condition holds.
     pub(crate) async fn mutate_if(
         &self,
-        table: &TableName,
+        table: &TableId,
         condition: Condition,
         mutation: Mutation,
     ) -> Result<Option<MutationOutcome>> {
@@ -289,7 +291,7 @@ impl Backend {
     /// Applies several mutations to a row atomically, if there is no condition or it holds.
     pub(crate) async fn mutate_row(
         &self,
-        table: &TableName,
+        table: &TableId,
         condition: Option<Condition>,
         mutations: RowMutations,
     ) -> Result<Option<MutationOutcome>> {
@@ -298,14 +300,14 @@ impl Backend {
     }
 
     /// Writes a row if it does not exist; returns whether it was written.
-    pub(crate) async fn insert(&self, table: &TableName, mut put: Put) -> Result<bool> {
+    pub(crate) async fn insert(&self, table: &TableId, mut put: Put) -> Result<bool> {
         put.durability = put.durability.or(self.durability);
         on!(self, inner => inner.insert(table, put).await)
     }
 
     pub(crate) async fn batch(
         &self,
-        table: &TableName,
+        table: &TableId,
         mutations: Vec<Mutation>,
     ) -> Vec<Result<MutationOutcome>> {
         let default = |mutation: Mutation| mutation.with_default_durability(self.durability);
@@ -316,7 +318,7 @@ impl Backend {
     /// Applies mutations of any tables atomically.
     pub(crate) async fn commit(
         &self,
-        mutations: Vec<(TableName, Mutation)>,
+        mutations: Vec<(TableId, Mutation)>,
     ) -> Result<Vec<MutationOutcome>> {
         let default = |(table, mutation): (_, Mutation)| {
             (table, mutation.with_default_durability(self.durability))
@@ -342,7 +344,7 @@ impl Backend {
     /// Opens a scan; scans that share `ahead` share its threads.
     pub(crate) async fn scan(
         &self,
-        table: &TableName,
+        table: &TableId,
         scan: Scan,
         ahead: &Arc<ReadAhead>,
     ) -> Result<Rows> {
@@ -354,7 +356,7 @@ impl Backend {
 
     /// Returns the current read point of a table, for scans that belong together; `None` for a
     /// cluster, where scans cannot share a read point.
-    pub(crate) async fn read_point(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
+    pub(crate) async fn read_point(&self, table: &TableId) -> Result<Option<TableReadPoint>> {
         match &self.side {
             Side::Embedded(inner) => inner.read_point(table).await.map(Some),
             Side::Cluster(_) => Ok(None),
@@ -381,6 +383,17 @@ impl Backend {
         on!(self, inner => inner.repair_index(table, index).await)
     }
 
+    /// Swaps a table with one of its indexes.
+    pub(crate) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
+        match &self.side {
+            Side::Embedded(inner) => inner.promote_index(table, index).await,
+            Side::Cluster(_) => Err(Error::unsupported(
+                "an index is promoted where the data is: open the data directory, or use the shell \
+                 on it",
+            )),
+        }
+    }
+
     /// Returns the state of a table's index.
     pub(crate) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
         on!(self, inner => inner.index_state(table, index).await)
@@ -399,7 +412,7 @@ impl Backend {
     /// be used there, and for a cluster.
     pub(crate) async fn index_read_point(
         &self,
-        table: &TableName,
+        table: &TableId,
         index: &Index,
     ) -> Result<Option<IndexReadPoint>> {
         match &self.side {
@@ -434,7 +447,7 @@ impl Backend {
     }
 
     /// Returns a table of the store.
-    pub(crate) fn store_table(&self, table: &TableName) -> Result<Arc<StoreTable>> {
+    pub(crate) fn store_table(&self, table: &TableId) -> Result<Arc<StoreTable>> {
         match &self.side {
             Side::Embedded(inner) => inner.writable(table),
             Side::Cluster(_) => Err(no_observers()),

@@ -145,11 +145,19 @@ impl Query<'_> {
     /// Estimates the entries to read of an index.
     async fn candidate(&self, plan: IndexPlan) -> Result<Candidate> {
         let entries = self.table.scans_of(plan.index().table_name(self.table.name())?);
-        let estimate = entries.estimate(plan.plan().ranges(), &Columns::all()).await?;
+        let mut columns = Columns::all();
+        if plan.index().is_copy() {
+            columns = self.scan.columns.clone();
+            plan_rows::add_condition_columns(&mut columns, plan.row_plan());
+        }
+        let estimate = entries.estimate(plan.plan().ranges(), &columns).await?;
+        let streams = plan.is_in_key_order();
+        // Rows of a copy are not kept to be sorted.
+        let can_cover = streams || !plan.index().is_copy();
         let cost = IndexCost {
             entry_cells: estimate.map_or(u64::MAX, |estimate| estimate.cells),
-            streams: plan.is_in_key_order(),
-            is_covered: plan.is_covered(&self.scan.columns),
+            streams,
+            is_covered: can_cover && plan.is_covered(&self.scan.columns),
         };
         Ok(Candidate { plan, cost })
     }

@@ -87,7 +87,11 @@ impl Written {
             }
             let (at, kind) = (Timestamp::MIN, CellKind::Put);
             let cell = Cell::new(entry.key, ENTRY_FAMILY, "", at, kind, header.clone())?;
-            self.entries.push(Found { row: row.clone(), entry: Row::new(vec![cell]) });
+            self.entries.push(Found {
+                row: row.clone(),
+                entry: Row::new(vec![cell]),
+                is_own: true,
+            });
         }
         Ok(())
     }
@@ -149,7 +153,7 @@ impl MergedEntries {
                 Err(error) => return Poll::Ready(Err(error.into())),
             };
             if !self.written.contains(&row) {
-                self.next = Some(Found { row, entry });
+                self.next = Some(Found { row, entry, is_own: false });
             }
         }
         let is_own_next = match (self.own.front(), &self.next) {

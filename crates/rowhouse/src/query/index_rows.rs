@@ -87,7 +87,8 @@ impl IndexRows {
         let (index, at) = (plan.index().clone(), at.map(Arc::new));
         let judge = Judge::new(table, plan, (order, direction), wanted, at.clone())?;
         let mut scan = Scan::all();
-        scan.columns = judge.entry_columns(written.is_of_clients());
+        let (columns, filter) = judge.entry_parts(written.is_of_clients());
+        (scan.columns, scan.filter) = (columns, filter.map(Box::new));
         scan.reversed = direction == Direction::Reverse;
         let point = at.as_deref().map(IndexReadPoint::entries);
         let read = open_entries(table, &index, entries.clone(), scan, point).await?;

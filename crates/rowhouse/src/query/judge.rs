@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Columns, Error, Get, KeyValue, Result, Row, Timestamp,
+    Bytes, Cell, CellKind, Columns, Error, Filter, Get, Key, KeyValue, Result, Row, Timestamp,
 };
 use rowhouse_schema::{
     Column, Direction, ENTRY_FAMILY, EntryHeader, IndexPlan, KeySchema, PlanPart,
@@ -30,6 +30,8 @@ pub(super) struct Judge {
     parts: Vec<PlanPart>,
     /// The requested columns that the entries hold, if these can be the answer.
     covered: Option<Vec<CoveredColumn>>,
+    /// Whether entries are rows of a copy and have all cells of the row that are read.
+    is_copied: bool,
     at: Option<Arc<IndexReadPoint>>,
 }
 
@@ -56,6 +58,8 @@ struct CoveredColumn {
 pub(super) struct Found {
     pub(super) row: Bytes,
     pub(super) entry: Row,
+    /// Whether the entry was computed from a row that the transaction has written.
+    pub(super) is_own: bool,
 }
 
 /// The rows of a batch of entries.
@@ -85,15 +89,29 @@ impl Judge {
             at.rows.families().for_each(|family| read.add_family(family.clone()));
         }
         let parts = plan.row_plan().parts(&read);
-        let is_covered = at.is_some() && plan.is_covered(&wanted);
+        // Not to sort whole rows in memory.
+        let is_copied = plan.index().is_copy()
+            && at.is_some()
+            && order != EntryOrder::Sorted
+            && parts.len() == 1;
+        let is_covered = !plan.index().is_copy() && at.is_some() && plan.is_covered(&wanted);
         let covered = is_covered.then(|| covered_columns(&plan, &wanted));
         let (table, schema) = (table.clone(), table.key_schema()?.clone());
-        Ok(Self { table, schema, plan, direction, order, wanted, parts, covered, at })
+        Ok(Self { table, schema, plan, direction, order, wanted, parts, covered, is_copied, at })
+    }
+
+    /// What is needed of entries: the columns and the filter.
+    pub(super) fn entry_parts(&self, kept_by_clients: bool) -> (Columns, Option<Filter>) {
+        match self.parts.first() {
+            Some(part) if self.is_copied => (part.columns.clone(), part.filter.clone()),
+            _ if self.plan.index().is_copy() => (Columns::all(), Some(Filter::FirstKeyOnly)),
+            _ => (self.entry_columns(kept_by_clients), None),
+        }
     }
 
     /// The columns of entries that are needed. An entry that clients keep consists of cells with
     /// any qualifiers.
-    pub(super) fn entry_columns(&self, kept_by_clients: bool) -> Columns {
+    fn entry_columns(&self, kept_by_clients: bool) -> Columns {
         let mut columns = Columns::all();
         if kept_by_clients {
             columns.add_family(ENTRY_FAMILY);
@@ -132,6 +150,11 @@ impl Judge {
         // Entries were read before, and can only have become less certain since.
         let now = at.now_millis();
         for found in found {
+            if self.is_copied && !found.is_own {
+                let row = under_key(&found.entry, &found.row)?;
+                self.judge(found, vec![row], &mut judged)?;
+                continue;
+            }
             if let Some(row) = self.of_entry(&found, now)? {
                 judged.rows.extend(self.row(found, row));
                 continue;
@@ -233,6 +256,15 @@ impl Judge {
             entry: is_position.then(|| Bytes::copy_from_slice(found.entry.key())),
         })
     }
+}
+
+/// Returns the cells of a row under another key.
+fn under_key(row: &Row, key: &Bytes) -> Result<Row> {
+    let cells = row.cells().map(|cell| {
+        let cell = cell.to_cell();
+        Cell::from_parts(Key { row: key, ..cell.key() }, cell.value(), cell.tags())
+    });
+    Ok(Row::new(cells.collect::<Result<_>>()?))
 }
 
 /// Whether a family has a read of its own.

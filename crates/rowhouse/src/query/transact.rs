@@ -36,7 +36,7 @@ impl Query<'_> {
         let mut access = self.access(key_plan.clone(), limit).await?;
         let Some((plan, order)) = access.take_index() else { return Ok(None) };
         let name = self.table.name();
-        let at = match (transaction.index_view(name, plan.index()), &self.by) {
+        let at = match (transaction.index_view(self.table.id(), plan.index()), &self.by) {
             // It may be newer than the read point.
             (Err(_), By::Any) => None,
             (at, _) => at?,
@@ -66,7 +66,7 @@ impl Query<'_> {
         plan: Plan,
     ) -> Result<Vec<QueryRow>> {
         let limit = self.rows_max();
-        let view = transaction.view(self.table.name())?;
+        let view = transaction.view(self.table.id())?;
         transaction.note_read(&view, plan.ranges());
         let (schema, _) = self.asked?;
         let (table, with_misfits) = (self.table, self.with_misfits);

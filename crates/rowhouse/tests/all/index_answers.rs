@@ -26,7 +26,9 @@ const INDEXES: &str = "by_sender [sender]
     by_kind [event.kind][size null first]
     by_n [n]
     in_buckets [bucket 4 of sender][sender][n desc]
-    by_part [sender xxh3 2][user]";
+    by_part [sender xxh3 2][user]
+    copied [n desc][user] covers *
+    in_buckets_of_n [bucket 3 of n][user] covers *";
 const TEMPLATED: [&str; 2] = ["by_tag", "by_kind"];
 
 /// Rows that no query but the widest returns: they make reads by the key cost more.

@@ -43,8 +43,8 @@ fn read<'t>(table: &'t Table, query: &str, index: Option<&str>) -> Query<'t> {
     }
 }
 
-/// Runs `read`, and in the first attempt `meanwhile` after it, then writes a row. Returns the number
-/// of attempts.
+/// Runs `read`, and in the first attempt `meanwhile` after it, then writes a row. Returns the
+/// number of attempts.
 async fn attempts<F: Future<Output = ()> + Send + 'static>(
     database: &Database,
     table: &Table,
@@ -277,4 +277,39 @@ fn a_query_in_a_transaction_needs_no_other_thread() {
         assert_eq!(found.expect("it does not wait for itself").unwrap(), (100, 100));
         database.close().await.unwrap();
     });
+}
+
+#[tokio::test]
+async fn a_query_by_a_copy_sees_the_writes_of_its_transaction() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let spec =
+        TableSpec::new("t").family("d").key("[at u8][id string]").columns("d:s state string");
+    let table = database.create_table(spec.index("by_id [id][at] covers *")).await.unwrap();
+    let put = |at: u8, id: &str, state: &str| {
+        let row = table.row(&[("at", at.into()), ("id", id.into())]);
+        row.set_named("state", state).into_put().unwrap()
+    };
+    for (at, id) in [(1, "a"), (2, "b"), (3, "a")] {
+        table.put(put(at, id, "old")).await.unwrap();
+    }
+    let (changed, added) = (put(1, "a", "new"), put(2, "a", "new"));
+    let gone = Delete::new(put(3, "a", "old").row().clone()).unwrap();
+    let inside = table.clone();
+    let transacted = database.transact(move |transaction| {
+        transaction.put(&inside, changed.clone())?;
+        transaction.put(&inside, added.clone())?;
+        transaction.delete(&inside, gone.clone())?;
+        let key = transaction.query(inside.query("id = 'a'").using_key())?;
+        let copy = transaction.query(inside.query("id = 'a'").using("by_id"))?;
+        let text = |rows: &[rowhouse::query::QueryRow]| -> Vec<_> {
+            let state = |row: &rowhouse::query::QueryRow| row.column("state").unwrap().unwrap();
+            rows.iter().map(|row| format!("{row} {}", state(row))).collect()
+        };
+        assert_eq!(text(&copy), ["at=1, id='a' new", "at=2, id='a' new"]);
+        Ok((text(&key), text(&copy)))
+    });
+    let (key, copy) = transacted.await.unwrap();
+    assert_eq!(key, copy);
+    database.close().await.unwrap();
 }

@@ -79,6 +79,7 @@ pub(crate) enum Verb {
     MergeRegion,
     Move,
     ProcessList,
+    PromoteIndex,
     Put,
     Query,
     RepairIndex,

@@ -729,6 +729,19 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["processlist"],
     },
     Command {
+        verb: Verb::PromoteIndex,
+        name: "promote_index",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, required("INDEX")],
+        options: &[],
+        about: "Swaps a table with an index that covers *: each gets the key and rows of the other.",
+        details: "Reads and writes go on. The index keeps its name, and promoting it again swaps \
+                  back. Programs that write keys of the old layout must be stopped before. Only on \
+                  a data directory: servers have no such call.",
+        examples: &["promote_index 'mail', 'by_user'"],
+    },
+    Command {
         verb: Verb::Put,
         name: "put",
         alias: None,

@@ -29,3 +29,9 @@ pub(super) async fn repair<W: Write>(session: &mut Session<W>, call: Call) -> Re
     session.database.admin().repair_index(&table, &index).await?;
     Ok(())
 }
+
+pub(super) async fn promote<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let (table, index) = (call.text(0)?, call.text(1)?);
+    session.database.admin().promote_index(&table, &index).await?;
+    Ok(())
+}

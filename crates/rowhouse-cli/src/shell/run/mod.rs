@@ -107,6 +107,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Move => regions::move_to(session, call).await.map(nothing),
         Verb::Put => data::put(session, call).await.map(nothing),
         Verb::Query => query::query(session, call).await.map(nothing),
+        Verb::PromoteIndex => indexes::promote(session, call).await.map(nothing),
         Verb::RepairIndex => indexes::repair(session, call).await.map(nothing),
         Verb::RestoreSnapshot => snapshots::restore(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),

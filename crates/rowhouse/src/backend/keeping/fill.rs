@@ -177,15 +177,17 @@ impl Keeper {
             report.rows += chunk.len() as u64;
             report.unfit_rows +=
                 chunk.iter().filter(|row| !index.index.fits(row.key())).count() as u64;
-            if work == Work::Build {
-                self.add(kept, index, &chunk).await?;
-            } else {
-                let lacking = self.lacking(kept, index, &chunk).await?;
-                report.missing += lacking.iter().map(|(_, missing)| missing).sum::<u64>();
-                if work == Work::Repair {
+            match work {
+                Work::Build => self.add(kept, index, &chunk).await?,
+                Work::Repair => {
+                    let lacking = self.lacking_now(kept, index, &chunk).await?;
                     let rows: Vec<_> = lacking.into_iter().map(|(row, _)| row).collect();
                     self.add_entries_of(kept, &rows).await?;
                     self.claim_all(kept, index, &chunk).await?;
+                }
+                Work::Verify => {
+                    let lacking = self.lacking(kept, index, &chunk).await?;
+                    report.missing += lacking.iter().map(|(_, missing)| missing).sum::<u64>();
                 }
             }
             chunks += 1;
@@ -232,7 +234,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Returns the rows that lack entries, each with their number.
+    /// Returns the rows that lack entries and are not being written, each with the number of these
+    /// entries.
     async fn lacking(
         &self,
         kept: &KeptTable,

@@ -15,7 +15,7 @@ mod write;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rowhouse_client::Client;
@@ -45,11 +45,14 @@ struct Shared {
     writes: AtomicU64,
     slots: Slots,
     server_keeps: OnceCell<bool>,
-    /// The declarations, each with the time at which it was asked for.
-    tables: Mutex<HashMap<TableName, (Instant, Option<Arc<KeptTable>>)>>,
+    tables: Mutex<Declarations>,
     #[cfg(test)]
     tests: tests::Hooks,
 }
+
+/// The declarations of tables, each with the time at which it was asked for; `None` for a table
+/// without indexes.
+type Declarations = HashMap<TableName, (Instant, Option<Arc<KeptTable>>)>;
 
 /// How long the steps of keeping may take.
 struct Times {
@@ -206,9 +209,7 @@ impl Keeper {
         self.lock_tables().remove(table);
     }
 
-    fn lock_tables(
-        &self,
-    ) -> std::sync::MutexGuard<'_, HashMap<TableName, (Instant, Option<Arc<KeptTable>>)>> {
+    fn lock_tables(&self) -> MutexGuard<'_, Declarations> {
         self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

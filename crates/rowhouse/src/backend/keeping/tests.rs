@@ -115,7 +115,8 @@ impl Scene {
         shared.server_keeps = OnceCell::new_with(Some(false));
         shared.tests.hides = true;
         let cluster = Cluster::of(client, keeper.clone());
-        let backend = Backend { side: Side::Cluster(cluster), durability: Durability::UseDefault };
+        let (side, durability) = (Side::Cluster(cluster), Durability::UseDefault);
+        let backend = Backend { side, durability, counters: Mutex::default() };
         Member { database: Database::new(backend), keeper }
     }
 
@@ -279,7 +280,9 @@ fn races() -> Vec<Race> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_writers_that_stop_or_die_between_any_two_steps_leave_no_wrong_answer() {
     let scene = Scene::start().await;
-    let (one, two, reader) = (scene.quick().await, scene.quick().await, scene.quick().await);
+    // Their declaration stays as it is.
+    let member = || scene.client(Times { lease: Duration::from_secs(600), ..quick() });
+    let (one, two, reader) = (member().await, member().await, member().await);
     one.database.create_table(spec()).await.unwrap();
     let (first, second) = (one.table("t").await, two.table("t").await);
     let table = reader.table("t").await;

@@ -175,8 +175,9 @@ impl Keeper {
         Ok(seen)
     }
 
-    /// Ends a write: brings the entries of its rows up to date and closes the intent. If that fails,
-    /// or if the write may still arrive, the intent stays open, and readers look at the rows.
+    /// Ends a write: brings the entries of its rows up to date and closes the intent. If that
+    /// fails, or if the write may still arrive, the intent stays open, and readers look at the
+    /// rows.
     pub(in crate::backend) async fn end_write<'e>(
         &self,
         write: Option<Write>,

@@ -1,0 +1,59 @@
+//! A table as a handle knows it.
+
+use std::ops::Deref;
+
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, TableDescriptor, TableName};
+use rowhouse_schema::LAYOUT_ATTRIBUTE;
+
+/// The name of a table, and the layout for which a handle encodes its keys.
+#[derive(Clone, Debug)]
+pub(crate) struct TableId {
+    name: TableName,
+    /// `None` for reads in whichever layout the table has.
+    layout: Option<Layout>,
+}
+
+/// The value of [`LAYOUT_ATTRIBUTE`]; `None` before the first promotion.
+type Layout = Option<Bytes>;
+
+impl TableId {
+    /// Returns the table in the layout that its descriptor has.
+    pub(crate) fn of(table: &TableDescriptor) -> Self {
+        Self { name: table.name().clone(), layout: Some(layout(table)) }
+    }
+
+    /// Returns the table in any layout.
+    pub(crate) fn any_layout(name: TableName) -> Self {
+        Self { name, layout: None }
+    }
+
+    /// Checks that the table still has the layout.
+    ///
+    /// # Errors
+    /// `LayoutChanged`.
+    pub(crate) fn check(&self, now: &TableDescriptor) -> Result<()> {
+        if self.layout.as_ref().is_none_or(|known| *known == layout(now)) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::LayoutChanged,
+            format!(
+                "a promoted index has given the table another key since this handle was made, get \
+                 the table from the database again: table={}",
+                self.name
+            ),
+        ))
+    }
+}
+
+fn layout(table: &TableDescriptor) -> Layout {
+    table.attributes.get(LAYOUT_ATTRIBUTE.as_bytes()).cloned()
+}
+
+impl Deref for TableId {
+    type Target = TableName;
+
+    fn deref(&self) -> &TableName {
+        &self.name
+    }
+}

@@ -90,8 +90,8 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference {
         method: "GetClusterStatus",
         what: Part(
-            "\n    master: Some(",
-            "\n    master_coprocessors: [\n        Coprocessor {\n            \
+            "\n    ),\n    master: Some(",
+            "\n    ),\n    master_coprocessors: [\n        Coprocessor {\n            \
              name: \"rowhouse.indexes\",\n        },\n    ],\n    master: Some(",
         ),
         why: "our own client leaves entries of indexes to a server that keeps them",

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The default number of seeds per run.
-const HISTORIES: u64 = 1_000;
+const HISTORIES: u64 = 600;
 const TABLES: u8 = 2;
 const FAMILIES: [&str; 2] = ["f", "g"];
 /// The index of the first table.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Put rowhouse's own client through its tests against a real Apache HBase, found by RPC and by ZooKeeper.
+# Put rowhouse's own client through its tests against a real Apache HBase, found by RPC and by ZooKeeper. Then indexes
+# that clients keep there: writer processes are killed, and queries by index must find what queries by the key find.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 work="$(mktemp -d)"
@@ -19,4 +20,8 @@ for target in "hbase://localhost:$APACHE_REGIONSERVER_PORT" "hbase+zk://127.0.0.
   echo "--- $target"
   ROWHOUSE_TEST_CLUSTER="$target" timeout 300 cargo test --locked -p rowhouse-client --test cluster
 done
+echo "--- indexes kept by clients"
+# INDEX_TESTS= runs the build of an index as well, which waits for minutes.
+ROWHOUSE_TEST_CLUSTER="hbase+zk://127.0.0.1:$APACHE_ZOOKEEPER_PORT/hbase" \
+  timeout 900 cargo test --locked -p rowhouse --test apache_indexes -- --nocapture "${INDEX_TESTS-writers_that_are_killed}"
 echo "ok the native client passed in $SECONDS s"

@@ -76,9 +76,8 @@ pub use error::{Fault, KeyMismatch};
 pub use field::Field;
 pub use index::{
     CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
-    INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexKind,
-    IndexOf, IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, Promotion,
-    SERVER_KEEPER, WhyNot,
+    INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexOf,
+    IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, Promotion, SERVER_KEEPER, WhyNot,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

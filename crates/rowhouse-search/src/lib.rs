@@ -1,5 +1,5 @@
-//! Full-text search over the rows of a table, on tantivy. `docs/decisions/0073-search.md` has the
-//! design.
+//! The text half of full-text search, for tantivy: analysers, the language of search texts, and
+//! highlights. Tables cannot be searched yet; `docs/decisions/0073-search.md` has the design.
 
 mod analyse;
 mod highlight;

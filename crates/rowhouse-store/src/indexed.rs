@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, TableName, escape};
-use rowhouse_schema::{Index, IndexKind, IndexSchema};
+use rowhouse_schema::{Index, IndexSchema};
 
 use crate::engine::Engine;
 use crate::erased::Erased;
@@ -104,7 +104,7 @@ impl IndexedTable {
     ) -> Result<Self> {
         let mut columns: Option<Columns> = None;
         let (mut indexes, mut copies) = (Vec::new(), Vec::new());
-        for index in schema.indexes().iter().filter(|index| index.kind() == IndexKind::Table) {
+        for index in schema.indexes() {
             let name = index.table_name(base)?;
             let table = tables.get(&name).ok_or_else(|| {
                 Error::corruption(format!("the table of an index is missing: table={name}"))

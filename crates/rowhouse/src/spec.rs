@@ -2,8 +2,8 @@
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 use rowhouse_schema::{
-    COLUMNS_ATTRIBUTE, ColumnSchema, Finding, INDEXES_ATTRIBUTE, Index, IndexKind, IndexSchema,
-    KEY_ATTRIBUTE, KeySchema, RowKey, check_table,
+    COLUMNS_ATTRIBUTE, ColumnSchema, Finding, INDEXES_ATTRIBUTE, IndexSchema, KEY_ATTRIBUTE,
+    KeySchema, RowKey, check_table,
 };
 
 /// The declaration of a new table: families, key template and region splits.
@@ -384,14 +384,5 @@ pub(crate) fn check_declared(table: &TableDescriptor) -> Result<()> {
         }
     }
     let Some(indexes) = IndexSchema::of_table(table)? else { return Ok(()) };
-    indexes.check_families(table)?;
-    let is_other = |index: &&Index| index.kind() != IndexKind::Table;
-    match indexes.indexes().iter().find(is_other) {
-        None => Ok(()),
-        Some(index) => Err(Error::unsupported(format!(
-            "indexes of kind {} are not supported yet: index={}",
-            index.kind(),
-            index.name()
-        ))),
-    }
+    indexes.check_families(table)
 }

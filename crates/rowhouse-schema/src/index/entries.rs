@@ -183,6 +183,19 @@ impl Index {
         }
     }
 
+    /// Returns the error for a row that would be the second one with a unique value, which is
+    /// [`Index::unique_prefix`] of its entry.
+    pub fn taken(&self, value: &[u8], owner: &[u8], refused: &[u8]) -> Error {
+        Error::invalid(format!(
+            "the index {} is unique, and another row has the value: entry={}, row={}, refused \
+             row={}",
+            self.name(),
+            escape(value),
+            escape(owner),
+            escape(refused)
+        ))
+    }
+
     /// Returns the part of an entry that holds the declared fields, before those appended; `None`
     /// if one of them is null, or if the entry does not fit. In a unique index, no two rows have
     /// entries with the same part.

@@ -44,7 +44,7 @@ pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
 
 /// The declared indexes of a table. Cheap to clone.
 ///
-/// A declaration is a name, a kind (`table` unless given), and a template of fields of the key and
+/// A declaration is a name and a template of fields of the key and
 /// of declared columns; then `unique`, `covers` and columns, `where` and a query. Declarations are
 /// separated by `;` or written one a line. An index that `covers *` is a copy of the table under
 /// another key.
@@ -92,29 +92,16 @@ struct Declared {
     text: String,
 }
 
-/// Where the entries of an index are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum IndexKind {
-    /// As the rows of a table of their own.
-    Table,
-    /// In memory, rebuilt when the store opens.
-    Memory,
-    /// In the rows themselves.
-    Row,
-}
-
 /// One declared index. Cheap to clone.
 ///
 /// ```
-/// use rowhouse_schema::{ColumnSchema, IndexKind, IndexSchema, KeySchema};
+/// use rowhouse_schema::{ColumnSchema, IndexSchema, KeySchema};
 ///
 /// let key = KeySchema::parse("[user string]")?;
 /// let columns = ColumnSchema::parse("d:m mail string; d:n name string")?;
-/// let text = "by_mail memory [mail] unique covers name";
+/// let text = "by_mail [mail] unique covers name";
 /// let indexes = IndexSchema::parse(text, Some(&key), Some(&columns))?;
 /// let index = indexes.index("by_mail")?;
-/// assert_eq!(index.kind(), IndexKind::Memory);
 /// assert!(index.is_unique());
 /// assert_eq!(index.declared_template(), "[mail]");
 /// assert_eq!(index.template().to_string(), "[mail string][user string]");
@@ -128,7 +115,6 @@ pub struct Index {
 
 struct Declaration {
     name: String,
-    kind: IndexKind,
     unique: bool,
     /// Whether it covers `*`: the table under another key.
     copy: bool,
@@ -162,7 +148,7 @@ impl IndexSchema {
     /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
     /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
     /// covered twice or with many qualifiers, `covers *` with other names than fields of the key,
-    /// and text that is not a declaration. `Unsupported` for the kind `row`.
+    /// and text that is not a declaration.
     pub fn parse(
         text: &str,
         key: Option<&KeySchema>,
@@ -264,11 +250,6 @@ impl Index {
         &self.declaration.name
     }
 
-    /// Where the entries are kept.
-    pub fn kind(&self) -> IndexKind {
-        self.declaration.kind
-    }
-
     /// Returns whether no two rows may have equal values of the declared fields.
     pub fn is_unique(&self) -> bool {
         self.declaration.unique
@@ -328,25 +309,6 @@ impl Declaration {
                 || conditions.any(|other| other.name() == column.name())
         };
         columns.iter().enumerate().filter(is_used).map(|(_, column)| column)
-    }
-}
-
-impl IndexKind {
-    const ALL: [Self; 3] = [Self::Table, Self::Memory, Self::Row];
-
-    /// The word in declarations.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::Memory => "memory",
-            Self::Row => "row",
-        }
-    }
-}
-
-impl fmt::Display for IndexKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

@@ -1,9 +1,8 @@
 //! The parser of index declarations.
 //!
 //! ```text
-//! declaration = name [kind] template ["unique"] ["covers" covered] ["where" query]
+//! declaration = name template ["unique"] ["covers" covered] ["where" query]
 //! covered     = "*" / name *("," name)
-//! kind        = "table" / "memory" / "row"
 //! ```
 
 use std::sync::Arc;
@@ -12,14 +11,13 @@ use rowhouse_model::{Columns, Result};
 
 use super::full_form::FullForm;
 use super::names::{Base, Source};
-use super::{Declaration, Index, IndexKind};
+use super::{Declaration, Index};
 use crate::columns::{Column, ColumnSchema};
 use crate::encode::End;
 use crate::error::Fault;
 use crate::field::Field;
 use crate::key::KeySchema;
 use crate::plan::{Predicate, RowConditions};
-use crate::spelling::closest;
 use crate::template::{check_name, is_name};
 
 /// Parses declarations.
@@ -69,7 +67,6 @@ fn declarations(text: &str) -> Result<Vec<(usize, usize)>, Fault> {
 /// A declaration as written.
 struct Written<'t> {
     name: &'t str,
-    kind: IndexKind,
     template: String,
     full: FullForm,
     unique: bool,
@@ -87,13 +84,11 @@ impl<'t> Written<'t> {
             return Err(Fault::new(at + bracket, "expected a space between name and template"));
         }
         check_name(at, name).map_err(|fault| fault.hint("for example by_sender [sender]"))?;
-        let kind = words.kind()?;
         let (at, template) = words.template()?;
         if words.covers_all() {
             let full = FullForm::of_copy(template, at, base)?;
             return words.end(Self {
                 name,
-                kind: table_kind(kind, at)?,
                 template: canonical(template),
                 full,
                 unique: false,
@@ -111,20 +106,16 @@ impl<'t> Written<'t> {
         let covers = if words.is_next("covers") { words.covers(base)? } else { Vec::new() };
         let condition = if words.is_next("where") { Some(words.condition()?) } else { None };
         let copy = false;
-        words.end(Self { name, kind, template, full, unique, copy, covers, condition })
+        words.end(Self { name, template, full, unique, copy, covers, condition })
     }
 
     fn finish(self, base: Base<'_>) -> Result<Index> {
-        let Self { name, kind, template, full, unique, copy, covers, condition } = self;
+        let Self { name, template, full, unique, copy, covers, condition } = self;
         let bind = |query| RowConditions::of_index(base.key, base.columns, query);
         let rows = condition.as_ref().map(bind).transpose()?;
         let reads = reads(&full, rows.as_ref(), &covers, base.columns);
         let covered: Vec<_> = covers.iter().map(|column| column.name().to_owned()).collect();
-        let mut text = name.to_owned();
-        if kind != IndexKind::Table {
-            text = format!("{text} {kind}");
-        }
-        text = format!("{text} {template}");
+        let mut text = format!("{name} {template}");
         if unique {
             text.push_str(" unique");
         }
@@ -139,7 +130,6 @@ impl<'t> Written<'t> {
         let FullForm { template: full, sources, key_source, named, named_elements } = full;
         let declaration = Declaration {
             name: name.to_owned(),
-            kind,
             unique,
             copy,
             covers,
@@ -158,17 +148,6 @@ impl<'t> Written<'t> {
             text,
         };
         Ok(Index { declaration: Arc::new(declaration) })
-    }
-}
-
-/// Refuses another kind than `table` for a copy.
-fn table_kind(kind: IndexKind, at: usize) -> Result<IndexKind, Fault> {
-    match kind {
-        IndexKind::Table => Ok(kind),
-        IndexKind::Memory | IndexKind::Row => {
-            let message = format!("an index of kind {kind} cannot cover `*`");
-            Err(Fault::new(at, message).hint("it is a table under another key"))
-        }
     }
 }
 
@@ -298,30 +277,17 @@ impl<'t> DeclarationLexer<'t> {
         }
     }
 
-    fn kind(&mut self) -> Result<IndexKind, Fault> {
-        let before = self.at;
-        let (at, word) = self.word();
-        if let Some(kind) = IndexKind::ALL.into_iter().find(|kind| kind.word() == word) {
-            return match kind {
-                IndexKind::Row => Err(Fault::unsupported(at, "row").hint("use table")),
-                IndexKind::Table | IndexKind::Memory => Ok(kind),
-            };
-        }
-        if is_name(word) {
-            let fault = Fault::new(at, format!("expected a template such as [sender], not {word}"));
-            return Err(match closest(word, IndexKind::ALL.into_iter().map(IndexKind::word)) {
-                Some(close) => fault.hint(format!("did you mean the kind `{close}`?")),
-                None => fault.hint("kinds are: table memory row"),
-            });
-        }
-        self.at = before;
-        Ok(IndexKind::Table)
-    }
-
     /// Returns the template and its offset: up to the first white space outside of brackets.
     fn template(&mut self) -> Result<(usize, &'t str), Fault> {
         self.skip_space();
         let (at, rest) = (self.at, self.rest());
+        let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+        if is_name(word) {
+            let message = format!("expected a template such as [sender], not {word}");
+            return Err(
+                Fault::new(at, message).hint("an index has no kind: entries are rows of a table")
+            );
+        }
         let (mut inside, mut escaped) = (false, false);
         let ends = |(_, c): &(usize, char)| {
             let ends = c.is_whitespace() && !inside;

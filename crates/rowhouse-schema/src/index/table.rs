@@ -4,7 +4,7 @@ use std::fmt;
 
 use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 
-use super::{Index, IndexKind};
+use super::Index;
 use crate::columns::COLUMNS_ATTRIBUTE;
 use crate::key::{INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, LANGUAGE_VERSION, without_version};
 
@@ -50,15 +50,8 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// As [`Index::table_name`]; `InvalidRequest` for an index of another kind than `table`.
+    /// As [`Index::table_name`].
     pub fn table_descriptor(&self, base: &TableDescriptor) -> Result<TableDescriptor> {
-        if self.kind() != IndexKind::Table {
-            return Err(Error::invalid(format!(
-                "an index of kind {} has no table: index={}",
-                self.kind(),
-                self.name()
-            )));
-        }
         let of = IndexOf {
             table: base.name().clone(),
             index: self.name().to_owned(),

@@ -37,9 +37,9 @@ fn declarations_print_in_one_line() {
     check("", expect![""]);
     check(" ;\n ", expect![""]);
     check(
-        "a [sender]\n\n  b   memory [size desc]   covers subject,size where  size > 10 ;",
+        "a [sender]\n\n  b   [size desc]   covers subject,size where  size > 10 ;",
         expect![[r#"
-        a [sender]; b memory [size desc] covers subject, size where size > 10
+        a [sender]; b [size desc] covers subject, size where size > 10
           [sender string][user string][at millis desc]
           [size u64 desc][user string][at millis desc]"#]],
     );
@@ -308,16 +308,9 @@ fn a_mistake_is_pointed_at() {
     check(
         "a tabel [sender]",
         expect![[r#"
-        InvalidRequest: expected a template such as [sender], not tabel; did you mean the kind `table`?: offset=2
+        InvalidRequest: expected a template such as [sender], not tabel; an index has no kind: entries are rows of a table: offset=2
           a tabel [sender]
             ^"#]],
-    );
-    check(
-        "a row [sender]",
-        expect![[r#"
-            Unsupported: `row` is not supported yet by this version of rowhouse; use table: offset=2
-              a row [sender]
-                ^"#]],
     );
     check(
         "a [sender] covers *",
@@ -553,7 +546,7 @@ fn a_mistake_is_pointed_at() {
     check(
         "a abc_",
         expect![[r#"
-        InvalidRequest: expected a template such as [sender], not abc_; kinds are: table memory row: offset=2
+        InvalidRequest: expected a template such as [sender], not abc_; an index has no kind: entries are rows of a table: offset=2
           a abc_
             ^"#]],
     );
@@ -676,13 +669,6 @@ fn copies_have_fields_of_the_key_alone() {
         InvalidRequest: `*` stands alone, and an index that covers it is not unique; covers * comes right after the template: offset=23
           a [user] unique covers *
                                  ^"#]],
-    );
-    check(
-        "a memory [user] covers *",
-        expect![[r#"
-        InvalidRequest: an index of kind memory cannot cover `*`; it is a table under another key: offset=9
-          a memory [user] covers *
-                   ^"#]],
     );
     check(
         "a [user] covers * where size > 5",

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{Bytes, Result, TableDescriptor, TableName, TableState};
 use rowhouse_schema::{
-    INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexKind, IndexOf, IndexSchema, IndexState,
+    INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf, IndexSchema, IndexState,
 };
 
 use super::Store;
@@ -279,7 +279,7 @@ impl Tables {
     pub(super) fn with_indexes(&self, table: &Arc<Table>) -> Result<Vec<Arc<Table>>> {
         let mut tables = vec![Arc::clone(table)];
         let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
-        for index in indexes.iter().filter(|index| index.kind() == IndexKind::Table) {
+        for index in indexes {
             tables.push(self.catalog.table(&index.table_name(table.name())?)?);
         }
         Ok(tables)
@@ -350,18 +350,11 @@ pub(super) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
 /// Returns the indexes that a table declares.
 ///
 /// # Errors
-/// Those of the declaration; `Unsupported` for indexes that are not kept in tables.
+/// Those of the declaration.
 pub(super) fn declared_indexes(table: &TableDescriptor) -> Result<Vec<Index>> {
     let Some(schema) = IndexSchema::of_table(table)? else { return Ok(Vec::new()) };
     schema.check_families(table)?;
-    match schema.indexes().iter().find(|index| index.kind() != IndexKind::Table) {
-        None => Ok(schema.indexes().to_vec()),
-        Some(index) => Err(Error::unsupported(format!(
-            "indexes of kind {} are not supported yet: index={}",
-            index.kind(),
-            index.name()
-        ))),
-    }
+    Ok(schema.indexes().to_vec())
 }
 
 /// Whether rows show the same cells after an alteration, of those that decide an index's entries.

@@ -407,7 +407,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         let row = Bytes::copy_from_slice(row);
         let claimed = UniqueEntry { kept: kept.clone(), row: row.clone() };
         match self.unique.insert((kept.table.id(), value.clone()), claimed) {
-            Some(other) if other.row != row => Err(taken(&kept.index, &value, &other.row, &row)),
+            Some(other) if other.row != row => Err(kept.index.taken(&value, &other.row, &row)),
             _ => Ok(()),
         }
     }
@@ -449,7 +449,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
                     let owner = kept.index.row_key(&key);
                     let owner = owner.map_err(|why| corrupt(&kept.index, &key, &why))?;
                     if owner != row[..] {
-                        return Err(taken(&kept.index, value, &owner, row));
+                        return Err(kept.index.taken(value, &owner, row));
                     }
                 }
             }
@@ -462,16 +462,6 @@ impl<'k, 'l> Keeper<'k, 'l> {
 
 fn removal(key: &Bytes, at: Timestamp) -> Result<Cell> {
     Cell::new(key.clone(), ENTRY_FAMILY.as_bytes(), b"", at, CellKind::DeleteFamily, b"")
-}
-
-fn taken(index: &Index, value: &[u8], owner: &[u8], row: &[u8]) -> Error {
-    Error::invalid(format!(
-        "the index {} is unique, and another row has the value: entry={}, row={}, refused row={}",
-        index.name(),
-        escape(value),
-        escape(owner),
-        escape(row)
-    ))
 }
 
 fn corrupt(index: &Index, key: &[u8], why: &rowhouse_schema::KeyMismatch) -> Error {

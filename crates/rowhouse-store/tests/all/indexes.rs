@@ -137,7 +137,7 @@ fn a_declaration_that_cannot_be_kept_is_refused_and_nothing_changes() {
     for (indexes, part) in [
         ("by_sendr [sendr]", "did you mean `sender`"),
         ("a [sender]; a [subject]", "`a`"),
-        ("a memory [sender]", "kind memory"),
+        ("a memory [sender]", "not memory"),
         ("a [sender", "never closed"),
     ] {
         let error = alter(&store, indexes).unwrap_err();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{
-    Bytes, CompareOperator, Condition, Error, Get, Mutation, Put, Result, Row, Scan, escape,
+    Bytes, CompareOperator, Condition, Error, Get, Mutation, Put, Result, Row, Scan,
 };
 use rowhouse_schema::{Index, IndexSchema};
 use tokio::time::sleep;
@@ -80,7 +80,7 @@ impl Keeper {
                 if let Some(owner) =
                     self.claim(kept, index, value, mutation.row(), claimant).await?
                 {
-                    return Ok(Err(taken(&index.index, value, &owner, mutation.row())));
+                    return Ok(Err(index.index.taken(value, &owner, mutation.row())));
                 }
             }
         }
@@ -189,14 +189,4 @@ impl Keeper {
         }
         Ok(())
     }
-}
-
-pub(super) fn taken(index: &Index, value: &[u8], owner: &[u8], row: &[u8]) -> Error {
-    Error::invalid(format!(
-        "the index {} is unique, and another row has the value: entry={}, row={}, refused row={}",
-        index.name(),
-        escape(value),
-        escape(owner),
-        escape(row)
-    ))
 }

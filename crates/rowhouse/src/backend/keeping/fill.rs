@@ -15,7 +15,7 @@ use rowhouse_store::IndexReport;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::claims::{CLAIM_WAIT, Claimant, taken};
+use super::claims::{CLAIM_WAIT, Claimant};
 use super::{Keeper, KeptIndex, KeptTable};
 
 /// Regions that are read at the same time.
@@ -227,7 +227,7 @@ impl Keeper {
                 if let Some(owner) = owner
                     && self.is_owner(kept, index, value, &key).await?
                 {
-                    return Err(taken(&index.index, value, &owner, row.key()));
+                    return Err(index.index.taken(value, &owner, row.key()));
                 }
             }
         }

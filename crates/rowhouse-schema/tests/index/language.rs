@@ -71,7 +71,7 @@ fn declarations_print_in_one_line() {
           [kind u8][user string][at millis desc]"#]],
     );
     check(
-        "one [sender] unique; table table [sender]",
+        "one [sender] unique; table [sender]",
         expect![[r#"
         one [sender] unique; table [sender]
           [sender string][user string][at millis desc]

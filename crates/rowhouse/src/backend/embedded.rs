@@ -4,11 +4,11 @@
 //! task. Operations that may take longer (scans, batches, changes of tables, flushes, writes that
 //! wait for the disk) run on tokio's blocking threads.
 
-use std::collections::{BTreeSet, VecDeque};
+mod rows;
+mod transaction;
+
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 use rowhouse_model::{
@@ -19,22 +19,16 @@ use rowhouse_model::{
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
     CompactionKind, IndexRead, IndexReport, Observer, Progress, RangeEstimate, ReadPoint, Region,
-    Settings, Store, Table, TableScanner,
+    Settings, Store, Table,
 };
 
-use super::blocking::{block_on, blocking};
-use super::read_ahead::{PendingResult, ReadAhead};
+use super::blocking::blocking;
+use super::read_ahead::ReadAhead;
 use super::table_id::TableId;
-use crate::query::{Query, QueryRow};
 use crate::transaction::Transaction;
 
-/// Rows in the first batch of a scan, so that the first row arrives quickly; later batches are
-/// larger.
-const BATCH_ROWS_FIRST: usize = 16;
-/// Maximum rows of a batch, unless the scan sets another limit.
-const BATCH_ROWS_MAX: usize = 1024;
-/// Bytes of cells at which a batch ends.
-const BATCH_BYTES_MAX: usize = 1 << 20;
+pub(crate) use rows::EmbeddedRows;
+pub(crate) use transaction::EmbeddedTransaction;
 
 /// The most gets of one call that run on the calling task, as single gets do: handing them over to
 /// a thread would take about as long.
@@ -521,14 +515,7 @@ impl Embedded {
     ) -> Result<EmbeddedRows> {
         if table.is_system() {
             let read = self.store.scan_system(table, &scan)?.into();
-            return Ok(EmbeddedRows {
-                read_on_at: 0,
-                read,
-                state: ScanState::Done,
-                batch_rows: 0,
-                batch_rows_max: 0,
-                ahead: Arc::clone(ahead),
-            });
+            return Ok(EmbeddedRows::of(read, ahead));
         }
         let table = find(&self.store, table)?;
         EmbeddedRows::open(scan, ahead, move |scan| table.scan(scan)).await
@@ -598,79 +585,6 @@ impl IndexReadPoint {
     }
 }
 
-/// A transaction of the store that takes tables by name.
-pub(crate) struct EmbeddedTransaction<'a> {
-    store: &'a Store,
-    inner: &'a mut rowhouse_store::Transaction,
-    /// The durability of mutations that name none.
-    durability: Durability,
-}
-
-impl EmbeddedTransaction<'_> {
-    pub(crate) fn get(&mut self, table: &TableId, get: &Get) -> Result<Row> {
-        self.inner.get(&*self.table(table)?, get)
-    }
-
-    pub(crate) fn scan(&mut self, table: &TableId, scan: Scan) -> Result<Vec<Row>> {
-        let mut scanner = self.inner.scan(&self.table(table)?, scan)?;
-        std::iter::from_fn(|| scanner.next().transpose()).collect()
-    }
-
-    pub(crate) fn mutate(
-        &mut self,
-        table: &TableId,
-        mutation: Mutation,
-    ) -> Result<MutationOutcome> {
-        let mutation = mutation.with_default_durability(self.durability);
-        self.inner.mutate(&*self.table(table)?, mutation)
-    }
-
-    /// Reads the rows of a query.
-    pub(crate) fn query(&mut self, query: Query<'_>) -> Result<Vec<QueryRow>> {
-        block_on(query.rows_in(self))
-    }
-
-    /// Returns the transaction's view of a table. Its reads count only once they are noted.
-    pub(crate) fn view(&self, table: &TableId) -> Result<TableReadPoint> {
-        Ok(TableReadPoint { table: self.table(table)?, point: self.inner.read_point() })
-    }
-
-    /// As [`EmbeddedTransaction::view`], for a table and the entries of an index, which do not show
-    /// the transaction's writes; `None` if the index was not ready at the read point, or has been
-    /// declared anew.
-    pub(crate) fn index_view(
-        &self,
-        table: &TableId,
-        index: &Index,
-    ) -> Result<Option<IndexReadPoint>> {
-        let Some(read) = self.inner.index_read(table, index.name())? else { return Ok(None) };
-        table.check(read.table.descriptor())?;
-        IndexReadPoint::new(self.store, read, index)
-    }
-
-    /// Returns the rows of a table that the transaction has written.
-    pub(crate) fn written_rows(&self, table: &TableName) -> BTreeSet<Bytes> {
-        self.inner.written_rows(table)
-    }
-
-    /// Counts ranges as read.
-    pub(crate) fn note_read(&mut self, read: &TableReadPoint, ranges: &[RowRange]) {
-        ranges.iter().for_each(|range| self.inner.note_read(&read.table, range));
-    }
-
-    /// Counts rows as read.
-    pub(crate) fn note_rows_read(&mut self, read: &TableReadPoint, rows: &[Bytes]) {
-        rows.iter().for_each(|row| self.inner.note_row_read(&read.table, row));
-    }
-
-    fn table(&self, table: &TableId) -> Result<Arc<Table>> {
-        if table.is_system() {
-            return Err(Error::unsupported(format!("{} cannot be part of a transaction", **table)));
-        }
-        find(self.store, table)
-    }
-}
-
 /// Reads one row, and refuses what the client refuses.
 fn get_row(store: &Store, table: &TableId, get: &Get) -> Result<Row> {
     if get.existence_only {
@@ -702,126 +616,7 @@ fn waits_for_disk(mutation: &Mutation, table: &TableDescriptor) -> bool {
     durability == Durability::FsyncWal
 }
 
-/// The rows of a scan, read ahead in batches. The second batch is started when half of the first is
-/// consumed, each later one with the first row of its predecessor.
-pub(crate) struct EmbeddedRows {
-    read: VecDeque<Row>,
-    /// The next batch is started when this many rows of the current one remain.
-    read_on_at: usize,
-    state: ScanState,
-    batch_rows: usize,
-    batch_rows_max: usize,
-    ahead: Arc<ReadAhead>,
-}
-
-enum ScanState {
-    Idle(Box<TableScanner>),
-    /// Kept here and not in the future of a caller, so that a caller that drops the future loses no
-    /// rows.
-    Reading(PendingResult<(Box<TableScanner>, Result<Batch>)>),
-    Done,
-}
-
-struct Batch {
-    rows: VecDeque<Row>,
-    /// Whether the batch ended because of its size, not because of the end of the scan.
-    more: bool,
-}
-
-impl EmbeddedRows {
-    /// Opens a scan and reads its first rows.
-    async fn open(
-        scan: Scan,
-        ahead: &Arc<ReadAhead>,
-        open: impl FnOnce(Scan) -> Result<TableScanner> + Send + 'static,
-    ) -> Result<Self> {
-        let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
-        let batch_rows = BATCH_ROWS_FIRST.min(batch_rows_max);
-        let (scanner, batch) = blocking(move || {
-            let mut scanner = Box::new(open(scan)?);
-            let batch = read_batch(&mut scanner, batch_rows)?;
-            Ok::<_, Error>((scanner, batch))
-        })
-        .await?;
-        let (read, state) = (VecDeque::new(), ScanState::Done);
-        let ahead = Arc::clone(ahead);
-        let mut rows = Self { read, read_on_at: 0, state, batch_rows, batch_rows_max, ahead };
-        rows.take(scanner, batch);
-        // The first batch may be enough.
-        rows.read_on_at /= 2;
-        Ok(rows)
-    }
-
-    /// Returns the next row of the current batch.
-    #[inline]
-    fn next_ready(&mut self) -> Option<Row> {
-        if self.read.len() <= self.read_on_at {
-            self.read_on();
-        }
-        self.read.pop_front()
-    }
-
-    pub(crate) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
-        loop {
-            if let Some(row) = self.next_ready() {
-                return Poll::Ready(Ok(Some(row)));
-            }
-            match &mut self.state {
-                ScanState::Done | ScanState::Idle(_) => return Poll::Ready(Ok(None)),
-                ScanState::Reading(batch) => {
-                    let read = ready!(Pin::new(batch).poll(context));
-                    self.state = ScanState::Done;
-                    let (scanner, batch) = read?;
-                    self.take(scanner, batch?);
-                }
-            }
-        }
-    }
-
-    /// Starts reading the next batch, unless it is already being read.
-    fn read_on(&mut self) {
-        self.state = match std::mem::replace(&mut self.state, ScanState::Done) {
-            ScanState::Idle(mut scanner) => {
-                let rows = (self.batch_rows * 4).min(self.batch_rows_max);
-                self.batch_rows = rows;
-                ScanState::Reading(self.ahead.ask(move || {
-                    let batch = read_batch(&mut scanner, rows);
-                    (scanner, batch)
-                }))
-            }
-            other => other,
-        };
-    }
-
-    fn take(&mut self, scanner: Box<TableScanner>, batch: Batch) {
-        self.read = batch.rows;
-        self.read_on_at = self.read.len();
-        if batch.more {
-            self.state = ScanState::Idle(scanner);
-        }
-    }
-}
-
 /// Returns the server name that stands for this process.
 fn this_process() -> ServerName {
     ServerName { host: "localhost".into(), port: 0, start_code: 0 }
-}
-
-/// Reads one batch of rows. Rows before an error are dropped, since the scan ends there.
-fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
-    scanner.begin_call();
-    let batch = read_rows(scanner, rows_max);
-    scanner.end_call();
-    batch
-}
-
-fn read_rows(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
-    let mut rows = VecDeque::new();
-    let mut bytes = 0;
-    while rows.len() < rows_max && bytes < BATCH_BYTES_MAX {
-        let Some(row) = scanner.next()? else { return Ok(Batch { rows, more: false }) };
-        bytes += row.cells().map(|cell| cell.as_bytes().len()).sum::<usize>();
-        rows.push_back(row);
-    }
-    Ok(Batch { rows, more: true })
 }

@@ -22,7 +22,7 @@ use crate::rows::Rows;
 ///
 /// The handle refers to the table by name: if the table is dropped and created again, the handle
 /// reads the new one. It keeps the key template and the columns that the table had when the handle
-/// was created. If an index is promoted ([`Admin::promote_index`](crate::Admin::promote_index)),
+/// was created. If an index is promoted ([`promote_index`](crate::admin::Admin::promote_index)),
 /// the keys that it encodes are those of another layout: every call fails with `LayoutChanged`, and
 /// the table must be taken from the database again.
 ///

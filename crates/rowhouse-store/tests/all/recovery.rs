@@ -2,6 +2,7 @@
 //! refused.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -48,17 +49,30 @@ const END_MARK_LEN: u64 = 32;
 
 /// Copies the directory as a killed process leaves it: nothing closed, nothing unlocked.
 fn killed_copy(dir: &Path) -> tempfile::TempDir {
-    let copy = tempfile::tempdir().unwrap();
-    for sub in ["", "wal", "files"] {
-        fs::create_dir_all(copy.path().join(sub)).unwrap();
-        for entry in fs::read_dir(dir.join(sub)).unwrap() {
-            let entry = entry.unwrap();
-            if entry.file_type().unwrap().is_file() {
-                fs::copy(entry.path(), copy.path().join(sub).join(entry.file_name())).unwrap();
+    loop {
+        let copy = tempfile::tempdir().unwrap();
+        match copy_files(dir, copy.path()) {
+            // A thread of the store renamed a file, such as a segment that it makes ahead.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            copied => {
+                copied.unwrap();
+                return copy;
             }
         }
     }
-    copy
+}
+
+fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
+    for sub in ["", "wal", "files"] {
+        fs::create_dir_all(to.join(sub))?;
+        for entry in fs::read_dir(from.join(sub))? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                fs::copy(entry.path(), to.join(sub).join(entry.file_name()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 #[test]

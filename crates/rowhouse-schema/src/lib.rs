@@ -75,7 +75,7 @@ pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};
 pub use field::Field;
 pub use index::{
-    CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
+    Analyser, CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
     INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexOf,
     IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, Promotion, SERVER_KEEPER, WhyNot,
 };

@@ -5,6 +5,7 @@
 //! of its row, [`header`] is the value of an entry, [`copy`] is a table under another key, and
 //! [`plan`] reads an index for a query.
 
+mod analyser;
 mod copy;
 mod cost;
 mod entries;
@@ -27,6 +28,7 @@ use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
 
+pub use analyser::Analyser;
 pub use copy::{LAYOUT_ATTRIBUTE, Promotion};
 pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};

@@ -1,11 +1,27 @@
-//! The text half of full-text search, for tantivy: analysers, the language of search texts, and
-//! highlights. Tables cannot be searched yet; `docs/decisions/0073-search.md` has the design.
+//! Full-text search in tables, on tantivy: analysers, the language of search texts, highlights, and
+//! the engine that keeps full-text indexes and searches them.
+//!
+//! The store puts every changed row into the queue of the index's table, in the log record of the
+//! change. [`SearchEngine`] writes the documents of these rows to immutable segments, which are
+//! cells of the same table, and searches the segments together with the rows still in the queue, at
+//! one read point: an answer sees every acknowledged write. `docs/decisions/0073-search.md` has the
+//! design.
 
 mod analyse;
+mod engine;
+mod find;
 mod highlight;
+mod keep;
+mod list;
+mod memory;
+mod rows;
+mod segment;
+mod view;
 mod words;
 
 pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
+pub use engine::SearchEngine;
+pub use find::{FacetCount, Found, ScoredRow};
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
 pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};
 

@@ -1,0 +1,321 @@
+//! The search engine of a store: its searches, and the thread that keeps the indexes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use rowhouse_model::{Error, ErrorKind, Result, TableName};
+use rowhouse_schema::{IndexState, SearchPlan};
+use rowhouse_store::{SearchIndex, SearchRead, Store};
+use tantivy::{Index, ReloadPolicy, Searcher};
+
+use crate::find::Found;
+use crate::keep::{self, Work};
+use crate::rows::search_of;
+use crate::segment::{Layout, failed};
+use crate::view::OpenSegments;
+
+/// The time between two looks at the indexes.
+const TICK: Duration = Duration::from_millis(250);
+
+/// The time without a change after which changed rows are written to segments.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// The longest time for which changed rows wait while others change.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// The number of changes after which changed rows are written at once.
+const CHANGES_MAX: u64 = 10_000;
+
+/// The most changed rows that a search analyses. More are written to segments first.
+const PENDING_MAX: usize = 50_000;
+
+/// The time for which a search waits for the end of a load.
+const LOAD_WAIT: Duration = Duration::from_secs(10);
+
+/// The time after which work that failed is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The search engine of a store.
+///
+/// It answers queries with `matches`, and a thread of its own builds full-text indexes and writes
+/// the rows that change to segments. A store has at most one. It keeps the store open until
+/// [`SearchEngine::close`] or its end.
+pub struct SearchEngine {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    store: Store,
+    /// By the id of the index's table.
+    kept: Mutex<HashMap<u64, Arc<Kept>>>,
+    closed: Mutex<bool>,
+    woken: Condvar,
+}
+
+/// An index that is in use.
+pub(crate) struct Kept {
+    pub(crate) open: Mutex<OpenSegments>,
+    /// Held by the one who writes segments.
+    pub(crate) working: Mutex<Work>,
+    searcher: Searcher,
+}
+
+impl SearchEngine {
+    /// Starts the engine of a store.
+    ///
+    /// # Errors
+    /// `Io` if the thread cannot be started.
+    pub fn start(store: &Store) -> Result<Self> {
+        let engine = Self::without_thread(store);
+        let shared = Arc::clone(&engine.shared);
+        let thread = std::thread::Builder::new().name("rowhouse-search".to_owned());
+        let thread = thread.spawn(move || shared.run()).map_err(|error| {
+            Error::new(ErrorKind::Io, format!("the search thread was not started: {error}"))
+        })?;
+        *engine.thread.lock() = Some(thread);
+        Ok(engine)
+    }
+
+    /// Starts an engine that builds and writes only when [`SearchEngine::work`] is called.
+    pub fn without_thread(store: &Store) -> Self {
+        let shared = Shared {
+            store: store.clone(),
+            kept: Mutex::default(),
+            closed: Mutex::new(false),
+            woken: Condvar::new(),
+        };
+        Self { shared: Arc::new(shared), thread: Mutex::new(None) }
+    }
+
+    /// Searches a table. The answer sees every write that was acknowledged before.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` for a plan of an index that the table no longer has, and
+    /// for words that no analyser has; `RegionTooBusy` while the index is being built;
+    /// `Corruption` of the index, which is then built anew.
+    pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
+        let deadline = Instant::now() + LOAD_WAIT;
+        loop {
+            let read = self.shared.store.search_read(table, plan.index().name())?;
+            match read.state {
+                IndexState::Ready => match self.shared.find(&read, plan)? {
+                    Some(found) => return Ok(found),
+                    // Other threads may write as fast; each round leaves fewer rows to analyse.
+                    None => self.work(table, plan.index().name())?,
+                },
+                // A load queues its rows soon.
+                IndexState::Repairing if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                _ => return Err(not_ready(&read)),
+            }
+        }
+    }
+
+    /// Builds an index if it is not built, and writes all rows that have changed to segments.
+    ///
+    /// # Errors
+    /// `TableNotFound`; those of reads and writes.
+    pub fn work(&self, table: &TableName, index: &str) -> Result<()> {
+        let read = self.shared.store.search_read(table, index)?;
+        let kept = self.shared.kept(&read)?;
+        self.shared.noted(&read, keep::work_all(&self.shared.store, table, index, &kept))
+    }
+
+    /// Ends the thread, and the use of the store.
+    pub fn close(&self) {
+        *self.shared.closed.lock() = true;
+        self.shared.woken.notify_all();
+        if let Some(thread) = self.thread.lock().take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the search thread panicked");
+        }
+        self.shared.kept.lock().clear();
+    }
+}
+
+impl Drop for SearchEngine {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn not_ready(read: &SearchRead) -> Error {
+    Error::new(
+        ErrorKind::RegionTooBusy,
+        format!(
+            "full-text index {} of table {} is not built yet: state={}",
+            read.index.name(),
+            read.table.name(),
+            read.state
+        ),
+    )
+}
+
+impl Shared {
+    /// Returns what is kept of an index.
+    fn kept(&self, read: &SearchRead) -> Result<Arc<Kept>> {
+        let id = read.entries.id();
+        if let Some(kept) = self.kept.lock().get(&id) {
+            return Ok(Arc::clone(kept));
+        }
+        let layout = Layout::of(search_of(read)?);
+        let empty = Index::create_in_ram(layout.schema.clone());
+        let reader = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader: tantivy::IndexReader = reader.map_err(|error| failed(&error))?;
+        let new = Arc::new(Kept {
+            open: Mutex::new(OpenSegments::new(layout)),
+            working: Mutex::default(),
+            searcher: reader.searcher(),
+        });
+        Ok(Arc::clone(self.kept.lock().entry(id).or_insert(new)))
+    }
+
+    /// Searches at the current read point. Returns `None` if too many rows would be analysed.
+    fn find(&self, read: &SearchRead, plan: &SearchPlan) -> Result<Option<Found>> {
+        let kept = self.kept(read)?;
+        let mut open = kept.open.lock();
+        // Read points follow each other: those who come later see no older state.
+        let read = self.store.search_read(read.table.name(), plan.index().name())?;
+        if read.index != *plan.index() {
+            return Err(Error::invalid(format!(
+                "index {} was altered after the query was planned",
+                plan.index().name()
+            )));
+        }
+        if self.kept.lock().get(&read.entries.id()).is_none_or(|now| !Arc::ptr_eq(now, &kept)) {
+            return Ok(None);
+        }
+        let now = self.store.now_millis();
+        let view = open.view(&read, now, PENDING_MAX);
+        let view = self.noted(&read, view)?;
+        let Some(view) = view else { return Ok(None) };
+        let layout = open.layout().clone();
+        drop(open);
+        let found = Found::new(read, plan.clone(), layout, view, kept.searcher.clone())?;
+        Ok(Some(found))
+    }
+
+    /// Requests that an index is built anew if its segments are damaged.
+    fn noted<T>(&self, read: &SearchRead, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result
+            && error.kind() == ErrorKind::Corruption
+        {
+            let index = read.entries.name();
+            tracing::error!(%error, %index, "a full-text index is damaged, and built anew");
+            let repairing = IndexState::Repairing;
+            if let Err(error) =
+                self.store.set_search_state(&read.entries, &IndexState::Ready, &repairing)
+            {
+                tracing::error!(%error, %index, "the repair of a full-text index was not noted");
+            }
+            self.woken.notify_all();
+        }
+        result
+    }
+
+    /// Keeps the indexes until the engine is closed.
+    fn run(&self) {
+        let mut clocks: HashMap<u64, Waiting> = HashMap::new();
+        loop {
+            {
+                let mut closed = self.closed.lock();
+                if *closed {
+                    return;
+                }
+                self.woken.wait_for(&mut closed, TICK);
+                if *closed {
+                    return;
+                }
+            }
+            let indexes = match self.store.search_indexes() {
+                Ok(indexes) => indexes,
+                Err(error) => {
+                    tracing::warn!(%error, "the full-text indexes cannot be listed");
+                    continue;
+                }
+            };
+            let is_there = |id: &u64| indexes.iter().any(|index| index.entries.id() == *id);
+            clocks.retain(|id, _| is_there(id));
+            self.kept.lock().retain(|id, _| is_there(id));
+            for index in indexes.iter().filter(|index| index.is_enabled) {
+                let waiting = clocks.entry(index.entries.id()).or_default();
+                if *self.closed.lock() {
+                    return;
+                }
+                if waiting.is_due(index) {
+                    self.keep(index, waiting);
+                }
+            }
+        }
+    }
+
+    fn keep(&self, index: &SearchIndex, waiting: &mut Waiting) {
+        let (table, name) = (&index.table, index.index.name());
+        let worked = self.store.search_read(table, name).and_then(|read| {
+            let kept = self.kept(&read)?;
+            let worked = keep::work(&self.store, table, name, &kept);
+            self.noted(&read, worked)
+        });
+        match worked {
+            Ok(done) => waiting.worked(done),
+            Err(error) if error.kind() == ErrorKind::ServerNotRunning => {}
+            Err(error) => {
+                tracing::warn!(%error, %table, index = name, "a full-text index was not kept");
+                waiting.failed();
+            }
+        }
+    }
+}
+
+/// When an index is worked on next.
+#[derive(Default)]
+struct Waiting {
+    /// The number of changes at the last work.
+    worked_at: Option<u64>,
+    /// The number of changes at the last look, when it was first seen, and when the first change
+    /// after the last work was.
+    seen: u64,
+    seen_at: Option<Instant>,
+    first_at: Option<Instant>,
+    /// The time before which nothing is tried.
+    not_before: Option<Instant>,
+}
+
+impl Waiting {
+    fn is_due(&mut self, index: &SearchIndex) -> bool {
+        let now = Instant::now();
+        if self.not_before.is_some_and(|time| now < time) {
+            return false;
+        }
+        if index.changes != self.seen || self.seen_at.is_none() {
+            (self.seen, self.seen_at) = (index.changes, Some(now));
+        }
+        let Some(worked_at) = self.worked_at else { return true };
+        if !index.state.is_ready() {
+            return true;
+        }
+        if index.changes == worked_at {
+            return false;
+        }
+        let first_at = *self.first_at.get_or_insert(now);
+        index.changes.saturating_sub(worked_at) >= CHANGES_MAX
+            || now - first_at >= WAIT_MAX
+            || self.seen_at.is_none_or(|at| now - at >= QUIET)
+    }
+
+    /// Notes work that saw the changes of the last look. If there is more of it, it goes on at once.
+    fn worked(&mut self, done: bool) {
+        self.first_at = None;
+        self.worked_at = done.then_some(self.seen);
+    }
+
+    fn failed(&mut self) {
+        self.not_before = Some(Instant::now() + RETRY_AFTER);
+    }
+}

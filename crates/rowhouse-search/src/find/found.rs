@@ -1,0 +1,358 @@
+//! The answer of a search.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Columns, Error, Get, Result, Row, RowRange};
+use rowhouse_schema::{Analyser, Direction, SearchField, SearchPlan};
+use rowhouse_store::{ReadPoint, SearchRead, Table};
+use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Weight};
+use tantivy::{DocId, Score, Searcher};
+
+use super::cursor::KeyCursor;
+use super::filter::{DocFilter, Verdict, column};
+use crate::rows::{meets, search_of};
+use crate::segment::{Layout, OpenSegment, damaged, encoded_value};
+use crate::view::View;
+use crate::words::Words;
+
+/// The rows that match a query with words, at the read point that the search took.
+///
+/// It holds the read point and the segments, so its answers agree with each other while others
+/// write. The store limits the age of a read point (`Settings::scan_age_max`).
+pub struct Found {
+    read: SearchRead,
+    plan: SearchPlan,
+    layout: Layout,
+    view: Arc<View>,
+    query: Box<dyn Query>,
+    /// For queries that need one; its index is empty.
+    searcher: Searcher,
+}
+
+/// A row and its score.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScoredRow {
+    /// The key of the row.
+    pub row: Bytes,
+    /// The BM25 score, over the words of all conditions `matches`. It compares rows of one search
+    /// only.
+    pub score: f32,
+}
+
+/// A value of a field, and how many of the rows found have it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FacetCount {
+    /// The value: the text of a `keyword`, or the order-preserving encoding of a value.
+    pub value: Bytes,
+    /// The number of rows.
+    pub rows: u64,
+}
+
+impl Found {
+    pub(crate) fn new(
+        read: SearchRead,
+        plan: SearchPlan,
+        layout: Layout,
+        view: Arc<View>,
+        searcher: Searcher,
+    ) -> Result<Self> {
+        let mut queries = Vec::new();
+        for (field, text) in plan.texts() {
+            queries.push(Words::parse(text)?.query(layout.texts(*field))?);
+        }
+        let query: Box<dyn Query> = match queries.len() {
+            1 => queries.remove(0),
+            _ => Box::new(BooleanQuery::new(
+                queries.into_iter().map(|query| (Occur::Must, query)).collect(),
+            )),
+        };
+        Ok(Self { read, plan, layout, view, query, searcher })
+    }
+
+    /// The table, at the read point.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.read.table
+    }
+
+    /// The read point.
+    pub fn point(&self) -> &Arc<ReadPoint> {
+        &self.read.point
+    }
+
+    /// The plan of the query.
+    pub fn plan(&self) -> &SearchPlan {
+        &self.plan
+    }
+
+    /// Returns the number of rows.
+    ///
+    /// # Errors
+    /// Those of reads.
+    pub fn count(&self) -> Result<u64> {
+        let weight = self.weight(false)?;
+        let mut rows = 0;
+        for (segment, filter) in self.filters(self.plan.key_ranges())? {
+            self.each_match(&*weight, &segment, &filter, |_| rows += 1)?;
+        }
+        Ok(rows)
+    }
+
+    /// Returns the keys of rows in the order of the keys, from after a row on, at most `limit`.
+    ///
+    /// # Errors
+    /// Those of reads.
+    pub fn by_key(
+        &self,
+        direction: Direction,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Bytes>> {
+        let ranges = match after {
+            None => self.plan.key_ranges().to_vec(),
+            Some(row) => after_row(self.plan.key_ranges(), row, direction),
+        };
+        let weight = self.weight(false)?;
+        let mut cursor = KeyCursor::open(self.filters(&ranges)?, &*weight, direction)?;
+        let mut rows = Vec::new();
+        while rows.len() < limit {
+            let Some((row, unsure)) = cursor.next()? else { break };
+            let verdict = if unsure { Verdict::Unsure } else { Verdict::Yes };
+            if self.meets(&row, verdict)? {
+                rows.push(row.into());
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Returns the rows with the highest scores, without the first `skip`, at most `limit`. Of rows
+    /// with one score, that of the older segment comes first, then that with the smaller key.
+    ///
+    /// # Errors
+    /// Those of reads.
+    pub fn by_score(&self, skip: usize, limit: usize) -> Result<Vec<ScoredRow>> {
+        let wanted = skip.saturating_add(limit);
+        // Conditions that only rows decide leave fewer.
+        let mut asked = wanted;
+        loop {
+            let best = self.best(asked)?;
+            let is_all = best.len() < asked;
+            let mut rows = Vec::new();
+            for hit in best {
+                let row = self.view.segments[hit.segment].segment.row(hit.doc)?;
+                if self.meets(&row, hit.verdict)? {
+                    rows.push(ScoredRow { row: row.into(), score: hit.score });
+                }
+                if rows.len() == wanted {
+                    break;
+                }
+            }
+            if rows.len() == wanted || is_all {
+                return Ok(rows.split_off(skip.min(rows.len())));
+            }
+            asked = asked.saturating_mul(4).max(100);
+        }
+    }
+
+    /// Returns how many of the rows have each value of a field, the most frequent first, at most
+    /// `limit` values. The field is one without analysers, or a `keyword`. A value that is too long
+    /// for the index is not counted.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for another field; those of reads.
+    pub fn facets(&self, field: &str, limit: usize) -> Result<Vec<FacetCount>> {
+        let search = search_of(&self.read)?;
+        let known = search.field(field).filter(|(_, field)| has_values(field));
+        let Some((at, _)) = known else {
+            let fields = search.fields().iter().filter(|field| has_values(field));
+            let fields: Vec<_> = fields.map(|field| field.name()).collect();
+            return Err(Error::invalid(format!(
+                "rows are counted by a value or a `keyword`, not by `{field}`: fields={}",
+                fields.join(", ")
+            )));
+        };
+        let weight = self.weight(false)?;
+        let mut counts: BTreeMap<Bytes, u64> = BTreeMap::new();
+        for (segment, filter) in self.filters(self.plan.key_ranges())? {
+            self.count_values(&*weight, &segment, &filter, at, &mut counts)?;
+        }
+        let mut facets: Vec<_> =
+            counts.into_iter().map(|(value, rows)| FacetCount { value, rows }).collect();
+        facets.sort_by(|one, other| other.rows.cmp(&one.rows));
+        facets.truncate(limit);
+        Ok(facets)
+    }
+
+    fn count_values(
+        &self,
+        weight: &dyn Weight,
+        segment: &OpenSegment,
+        filter: &DocFilter,
+        field: usize,
+        counts: &mut BTreeMap<Bytes, u64>,
+    ) -> Result<()> {
+        let Some(column) = column(segment, &self.layout.value_column(field))? else {
+            return Ok(());
+        };
+        let mut by_ord = vec![0u64; column.num_terms()];
+        let mut count = |doc: DocId| {
+            for ord in column.term_ords(doc) {
+                if let Some(count) = usize::try_from(ord).ok().and_then(|ord| by_ord.get_mut(ord)) {
+                    *count += 1;
+                }
+            }
+        };
+        self.each_match(weight, segment, filter, &mut count)?;
+        let mut stored = Vec::new();
+        for (ord, rows) in (0u64..).zip(by_ord).filter(|(_, rows)| *rows > 0) {
+            let read = column.ord_to_bytes(ord, &mut stored);
+            read.map_err(|error| damaged(segment.number, &error.into()))?;
+            if let Some(value) = encoded_value(&stored) {
+                *counts.entry(Bytes::copy_from_slice(value)).or_default() += rows;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads columns of a row at the read point.
+    ///
+    /// # Errors
+    /// Those of the read.
+    pub fn row(&self, row: &Bytes, columns: &Columns) -> Result<Row> {
+        let mut get = Get::new(row.clone())?;
+        get.columns = columns.clone();
+        self.read.table.get_at(&get, &self.read.point)
+    }
+
+    fn weight(&self, scores: bool) -> Result<Box<dyn Weight>> {
+        let view: &View = &self.view;
+        let scoring = match scores {
+            true => EnableScoring::enabled_from_statistics_provider(view, &self.searcher),
+            false => EnableScoring::disabled_from_schema(&self.layout.schema),
+        };
+        self.query.weight(scoring).map_err(|error| damaged(0, &error))
+    }
+
+    fn filters(&self, ranges: &[RowRange]) -> Result<Vec<(Arc<OpenSegment>, DocFilter)>> {
+        let mut filters = Vec::with_capacity(self.view.segments.len());
+        for viewed in &self.view.segments {
+            let filter = DocFilter::new(viewed, &self.layout, &self.plan, ranges)?;
+            filters.push((Arc::clone(&viewed.segment), filter));
+        }
+        Ok(filters)
+    }
+
+    /// Calls `visit` with the documents of rows that match, in any order.
+    fn each_match(
+        &self,
+        weight: &dyn Weight,
+        segment: &OpenSegment,
+        filter: &DocFilter,
+        mut visit: impl FnMut(DocId),
+    ) -> Result<()> {
+        let is_decided = self.plan.is_decided();
+        let mut to_judge = Vec::new();
+        filter.each(weight, segment, |doc, verdict| match verdict {
+            Verdict::Yes if is_decided => visit(doc),
+            verdict => to_judge.push((doc, verdict)),
+        })?;
+        for (doc, verdict) in to_judge {
+            if self.meets(&segment.row(doc)?, verdict)? {
+                visit(doc);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether a row matches, given the verdict on its document.
+    fn meets(&self, row: &[u8], verdict: Verdict) -> Result<bool> {
+        let is_sure = verdict == Verdict::Yes;
+        if is_sure && self.plan.is_decided() {
+            return Ok(true);
+        }
+        meets(&self.read, &self.plan, row, is_sure)
+    }
+
+    /// Returns the documents with the highest scores.
+    fn best(&self, count: usize) -> Result<Vec<Hit>> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let weight = self.weight(true)?;
+        let mut best = Best { count, hits: Vec::new(), threshold: Score::MIN };
+        for (at, (segment, filter)) in self.filters(self.plan.key_ranges())?.iter().enumerate() {
+            let threshold = best.threshold;
+            filter.each_above(&*weight, segment, threshold, |doc, score, verdict| {
+                best.add(Hit { score, segment: at, doc, verdict })
+            })?;
+        }
+        Ok(best.finish())
+    }
+}
+
+/// Whether the index has the values of a field, not only its words.
+fn has_values(field: &SearchField) -> bool {
+    !field.is_text() || field.analysers().contains(&Analyser::Keyword)
+}
+
+/// A document and its score.
+struct Hit {
+    score: Score,
+    /// The position of the segment in the view.
+    segment: usize,
+    doc: DocId,
+    verdict: Verdict,
+}
+
+impl Hit {
+    /// The order of the answer.
+    fn order(&self, other: &Self) -> Ordering {
+        other
+            .score
+            .total_cmp(&self.score)
+            .then(self.segment.cmp(&other.segment))
+            .then(self.doc.cmp(&other.doc))
+    }
+}
+
+/// The documents with the highest scores so far.
+struct Best {
+    count: usize,
+    /// Up to twice as many.
+    hits: Vec<Hit>,
+    /// The score that a document must exceed.
+    threshold: Score,
+}
+
+impl Best {
+    fn add(&mut self, hit: Hit) -> Score {
+        self.hits.push(hit);
+        if self.hits.len() >= self.count.saturating_mul(2) {
+            self.cut();
+        }
+        self.threshold
+    }
+
+    fn cut(&mut self) {
+        self.hits.select_nth_unstable_by(self.count - 1, Hit::order);
+        self.hits.truncate(self.count);
+        self.threshold = self.hits[self.count - 1].score;
+    }
+
+    fn finish(mut self) -> Vec<Hit> {
+        self.hits.sort_unstable_by(Hit::order);
+        self.hits.truncate(self.count);
+        self.hits
+    }
+}
+
+/// Returns the parts of ranges that come after a row in a direction.
+fn after_row(ranges: &[RowRange], row: &[u8], direction: Direction) -> Vec<RowRange> {
+    let rest = match direction {
+        Direction::Forward => RowRange::new([row, &[0]].concat(), Bytes::new()),
+        Direction::Reverse => RowRange::new(Bytes::new(), Bytes::copy_from_slice(row)),
+    };
+    let ranges = ranges.iter().map(|range| range.intersect(&rest));
+    ranges.filter(|range| !range.is_empty()).collect()
+}

@@ -1,0 +1,73 @@
+//! Rows as an index sees them, and as a query judges them.
+
+use rowhouse_model::{Bytes, Columns, Error, Get, Result, Row};
+use rowhouse_schema::{Plan, Search, SearchPlan};
+use rowhouse_store::SearchRead;
+
+use crate::segment::Document;
+
+/// Returns the declared fields of a full-text index.
+///
+/// # Errors
+/// `InvalidRequest` if the index is of another kind.
+pub(crate) fn search_of(read: &SearchRead) -> Result<&Search> {
+    read.index.search().ok_or_else(|| {
+        Error::invalid(format!("index {} is not a full-text index", read.index.name()))
+    })
+}
+
+/// Reads a row at the read point, as it is at a time, and returns its document. A row whose key
+/// does not fit the template of the table has no values: queries do not return it.
+///
+/// # Errors
+/// Those of the read.
+pub(crate) fn document_of(read: &SearchRead, row: &[u8], now: i64) -> Result<Document> {
+    let search = search_of(read)?;
+    let (cells, until) = read.row_at_time(row, now)?;
+    let values = match read.index.fits(row) {
+        true => search.values(&cells),
+        false => Vec::new(),
+    };
+    Ok(Document { row: row.to_vec(), values, until })
+}
+
+/// Returns whether a row at the read point meets the conditions of a query that are not about
+/// words. `is_sure` says that its document meets those on values.
+///
+/// # Errors
+/// Those of the read; `Unsupported` for a value that is too long for the index, in a table without
+/// a key template.
+pub(crate) fn meets(
+    read: &SearchRead,
+    plan: &SearchPlan,
+    row: &[u8],
+    is_sure: bool,
+) -> Result<bool> {
+    if !plan.matches_key(row) {
+        return Ok(false);
+    }
+    if is_sure && !plan.needs_cells() {
+        return Ok(true);
+    }
+    let Some(rows) = plan.row_plan() else {
+        return Err(Error::unsupported(format!(
+            "a value is too long for conditions on it in a table without a key template: row={}",
+            rowhouse_model::escape(row)
+        )));
+    };
+    let mut get = Get::new(Bytes::copy_from_slice(row))?;
+    get.columns = condition_columns(rows);
+    let cells: Row = read.table.get_at(&get, &read.point)?;
+    // As in other queries, a value that is not of its column's type matches nothing.
+    Ok(plan.matches_row(row, &cells).unwrap_or(false))
+}
+
+/// Returns the columns that conditions read.
+fn condition_columns(plan: &Plan) -> Columns {
+    let mut columns = Columns::all();
+    for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
+        let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
+        columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
+    }
+    columns
+}

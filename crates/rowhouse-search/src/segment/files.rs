@@ -1,0 +1,59 @@
+//! The files of a segment, in memory.
+
+use std::path::Path;
+
+use rowhouse_model::{Bytes, Result};
+use tantivy::directory::RamDirectory;
+use tantivy::{Directory, Index};
+
+use super::failed;
+
+/// The name of the list of tantivy's segments. Ours have one each.
+pub(super) const META: &str = "meta";
+/// Its path in a directory of tantivy.
+pub(super) const META_PATH: &str = "meta.json";
+
+/// The files of a segment, each with its name: `meta`, or the extension that tantivy gives it.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentFiles {
+    pub(crate) files: Vec<(String, Bytes)>,
+    pub(crate) docs: u32,
+}
+
+impl SegmentFiles {
+    /// Takes the files of an index of one segment.
+    pub(super) fn of(index: &Index, directory: &RamDirectory) -> Result<Self> {
+        let metas = index.searchable_segment_metas().map_err(|error| failed(&error))?;
+        let mut files = Vec::new();
+        let mut docs = 0;
+        for meta in metas {
+            docs += meta.max_doc();
+            for path in meta.list_files() {
+                let Some(extension) = path.extension().and_then(|it| it.to_str()) else { continue };
+                if let Some(bytes) = read(directory, &path)? {
+                    files.push((extension.to_owned(), bytes));
+                }
+            }
+        }
+        if let Some(bytes) = read(directory, Path::new(META_PATH))? {
+            files.push((META.to_owned(), bytes));
+        }
+        files.sort();
+        Ok(Self { files, docs })
+    }
+
+    /// The bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+}
+
+/// Reads a file; `None` if there is none: a segment without deletes lacks the file of deletes.
+fn read(directory: &RamDirectory, path: &Path) -> Result<Option<Bytes>> {
+    if !directory.exists(path).map_err(|error| failed(&error.into()))? {
+        return Ok(None);
+    }
+    let slice = directory.open_read(path).map_err(|error| failed(&error.into()))?;
+    let bytes = slice.read_bytes().map_err(|error| failed(&error.into()))?;
+    Ok(Some(Bytes::copy_from_slice(&bytes)))
+}

@@ -1,0 +1,169 @@
+//! The fields of tantivy in which the declared fields of an index are.
+
+use std::ops::Bound;
+use std::sync::{Arc, OnceLock};
+
+use rowhouse_model::RowRange;
+use rowhouse_schema::{Analyser, Search};
+use tantivy::schema::{
+    BytesOptions, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{IndexSettings, IndexSortByField, Order};
+
+use crate::analyse::register_analysers;
+
+/// The longest value, in bytes of its order-preserving encoding, that a segment holds. The row
+/// itself decides conditions on a longer one.
+pub(crate) const VALUE_BYTES_MAX: usize = 1_024;
+
+/// The stored form of a value that is too long.
+pub(crate) const UNKNOWN: &[u8] = &[0];
+
+/// The first byte of the stored form of a value; the rest is its order-preserving encoding.
+const KNOWN: u8 = 1;
+
+/// The name of the field that holds the key of the row. Documents are in its order.
+const ROW: &str = "row";
+/// The name of the field with the last millisecond at which the row is certain to be as analysed.
+const UNTIL: &str = "until";
+/// The name of the field that marks a row without any value.
+const GONE: &str = "gone";
+
+/// The fields of tantivy of an index.
+///
+/// ```text
+/// row      the key of the row           bytes, fast; documents are in its order
+/// until    as analysed until then       i64, fast; only if the row changes without a write
+/// gone     1 if the row shows nothing   u64, fast; only then, and only if that is certain for ever
+/// N        the values of field N        bytes, fast: 1 and the encoding, or 0 for one too long;
+///                                       of texts only those with the analyser keyword
+/// N.english  the words of field N       text, for each analyser; positions unless it is keyword
+/// ```
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) schema: Schema,
+    pub(crate) row: Field,
+    pub(crate) until: Field,
+    pub(crate) gone: Field,
+    fields: Vec<LayoutField>,
+}
+
+#[derive(Clone, Debug)]
+struct LayoutField {
+    /// A field for each analyser; none for a value.
+    texts: Vec<(Analyser, Field)>,
+    /// The field of values, and of whole texts that rows are counted and ordered by.
+    value: Option<Field>,
+}
+
+impl Layout {
+    pub(crate) fn of(search: &Search) -> Self {
+        let mut schema = Schema::builder();
+        let row = schema.add_bytes_field(ROW, BytesOptions::default().set_fast());
+        let until = schema.add_i64_field(UNTIL, NumericOptions::default().set_fast());
+        let gone = schema.add_u64_field(GONE, NumericOptions::default().set_fast());
+        let mut fields = Vec::new();
+        for (at, field) in search.fields().iter().enumerate() {
+            let has_value = !field.is_text() || field.analysers().contains(&Analyser::Keyword);
+            let options = BytesOptions::default().set_fast();
+            let value = has_value.then(|| schema.add_bytes_field(&at.to_string(), options));
+            let texts = field.analysers().iter().map(|&analyser| {
+                let name = format!("{at}.{analyser}");
+                (analyser, schema.add_text_field(&name, text_options(analyser)))
+            });
+            fields.push(LayoutField { texts: texts.collect(), value });
+        }
+        Self { schema: schema.build(), row, until, gone, fields }
+    }
+
+    /// The fields of tantivy of a text, each with its analyser. None for a value.
+    pub(crate) fn texts(&self, field: usize) -> &[(Analyser, Field)] {
+        self.fields.get(field).map_or(&[], |field| &field.texts)
+    }
+
+    /// The field of tantivy of values; `None` for a text without the analyser `keyword`.
+    pub(crate) fn value(&self, field: usize) -> Option<Field> {
+        self.fields.get(field)?.value
+    }
+
+    /// The name of the column that holds the keys of rows.
+    pub(crate) fn row_column(&self) -> &'static str {
+        ROW
+    }
+
+    pub(crate) fn until_column(&self) -> &'static str {
+        UNTIL
+    }
+
+    pub(crate) fn gone_column(&self) -> &'static str {
+        GONE
+    }
+
+    /// The name of the column that holds a value.
+    pub(crate) fn value_column(&self, field: usize) -> String {
+        field.to_string()
+    }
+
+    /// The settings of a segment whose documents are added in the order of their rows.
+    pub(crate) fn settings() -> IndexSettings {
+        IndexSettings::default()
+    }
+
+    /// The settings of a merge, which puts documents into the order of their rows.
+    pub(crate) fn merge_settings() -> IndexSettings {
+        let by_row = IndexSortByField { field: ROW.to_owned(), order: Order::Asc };
+        IndexSettings { sort_by_field: Some(by_row), ..IndexSettings::default() }
+    }
+}
+
+fn text_options(analyser: Analyser) -> TextOptions {
+    let option = match analyser {
+        Analyser::Keyword => IndexRecordOption::WithFreqs,
+        Analyser::Simple | Analyser::English | Analyser::Chinese => {
+            IndexRecordOption::WithFreqsAndPositions
+        }
+    };
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer(analyser.name())
+        .set_index_option(option)
+        .set_fieldnorms(true);
+    TextOptions::default().set_indexing_options(indexing)
+}
+
+/// The analysers under their names, shared by all segments.
+pub(crate) fn tokenizers() -> TokenizerManager {
+    static TOKENIZERS: OnceLock<Arc<TokenizerManager>> = OnceLock::new();
+    let shared = TOKENIZERS.get_or_init(|| {
+        let tokenizers = TokenizerManager::new();
+        register_analysers(&tokenizers);
+        Arc::new(tokenizers)
+    });
+    TokenizerManager::clone(shared)
+}
+
+/// Returns the stored form of a value.
+pub(crate) fn stored_value(encoded: &[u8]) -> Vec<u8> {
+    if encoded.len() > VALUE_BYTES_MAX {
+        return UNKNOWN.to_vec();
+    }
+    let mut stored = Vec::with_capacity(encoded.len() + 1);
+    stored.push(KNOWN);
+    stored.extend_from_slice(encoded);
+    stored
+}
+
+/// Returns the encoding of a stored value; `None` if it was too long.
+pub(crate) fn encoded_value(stored: &[u8]) -> Option<&[u8]> {
+    stored.split_first().filter(|(first, _)| **first == KNOWN).map(|(_, encoded)| encoded)
+}
+
+/// Returns the range of stored forms of a range of encodings.
+pub(crate) fn stored_range(range: &RowRange) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    let start = [&[KNOWN][..], &range.start].concat();
+    let stop = match range.stop.is_empty() {
+        true => vec![KNOWN + 1],
+        false => [&[KNOWN][..], &range.stop].concat(),
+    };
+    (Bound::Included(start), Bound::Excluded(stop))
+}

@@ -1,0 +1,21 @@
+//! Makes one segment of several.
+
+use rowhouse_model::Result;
+use tantivy::directory::RamDirectory;
+use tantivy::fastfield::AliveBitSet;
+use tantivy::indexer::merge_filtered_segments;
+
+use super::layout::Layout;
+use super::{OpenSegment, SegmentFiles, failed};
+
+/// Merges segments, leaving out documents that are not alive. No row may be alive in two of them.
+/// The output is in memory.
+pub(crate) fn merge(inputs: &[(&OpenSegment, AliveBitSet)]) -> Result<SegmentFiles> {
+    let segments: Vec<_> = inputs.iter().map(|(segment, _)| segment.tantivy().clone()).collect();
+    let alive = inputs.iter().map(|(_, alive)| Some(alive.clone())).collect();
+    let directory = RamDirectory::create();
+    let index =
+        merge_filtered_segments(&segments, Layout::merge_settings(), alive, directory.clone())
+            .map_err(|error| failed(&error))?;
+    SegmentFiles::of(&index, &directory)
+}

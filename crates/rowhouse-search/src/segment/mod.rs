@@ -1,0 +1,61 @@
+//! Segments of an index: immutable sets of documents, written and read by tantivy.
+//!
+//! [`Layout`] maps the declared fields to those of tantivy, [`SegmentBuilder`] makes a segment of
+//! documents in memory, [`files`] names its files, [`parts`] keeps them in cells of the index's
+//! table, [`OpenSegment`] reads a segment from either place, and [`merge`] makes one of several.
+
+mod builder;
+mod files;
+mod layout;
+mod merge;
+mod open;
+mod parts;
+
+pub(crate) use builder::{Document, SegmentBuilder};
+pub(crate) use files::SegmentFiles;
+pub(crate) use layout::{Layout, UNKNOWN, encoded_value, stored_range};
+pub(crate) use merge::merge;
+pub(crate) use open::{DocRange, OpenSegment};
+pub(crate) use parts::{SegmentId, cells_of, removal_of};
+
+use rowhouse_model::{Error, ErrorKind};
+use tantivy::TantivyError;
+
+/// Turns an error of tantivy into one of the store. An error that a read of the store caused keeps
+/// its kind; any other means that a segment is not what was written.
+pub(crate) fn damaged(number: u64, error: &TantivyError) -> Error {
+    if let Some(cause) = cause_in_store(error) {
+        return cause;
+    }
+    Error::corruption(format!("a segment of a full-text index is damaged: {error}: segment={number}"))
+}
+
+/// Returns the error of the store inside an error of tantivy.
+fn cause_in_store(error: &TantivyError) -> Option<Error> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<Error>() {
+            return Some(error.clone());
+        }
+        if let Some(io) = error.downcast_ref::<std::io::Error>()
+            && let Some(error) = io.get_ref().and_then(|inner| inner.downcast_ref::<Error>())
+        {
+            return Some(error.clone());
+        }
+        next = error.source();
+    }
+    match error {
+        TantivyError::IoError(io) => cause_in_io(io),
+        _ => None,
+    }
+}
+
+fn cause_in_io(io: &std::io::Error) -> Option<Error> {
+    io.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).cloned()
+}
+
+/// Turns an error of tantivy while it writes to memory into one of the store.
+pub(crate) fn failed(error: &TantivyError) -> Error {
+    cause_in_store(error)
+        .unwrap_or_else(|| Error::new(ErrorKind::Io, format!("a segment was not written: {error}")))
+}

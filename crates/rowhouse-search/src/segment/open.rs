@@ -1,0 +1,219 @@
+//! A segment that can be read.
+
+use std::ops::{Bound, Range};
+use std::path::Path;
+use std::sync::Arc;
+
+use rowhouse_model::{Error, Result, RowRange};
+use rowhouse_store::Table;
+use tantivy::columnar::BytesColumn;
+use tantivy::directory::RamDirectory;
+use tantivy::fastfield::Column;
+use tantivy::{Directory, DocId, Index, Segment, SegmentReader, TantivyError};
+
+use super::files::{META, META_PATH, SegmentFiles};
+use super::layout::{Layout, tokenizers};
+use super::parts::{PartsDirectory, SegmentId};
+use super::{damaged, failed};
+
+/// Documents from one on, to before another.
+pub(crate) type DocRange = Range<DocId>;
+
+/// A segment that can be read. Its documents are in the order of the keys of their rows, and each
+/// row has one, so that the ordinal of a row among the rows is the number of its document.
+pub(crate) struct OpenSegment {
+    /// The number; 0 for a segment in memory.
+    pub(crate) number: u64,
+    segment: Segment,
+    reader: SegmentReader,
+    rows: BytesColumn,
+    /// The documents that are certain for a time only, by that time.
+    until: Vec<(i64, DocId)>,
+    gone: Option<Column<u64>>,
+}
+
+impl OpenSegment {
+    /// Opens a segment in a table.
+    ///
+    /// # Errors
+    /// `Corruption` if it is not as it was written; those of reads.
+    pub(crate) fn in_table(table: &Arc<Table>, id: &SegmentId, layout: &Layout) -> Result<Self> {
+        let (table, number) = (Arc::clone(table), id.number);
+        let directory = PartsDirectory { table, id: Arc::new(id.clone()) };
+        Self::open(number, directory, layout).map_err(|error| damaged(number, &error))
+    }
+
+    /// Opens a segment in memory.
+    ///
+    /// # Errors
+    /// None but those of a defect.
+    pub(crate) fn in_memory(files: &SegmentFiles, layout: &Layout) -> Result<Self> {
+        let directory = RamDirectory::create();
+        let open = || {
+            // Only `meta` has a name of its own; the others bear the id of tantivy's segment.
+            let meta = files.files.iter().find(|(name, _)| name == META);
+            let meta = meta.map(|(_, bytes)| bytes.clone()).unwrap_or_default();
+            directory.atomic_write(Path::new(META_PATH), &meta)?;
+            let index = Index::open(directory.clone())?;
+            for segment in index.searchable_segment_metas()? {
+                for path in segment.list_files() {
+                    let extension = path.extension().and_then(|it| it.to_str());
+                    let file = files.files.iter().find(|(name, _)| Some(&name[..]) == extension);
+                    if let Some((_, bytes)) = file {
+                        directory.atomic_write(&path, bytes)?;
+                    }
+                }
+            }
+            Self::open(0, directory.clone(), layout)
+        };
+        open().map_err(|error| failed(&error))
+    }
+
+    fn open(number: u64, directory: impl Directory, layout: &Layout) -> tantivy::Result<Self> {
+        let mut index = Index::open(directory)?;
+        index.set_tokenizers(tokenizers());
+        let corrupt = |why: &str| TantivyError::InternalError(why.to_owned());
+        let segment = index.searchable_segments()?.pop();
+        let segment = segment.ok_or_else(|| corrupt("it has no documents"))?;
+        if segment.schema() != layout.schema {
+            return Err(corrupt("its fields are not those of the index"));
+        }
+        let reader = SegmentReader::open(&segment)?;
+        let columns = reader.fast_fields();
+        let rows = columns.bytes(layout.row_column())?;
+        let rows = rows.ok_or_else(|| corrupt("it has no rows"))?;
+        if rows.num_terms() as u64 != u64::from(reader.max_doc()) {
+            return Err(corrupt("a row has two documents"));
+        }
+        let mut until = Vec::new();
+        if let Some(column) = columns.column_opt::<i64>(layout.until_column())? {
+            let docs = 0..reader.max_doc();
+            until = docs.filter_map(|doc| column.first(doc).map(|until| (until, doc))).collect();
+            until.sort_unstable();
+        }
+        let gone = columns.column_opt::<u64>(layout.gone_column())?;
+        Ok(Self { number, segment, reader, rows, until, gone })
+    }
+
+    pub(crate) fn tantivy(&self) -> &Segment {
+        &self.segment
+    }
+
+    pub(crate) fn reader(&self) -> &SegmentReader {
+        &self.reader
+    }
+
+    /// The number of documents.
+    pub(crate) fn docs(&self) -> DocId {
+        self.reader.max_doc()
+    }
+
+    /// Returns the key of a document's row.
+    pub(crate) fn row(&self, doc: DocId) -> Result<Vec<u8>> {
+        let mut row = Vec::new();
+        match self.rows.ord_to_bytes(u64::from(doc), &mut row) {
+            Ok(true) => Ok(row),
+            Ok(false) => {
+                let number = self.number;
+                Err(Error::corruption(format!("no such document: segment={number}, doc={doc}")))
+            }
+            Err(error) => Err(damaged(self.number, &error.into())),
+        }
+    }
+
+    /// Returns the keys of the rows of documents, which are in order.
+    pub(crate) fn rows(&self, docs: &[DocId]) -> Result<Vec<Vec<u8>>> {
+        let mut rows = Vec::with_capacity(docs.len());
+        for &doc in docs {
+            rows.push(self.row(doc)?);
+        }
+        Ok(rows)
+    }
+
+    /// Returns the document of a row.
+    pub(crate) fn doc_of(&self, row: &[u8]) -> Result<Option<DocId>> {
+        let ord = self.rows.dictionary().term_ord(row);
+        let ord = ord.map_err(|error| damaged(self.number, &error.into()))?;
+        Ok(ord.and_then(|ord| DocId::try_from(ord).ok()))
+    }
+
+    /// Returns the first document at or after a row.
+    fn first_from(&self, row: &[u8]) -> Result<DocId> {
+        if row.is_empty() {
+            return Ok(0);
+        }
+        let bound = self.rows.dictionary().term_bounds_to_ord(Bound::Included(row), Bound::Unbounded);
+        let (lower, _) = bound.map_err(|error| damaged(self.number, &error.into()))?;
+        let ord = match lower {
+            Bound::Included(ord) => ord,
+            Bound::Excluded(ord) => ord.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        Ok(DocId::try_from(ord).unwrap_or(DocId::MAX).min(self.docs()))
+    }
+
+    /// Returns the documents whose rows lie in these ranges, which are in order.
+    pub(crate) fn docs_in(&self, ranges: &[RowRange]) -> Result<Vec<DocRange>> {
+        let mut docs: Vec<DocRange> = Vec::new();
+        for range in ranges {
+            let start = self.first_from(&range.start)?;
+            let stop = match range.stop.is_empty() {
+                true => self.docs(),
+                false => self.first_from(&range.stop)?,
+            };
+            if start < stop {
+                docs.push(start..stop);
+            }
+        }
+        Ok(docs)
+    }
+
+    /// Returns the documents that are no longer certain at a time.
+    pub(crate) fn expired(&self, now: i64) -> impl Iterator<Item = DocId> + '_ {
+        self.until.iter().take_while(move |(until, _)| *until < now).map(|(_, doc)| *doc)
+    }
+
+    /// Returns the first time, not before `now`, until which a document is certain; `None` if all
+    /// others are for ever.
+    pub(crate) fn certain_after(&self, now: i64) -> Option<i64> {
+        let at = self.until.partition_point(|(until, _)| *until < now);
+        self.until.get(at).map(|(until, _)| *until)
+    }
+
+    /// Whether the row of a document shows nothing.
+    pub(crate) fn is_gone(&self, doc: DocId) -> bool {
+        self.gone.as_ref().is_some_and(|gone| gone.first(doc).is_some())
+    }
+
+    /// Whether any document's row shows nothing.
+    pub(crate) fn has_gone(&self) -> bool {
+        self.gone.is_some()
+    }
+
+    /// Returns the documents of this segment whose rows are in a newer one.
+    pub(crate) fn docs_also_in(&self, newer: &OpenSegment) -> Result<Vec<DocId>> {
+        let mut found = Vec::new();
+        // Looking a row up decodes a block of the dictionary, reading all rows decodes each once.
+        if newer.docs() < self.docs() / 64 {
+            for doc in 0..newer.docs() {
+                found.extend(self.doc_of(&newer.row(doc)?)?);
+            }
+            return Ok(found);
+        }
+        let broken = |number: u64| move |error: std::io::Error| damaged(number, &error.into());
+        let mut own = self.rows.dictionary().stream().map_err(broken(self.number))?;
+        let mut others = newer.rows.dictionary().stream().map_err(broken(newer.number))?;
+        let mut has_other = others.advance();
+        let mut doc = 0;
+        while has_other && own.advance() {
+            while has_other && others.key() < own.key() {
+                has_other = others.advance();
+            }
+            if has_other && others.key() == own.key() {
+                found.push(doc);
+            }
+            doc += 1;
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,253 @@
+//! Segments in cells of the index's table.
+//!
+//! ```text
+//! family s   row: number of the segment (8 bytes, big-endian), name of the file
+//!            qualifier: number of the part (4 bytes, big-endian)     value: up to 1 MiB of the file
+//! ```
+
+use std::fmt;
+use std::io;
+use std::ops::{Deref, Range};
+use std::path::Path;
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Cell, CellKind, Columns, Error, Get, Result, Timestamp};
+use rowhouse_schema::SEGMENT_FAMILY;
+use rowhouse_store::Table;
+use stable_deref_trait::StableDeref;
+use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
+};
+use tantivy::{Directory, HasLen};
+
+use super::SegmentFiles;
+use super::files::{META, META_PATH};
+
+/// The size of a part of a file, in bytes.
+const PART_BYTES: usize = 1 << 20;
+
+/// The timestamp of parts. Numbers of segments are not used again, so no part has two versions.
+const WRITTEN_AT: i64 = 1;
+
+/// The number of a segment and the lengths of its files.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SegmentId {
+    pub(crate) number: u64,
+    /// Each with its name.
+    pub(crate) files: Vec<(String, u64)>,
+}
+
+/// Returns the cells of a segment.
+///
+/// # Errors
+/// Those of cells; none of them is reached.
+pub(crate) fn cells_of(number: u64, segment: &SegmentFiles) -> Result<Vec<Cell>> {
+    let mut cells = Vec::new();
+    for (name, bytes) in &segment.files {
+        let row = row_of(number, name);
+        for at in (0..bytes.len()).step_by(PART_BYTES) {
+            let part = bytes.slice(at..bytes.len().min(at + PART_BYTES));
+            let qualifier = part_number(at / PART_BYTES);
+            cells.push(Cell::new(
+                row.clone(),
+                SEGMENT_FAMILY.as_bytes(),
+                qualifier,
+                Timestamp::from_millis(WRITTEN_AT)?,
+                CellKind::Put,
+                part,
+            )?);
+        }
+    }
+    Ok(cells)
+}
+
+/// Returns the cell that removes a file of a segment.
+pub(crate) fn removal_of(row: Bytes) -> Result<Cell> {
+    let at = Timestamp::from_millis(WRITTEN_AT)?;
+    Cell::new(row, SEGMENT_FAMILY.as_bytes(), b"", at, CellKind::DeleteFamily, b"")
+}
+
+fn row_of(number: u64, name: &str) -> Bytes {
+    [&number.to_be_bytes()[..], name.as_bytes()].concat().into()
+}
+
+fn part_number(part: usize) -> [u8; 4] {
+    u32::try_from(part).unwrap_or(u32::MAX).to_be_bytes()
+}
+
+/// The files of a segment in a table, as a directory of tantivy. It only reads.
+#[derive(Clone)]
+pub(super) struct PartsDirectory {
+    pub(super) table: Arc<Table>,
+    pub(super) id: Arc<SegmentId>,
+}
+
+/// A file in parts.
+#[derive(Clone)]
+struct PartsFile {
+    table: Arc<Table>,
+    row: Bytes,
+    len: usize,
+}
+
+/// A slice of a part. It shares the bytes of the block.
+struct Part(Bytes);
+
+impl Deref for Part {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+// SAFETY: `Bytes` points to memory that it shares; moving or cloning it does not move that memory,
+// which is never changed.
+#[expect(unsafe_code, reason = "tantivy takes bytes without a copy only this way")]
+unsafe impl StableDeref for Part {}
+
+impl PartsFile {
+    fn part(&self, part: usize) -> Result<Bytes> {
+        let mut get = Get::new(self.row.clone())?;
+        let mut columns = Columns::all();
+        columns.add_column(SEGMENT_FAMILY, Bytes::copy_from_slice(&part_number(part)));
+        get.columns = columns;
+        let row = self.table.get(&get)?;
+        let value = row.value(SEGMENT_FAMILY, part_number(part));
+        let len = (self.len - part * PART_BYTES).min(PART_BYTES);
+        value.filter(|value| value.len() == len).ok_or_else(|| {
+            let (number, name) = self.row.split_at(8.min(self.row.len()));
+            let number = u64::from_be_bytes(number.try_into().unwrap_or_default());
+            let name = String::from_utf8_lossy(name);
+            Error::corruption(format!(
+                "a part of a segment of a full-text index is missing: table={}, segment={number}, \
+                 file={name}, part={part}",
+                self.table.name()
+            ))
+        })
+    }
+
+    fn read(&self, range: Range<usize>) -> Result<OwnedBytes> {
+        if range.is_empty() {
+            return Ok(OwnedBytes::empty());
+        }
+        let first = range.start / PART_BYTES;
+        let last = (range.end - 1) / PART_BYTES;
+        if first == last {
+            let begin = first * PART_BYTES;
+            let part = self.part(first)?;
+            return Ok(OwnedBytes::new(Part(part.slice(range.start - begin..range.end - begin))));
+        }
+        let mut bytes = Vec::with_capacity(range.len());
+        for part in first..=last {
+            let begin = part * PART_BYTES;
+            let cell = self.part(part)?;
+            let from = range.start.max(begin) - begin;
+            let to = range.end.min(begin + PART_BYTES) - begin;
+            bytes.extend_from_slice(&cell[from..to]);
+        }
+        Ok(OwnedBytes::new(bytes))
+    }
+}
+
+impl FileHandle for PartsFile {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        if range.start > range.end || range.end > self.len {
+            let message = format!("no such bytes: range={range:?}, len={}", self.len);
+            return Err(io::Error::other(Error::corruption(message)));
+        }
+        self.read(range).map_err(io::Error::other)
+    }
+}
+
+impl HasLen for PartsFile {
+    fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl fmt::Debug for PartsFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PartsFile({}, {:?})", self.table.name(), self.row)
+    }
+}
+
+impl PartsDirectory {
+    /// Returns the file at a path; `None` if the segment has none.
+    fn file(&self, path: &Path) -> Option<PartsFile> {
+        let name = match path.to_str() {
+            Some(META_PATH) => META,
+            _ => path.extension()?.to_str()?,
+        };
+        let (name, len) = self.id.files.iter().find(|(of, _)| of == name)?;
+        // The names of all files but `meta` end in an extension.
+        if name == META && path.to_str() != Some(META_PATH) {
+            return None;
+        }
+        let len = usize::try_from(*len).ok()?;
+        Some(PartsFile { table: Arc::clone(&self.table), row: row_of(self.id.number, name), len })
+    }
+}
+
+impl fmt::Debug for PartsDirectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PartsDirectory({}, {})", self.table.name(), self.id.number)
+    }
+}
+
+fn read_only(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, format!("{}", path.display()))
+}
+
+impl Directory for PartsDirectory {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        match self.file(path) {
+            Some(file) => Ok(Arc::new(file)),
+            None => Err(OpenReadError::FileDoesNotExist(path.to_owned())),
+        }
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        Err(DeleteError::IoError {
+            io_error: Arc::new(read_only(path)),
+            filepath: path.to_owned(),
+        })
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        Ok(self.file(path).is_some())
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::wrap_io_error(read_only(path), path.to_owned()))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        let Some(file) = self.file(path) else {
+            return Err(OpenReadError::FileDoesNotExist(path.to_owned()));
+        };
+        let wrapped = |error| OpenReadError::wrap_io_error(error, path.to_owned());
+        Ok(file.read_bytes(0..file.len).map_err(wrapped)?.to_vec())
+    }
+
+    fn atomic_write(&self, path: &Path, _: &[u8]) -> io::Result<()> {
+        Err(read_only(path))
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(
+        &self,
+        _: &Lock,
+    ) -> Result<DirectoryLock, tantivy::directory::error::LockError> {
+        // Nothing is written.
+        Ok(DirectoryLock::from(Box::new(())))
+    }
+
+    fn watch(&self, _: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}

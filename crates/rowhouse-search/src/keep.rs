@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, Columns, Filter, Result, RowRange, Scan, TableName, Timestamp,
+    Bytes, Cell, CellKind, Columns, Error, Filter, Result, RowRange, Scan, TableName, Timestamp,
 };
 use rowhouse_schema::{IndexState, QUEUE_FAMILY, SEGMENT_FAMILY};
 use rowhouse_store::{SearchRead, Store};
@@ -81,6 +81,7 @@ pub(crate) fn work(store: &Store, table: &TableName, index: &str, kept: &Kept) -
             }
         }
         IndexState::Ready => {}
+        state => return Err(Error::unsupported(format!("an index of a newer version: {state}"))),
     }
     let mut keeper = Keeper { store, kept, work: &mut work };
     let is_done = keeper.write_queued(table, index)?;
@@ -310,7 +311,7 @@ fn removal_from_queue(row: &PendingRow) -> Result<Option<Cell>> {
     let Some(queued_at) = row.queued_at else { return Ok(None) };
     let at = Timestamp::from_millis(queued_at)?;
     let row = Bytes::copy_from_slice(&row.row);
-    Cell::new(row, QUEUE_FAMILY.as_bytes(), b"", at, CellKind::Delete, b"").map(Some)
+    Cell::new(row, QUEUE_FAMILY.as_bytes(), b"", at, CellKind::DeleteVersion, b"").map(Some)
 }
 
 /// Returns the segments to merge, by their positions: a run of the newest ones.

@@ -206,10 +206,6 @@ impl Memory {
         self.rows.values().map(|row| row.until).min().unwrap_or(i64::MAX)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Calls `note` with each document that a pending row has in the segments of the table: the
     /// position of the segment, and the document.
     ///

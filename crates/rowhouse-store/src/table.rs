@@ -61,7 +61,9 @@ impl Table {
         Self { id: self.id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
-    pub(crate) fn id(&self) -> u64 {
+    /// Returns the number of the table in its store. It stays while the table is altered; a table
+    /// that is dropped and created again has another one.
+    pub fn id(&self) -> u64 {
         self.id
     }
 

@@ -31,10 +31,14 @@ mod choose;
 mod entries;
 mod index_rows;
 mod judge;
+#[cfg(not(feature = "search"))]
+mod no_search;
 mod parts;
 mod plan_rows;
 mod row;
 mod rows;
+#[cfg(feature = "search")]
+mod search;
 mod transact;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
@@ -50,11 +54,18 @@ pub use rowhouse_schema::{
 pub use rowhouse_store::RangeEstimate;
 pub use rows::QueryRows;
 
+#[cfg(feature = "search")]
+pub(crate) use search::{Pinned, PinnedViews};
+#[cfg(feature = "search")]
+pub use search::{Facet, Snippet};
+
 use entries::Written;
 use index_rows::{IndexQuery, IndexRows};
 use judge::EntryOrder;
 use plan_rows::PlanRows;
 use rows::Source;
+#[cfg(feature = "search")]
+use search::SearchOrder;
 
 use crate::table::Table;
 
@@ -86,6 +97,8 @@ pub struct Query<'t> {
     direction: Direction,
     with_misfits: bool,
     by: By,
+    #[cfg(feature = "search")]
+    search_order: SearchOrder,
 }
 
 /// How rows are to be read.
@@ -110,6 +123,8 @@ impl<'t> Query<'t> {
             direction: Direction::Forward,
             with_misfits: false,
             by: By::Any,
+            #[cfg(feature = "search")]
+            search_order: SearchOrder::Key,
         }
     }
 
@@ -454,8 +469,73 @@ impl<'t> Query<'t> {
     /// # Errors
     /// As [`Query::explain`] and [`Table::scan`].
     pub async fn rows(self) -> Result<QueryRows> {
+        if self.has_matches() {
+            return self.search_rows().await;
+        }
+        self.check_order()?;
         let plan = self.explain()?;
         self.read(plan).await
+    }
+
+    /// Returns the number of rows, without their cells. A query with `matches` takes it from the
+    /// index; any other reads the rows. Limits and pages do not apply.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// println!("{} mails", mail.query("user = 'bob'").count().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`].
+    pub async fn count(self) -> Result<u64> {
+        if self.has_matches() {
+            return self.search_count().await;
+        }
+        let mut query = self;
+        (query.limit, query.offset, query.after) = (None, 0, None);
+        let mut rows = query.rows().await?;
+        let mut count = 0;
+        while rows.next().await?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Returns the keys of the rows, in their order. A query with `matches` takes them from the
+    /// index and reads no cells; any other reads the rows.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let keys = mail.query("user = 'bob'").limit(10).keys().await?;
+    /// let gets = keys.into_iter().map(rowhouse::Get::new).collect::<Result<_, _>>()?;
+    /// let mails = mail.get_many(gets).await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`].
+    pub async fn keys(self) -> Result<Vec<Bytes>> {
+        if self.has_matches() {
+            return self.search_keys().await;
+        }
+        let mut rows = self.rows().await?;
+        let mut keys = Vec::new();
+        while let Some(row) = rows.next().await? {
+            keys.push(Bytes::copy_from_slice(row.key_bytes()));
+        }
+        Ok(keys)
+    }
+
+    /// Refuses an order that only a query with `matches` has.
+    fn check_order(&self) -> Result<()> {
+        #[cfg(feature = "search")]
+        if self.search_order == SearchOrder::Score {
+            return Err(Error::invalid("only a query with `matches` has rows by score"));
+        }
+        Ok(())
     }
 
     /// Runs the query, given its plan by the key.
@@ -573,6 +653,10 @@ impl<'t> Query<'t> {
     /// As [`Query::rows`]; `InvalidRequest` for a token that is damaged or belongs to another query
     /// or template.
     pub async fn page(mut self, rows: usize) -> Result<Page> {
+        if self.has_matches() {
+            return self.search_page(rows).await;
+        }
+        self.check_order()?;
         let plan = self.explain()?;
         self.with_misfits &= plan.order().sequence() != RowSequence::Merged;
         let with_misfits = self.with_misfits;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Error, Get, Result, Row, RowRange};
+use rowhouse_model::{Bytes, Error, Get, Result, Row, RowRange};
 use rowhouse_schema::{Analyser, Direction, SearchField, SearchPlan};
 use rowhouse_store::{ReadPoint, SearchRead, Table};
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Weight};
@@ -215,14 +215,12 @@ impl Found {
         Ok(())
     }
 
-    /// Reads columns of a row at the read point.
+    /// Reads a row at the read point.
     ///
     /// # Errors
     /// Those of the read.
-    pub fn row(&self, row: &Bytes, columns: &Columns) -> Result<Row> {
-        let mut get = Get::new(row.clone())?;
-        get.columns = columns.clone();
-        self.read.table.get_at(&get, &self.read.point)
+    pub fn row(&self, get: &Get) -> Result<Row> {
+        self.read.table.get_at(get, &self.read.point)
     }
 
     fn weight(&self, scores: bool) -> Result<Box<dyn Weight>> {

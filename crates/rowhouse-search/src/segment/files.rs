@@ -23,16 +23,13 @@ pub(crate) struct SegmentFiles {
 impl SegmentFiles {
     /// Takes the files of an index of one segment.
     pub(super) fn of(index: &Index, directory: &RamDirectory) -> Result<Self> {
-        let metas = index.searchable_segment_metas().map_err(|error| failed(&error))?;
+        let meta = index.load_metas().map_err(|error| failed(&error))?;
+        let docs = meta.segments.iter().map(|segment| segment.max_doc()).sum();
         let mut files = Vec::new();
-        let mut docs = 0;
-        for meta in metas {
-            docs += meta.max_doc();
-            for path in meta.list_files() {
-                let Some(extension) = path.extension().and_then(|it| it.to_str()) else { continue };
-                if let Some(bytes) = read(directory, &path)? {
-                    files.push((extension.to_owned(), bytes));
-                }
+        for path in meta.list_segment_files() {
+            let Some(extension) = path.extension().and_then(|it| it.to_str()) else { continue };
+            if let Some(bytes) = read(directory, &path)? {
+                files.push((extension.to_owned(), bytes));
             }
         }
         if let Some(bytes) = read(directory, Path::new(META_PATH))? {
@@ -40,11 +37,6 @@ impl SegmentFiles {
         }
         files.sort();
         Ok(Self { files, docs })
-    }
-
-    /// The bytes of all files.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()
     }
 }
 

@@ -55,13 +55,11 @@ impl OpenSegment {
             let meta = meta.map(|(_, bytes)| bytes.clone()).unwrap_or_default();
             directory.atomic_write(Path::new(META_PATH), &meta)?;
             let index = Index::open(directory.clone())?;
-            for segment in index.searchable_segment_metas()? {
-                for path in segment.list_files() {
-                    let extension = path.extension().and_then(|it| it.to_str());
-                    let file = files.files.iter().find(|(name, _)| Some(&name[..]) == extension);
-                    if let Some((_, bytes)) = file {
-                        directory.atomic_write(&path, bytes)?;
-                    }
+            for path in index.load_metas()?.list_segment_files() {
+                let extension = path.extension().and_then(|it| it.to_str());
+                let file = files.files.iter().find(|(name, _)| Some(&name[..]) == extension);
+                if let Some((_, bytes)) = file {
+                    directory.atomic_write(&path, bytes)?;
                 }
             }
             Self::open(0, directory.clone(), layout)
@@ -119,15 +117,6 @@ impl OpenSegment {
             }
             Err(error) => Err(damaged(self.number, &error.into())),
         }
-    }
-
-    /// Returns the keys of the rows of documents, which are in order.
-    pub(crate) fn rows(&self, docs: &[DocId]) -> Result<Vec<Vec<u8>>> {
-        let mut rows = Vec::with_capacity(docs.len());
-        for &doc in docs {
-            rows.push(self.row(doc)?);
-        }
-        Ok(rows)
     }
 
     /// Returns the document of a row.

@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// Runs `work` on a blocking thread: on this one, if it is one already.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     if is_blocking() { work() } else { finished(spawn_blocking(work).await) }
 }
 

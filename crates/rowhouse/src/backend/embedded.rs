@@ -5,6 +5,8 @@
 //! wait for the disk) run on tokio's blocking threads.
 
 mod rows;
+#[cfg(feature = "search")]
+mod search;
 mod transaction;
 
 use std::path::PathBuf;
@@ -37,6 +39,8 @@ pub(crate) const GETS_INLINE_MAX: usize = 8;
 /// An open store.
 pub(crate) struct Embedded {
     store: Store,
+    #[cfg(feature = "search")]
+    searching: search::Searching,
 }
 
 impl Embedded {
@@ -47,7 +51,12 @@ impl Embedded {
     ) -> Result<Self> {
         let builder = Store::builder(path).settings(settings);
         let builder = if only_existing { builder.only_existing() } else { builder };
-        Ok(Self { store: blocking(move || builder.open()).await? })
+        let store = blocking(move || builder.open()).await?;
+        Ok(Self {
+            #[cfg(feature = "search")]
+            searching: search::Searching::start(&store)?,
+            store,
+        })
     }
 
     /// Returns the status of a cluster with one server, this process.
@@ -523,6 +532,8 @@ impl Embedded {
 
     pub(super) async fn close(&self) -> Result<()> {
         let store = self.store.clone();
+        #[cfg(feature = "search")]
+        blocking(self.searching.close()).await;
         blocking(move || store.close()).await
     }
 }

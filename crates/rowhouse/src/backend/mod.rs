@@ -18,18 +18,26 @@ use rowhouse_model::{
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, RowRange,
     Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
+#[cfg(feature = "search")]
+use rowhouse_schema::SearchPlan;
 use rowhouse_schema::{Index, IndexSchema, IndexState};
+#[cfg(feature = "search")]
+use rowhouse_search::Found;
 use rowhouse_store::{
     CompactionKind, IndexReport, Observer, RangeEstimate, Settings as StoreSettings,
     Table as StoreTable,
 };
 
 use crate::counters::Inner as CounterBufferInner;
+#[cfg(feature = "search")]
+use crate::query::Pinned;
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
+#[cfg(feature = "search")]
+pub(crate) use blocking::blocking;
 pub(crate) use blocking::is_blocking;
 pub(crate) use embedded::{
     EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
@@ -421,6 +429,33 @@ impl Backend {
         }
     }
 
+    /// Searches a table at its current read point.
+    #[cfg(feature = "search")]
+    pub(crate) async fn find(&self, table: &TableId, plan: SearchPlan) -> Result<Found> {
+        match &self.side {
+            Side::Embedded(inner) => inner.find(table, plan).await,
+            Side::Cluster(_) => Err(no_search()),
+        }
+    }
+
+    /// Keeps the view of a search for later pages. Returns its number.
+    #[cfg(feature = "search")]
+    pub(crate) fn pin(&self, pinned: Option<Pinned>, found: Arc<Found>) -> Result<u64> {
+        match &self.side {
+            Side::Embedded(inner) => Ok(inner.pin(pinned, found)),
+            Side::Cluster(_) => Err(no_search()),
+        }
+    }
+
+    /// Returns the view of a search that an earlier page kept.
+    #[cfg(feature = "search")]
+    pub(crate) fn pinned(&self, id: u64) -> Result<Pinned> {
+        match &self.side {
+            Side::Embedded(inner) => inner.pinned(id),
+            Side::Cluster(_) => Err(no_search()),
+        }
+    }
+
     /// Estimates how much of a table lies in ranges; `None` for a cluster, which cannot tell.
     pub(crate) async fn estimate(
         &self,
@@ -480,6 +515,11 @@ fn no_observers() -> Error {
         "observers see the changes of a database that is embedded in the process, and this is a \
          cluster",
     )
+}
+
+#[cfg(feature = "search")]
+fn no_search() -> Error {
+    Error::unsupported("full-text search needs the embedded store: a cluster has no such indexes")
 }
 
 fn no_transactions() -> Error {

@@ -249,12 +249,10 @@ impl Judge {
             return None;
         }
         let is_position = self.order == EntryOrder::Index;
-        Some(QueryRow {
-            values: self.schema.decode(row.key()),
-            row,
-            columns: Arc::clone(self.table.declared_columns()),
-            entry: is_position.then(|| Bytes::copy_from_slice(found.entry.key())),
-        })
+        let values = self.schema.decode(row.key());
+        let columns = Arc::clone(self.table.declared_columns());
+        let entry = is_position.then(|| Bytes::copy_from_slice(found.entry.key()));
+        Some(QueryRow::new(row, values, columns, entry))
     }
 }
 

@@ -280,7 +280,7 @@ impl RowReader {
             }
         }
         let columns = Arc::clone(self.table.declared_columns());
-        Some(QueryRow { row, values, columns, entry: None })
+        Some(QueryRow::new(row, values, columns, None))
     }
 
     /// Returns the requested cells of a row if the row satisfies the conditions on columns.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Error, Result, Row};
 use rowhouse_schema::{CellMismatch, FromRowKey, KeyMismatch, NamedCell, Value, Values};
 
+#[cfg(feature = "search")]
+use super::search::SearchTexts;
 use crate::declared::DeclaredColumns;
 
 /// A row returned by a query: its cells and its decoded key.
@@ -26,9 +28,34 @@ pub struct QueryRow {
     pub(super) columns: Arc<DeclaredColumns>,
     /// The entry that led to the row, in a query in the order of an index.
     pub(super) entry: Option<Bytes>,
+    /// The score, in a query by score.
+    #[cfg(feature = "search")]
+    pub(super) score: Option<f32>,
+    /// The words that the query looked for.
+    #[cfg(feature = "search")]
+    pub(super) texts: Option<Arc<SearchTexts>>,
 }
 
 impl QueryRow {
+    /// Creates a row that no full-text index found.
+    pub(super) fn new(
+        row: Row,
+        values: Result<Values, KeyMismatch>,
+        columns: Arc<DeclaredColumns>,
+        entry: Option<Bytes>,
+    ) -> Self {
+        Self {
+            row,
+            values,
+            columns,
+            entry,
+            #[cfg(feature = "search")]
+            score: None,
+            #[cfg(feature = "search")]
+            texts: None,
+        }
+    }
+
     /// Returns a field of the key, or `None` if the template has no such field or the key does not
     /// fit it.
     ///

@@ -10,7 +10,11 @@ use rowhouse_schema::{Direction, Plan};
 
 use super::QueryRow;
 use super::index_rows::IndexRows;
+#[cfg(not(feature = "search"))]
+use super::no_search::SearchRows;
 use super::plan_rows::PlanRows;
+#[cfg(feature = "search")]
+use super::search::SearchRows;
 
 /// The rows of a query, in the query's order or reversed, read on demand. [`QueryRows::next`]
 /// returns them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with
@@ -38,6 +42,8 @@ pub(super) enum Source {
     Plan(Box<PlanRows>),
     /// The entries of an index, and the rows to which they lead.
     Index(Box<IndexRows>),
+    /// The rows that a full-text index finds.
+    Search(Box<SearchRows>),
 }
 
 impl QueryRows {
@@ -75,13 +81,14 @@ impl QueryRows {
         match &mut self.source {
             Source::Plan(rows) => rows.poll_row(context),
             Source::Index(rows) => rows.poll_row(context),
+            Source::Search(rows) => rows.poll_row(context),
         }
     }
 
     /// Takes the rows that were read for entries, if they were noted.
     pub(super) fn take_noted(&mut self) -> Vec<Bytes> {
         match &mut self.source {
-            Source::Plan(_) => Vec::new(),
+            Source::Plan(_) | Source::Search(_) => Vec::new(),
             Source::Index(rows) => rows.take_noted(),
         }
     }
@@ -130,6 +137,7 @@ impl QueryRows {
         match &self.source {
             Source::Plan(rows) => rows.unreadable(),
             Source::Index(rows) => rows.unreadable(),
+            Source::Search(_) => 0,
         }
     }
 
@@ -148,8 +156,8 @@ impl QueryRows {
     pub fn not_fitting(&self) -> u64 {
         match &self.source {
             Source::Plan(rows) => rows.not_fitting(),
-            // Such rows have no entries.
-            Source::Index(_) => 0,
+            // Such rows have neither entries nor documents.
+            Source::Index(_) | Source::Search(_) => 0,
         }
     }
 
@@ -166,6 +174,7 @@ impl QueryRows {
         match &self.source {
             Source::Plan(rows) => rows.plan(),
             Source::Index(rows) => rows.key_plan(),
+            Source::Search(rows) => rows.plan(),
         }
     }
 
@@ -182,6 +191,7 @@ impl QueryRows {
         match &self.source {
             Source::Plan(_) => None,
             Source::Index(rows) => Some(rows.index().name()),
+            Source::Search(rows) => Some(rows.index()),
         }
     }
 }

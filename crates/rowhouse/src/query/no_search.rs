@@ -1,0 +1,53 @@
+//! Queries with `matches`, without the feature `search`: they are refused.
+
+use std::convert::Infallible;
+use std::task::{Context, Poll};
+
+use rowhouse_model::{Bytes, Error, Result};
+use rowhouse_schema::Plan;
+
+use super::{Page, Query, QueryRow, QueryRows};
+
+/// Rows of a search, of which there are none.
+pub(super) struct SearchRows(Infallible);
+
+fn refused() -> Error {
+    Error::unsupported("`matches` needs the feature `search` of the crate rowhouse")
+}
+
+impl Query<'_> {
+    /// Whether the query has a condition with `matches`.
+    pub(super) fn has_matches(&self) -> bool {
+        self.asked.as_ref().is_ok_and(|(_, predicate)| predicate.has_matches())
+    }
+
+    pub(super) async fn search_rows(self) -> Result<QueryRows> {
+        Err(refused())
+    }
+
+    pub(super) async fn search_count(self) -> Result<u64> {
+        Err(refused())
+    }
+
+    pub(super) async fn search_keys(self) -> Result<Vec<Bytes>> {
+        Err(refused())
+    }
+
+    pub(super) async fn search_page(self, _: usize) -> Result<Page> {
+        Err(refused())
+    }
+}
+
+impl SearchRows {
+    pub(super) fn poll_row(&mut self, _: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
+        match self.0 {}
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        match self.0 {}
+    }
+
+    pub(super) fn index(&self) -> &str {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,283 @@
+//! Queries with `matches`: rows, pages and counts by a full-text index.
+
+mod page;
+mod rows;
+
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Error, Result, TimeRange};
+use rowhouse_schema::{Direction, SearchPlan, Value};
+use rowhouse_search::{FacetCount, Found, Highlighter, Words};
+
+use super::rows::Source;
+use super::{By, Page, Query, QueryRow, QueryRows};
+use crate::backend::blocking;
+
+pub(crate) use page::{Pinned, PinnedViews};
+pub(super) use rows::SearchRows;
+
+/// The order of the rows of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SearchOrder {
+    Key,
+    Score,
+}
+
+/// A value of a field, and how many rows of a search have it: see [`Query::facets`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Facet {
+    /// The value.
+    pub value: Value,
+    /// The number of rows.
+    pub rows: u64,
+}
+
+/// A part of a text around the words that a search found: see [`QueryRow::snippet`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snippet {
+    /// The part of the text.
+    pub text: String,
+    /// The words found, as ranges of bytes of `text`, in order.
+    pub matches: Vec<std::ops::Range<usize>>,
+}
+
+/// The words of a search, by the field in which each is looked for.
+#[derive(Debug)]
+pub(super) struct SearchTexts {
+    fields: Vec<(String, Highlighter)>,
+}
+
+impl Query<'_> {
+    /// Returns the rows by their score, the highest first. The score is BM25, over the words of all
+    /// conditions `matches`. Pages keep the rows as they were at the first page, for five minutes
+    /// from the last one.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let query = "user = 'bob' and body matches 'row keys'";
+    /// for mail in mail.query(query).by_score().page(10).await?.rows {
+    ///     println!("{:?} {mail}", mail.score());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn by_score(mut self) -> Self {
+        self.search_order = SearchOrder::Score;
+        self
+    }
+
+    /// Returns how many rows have each value of a field, of all rows of the query, the most
+    /// frequent value first, at most `values` values. The field is one of the full-text index, and
+    /// has no analyser or the analyser `keyword`.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// for facet in mail.query("body matches 'hbase'").facets("sender", 10).await? {
+    ///     println!("{:?}: {} mails", facet.value, facet.rows);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`]; `InvalidRequest` for another field, and for a query without `matches`.
+    pub async fn facets(self, field: &str, values: usize) -> Result<Vec<Facet>> {
+        let found = self.find().await?;
+        let name = field.to_owned();
+        blocking(move || {
+            let counts = found.facets(&name, values)?;
+            counts.into_iter().map(|count| facet(&found, &name, &count)).collect()
+        })
+        .await
+    }
+
+    /// Returns the plan of a query with `matches`, which can be printed.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let plan = mail.query("user = 'bob' and body matches 'hbase'").explain_search().await?;
+    /// println!("{plan}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`]; `InvalidRequest` for a query without `matches`.
+    pub async fn explain_search(&self) -> Result<SearchPlan> {
+        let (schema, predicate) = match &self.asked {
+            Ok(asked) => asked,
+            Err(error) => return Err(error.clone()),
+        };
+        let using = match &self.by {
+            By::Any => None,
+            By::Index(name) => Some(&name[..]),
+            By::Key => {
+                return Err(Error::invalid("`matches` is answered by an index, not by the key"));
+            }
+        };
+        let indexes = self.table.backend().indexes(self.table.name()).await?;
+        let Some(indexes) = indexes else {
+            return Err(Error::invalid(format!(
+                "`matches` needs a full-text index, and table {} declares no indexes",
+                self.table.name()
+            )));
+        };
+        let columns = self.table.column_schema()?;
+        indexes.search_plan(Some(schema), columns, predicate, &self.zone, using)
+    }
+
+    /// Whether the query has a condition with `matches`.
+    pub(super) fn has_matches(&self) -> bool {
+        self.asked.as_ref().is_ok_and(|(_, predicate)| predicate.has_matches())
+    }
+
+    /// Runs the search at the current read point.
+    pub(super) async fn find(&self) -> Result<Arc<Found>> {
+        self.check_search()?;
+        let plan = self.explain_search().await?;
+        if plan.row_plan().is_some_and(|rows| !rows.qualifiers().is_empty()) {
+            return Err(Error::unsupported(
+                "a query with `matches` cannot have conditions on fields of qualifiers",
+            ));
+        }
+        self.table.backend().find(self.table.id(), plan).await.map(Arc::new)
+    }
+
+    /// Refuses options that do not go with `matches`.
+    fn check_search(&self) -> Result<()> {
+        if self.scan.time_range != TimeRange::ALL || !self.scan.family_time_ranges.is_empty() {
+            return Err(Error::unsupported("a query with `matches` cannot have a time range"));
+        }
+        if self.with_misfits {
+            return Err(Error::unsupported(
+                "a query with `matches` returns no rows whose keys do not fit the template",
+            ));
+        }
+        if self.search_order == SearchOrder::Score
+            && self.direction == Direction::Reverse
+        {
+            return Err(Error::unsupported("rows by score are not returned in reverse"));
+        }
+        Ok(())
+    }
+
+    /// Opens the rows of a query with `matches`.
+    pub(super) async fn search_rows(self) -> Result<QueryRows> {
+        let offset = self.offset;
+        let rows = SearchRows::open(self).await?;
+        let mut rows = QueryRows::new(Source::Search(Box::new(rows)));
+        for _ in 0..offset {
+            if rows.next().await?.is_none() {
+                break;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Returns the number of rows of a query with `matches`.
+    pub(super) async fn search_count(self) -> Result<u64> {
+        let found = self.find().await?;
+        blocking(move || found.count()).await
+    }
+
+    /// Returns the keys of the rows of a query with `matches`.
+    pub(super) async fn search_keys(self) -> Result<Vec<Bytes>> {
+        SearchRows::open(self).await?.into_keys().await
+    }
+
+    /// Reads a page of a query with `matches`.
+    pub(super) async fn search_page(self, rows: usize) -> Result<Page> {
+        let mut reading = SearchRows::open_page(self, rows).await?;
+        let mut found = Vec::new();
+        while found.len() < rows
+            && let Some(row) = std::future::poll_fn(|context| reading.poll_row(context)).await?
+        {
+            found.push(row);
+        }
+        let next = if found.len() == rows { reading.token().await? } else { None };
+        Ok(Page { rows: found, next, left_out: 0, unreadable: 0 })
+    }
+}
+
+impl SearchTexts {
+    fn of(plan: &SearchPlan) -> Result<Self> {
+        let Some(search) = plan.index().search() else { return Ok(Self { fields: Vec::new() }) };
+        let mut fields = Vec::new();
+        for (at, text) in plan.texts() {
+            let field = &search.fields()[*at];
+            let highlighter = Highlighter::new(&Words::parse(text)?, field.analysers())?;
+            fields.push((field.name().to_owned(), highlighter));
+        }
+        Ok(Self { fields })
+    }
+}
+
+impl QueryRow {
+    /// Returns the BM25 score, if the query asked for rows [by score](Query::by_score). It compares
+    /// rows of one query only.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let page = mail.query("body matches 'hbase'").by_score().page(10).await?;
+    /// println!("{:?}", page.rows.first().and_then(|best| best.score()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn score(&self) -> Option<f32> {
+        self.score
+    }
+
+    /// Returns a part of the text in a declared column, of at most `chars` characters, around the
+    /// words that the query looked for there. `None` if the row has no such cell, if it was not
+    /// read, or if the query has no `matches` for this column.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// for row in mail.query("body matches 'hbase'").page(10).await?.rows {
+    ///     if let Some(snippet) = row.snippet("body", 100)? {
+    ///         println!("{} {:?}", snippet.text, snippet.matches);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` if `name` is not a declared column with a single qualifier.
+    pub fn snippet(&self, name: &str, chars: usize) -> Result<Option<Snippet>> {
+        let column = self.columns.schema()?.column(name)?;
+        let qualifier = column.qualifier().ok_or_else(|| {
+            Error::invalid(format!("column `{name}` has many qualifiers: take its cells"))
+        })?;
+        let fields = self.texts.iter().flat_map(|texts| &texts.fields);
+        let Some((_, highlighter)) = fields.into_iter().find(|(field, _)| field == name) else {
+            return Ok(None);
+        };
+        let Some(value) = self.row.value(column.family(), qualifier) else { return Ok(None) };
+        let text = rowhouse_search::text_of(&value);
+        let part = highlighter.snippet(&text, chars);
+        let begin = part.bytes.start;
+        let matches = part.matches.iter().map(|at| at.start - begin..at.end - begin).collect();
+        Ok(Some(Snippet { text: text[part.bytes].to_owned(), matches }))
+    }
+}
+
+/// Decodes the value of a facet.
+fn facet(found: &Found, field: &str, count: &FacetCount) -> Result<Facet> {
+    let declared = found.plan().index().search().and_then(|search| search.field(field));
+    let order = declared.and_then(|(_, field)| field.order());
+    let value = match order {
+        None => Value::from(String::from_utf8_lossy(&count.value).into_owned()),
+        Some(order) => {
+            let values = order.decode(&count.value).map_err(|why| {
+                Error::corruption(format!("a value of a full-text index: {why}: field={field}"))
+            })?;
+            values.iter().next().map_or(Value::Null, |(_, value)| value.clone())
+        }
+    };
+    Ok(Facet { value, rows: count.rows })
+}

@@ -1,0 +1,289 @@
+//! The rows of a search, read in batches.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use rowhouse_model::{Bytes, Get, Result, Scan};
+use rowhouse_schema::{Direction, KeySchema, Plan};
+use rowhouse_search::Found;
+
+use super::page::{Pinned, Token};
+use super::{SearchOrder, SearchTexts};
+use crate::backend::blocking;
+use crate::declared::DeclaredColumns;
+use crate::query::{Query, QueryRow};
+use crate::table::Table;
+
+/// The number of rows of the first batch; each later one is twice as large.
+const BATCH_MIN: usize = 64;
+
+/// The most rows of a batch.
+const BATCH_MAX: usize = 4_096;
+
+/// The rows of a search.
+pub(in crate::query) struct SearchRows {
+    table: Table,
+    reader: Arc<Reader>,
+    /// The place after the last row that was returned.
+    place: Place,
+    batch: VecDeque<(QueryRow, Place)>,
+    reading: Option<Pin<Box<dyn Future<Output = Result<Batch>> + Send>>>,
+    /// The place after the last row that was read.
+    read_to: Place,
+    batch_rows: usize,
+    is_end: bool,
+    left: u64,
+    /// The view that a page by score keeps.
+    pinned: Option<Pinned>,
+}
+
+/// A place in the order of the rows.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    Start,
+    /// After this row, in key order.
+    After(Bytes),
+    /// After so many rows, by score.
+    Rows(usize),
+}
+
+/// Reads batches of rows. All reads are at the read point of the search.
+struct Reader {
+    found: Arc<Found>,
+    order: SearchOrder,
+    direction: Direction,
+    scan: Scan,
+    schema: KeySchema,
+    columns: Arc<DeclaredColumns>,
+    texts: Arc<SearchTexts>,
+    /// Whether only the keys are needed.
+    keys_only: bool,
+}
+
+struct Batch {
+    rows: Vec<(QueryRow, Place)>,
+    keys: Vec<Bytes>,
+    read_to: Place,
+    is_end: bool,
+}
+
+impl SearchRows {
+    pub(super) async fn open(query: Query<'_>) -> Result<Self> {
+        match query.after.clone() {
+            None => {
+                let found = query.find().await?;
+                Self::at(query, found, Place::Start, None)
+            }
+            Some(_) => Self::open_page(query, BATCH_MIN).await,
+        }
+    }
+
+    /// Opens the rows of a page, from the place of its token on.
+    pub(super) async fn open_page(query: Query<'_>, rows: usize) -> Result<Self> {
+        let text = query.after.clone().unwrap_or_default();
+        let token = query.after.as_deref().map(|token| Token::parse(token, &query)).transpose()?;
+        let mut opened = match token {
+            None => {
+                let found = query.find().await?;
+                Self::at(query, found, Place::Start, None)?
+            }
+            Some(Token::AfterRow(row)) => {
+                let found = query.find().await?;
+                Token::check(&text, found.plan())?;
+                Self::at(query, found, Place::After(row), None)?
+            }
+            Some(Token::Pinned { id, rows }) => {
+                Token::check(&text, &query.explain_search().await?)?;
+                let pinned = query.table.backend().pinned(id)?;
+                let found = Arc::clone(&pinned.found);
+                Self::at(query, found, Place::Rows(rows), Some(pinned))?
+            }
+        };
+        opened.batch_rows = rows.clamp(1, BATCH_MAX);
+        Ok(opened)
+    }
+
+    fn at(
+        query: Query<'_>,
+        found: Arc<Found>,
+        place: Place,
+        pinned: Option<Pinned>,
+    ) -> Result<Self> {
+        let left = query.rows_max();
+        let texts = Arc::new(SearchTexts::of(found.plan())?);
+        let reader = Reader {
+            found,
+            order: query.search_order,
+            direction: query.direction,
+            scan: query.scan,
+            schema: query.table.key_schema()?.clone(),
+            columns: Arc::clone(query.table.declared_columns()),
+            texts,
+            keys_only: false,
+        };
+        Ok(Self {
+            table: query.table.clone(),
+            reader: Arc::new(reader),
+            read_to: place.clone(),
+            place,
+            batch: VecDeque::new(),
+            reading: None,
+            batch_rows: BATCH_MIN,
+            is_end: false,
+            left,
+            pinned,
+        })
+    }
+
+    pub(in crate::query) fn plan(&self) -> &Plan {
+        let plan = self.reader.found.plan().row_plan();
+        plan.expect("a table with queries has a key template")
+    }
+
+    pub(in crate::query) fn index(&self) -> &str {
+        self.reader.found.plan().index().name()
+    }
+
+    pub(in crate::query) fn poll_row(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<QueryRow>>> {
+        loop {
+            if self.left == 0 {
+                return Poll::Ready(Ok(None));
+            }
+            if let Some((row, place)) = self.batch.pop_front() {
+                self.place = place;
+                self.left -= 1;
+                return Poll::Ready(Ok(Some(row)));
+            }
+            if self.is_end {
+                return Poll::Ready(Ok(None));
+            }
+            let reading = match &mut self.reading {
+                Some(reading) => reading,
+                None => {
+                    let (reader, place) = (Arc::clone(&self.reader), self.read_to.clone());
+                    let rows = self.batch_rows;
+                    self.batch_rows = (rows * 2).min(BATCH_MAX);
+                    let read = async move { blocking(move || reader.read(&place, rows)).await };
+                    self.reading.insert(Box::pin(read))
+                }
+            };
+            let read = ready!(reading.as_mut().poll(context));
+            self.reading = None;
+            match read {
+                Ok(batch) => {
+                    self.is_end = batch.is_end;
+                    self.read_to = batch.read_to;
+                    self.batch.extend(batch.rows);
+                }
+                Err(error) => {
+                    self.is_end = true;
+                    return Poll::Ready(Err(error));
+                }
+            }
+        }
+    }
+
+    /// Returns the keys of all rows. It reads no cells.
+    pub(super) async fn into_keys(mut self) -> Result<Vec<Bytes>> {
+        let mut keys = Vec::new();
+        let Reader { found, order, direction, scan, schema, columns, texts, .. } =
+            match Arc::try_unwrap(self.reader) {
+                Ok(reader) => reader,
+                Err(_) => unreachable!("nothing reads yet"),
+            };
+        let reader =
+            Reader { found, order, direction, scan, schema, columns, texts, keys_only: true };
+        let reader = Arc::new(reader);
+        while !self.is_end && (keys.len() as u64) < self.left {
+            let (reader, place, rows) = (Arc::clone(&reader), self.read_to.clone(), self.batch_rows);
+            self.batch_rows = (rows * 2).min(BATCH_MAX);
+            let batch = blocking(move || reader.read(&place, rows)).await?;
+            (self.is_end, self.read_to) = (batch.is_end, batch.read_to);
+            keys.extend(batch.keys);
+        }
+        keys.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        Ok(keys)
+    }
+
+    /// Returns the token of a page that ends with the last row returned; `None` if no row follows.
+    pub(super) async fn token(&mut self) -> Result<Option<String>> {
+        let place = self.place.clone();
+        if std::future::poll_fn(|context| self.poll_row(context)).await?.is_none() {
+            return Ok(None);
+        }
+        let token = match place {
+            Place::Start => return Ok(None),
+            Place::After(row) => Token::AfterRow(row),
+            Place::Rows(rows) => {
+                let backend = self.table.backend();
+                let pinned = self.pinned.clone();
+                let found = Arc::clone(&self.reader.found);
+                Token::Pinned { id: backend.pin(pinned, found)?, rows }
+            }
+        };
+        Ok(Some(token.write(self.reader.found.plan(), self.reader.direction)))
+    }
+}
+
+impl Reader {
+    /// Reads rows from a place on, about so many.
+    fn read(&self, place: &Place, rows: usize) -> Result<Batch> {
+        let (keys, is_end) = self.keys(place, rows)?;
+        let read_to = keys.last().map_or_else(|| place.clone(), |(_, _, place)| place.clone());
+        let mut batch = Batch { rows: Vec::new(), keys: Vec::new(), read_to, is_end };
+        for (key, score, place) in keys {
+            if self.keys_only {
+                batch.keys.push(key);
+                continue;
+            }
+            let mut get = Get::new(key.clone())?;
+            get.columns = self.scan.columns.clone();
+            get.versions = self.scan.versions;
+            let row = self.found.row(&get)?;
+            if row.is_empty() {
+                continue;
+            }
+            let values = self.schema.decode(&key);
+            let columns = Arc::clone(&self.columns);
+            let texts = Some(Arc::clone(&self.texts));
+            let mut row = QueryRow::new(row, values, columns, None);
+            (row.score, row.texts) = (score, texts);
+            batch.rows.push((row, place));
+        }
+        Ok(batch)
+    }
+
+    /// Returns keys from a place on, each with its score and the place after it, and whether these
+    /// are the last.
+    fn keys(&self, place: &Place, rows: usize) -> Result<(Vec<(Bytes, Option<f32>, Place)>, bool)> {
+        match self.order {
+            SearchOrder::Key => {
+                let after = match place {
+                    Place::After(row) => Some(&row[..]),
+                    Place::Start | Place::Rows(_) => None,
+                };
+                let keys = self.found.by_key(self.direction, after, rows)?;
+                let is_end = keys.len() < rows;
+                let keys = keys.into_iter().map(|key| (key.clone(), None, Place::After(key)));
+                Ok((keys.collect(), is_end))
+            }
+            SearchOrder::Score => {
+                let skip = match place {
+                    Place::Rows(rows) => *rows,
+                    Place::Start | Place::After(_) => 0,
+                };
+                let hits = self.found.by_score(skip, rows)?;
+                let is_end = hits.len() < rows;
+                let place = |nth: usize| Place::Rows(skip + nth + 1);
+                let hits = hits.into_iter().enumerate();
+                let hits = hits.map(|(nth, hit)| (hit.row, Some(hit.score), place(nth)));
+                Ok((hits.collect(), is_end))
+            }
+        }
+    }
+}

@@ -137,6 +137,13 @@ impl Store {
         self.inner.tables.finish_index(table, &IndexState::Repairing, &IndexState::Ready)
     }
 
+    /// Sets the states of all indexes of a table, and requests no builds.
+    pub(crate) fn set_index_states(&self, table: &Arc<Table>, state: &IndexState) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        let tables = self.inner.tables.with_indexes(table)?;
+        tables.iter().skip(1).try_for_each(|it| self.inner.tables.set_index_state(it, state))
+    }
+
     /// Repairs an index. The caller holds `reindexing` of its base table.
     pub(crate) fn repair_index(&self, table_id: u64) -> Result<()> {
         self.inner.tables.build_now(table_id)
@@ -340,7 +347,7 @@ pub(super) fn with_state(table: &Table, state: &IndexState) -> TableDescriptor {
 }
 
 /// Returns the descriptor of a table that holds the entries of an index no more.
-pub(super) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
+pub(crate) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
     for attribute in [INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE] {
         table.attributes.remove(attribute.as_bytes());
     }

@@ -24,5 +24,5 @@ mod workers;
 pub(crate) use handle::Background;
 pub use handle::Store;
 pub use index_check::IndexReport;
-pub(crate) use indexes::RepairingIndexes;
+pub(crate) use indexes::{RepairingIndexes, without_index};
 pub use queries::QueryScan;

@@ -29,6 +29,7 @@ mod reader_memory;
 mod recovery;
 mod regions;
 mod row_mutations;
+mod salvage_of_indexes;
 mod salvage_of_loads;
 mod same_cell_twice;
 mod scanners_and_declarations;

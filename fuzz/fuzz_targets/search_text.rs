@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rowhouse_search::{Analyser, Highlighter, Words, text_of};
+use rowhouse_search::{Analyse, Analyser, Highlighter, Words, text_of};
 
 fuzz_target!(|input: &[u8]| {
     let text = text_of(input);

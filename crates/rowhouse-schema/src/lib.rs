@@ -34,6 +34,8 @@
 //! | | [`KeySchema::plan_with_columns`] for conditions on columns |
 //! | index rows by columns | [`IndexSchema`] declares indexes; [`Index::entries`], |
 //! | | [`Index::row_key`], [`Index::plan`] |
+//! | search texts | [`IndexSchema`] declares full-text indexes; [`Search::values`], |
+//! | | [`IndexSchema::search_plan`] |
 //! | estimate the cost of a read | [`Plan::estimate`] with [`Statistics`] |
 //! | review a template | [`KeySchema::check`] |
 //! | map keys to Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate |
@@ -75,9 +77,10 @@ pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};
 pub use field::Field;
 pub use index::{
-    CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
+    Analyser, CLIENT_KEEPER, COLLECTED_ENTRIES_MAX, Covered, ENTRY_FAMILY, Entry, EntryHeader,
     INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexOf,
-    IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, Promotion, SERVER_KEEPER, WhyNot,
+    IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, LIST_FAMILY, Promotion,
+    QUEUE_FAMILY, SEGMENT_FAMILY, SERVER_KEEPER, Search, SearchField, SearchPlan, WhyNot,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use jieba_rs::{Jieba, TokenizeMode};
-use rowhouse_search::Analyser;
+use rowhouse_search::{Analyse, Analyser};
 use tantivy::directory::RamDirectory;
 use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};

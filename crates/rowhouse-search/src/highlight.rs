@@ -4,9 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use rowhouse_model::Error;
+use rowhouse_schema::Analyser;
 use tantivy::tokenizer::{Token, TokenStream};
 
-use crate::analyse::{Analyser, Class};
+use crate::analyse::{Analyse, Class};
 use crate::words::{Lookup, Wanted, Words};
 
 /// The most matches of one analyser that are looked for in a text. Later ones are not marked.

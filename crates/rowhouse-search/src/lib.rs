@@ -5,6 +5,8 @@ mod analyse;
 mod highlight;
 mod words;
 
-pub use analyse::{Analyser, TERM_BYTES_MAX, text_of};
+pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
 pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};
+
+pub use rowhouse_schema::Analyser;

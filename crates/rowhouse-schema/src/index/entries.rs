@@ -38,7 +38,8 @@ impl Index {
     /// newest cell of each column counts.
     ///
     /// There is none for a row without cells, for one whose key does not fit the table's template,
-    /// for one that does not meet the condition, and where a field is null that may not be.
+    /// for one that does not meet the condition, and where a field is null that may not be. A
+    /// full-text index has documents instead of entries: see [`Search::values`](super::Search::values).
     ///
     /// ```
     /// use rowhouse_model::{Cell, CellKind, Row, Timestamp};
@@ -64,6 +65,9 @@ impl Index {
     /// `InvalidRequest` for an entry that is longer than a row key can be.
     pub fn entries(&self, row: &[u8], cells: &Row) -> Result<Vec<Entry>> {
         let index = &*self.declaration;
+        if index.search.is_some() {
+            return Ok(Vec::new());
+        }
         let mut key = Vec::new();
         let fits = |key: &mut Vec<Value>| match &index.key {
             Some(schema) => schema.decode_into(row, key).is_ok(),
@@ -212,6 +216,9 @@ impl Index {
     /// ```
     pub fn unique_prefix<'e>(&self, entry: &'e [u8]) -> Option<&'e [u8]> {
         let index = &*self.declaration;
+        if index.search.is_some() {
+            return None;
+        }
         let mut reader = KeyReader::new(&index.full, entry).ok()?;
         for _ in 0..index.named {
             let is_null = |_: &Field, value: FieldValue<'_>| value.into_value().is_null();
@@ -308,7 +315,7 @@ impl EntryValues<'_> {
     }
 }
 
-fn newest<'r>(column: &Column, cells: &'r Row) -> Option<KeyValue<'r>> {
+pub(super) fn newest<'r>(column: &Column, cells: &'r Row) -> Option<KeyValue<'r>> {
     cells.cell(column.family(), column.qualifier()?)
 }
 

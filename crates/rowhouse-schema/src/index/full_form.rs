@@ -61,6 +61,13 @@ impl FullForm {
         named.finish("[row blob]", [Source::Row], base)?.checked(&named, base)
     }
 
+    /// Returns the form of an index without entries.
+    pub(super) fn of_search() -> Result<Self, Fault> {
+        let template = KeySchema::read_template("[row blob]", Naming::Index)?;
+        let (sources, key_source) = (vec![Source::Row], KeySource::Row(0));
+        Ok(Self { template, sources, key_source, named: 0, named_elements: 0 })
+    }
+
     /// Derives the full form of a copy, which has fields of the key alone. They may have types,
     /// which differ from those of the key at most in how a text ends.
     pub(super) fn of_copy(text: &str, at: usize, base: Base<'_>) -> Result<Self, Fault> {
@@ -320,7 +327,7 @@ fn bracket(text: &str, at: usize) -> Option<usize> {
 }
 
 /// Returns whether a field can hold every value that another can.
-fn holds(source: &Body, field: &Body) -> bool {
+pub(super) fn holds(source: &Body, field: &Body) -> bool {
     match (source, field) {
         (source, Body::Hashed(hashed)) => holds(source, &hashed.of),
         (Body::Number(source), Body::Number(field)) => {

@@ -3,8 +3,10 @@
 //! [`parse`] parses declarations, [`names`] resolves the names in them, and [`full_form`] derives
 //! the template of the entries. [`entries`] turns a row into entries and an entry back into the key
 //! of its row, [`header`] is the value of an entry, [`copy`] is a table under another key, and
-//! [`plan`] reads an index for a query.
+//! [`plan`] reads an index for a query. [`search`] is a full-text index, [`parse_search`] parses its
+//! declaration, and [`search_plan`] plans a query by it.
 
+mod analyser;
 mod copy;
 mod cost;
 mod entries;
@@ -13,7 +15,10 @@ mod header;
 mod intent;
 mod names;
 mod parse;
+mod parse_search;
 mod plan;
+mod search;
+mod search_plan;
 mod state;
 mod table;
 
@@ -27,14 +32,17 @@ use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
 
+pub use analyser::Analyser;
 pub use copy::{LAYOUT_ATTRIBUTE, Promotion};
 pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
 pub use intent::{CLIENT_KEEPER, INDEX_KEEPER_ATTRIBUTE, Intent, SERVER_KEEPER};
 pub use plan::{IndexPlan, WhyNot};
+pub use search::{Search, SearchField};
+pub use search_plan::SearchPlan;
 pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
-pub use table::{ENTRY_FAMILY, IndexOf};
+pub use table::{ENTRY_FAMILY, IndexOf, LIST_FAMILY, QUEUE_FAMILY, SEGMENT_FAMILY};
 
 use full_form::KeySource;
 use names::Source;
@@ -47,7 +55,8 @@ pub const INDEXES_ATTRIBUTE: &str = "rowhouse.indexes";
 /// A declaration is a name and a template of fields of the key and
 /// of declared columns; then `unique`, `covers` and columns, `where` and a query. Declarations are
 /// separated by `;` or written one a line. An index that `covers *` is a copy of the table under
-/// another key.
+/// another key. `NAME search` and fields with their analysers declares a full-text index:
+/// [`Search`].
 ///
 /// # Example: what are the keys of an index?
 ///
@@ -122,6 +131,8 @@ struct Declaration {
     covers: Vec<Column>,
     covered: Vec<String>,
     condition: Option<Predicate>,
+    /// The fields of a full-text index, which has no entries.
+    search: Option<Search>,
     /// The same condition, bound to the key and the columns.
     rows: Option<RowConditions>,
     /// The template as declared.
@@ -147,8 +158,8 @@ impl IndexSchema {
     /// # Errors
     /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
     /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
-    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key,
-    /// and text that is not a declaration.
+    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key, an
+    /// analyser of values that are no texts, and text that is not a declaration.
     pub fn parse(
         text: &str,
         key: Option<&KeySchema>,
@@ -276,12 +287,19 @@ impl Index {
         self.declaration.condition.as_ref()
     }
 
-    /// The full form: the template of the entries, whose last fields determine the row's key.
+    /// The fields of a full-text index; `None` for every other index.
+    pub fn search(&self) -> Option<&Search> {
+        self.declaration.search.as_ref()
+    }
+
+    /// The full form: the template of the entries, whose last fields determine the row's key. A
+    /// full-text index has no entries, and returns `[row blob]`.
     pub fn template(&self) -> &KeySchema {
         &self.declaration.full
     }
 
-    /// The template as declared, without types and without the appended fields.
+    /// The template as declared, without types and without the appended fields. Of a full-text
+    /// index, the word `search` and its fields.
     pub fn declared_template(&self) -> &str {
         &self.declaration.template
     }
@@ -304,7 +322,9 @@ impl Declaration {
                 Source::Column(used) | Source::Qualifier { column: used, .. } => used == at,
             };
             let mut conditions = self.rows.iter().flat_map(RowConditions::columns);
+            let mut searched = self.search.iter().flat_map(Search::fields);
             self.sources.iter().any(by_source)
+                || searched.any(|field| by_source(field.source()))
                 || self.covered.iter().any(|name| name == column.name())
                 || conditions.any(|other| other.name() == column.name())
         };
@@ -357,6 +377,9 @@ impl fmt::Display for Index {
 
 impl fmt::Debug for Index {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Index({self}, full form {})", self.template())
+        match self.search() {
+            Some(_) => write!(f, "Index({self})"),
+            None => write!(f, "Index({self}, full form {})", self.template()),
+        }
     }
 }

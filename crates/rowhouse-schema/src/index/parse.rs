@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! declaration = name template ["unique"] ["covers" covered] ["where" query]
+//!             / name "search" …                                      (see `parse_search`)
 //! covered     = "*" / name *("," name)
 //! ```
 
@@ -11,6 +12,8 @@ use rowhouse_model::{Columns, Result};
 
 use super::full_form::FullForm;
 use super::names::{Base, Source};
+use super::parse_search::read_search;
+use super::search::Search;
 use super::{Declaration, Index};
 use crate::columns::{Column, ColumnSchema};
 use crate::encode::End;
@@ -74,6 +77,7 @@ struct Written<'t> {
     copy: bool,
     covers: Vec<Column>,
     condition: Option<Predicate>,
+    search: Option<Search>,
 }
 
 impl<'t> Written<'t> {
@@ -84,6 +88,19 @@ impl<'t> Written<'t> {
             return Err(Fault::new(at + bracket, "expected a space between name and template"));
         }
         check_name(at, name).map_err(|fault| fault.hint("for example by_sender [sender]"))?;
+        if words.is_next("search") {
+            let search = read_search(&mut words, base)?;
+            return Ok(Self {
+                name,
+                template: search.to_string(),
+                full: FullForm::of_search()?,
+                unique: false,
+                copy: false,
+                covers: Vec::new(),
+                condition: None,
+                search: Some(search),
+            });
+        }
         let (at, template) = words.template()?;
         if words.covers_all() {
             let full = FullForm::of_copy(template, at, base)?;
@@ -95,6 +112,7 @@ impl<'t> Written<'t> {
                 copy: true,
                 covers: Vec::new(),
                 condition: None,
+                search: None,
             });
         }
         let full = FullForm::new(template, at, base)?;
@@ -105,15 +123,18 @@ impl<'t> Written<'t> {
         }
         let covers = if words.is_next("covers") { words.covers(base)? } else { Vec::new() };
         let condition = if words.is_next("where") { Some(words.condition()?) } else { None };
-        let copy = false;
-        words.end(Self { name, template, full, unique, copy, covers, condition })
+        let (copy, search) = (false, None);
+        words.end(Self { name, template, full, unique, copy, covers, condition, search })
     }
 
     fn finish(self, base: Base<'_>) -> Result<Index> {
-        let Self { name, template, full, unique, copy, covers, condition } = self;
+        let Self { name, template, full, unique, copy, covers, condition, search } = self;
         let bind = |query| RowConditions::of_index(base.key, base.columns, query);
         let rows = condition.as_ref().map(bind).transpose()?;
-        let reads = reads(&full, rows.as_ref(), &covers, base.columns);
+        let reads = match &search {
+            Some(search) => search.reads(),
+            None => reads(&full, rows.as_ref(), &covers, base.columns),
+        };
         let covered: Vec<_> = covers.iter().map(|column| column.name().to_owned()).collect();
         let mut text = format!("{name} {template}");
         if unique {
@@ -135,6 +156,7 @@ impl<'t> Written<'t> {
             covers,
             covered,
             condition,
+            search,
             rows,
             template,
             full,
@@ -203,8 +225,13 @@ fn reads(
     let sources = full.sources.iter().filter_map(of_source);
     let conditions = rows.into_iter().flat_map(RowConditions::columns);
     let all: Vec<_> = sources.chain(conditions).chain(covers).collect();
+    select(&all)
+}
+
+/// Returns the cells of these columns. Of a column with a qualifier template, the whole family.
+pub(super) fn select(all: &[&Column]) -> Columns {
     let mut reads = Columns::all();
-    for column in &all {
+    for column in all {
         if let Some(qualifier) = column.qualifier() {
             reads.add_column(column.family.clone(), qualifier.to_vec());
         }
@@ -217,7 +244,7 @@ fn reads(
 }
 
 /// Splits a declaration into words.
-struct DeclarationLexer<'t> {
+pub(super) struct DeclarationLexer<'t> {
     text: &'t str,
     at: usize,
     end: usize,
@@ -240,6 +267,29 @@ impl<'t> DeclarationLexer<'t> {
         let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
         self.at += word.len();
         (at, word)
+    }
+
+    /// Returns the next word of a list and its offset; an empty one before a comma and at the end.
+    pub(super) fn item(&mut self) -> (usize, &'t str) {
+        self.skip_space();
+        let (at, rest) = (self.at, self.rest());
+        let ends = |c: char| c.is_whitespace() || c == ',';
+        let word = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        self.at += word.len();
+        (at, word)
+    }
+
+    /// Skips a comma if that comes next.
+    pub(super) fn skip_comma(&mut self) -> bool {
+        self.skip_space();
+        let is_comma = self.rest().starts_with(',');
+        self.at += usize::from(is_comma);
+        is_comma
+    }
+
+    /// The offset of the end of the declaration.
+    pub(super) fn end_offset(&self) -> usize {
+        self.end
     }
 
     /// Skips the next word if it is this one.
@@ -310,21 +360,15 @@ impl<'t> DeclarationLexer<'t> {
     fn covers(&mut self, base: Base<'_>) -> Result<Vec<Column>, Fault> {
         let mut covers: Vec<Column> = Vec::new();
         loop {
-            self.skip_space();
-            let (at, rest) = (self.at, self.rest());
-            let ends = |c: char| c.is_whitespace() || c == ',';
-            let name = &rest[..rest.find(ends).unwrap_or(rest.len())];
-            self.at += name.len();
+            let (at, name) = self.item();
             let column = covered(name, at, base)?;
             if covers.iter().any(|other| other.name() == name) {
                 return Err(Fault::new(at, format!("`{name}` is covered twice")));
             }
             covers.push(column.clone());
-            self.skip_space();
-            if !self.rest().starts_with(',') {
+            if !self.skip_comma() {
                 return Ok(covers);
             }
-            self.at += 1;
         }
     }
 

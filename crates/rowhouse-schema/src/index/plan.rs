@@ -88,6 +88,9 @@ impl Index {
         wanted: &Columns,
     ) -> Result<IndexPlan, WhyNot> {
         let (index, columns) = (&*self.declaration, columns.into());
+        if index.search.is_some() {
+            return Err(WhyNot::new("it is a full-text index".to_owned()));
+        }
         if index.key.as_ref() != Some(key) || index.columns.as_ref() != columns {
             return Err(WhyNot::new("it is declared for another key or other columns".to_owned()));
         }
@@ -184,10 +187,7 @@ impl IndexPlan {
     /// # Errors
     /// As [`ColumnFilter::matches`](crate::ColumnFilter::matches).
     pub fn matches_row(&self, row: &[u8], cells: &Row) -> Result<bool, CellMismatch> {
-        let schema = self.index.declaration.key.as_ref();
-        let fits =
-            |schema: &KeySchema| schema.decode(row).is_ok_and(|values| self.rows.matches(&values));
-        if !RowRange::one_contains(self.rows.ranges(), row) || !schema.is_none_or(fits) {
+        if !self.rows.matches_key(row) {
             return Ok(false);
         }
         self.rows.column_filter().map_or(Ok(true), |filter| filter.matches(cells))

@@ -11,7 +11,17 @@ use crate::key::{INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, LANGUAGE_VERSION, without_ve
 /// The word in [`INDEX_OF_ATTRIBUTE`] that marks a copy.
 const COPY: &str = "copy";
 
-/// The family of an index table, unless it is a copy.
+/// The family of the queue in the table of a full-text index: a row for each row of the base table
+/// that has changed since its document was written.
+pub const QUEUE_FAMILY: &str = "q";
+
+/// The family of the segments in the table of a full-text index.
+pub const SEGMENT_FAMILY: &str = "s";
+
+/// The family of the list of segments in the table of a full-text index.
+pub const LIST_FAMILY: &str = "m";
+
+/// The family of an index table, unless it is a copy or that of a full-text index.
 pub const ENTRY_FAMILY: &str = "e";
 
 impl Index {
@@ -26,7 +36,8 @@ impl Index {
 
     /// Returns the descriptor of the table that holds the entries. It declares the full form as its
     /// key, and the covered columns. The table of a copy has the families and columns of the base
-    /// table.
+    /// table. The table of a full-text index has no key template: it holds a queue, segments, and
+    /// their list.
     ///
     /// ```
     /// use rowhouse_model::{TableDescriptor, TableName};
@@ -58,8 +69,15 @@ impl Index {
             is_copy: self.is_copy(),
         };
         let table = TableDescriptor::new(self.table_name(base.name())?)
-            .attribute(KEY_ATTRIBUTE, self.template().to_stored())
             .attribute(INDEX_OF_ATTRIBUTE, of.to_stored());
+        if self.search().is_some() {
+            let family = |name| FamilyDescriptor::new(name).map(|family| family.versions(1));
+            return Ok(table
+                .family(family(QUEUE_FAMILY)?)
+                .family(family(SEGMENT_FAMILY)?)
+                .family(family(LIST_FAMILY)?));
+        }
+        let table = table.attribute(KEY_ATTRIBUTE, self.template().to_stored());
         if self.is_copy() {
             let families = base.families().iter().cloned();
             let table = families.fold(table, TableDescriptor::family);

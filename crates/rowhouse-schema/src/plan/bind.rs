@@ -164,6 +164,7 @@ impl FieldConditions {
         reader: &ConstantReader<'_>,
     ) -> Result<(), Fault> {
         match (&condition.test, &mut self.set, &codec.body) {
+            (Test::Matches(_), ..) => return Err(no_index(condition)),
             (Test::IsNull, ..) => self.never(),
             (Test::IsNotNull, ..) => self.nulls = false,
             (_, Set::Numbers(set), Body::Number(number)) => {
@@ -238,6 +239,7 @@ impl NumberSet {
                     "`starts with`, `ends with` and `under` are for texts; compare, or use between",
                 ));
             }
+            Test::Matches(_) => return Err(no_index(condition)),
             Test::IsNull | Test::IsNotNull => {}
         }
         Ok(())
@@ -273,6 +275,7 @@ impl BytesSet {
             Test::StartsWith(start) => {
                 self.push(BytesTest::StartsWith, reader.part(body, start)?);
             }
+            Test::Matches(_) => return Err(no_index(condition)),
             Test::During(_) => return fault("is not a time, `during` is for times"),
             _ if is_repeat => return fault("is a list: use =, in or starts with"),
             Test::Compare(comparison, constant) => {
@@ -307,6 +310,12 @@ impl BytesSet {
             None => self.keep(Vec::new()),
         }
     }
+}
+
+/// Returns the error for a search in a plan that no full-text index serves.
+fn no_index(condition: &Condition) -> Fault {
+    let message = format!("`matches` needs a full-text index of `{}`", condition.field);
+    Fault::new(condition.at, message)
 }
 
 fn only_a_hash(condition: &Condition) -> Fault {

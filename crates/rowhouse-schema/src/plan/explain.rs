@@ -9,7 +9,7 @@ use crate::columns::ColumnAddress;
 use crate::value::Value;
 
 /// The most ranges that are printed; the others are only counted.
-const RANGES_SHOWN: usize = 20;
+pub(crate) const RANGES_SHOWN: usize = 20;
 
 impl fmt::Display for Plan {
     /// Explains the plan: the ranges, with bytes as HBase prints them (`…` where there is no end),
@@ -103,7 +103,7 @@ impl fmt::Display for QualifierPlan {
 }
 
 /// Formats a range as plans print it; the word names a range that is a single row.
-struct ShownAs<'a>(&'static str, &'a RowRange);
+pub(crate) struct ShownAs<'a>(pub(crate) &'static str, pub(crate) &'a RowRange);
 
 impl fmt::Display for ShownAs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -41,6 +41,7 @@ use rowhouse_model::{Result, RowRange};
 
 pub use columns::ColumnFilter;
 pub use estimate::{Estimate, EstimatedRows, Statistics};
+pub(crate) use explain::{RANGES_SHOWN, ShownAs};
 pub use merge::StreamMerge;
 pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;
@@ -197,6 +198,10 @@ impl Plan {
         &self.ranges
     }
 
+    pub(crate) fn schema(&self) -> &KeySchema {
+        &self.schema
+    }
+
     /// The same ranges, grouped by bucket or salt. Within a stream, rows come in the order of their
     /// logical keys. A plan that cannot return that order has a single stream.
     pub fn streams(&self) -> impl Iterator<Item = PlanStream<'_>> {
@@ -272,6 +277,13 @@ impl Plan {
     /// key tells.
     pub fn matches(&self, values: &Values) -> bool {
         self.residual.as_ref().is_none_or(|residual| residual.matches(values))
+    }
+
+    /// Returns whether a row is in the ranges, fits the template, and matches as far as its key
+    /// tells.
+    pub(crate) fn matches_key(&self, row: &[u8]) -> bool {
+        RowRange::one_contains(&self.ranges, row)
+            && self.schema.decode(row).is_ok_and(|values| self.matches(&values))
     }
 }
 

@@ -5,9 +5,10 @@
 //! condition = asked ( sign constant / "between" constant "and" constant
 //!                  / "in" "(" constant *( "," constant ) ")"
 //!                  / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
-//!                  / "is" [ "not" ] "null" )
+//!                  / "matches" text / "is" [ "not" ] "null" )
 //! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"   (the latter before "=" or "in")
-//! constant  = "'" text with '' for a quote "'" / "x'" hex digits "'" / "0x" hex digits
+//! text      = "'" text with '' for a quote "'"
+//! constant  = text / "x'" hex digits "'" / "0x" hex digits
 //!           / number / time / "true" / "false" / "(" [ constant *( "," constant ) ] ")"
 //! ```
 
@@ -49,9 +50,9 @@ pub(super) fn parse(whole: &str, part: Range<usize>) -> Result<Predicate, Fault>
 }
 
 /// The words that may follow a field.
-const TESTS: &[&str] = &["between", "in", "starts", "ends", "under", "is", "during"];
+const TESTS: &[&str] = &["between", "in", "starts", "ends", "under", "is", "during", "matches"];
 const EXPECTED: &str =
-    "=, <, <=, >, >=, between, in, starts with, ends with, under, during or is null";
+    "=, <, <=, >, >=, between, in, starts with, ends with, under, during, matches or is null";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token<'a> {
@@ -165,6 +166,13 @@ impl<'a> QueryLexer<'a> {
             }
             "under" => Ok(Test::Under(self.constant()?)),
             "during" => Ok(Test::During(self.constant()?)),
+            "matches" => match self.next()? {
+                (at, Token::Text(words)) => {
+                    Ok(Test::Matches(Constant { at, literal: Literal::Value(Value::Text(words)) }))
+                }
+                (at, _) => Err(Fault::new(at, "expected a search text in quotes")
+                    .hint("for example body matches 'row keys'")),
+            },
             "is" => match self.peek()? {
                 (_, Token::Word(word)) if is(word, "not") => {
                     self.next()?;

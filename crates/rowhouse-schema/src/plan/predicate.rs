@@ -29,7 +29,7 @@ use crate::value::{Quoted, Value};
 ///
 /// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`, `starts with '…'`,
 /// `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during` for the whole
-/// of a year, month, day, hour, …
+/// of a year, month, day, hour, …; and `matches '…'`, which needs a full-text index of the field.
 ///
 /// ```
 /// use rowhouse_schema::Predicate;
@@ -85,6 +85,8 @@ pub(crate) enum Test {
     EndsWith(Constant),
     Under(Constant),
     During(Constant),
+    /// The words of a text match a search text.
+    Matches(Constant),
     IsNull,
     IsNotNull,
 }
@@ -191,6 +193,21 @@ impl Predicate {
         Ok(self.with(field, Test::During(Constant { at: 0, literal })))
     }
 
+    /// Adds the condition that the words of the field's text match this search text. It needs a
+    /// full-text index of the field: see [`IndexSchema::search_plan`](crate::IndexSchema).
+    ///
+    /// ```
+    /// use rowhouse_schema::Predicate;
+    ///
+    /// let query = Predicate::all().eq("user", "bob").matches("body", "row keys");
+    /// assert_eq!(query.to_string(), "user = 'bob' and body matches 'row keys'");
+    /// assert!(query.has_matches());
+    /// assert_eq!(query.without_matches().to_string(), "user = 'bob'");
+    /// ```
+    pub fn matches(self, field: &str, words: impl Into<String>) -> Self {
+        self.with(field, Test::Matches(Constant::of(Value::Text(words.into()))))
+    }
+
     /// Adds the condition that the field is null, or that the column has no cell. Fields are never
     /// null unless their template allows it.
     pub fn is_null(self, field: &str) -> Self {
@@ -211,6 +228,20 @@ impl Predicate {
     /// Returns whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         self.conditions.is_empty()
+    }
+
+    /// Returns whether a condition is a search: it has `matches`.
+    pub fn has_matches(&self) -> bool {
+        self.conditions.iter().any(|condition| condition.searched().is_some())
+    }
+
+    /// Returns the conditions that are no searches.
+    pub fn without_matches(&self) -> Self {
+        self.filtered(|condition| condition.searched().is_none())
+    }
+
+    pub(crate) fn conditions(&self) -> &[Condition] {
+        &self.conditions
     }
 
     /// Returns the predicate with only some of its conditions.
@@ -240,14 +271,24 @@ impl Condition {
     }
 
     /// Returns an error that points at the condition.
-    pub(super) fn error(&self, message: &str) -> Error {
+    pub(crate) fn error(&self, message: &str) -> Error {
         self.in_source(Fault::new(self.at, message))
     }
 
     /// Returns the name of the column and the field of its qualifiers, if the condition is on such
     /// a field.
-    pub(super) fn qualifier_field(&self) -> Option<(&str, &str)> {
+    pub(crate) fn qualifier_field(&self) -> Option<(&str, &str)> {
         self.field.split_once('.')
+    }
+
+    /// Returns the search text of a condition with `matches`.
+    pub(crate) fn searched(&self) -> Option<&str> {
+        match &self.test {
+            Test::Matches(Constant { literal: Literal::Value(Value::Text(text)), .. }) => {
+                Some(text)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -289,6 +330,7 @@ impl fmt::Display for Condition {
             Test::EndsWith(end) => write!(f, " ends with {end}"),
             Test::Under(domain) => write!(f, " under {domain}"),
             Test::During(interval) => write!(f, " during {interval}"),
+            Test::Matches(words) => write!(f, " matches {words}"),
             Test::IsNull => f.write_str(" is null"),
             Test::IsNotNull => f.write_str(" is not null"),
         }

@@ -47,6 +47,11 @@ impl RowConditions {
         columns: Option<&ColumnSchema>,
         query: &Predicate,
     ) -> Result<Self> {
+        if let Some(search) = query.conditions.iter().find(|it| it.searched().is_some()) {
+            return Err(
+                search.error("the condition of an index cannot search: it has no `matches`")
+            );
+        }
         let whole_key = KeySchema::parse("[row blob]")?;
         let schema = key.unwrap_or(&whole_key);
         let bound = Self::new(schema, columns, query, &TimeZone::UTC)?;

@@ -11,9 +11,8 @@ mod simple;
 mod tests;
 
 use std::borrow::Cow;
-use std::fmt;
 
-use rowhouse_model::Error;
+use rowhouse_schema::Analyser;
 use tantivy::tokenizer::{
     Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, TokenizerManager,
 };
@@ -26,15 +25,15 @@ use simple::SimpleTokenizer;
 pub(crate) use characters::Class;
 
 /// The longest term, in bytes of UTF-8 in lower case. A longer word keeps its position but is not
-/// indexed; [`Analyser::words_too_long`] counts such words.
+/// indexed; [`Analyse::words_too_long`] counts such words.
 ///
 /// It is Lucene's limit (`IndexWriter.MAX_TERM_LENGTH`). Tantivy's own is 65,530.
 pub const TERM_BYTES_MAX: usize = 32_766;
 
-/// How a text becomes terms.
+/// How an [`Analyser`] turns texts into terms. Only [`Analyser`] implements it.
 ///
 /// ```
-/// use rowhouse_search::Analyser;
+/// use rowhouse_search::{Analyse, Analyser};
 ///
 /// let terms = |analyser: Analyser, text| {
 ///     let mut terms = Vec::new();
@@ -46,58 +45,25 @@ pub const TERM_BYTES_MAX: usize = 32_766;
 /// assert_eq!(terms(Analyser::English, "The Row-Keys"), "row key");
 /// assert_eq!(terms(Analyser::Chinese, "HBase 的行键设计"), "hbase 的 行 键 设 设计 计");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Analyser {
-    /// The whole text, as it is. An empty text has no term.
-    Keyword,
-    /// Runs of letters and digits, in lower case.
-    Simple,
-    /// As `Simple`, without Lucene's 33 English stop words, each word reduced to its stem by
-    /// Snowball's English stemmer (Porter 2). A stop word keeps its position.
-    English,
-    /// Every Chinese character, and every word of two or more characters that jieba's dictionary
-    /// has, at the place where it begins; other runs as `Simple`.
-    Chinese,
+pub trait Analyse: Sealed {
+    /// Returns the analyser as a tokenizer. It takes linear time, and memory for the longest term.
+    fn tokenizer(self) -> TextAnalyzer;
+
+    /// Calls `sink` with each term of `text`, in the order of the positions.
+    fn each_token(self, text: &str, sink: impl FnMut(&Token));
+
+    /// Returns how many words of `text` are not indexed because they are longer than
+    /// [`TERM_BYTES_MAX`]. A short text costs nothing.
+    fn words_too_long(self, text: &str) -> u64;
 }
 
-impl Analyser {
-    /// All analysers, in the order in which they are documented.
-    pub const ALL: [Analyser; 4] =
-        [Analyser::Keyword, Analyser::Simple, Analyser::English, Analyser::Chinese];
+/// Keeps [`Analyse`] to the analysers of declarations.
+pub trait Sealed: Copy {}
 
-    /// Returns the analyser of that name.
-    ///
-    /// # Errors
-    ///
-    /// If there is none. The message names all of them.
-    pub fn parse(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|analyser| analyser.name() == name).ok_or_else(|| {
-            let known = Self::ALL.map(Analyser::name).join(", ");
-            Error::invalid(format!("there is no analyser `{name}`: analysers={known}"))
-        })
-    }
+impl Sealed for Analyser {}
 
-    /// The name in declarations, and of the tokenizer in tantivy's schema. It is part of the
-    /// format: an analyser that gave other terms would need another name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Analyser::Keyword => "keyword",
-            Analyser::Simple => "simple",
-            Analyser::English => "english",
-            Analyser::Chinese => "chinese",
-        }
-    }
-
-    /// Registers all analysers, each under its name. An index needs it before the first document
-    /// and before the first search.
-    pub fn register_all(tokenizers: &TokenizerManager) {
-        for analyser in Self::ALL {
-            tokenizers.register(analyser.name(), analyser.tokenizer());
-        }
-    }
-
-    /// Returns the analyser as a tokenizer. It takes linear time, and memory for the longest term.
-    pub fn tokenizer(self) -> TextAnalyzer {
+impl Analyse for Analyser {
+    fn tokenizer(self) -> TextAnalyzer {
         match self {
             Analyser::Keyword => TextAnalyzer::from(KeywordTokenizer),
             Analyser::Simple => TextAnalyzer::from(SimpleTokenizer),
@@ -109,14 +75,11 @@ impl Analyser {
         }
     }
 
-    /// Calls `sink` with each term of `text`, in the order of the positions.
-    pub fn each_token(self, text: &str, mut sink: impl FnMut(&Token)) {
+    fn each_token(self, text: &str, mut sink: impl FnMut(&Token)) {
         self.tokenizer().token_stream(text).process(&mut sink);
     }
 
-    /// Returns how many words of `text` are not indexed because they are longer than
-    /// [`TERM_BYTES_MAX`]. A short text costs nothing.
-    pub fn words_too_long(self, text: &str) -> u64 {
+    fn words_too_long(self, text: &str) -> u64 {
         // Lower case has at most one and a half times the bytes.
         if text.len() <= TERM_BYTES_MAX / 2 {
             return 0;
@@ -134,54 +97,56 @@ impl Analyser {
         }
         too_long
     }
+}
 
-    /// The terms that together find `text`, with their positions from 0. For `Chinese`, they are
-    /// fewer than the terms of an indexed text.
-    pub(crate) fn searched(self, text: &str) -> Vec<(usize, String)> {
-        let mut terms = match self {
-            Analyser::Chinese => covering_terms(text),
-            Analyser::Keyword | Analyser::Simple | Analyser::English => {
-                let mut terms = Vec::new();
-                self.each_token(text, |token| terms.push((token.position, token.text.clone())));
-                terms
-            }
-        };
-        let first = terms.first().map_or(0, |(position, _)| *position);
-        terms.iter_mut().for_each(|(position, _)| *position -= first);
-        terms
-    }
-
-    /// Returns the beginning of words that `text` is: the one run of letters that it ends with,
-    /// as the analyser writes it, without regard to stop words and stems.
-    pub(crate) fn unfinished(self, text: &str) -> Unfinished {
-        let splits_han = match self {
-            Analyser::Keyword => return Unfinished::Word(text.to_owned()),
-            Analyser::Simple | Analyser::English => false,
-            Analyser::Chinese => true,
-        };
-        let mut last = None;
-        let (mut at, mut runs) = (0, 0);
-        while let Some(run) = next_run(text, at, splits_han) {
-            at = run.bytes.end;
-            runs += 1;
-            last = Some(run);
-        }
-        match last.filter(|run| run.bytes.end == text.len()) {
-            Some(run) if run.kind == Kind::Han => Unfinished::Han,
-            Some(run) if runs == 1 => {
-                let mut word = String::new();
-                fold(&text[run.bytes], &mut word, usize::MAX);
-                Unfinished::Word(word)
-            }
-            Some(_) => Unfinished::SeveralWords,
-            None => Unfinished::Nothing,
-        }
+/// Registers all analysers, each under its name. An index needs it before the first document and
+/// before the first search.
+pub fn register_analysers(tokenizers: &TokenizerManager) {
+    for analyser in Analyser::ALL {
+        tokenizers.register(analyser.name(), analyser.tokenizer());
     }
 }
 
-impl fmt::Display for Analyser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+/// Returns the terms by which `analyser` finds `text`, with their positions from 0. For `Chinese`, they are
+/// fewer than the terms of an indexed text.
+pub(crate) fn searched(analyser: Analyser, text: &str) -> Vec<(usize, String)> {
+    let mut terms = match analyser {
+        Analyser::Chinese => covering_terms(text),
+        Analyser::Keyword | Analyser::Simple | Analyser::English => {
+            let mut terms = Vec::new();
+            analyser.each_token(text, |token| terms.push((token.position, token.text.clone())));
+            terms
+        }
+    };
+    let first = terms.first().map_or(0, |(position, _)| *position);
+    terms.iter_mut().for_each(|(position, _)| *position -= first);
+    terms
+}
+
+/// Returns the beginning of words that `text` is: the one run of letters that it ends with,
+/// as `analyser` writes it, without regard to stop words and stems.
+pub(crate) fn unfinished(analyser: Analyser, text: &str) -> Unfinished {
+    let splits_han = match analyser {
+        Analyser::Keyword => return Unfinished::Word(text.to_owned()),
+        Analyser::Simple | Analyser::English => false,
+        Analyser::Chinese => true,
+    };
+    let mut last = None;
+    let (mut at, mut runs) = (0, 0);
+    while let Some(run) = next_run(text, at, splits_han) {
+        at = run.bytes.end;
+        runs += 1;
+        last = Some(run);
+    }
+    match last.filter(|run| run.bytes.end == text.len()) {
+        Some(run) if run.kind == Kind::Han => Unfinished::Han,
+        Some(run) if runs == 1 => {
+            let mut word = String::new();
+            fold(&text[run.bytes], &mut word, usize::MAX);
+            Unfinished::Word(word)
+        }
+        Some(_) => Unfinished::SeveralWords,
+        None => Unfinished::Nothing,
     }
 }
 

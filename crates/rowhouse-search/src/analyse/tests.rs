@@ -95,17 +95,6 @@ fn few_parts_cover_a_run() {
 }
 
 #[test]
-fn unknown_names_are_refused() {
-    for analyser in Analyser::ALL {
-        assert_eq!(Analyser::parse(&analyser.to_string()).unwrap(), analyser);
-    }
-    assert_eq!(
-        Analyser::parse("german").unwrap_err().message(),
-        "there is no analyser `german`: analysers=keyword, simple, english, chinese"
-    );
-}
-
-#[test]
 fn words_above_the_limit_keep_their_place_and_are_counted() {
     let long = "Ⱥ".repeat(TERM_BYTES_MAX / 3);
     for (repeats, is_long) in [(0, false), (1, true)] {

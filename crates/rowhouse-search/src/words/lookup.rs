@@ -1,10 +1,10 @@
 //! A word or a phrase as one analyser looks for it.
 
-use rowhouse_schema::Fault;
+use rowhouse_schema::{Analyser, Fault};
 
 use super::node::{Form, Leaf};
 use super::{FUZZY_CHARS_MAX, FUZZY_TERMS};
-use crate::analyse::{Analyser, Unfinished, stem};
+use crate::analyse::{Unfinished, searched, stem, unfinished};
 
 /// The terms that make a text match.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,7 +23,7 @@ impl Lookup {
     pub(crate) fn of(leaf: &Leaf, analyser: Analyser) -> Result<Option<Self>, Fault> {
         match &leaf.form {
             Form::Word(text) | Form::Phrase(text) => Ok(Self::of_text(text, analyser)),
-            Form::Prefix(text) => match analyser.unfinished(text) {
+            Form::Prefix(text) => match unfinished(analyser, text) {
                 Unfinished::Word(prefix) => {
                     let or_term = Some(stem(&prefix))
                         .filter(|stem| analyser == Analyser::English && !stem.starts_with(&prefix));
@@ -35,7 +35,7 @@ impl Lookup {
                 Unfinished::Nothing => Err(leaf.no_word(analyser)),
             },
             Form::Fuzzy(text, distance) => {
-                let word = match analyser.unfinished(text) {
+                let word = match unfinished(analyser, text) {
                     Unfinished::Word(word) if analyser == Analyser::English => stem(&word),
                     Unfinished::Word(word) => word,
                     Unfinished::Han => {
@@ -59,7 +59,7 @@ impl Lookup {
     }
 
     fn of_text(text: &str, analyser: Analyser) -> Option<Self> {
-        let terms = analyser.searched(text);
+        let terms = searched(analyser, text);
         (!terms.is_empty()).then_some(Lookup::Terms(terms))
     }
 

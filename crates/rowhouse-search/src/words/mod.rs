@@ -16,11 +16,10 @@ mod tests;
 use std::fmt;
 
 use rowhouse_model::Error;
-use rowhouse_schema::Fault;
+use rowhouse_schema::{Analyser, Fault};
 use tantivy::query::Query;
 use tantivy::schema::Field;
 
-use crate::analyse::Analyser;
 use node::Node;
 use query::Compiler;
 

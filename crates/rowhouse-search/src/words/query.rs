@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use rowhouse_schema::Fault;
+use rowhouse_schema::{Analyser, Fault};
 use tantivy::Term;
 use tantivy::query::{
     BooleanQuery, FuzzyTermQuery, InvertedIndexRangeQuery, Occur, PhraseQuery, Query, TermQuery,
@@ -13,7 +13,6 @@ use super::TERMS_MAX;
 use super::excluded::Excluded;
 use super::lookup::Lookup;
 use super::node::{Leaf, Node};
-use crate::analyse::Analyser;
 
 /// Makes the query of a tree.
 pub(super) struct Compiler<'a> {

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use rowhouse_schema::Analyser;
 use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::directory::RamDirectory;
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, Searcher, TantivyDocument};
 
-use crate::analyse::{Analyser, stem};
+use crate::analyse::{Analyse, register_analysers, stem};
 use crate::words::Words;
 use crate::words::node::{Form, Node};
 use crate::{Highlighter, MATCHES_MAX};
@@ -36,7 +37,7 @@ impl Texts {
             })
             .collect();
         let tokenizers = TokenizerManager::new();
-        Analyser::register_all(&tokenizers);
+        register_analysers(&tokenizers);
         let index = Index::builder().schema(schema.build()).tokenizers(tokenizers);
         let mut writer =
             index.single_segment_index_writer(RamDirectory::create(), 15_000_000).unwrap();

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use rowhouse_model::{Error, Result, TableDescriptor, TableName};
 use rowhouse_schema::{INDEX_OF_ATTRIBUTE, IndexOf, IndexSchema};
 
+use crate::indexed::is_search_table;
 use crate::manifest::{ManifestState, TableEntry};
 use crate::store::without_index;
 
 /// Removes from `state` the tables of the indexes that other tables declare, and returns them by
 /// their ids. Other tables with entries become tables of their own: a copy may have the only rows
-/// that are left.
+/// that are left. Those of full-text indexes would be of no use.
 pub(super) fn take_index_tables(
     state: &mut ManifestState,
     lost: &mut Vec<Error>,
@@ -24,7 +25,7 @@ pub(super) fn take_index_tables(
         let descriptor = &table.descriptor;
         if !descriptor.attributes.contains_key(INDEX_OF_ATTRIBUTE.as_bytes()) {
             state.tables.insert(id, table);
-        } else if declared.contains(descriptor.name()) {
+        } else if declared.contains(descriptor.name()) || is_search_table(descriptor) {
             taken.insert(id, table);
         } else {
             lost.push(index_of_none(descriptor));

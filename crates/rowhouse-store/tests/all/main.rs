@@ -33,6 +33,7 @@ mod salvage_of_indexes;
 mod salvage_of_loads;
 mod same_cell_twice;
 mod scanners_and_declarations;
+mod search_events;
 mod snapshots;
 mod torn_batches;
 mod transactions;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use rowhouse_model::{Bytes, Result, TableName};
-use rowhouse_schema::IndexState;
+use rowhouse_model::{Bytes, Error, Result, TableName};
+use rowhouse_schema::{Index, IndexState};
 
 use crate::engine::Engine;
 use crate::indexed::{IndexedTables, no_indexes};
@@ -36,6 +36,21 @@ pub struct IndexRead {
     pub entries: Arc<Table>,
     /// The read point. At it, every row that must have an entry has one.
     pub point: Arc<ReadPoint>,
+}
+
+/// A table and the table of one of its full-text indexes, at one read point.
+pub struct SearchRead {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The table of the index: its queue, segments and list.
+    pub entries: Arc<Table>,
+    /// The read point. At it, every row is in the queue that changed after the read points of the
+    /// segments, unless `state` says that the index must be built.
+    pub point: Arc<ReadPoint>,
+    /// The index.
+    pub index: Index,
+    /// Its state at the read point.
+    pub state: IndexState,
 }
 
 impl Catalog {
@@ -135,6 +150,30 @@ impl Entries {
         let entries = find(&schema.index(index)?.table_name(table.name())?)?;
         let is_ready = IndexState::of_table(entries.descriptor())?.is_ready();
         Ok(is_ready.then(|| IndexRead { table, entries, point: Arc::clone(point) }))
+    }
+
+    /// Returns a table and the table of its full-text index, of the tables at a read point.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one of another kind.
+    pub(crate) fn search_read(
+        &self,
+        point: &Arc<ReadPoint>,
+        table: &TableName,
+        index: &str,
+    ) -> Result<SearchRead> {
+        let find =
+            |name: &TableName| self.tables.get(name).cloned().ok_or_else(|| table_not_found(name));
+        let table = find(table)?;
+        let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
+        let index = schema.index(index)?.clone();
+        if index.search().is_none() {
+            let (index, table) = (index.name(), table.name());
+            return Err(Error::invalid(format!("index {index} of {table} is no full-text index")));
+        }
+        let entries = find(&index.table_name(table.name())?)?;
+        let state = IndexState::of_table(entries.descriptor())?;
+        Ok(SearchRead { table, entries, point: Arc::clone(point), index, state })
     }
 
     /// Adds a table, or replaces the table of the same name and its regions.

@@ -55,6 +55,8 @@ pub(crate) struct TimestampSource {
     last: AtomicI64,
     /// The highest timestamp issued ahead of the clock.
     ahead: AtomicI64,
+    /// The highest timestamp in the queues of full-text indexes when the store was opened.
+    queued: AtomicI64,
     /// Set while the clock lags behind issued timestamps and this was logged.
     behind: AtomicBool,
 }
@@ -77,6 +79,7 @@ impl TimestampSource {
             clock,
             last: AtomicI64::new(0),
             ahead: AtomicI64::new(0),
+            queued: AtomicI64::new(0),
             behind: AtomicBool::new(false),
         }
     }
@@ -110,6 +113,22 @@ impl TimestampSource {
         let at = self.issue().max(after.covering);
         self.note_ahead(at);
         at
+    }
+
+    /// Returns the timestamp of an entry in the queue of a full-text index. It is later than all
+    /// entries of the row that `after` counts as deletes, and than those of earlier opens whatever
+    /// the clock says: an entry is removed with all that are not later.
+    pub(crate) fn issue_queued(&self, after: TimestampFloor) -> Timestamp {
+        let stored = self.queued.load(Ordering::Relaxed);
+        let after_stored = Timestamp::from_millis(stored).unwrap_or(Timestamp::MIN);
+        let at = self.issue_put(after).max(after_stored.saturating_add(1));
+        self.note_ahead(at);
+        at
+    }
+
+    /// Notes the highest timestamp in the queues of full-text indexes.
+    pub(crate) fn continue_queues(&self, newest_millis: i64) {
+        self.queued.fetch_max(newest_millis, Ordering::Relaxed);
     }
 
     #[cold]

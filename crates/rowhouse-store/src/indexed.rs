@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Error, Result, TableName, escape};
-use rowhouse_schema::{Index, IndexSchema};
+use rowhouse_model::{Bytes, Columns, Error, Result, TableDescriptor, TableName, escape};
+use rowhouse_schema::{Index, IndexOf, IndexSchema, QUEUE_FAMILY};
 
 use crate::engine::Engine;
 use crate::erased::Erased;
@@ -23,6 +23,8 @@ pub(crate) struct IndexedTable {
     pub(crate) columns: Columns,
     /// The copies, which have all cells of the rows.
     pub(crate) copies: Vec<KeptIndex>,
+    /// The full-text indexes, whose tables have queues of changed rows and no entries.
+    pub(crate) searches: Vec<KeptIndex>,
 }
 
 /// An index whose entries are rows of a table.
@@ -103,34 +105,46 @@ impl IndexedTable {
         tables: &BTreeMap<TableName, Arc<Table>>,
     ) -> Result<Self> {
         let mut columns: Option<Columns> = None;
-        let (mut indexes, mut copies) = (Vec::new(), Vec::new());
+        let (mut indexes, mut copies, mut searches) = (Vec::new(), Vec::new(), Vec::new());
         for index in schema.indexes() {
             let name = index.table_name(base)?;
             let table = tables.get(&name).ok_or_else(|| {
                 Error::corruption(format!("the table of an index is missing: table={name}"))
             })?;
+            let kept = KeptIndex { index: index.clone(), table: Arc::clone(table) };
+            if index.search().is_some() {
+                searches.push(kept);
+                continue;
+            }
             if index.is_copy() {
-                copies.push(KeptIndex { index: index.clone(), table: Arc::clone(table) });
+                copies.push(kept);
                 continue;
             }
             match &mut columns {
                 None => columns = Some(index.columns().clone()),
                 Some(columns) => columns.include(index.columns()),
             }
-            indexes.push(KeptIndex { index: index.clone(), table: Arc::clone(table) });
+            indexes.push(kept);
         }
-        Ok(Self { indexes, columns: columns.unwrap_or_else(Columns::all), copies })
+        Ok(Self { indexes, columns: columns.unwrap_or_else(Columns::all), copies, searches })
     }
 
     /// All of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &KeptIndex> {
-        self.indexes.iter().chain(&self.copies)
+        self.indexes.iter().chain(&self.copies).chain(&self.searches)
     }
 
     /// Returns an index by its name.
     pub(crate) fn find(&self, name: &str) -> Option<&KeptIndex> {
         self.all().find(|kept| kept.index.name() == name)
     }
+}
+
+/// Whether a table is that of a full-text index.
+pub(crate) fn is_search_table(table: &TableDescriptor) -> bool {
+    let of = IndexOf::of_table(table).ok().flatten();
+    // A copy has the families of its base table; other index tables have one for their entries.
+    of.is_some_and(|of| !of.is_copy) && table.find_family(QUEUE_FAMILY.as_bytes()).is_ok()
 }
 
 pub(crate) fn no_indexes(table: &TableName) -> Error {

@@ -78,7 +78,7 @@ mod write;
 
 pub use backup::{CopyReport, copy_store};
 pub use block_cache::Evicted;
-pub use catalog::IndexRead;
+pub use catalog::{IndexRead, SearchRead};
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
 pub use compaction_policy::CompactionKind;
@@ -102,7 +102,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{IndexReport, QueryScan, Store};
+pub use store::{IndexReport, QueryScan, SearchIndex, Store};
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
 pub use wait_mode::{NonBlocking, WaitMode};

@@ -362,8 +362,22 @@ impl Region {
     /// # Errors
     /// `NotServingRegion`; `Io` and `Corruption`, which leave the files as they were.
     pub fn compact(&self, kind: CompactionKind) -> Result<()> {
+        self.compact_each(None, kind)
+    }
+
+    /// Compacts one family as [`Region::compact`] does.
+    ///
+    /// # Errors
+    /// As [`Region::compact`]; `NoSuchColumnFamily`.
+    pub fn compact_family(&self, family: &[u8], kind: CompactionKind) -> Result<()> {
+        self.compact_each(Some(family), kind)
+    }
+
+    fn compact_each(&self, family: Option<&[u8]>, kind: CompactionKind) -> Result<()> {
         self.check_serving()?;
-        self.families().iter().try_for_each(|family| {
+        self.check_families(family.into_iter())?;
+        let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
+        self.families().iter().filter(wanted).try_for_each(|family| {
             let _compacting = family.compacting.write();
             let done = compact::compact(&self.engine, family, Some(kind), Pacing::Waited);
             // Files that were added meanwhile have not been considered.

@@ -2,6 +2,7 @@
 //! changed.
 
 mod adopt;
+mod index_tables;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use rowhouse_model::{
     Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState, escape,
 };
+use rowhouse_schema::IndexState;
 
 use crate::check::{Progress, files_on, misplaced, placed};
 use crate::directory::{self, ReadOnlyDirectory};
@@ -53,7 +55,8 @@ const BATCH_BYTES: usize = 4 << 20;
 
 /// Reads the readable contents of the store in `from` and writes them to a new store in `into`,
 /// which must not exist or be empty. Tables keep names, descriptors and regions; cells keep
-/// timestamps, kinds and tags. Snapshots are not copied, nor is the order of writes, which families
+/// timestamps, kinds and tags. Indexes are built anew once the new store is opened, from the rows
+/// of their tables; no row is taken from a copy. Snapshots are not copied, nor is the order of writes, which families
 /// with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data of a damaged place is
 /// taken from the log if the log has it. A bulk-loaded cell is not in the log; if its file had been
 /// compacted with older ones, the value written before the load takes its place.
@@ -97,10 +100,13 @@ pub(crate) fn salvage_disk(
             .map(|name| Error::unsupported(format!("a salvage drops snapshots: snapshot={name}"))),
     );
     let known = log_known(&**disk, &state, boot_id)?;
+    let indexes = index_tables::take_index_tables(&mut state, &mut report.lost);
+    let index_regions = indexes.values().flat_map(|table| table.regions.keys().copied()).collect();
     // Damage of the log is reported in `lost`.
     let scanned = wal::scan(&**disk, &known, |_| Ok(()));
     report.log_end = scanned.ok().and_then(|scan| scan.unclosed_end());
-    let mut salvage = Salvage { store: open()?, regions: HashMap::new(), log_unknown: 0, report };
+    let (store, regions) = (open()?, HashMap::new());
+    let mut salvage = Salvage { store, regions, index_regions, log_unknown: 0, report };
     salvage.make_tables(&state)?;
     salvage.read_all(disk, &known, &state, &mut progress)?;
     salvage.finish(&state)
@@ -156,6 +162,8 @@ struct Salvage {
     store: Store,
     /// The regions of the new store, by the ids of the regions they replace.
     regions: HashMap<u64, Arc<Region>>,
+    /// The regions of index tables, whose cells are not copied.
+    index_regions: HashSet<u64>,
     /// Commits of the log with cells of regions that the manifest has not recorded.
     log_unknown: u64,
     report: SalvageReport,
@@ -175,6 +183,9 @@ impl Salvage {
             starts.retain(|start| !start.is_empty());
             self.store.create_table(table.descriptor.clone(), &starts)?;
             let made = self.store.table(name)?;
+            // Until the rows are there.
+            let off = IndexState::Off("the salvage of its table did not end".to_owned());
+            self.store.set_index_states(&made, &off)?;
             let by_sequence =
                 table.descriptor.families().iter().filter(|it| it.new_version_behavior());
             self.report.lost.extend(by_sequence.map(|family| {
@@ -295,7 +306,9 @@ impl Salvage {
         self.report.log_records += 1;
         for (region_id, family, cells) in groups {
             let Some(region) = self.regions.get(&region_id).map(Arc::clone) else {
-                self.log_unknown += u64::from(state.check_known(region_id).is_err());
+                let is_known =
+                    self.index_regions.contains(&region_id) || state.check_known(region_id).is_ok();
+                self.log_unknown += u64::from(!is_known);
                 continue;
             };
             let file = || state.files_of(region_id, &family)?.file_with(sequence);
@@ -339,6 +352,10 @@ impl Salvage {
         for table in state.tables.values().filter(|table| table.state == TableState::Disabled) {
             let name: &TableName = table.descriptor.name();
             self.store.disable_table(name)?;
+        }
+        for table in self.store.tables() {
+            let building = IndexState::Building { next_row: Bytes::new() };
+            self.store.set_index_states(&table, &building)?;
         }
         self.store.close()?;
         Ok(self.report)

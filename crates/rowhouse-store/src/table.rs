@@ -304,6 +304,16 @@ impl Table {
         self.each_region(|region| region.compact(kind))
     }
 
+    /// Compacts one family of each region as [`Region::compact_family`] does, and waits until that
+    /// is done.
+    ///
+    /// # Errors
+    /// As [`Region::compact_family`]; `TableNotEnabled`.
+    pub fn compact_family(&self, family: &[u8], kind: CompactionKind) -> Result<()> {
+        self.check_enabled()?;
+        self.each_region(|region| region.compact_family(family, kind))
+    }
+
     /// Runs `act` with each region in order of start keys, following splits and merges that happen
     /// meanwhile.
     fn each_region(&self, act: impl Fn(&Region) -> Result<()>) -> Result<()> {

@@ -176,7 +176,7 @@ impl Store {
             Some(region) => std::slice::from_ref(region),
             None => now.regions(),
         };
-        self.reset_copies(&now)?;
+        self.reset_indexes(&now)?;
         let repairing = self.repairing_indexes(&now)?;
         let indexes = LoadedIndexes {
             edits: repairing.edits(),
@@ -184,6 +184,7 @@ impl Store {
         };
         let installed = load.install(regions, &indexes)?;
         drop(changing);
+        self.queue_loaded_rows(&now, &repairing, &installed)?;
         self.index_loaded_rows(&now, &repairing, &installed)?;
         drop(reindexing);
         report.sequence = installed.last;

@@ -6,6 +6,7 @@ mod export;
 mod index;
 mod load;
 mod loading;
+mod queued;
 mod rows;
 
 pub use export::{ExportOptions, ExportReport, ExportedCells};

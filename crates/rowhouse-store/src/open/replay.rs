@@ -1,14 +1,17 @@
 //! Replays the log: inserts the cells that are in no file into the memstores.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc;
 
 use rowhouse_model::{Cell, Error, ErrorKind, Result, compare, row_prefix};
+use rowhouse_schema::QUEUE_FAMILY;
 
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush::shrink_memory;
+use crate::indexed::is_search_table;
 use crate::manifest::{LogClosed, ManifestState};
 use crate::store::Background;
 use crate::wal::{self, Commit, Known, LogEnd, LogScan};
@@ -41,6 +44,7 @@ pub(super) fn recover(
         Background::ByHand => replay.on_this_thread(&known)?,
     };
     engine.timestamps.compare_with_stored(replay.newest_millis);
+    engine.timestamps.continue_queues(replay.newest_queued_millis);
     engine.mvcc.restore(recovered.last_sequence);
     Ok(recovered)
 }
@@ -68,13 +72,25 @@ struct Replay<'a> {
     state: &'a ManifestState,
     /// The newest timestamp of any cell in files or log.
     newest_millis: i64,
+    /// The regions of the tables of full-text indexes.
+    searched: BTreeSet<u64>,
+    /// The newest timestamp in the queues of these regions.
+    newest_queued_millis: i64,
     waiting: Batch,
 }
 
 impl<'a> Replay<'a> {
     fn new(engine: &'a Arc<Engine>, state: &'a ManifestState) -> Self {
+        let tables = state.tables.values().filter(|table| is_search_table(&table.descriptor));
+        let searched: BTreeSet<u64> =
+            tables.flat_map(|table| table.regions.keys().copied()).collect();
+        let queues = state.files().filter(|file| {
+            file.family == QUEUE_FAMILY.as_bytes() && searched.contains(&file.region_id)
+        });
+        let newest_queued_millis = queues.map(|file| file.meta.timestamp_max).max().unwrap_or(0);
         let newest_millis = state.newest_timestamp();
-        Self { engine, state, newest_millis, waiting: Batch::default() }
+        let waiting = Batch::default();
+        Self { engine, state, newest_millis, searched, newest_queued_millis, waiting }
     }
 
     fn on_two_threads(&mut self, known: &Known) -> Result<LogScan> {
@@ -128,7 +144,11 @@ impl<'a> Replay<'a> {
         commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce, sequence));
         for (region, family, cells) in commit.groups {
             let times = cells.iter().map(|cell| cell.timestamp().as_millis());
-            self.newest_millis = times.fold(self.newest_millis, i64::max);
+            let newest = times.max().unwrap_or(0);
+            self.newest_millis = self.newest_millis.max(newest);
+            if family == QUEUE_FAMILY.as_bytes() && self.searched.contains(&region) {
+                self.newest_queued_millis = self.newest_queued_millis.max(newest);
+            }
             self.state.check_known(region)?;
             let Some(store) = self.engine.find_family(region, &family) else { continue };
             if !self.state.is_flushed(region, &family, commit.sequence) {

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use rowhouse_model::{
     Error, ErrorKind, FamilyDescriptor, Result, RowRange, TableDescriptor, TableName, TableState,
 };
-use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexOf, IndexState};
+use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexOf};
 
 use super::Store;
 use super::closed_regions::ClosedRegions;
-use super::indexes::{IndexChange, altered};
+use super::indexes::{IndexChange, altered, state_if_empty};
 use super::tables::{families_of, not_disabled, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::indexed::is_search_table;
 use crate::manifest::{
     EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, Together, encode_table,
 };
@@ -102,8 +103,7 @@ impl Store {
         })
     }
 
-    /// Returns a table to truncate with its new descriptor and regions: the index of an empty table
-    /// is ready.
+    /// Returns a table to truncate with its new descriptor and regions.
     fn truncated<'t>(
         &self,
         table: &'t Arc<Table>,
@@ -113,8 +113,8 @@ impl Store {
         let starts: Vec<_> = starts.filter(|start| splits && !start.is_empty()).collect();
         let mut descriptor = table.descriptor().clone();
         if IndexOf::of_table(&descriptor)?.is_some() {
-            let ready = IndexState::Ready.to_string();
-            descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, ready);
+            let state = state_if_empty(is_search_table(&descriptor)).to_string();
+            descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, state);
         }
         let regions = self.region_metas(table.name(), &starts)?;
         Ok((table, descriptor, regions))
@@ -142,7 +142,7 @@ impl Store {
         };
         Self::refuse_index_table(table.descriptor())?;
         self.inner.engine.observers.check(table.name())?;
-        self.reset_copies(&table)?;
+        self.reset_indexes(&table)?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),
             removed: region.id(),

@@ -8,7 +8,7 @@ use rowhouse_schema::{IndexOf, IndexState};
 
 use super::handle::Tables;
 use crate::background::{Failed, guard};
-use crate::indexed::{IndexedTables, KeptIndex};
+use crate::indexed::{IndexedTables, KeptIndex, is_search_table};
 use crate::table::Table;
 use crate::write::index_fill::{Mending, ROWS_AT_ONCE, mend};
 
@@ -34,6 +34,8 @@ impl Tables {
     pub(super) fn request_index_builds(&self) {
         for table in self.catalog.entries().tables.values() {
             let is_index = IndexOf::of_table(table.descriptor()).is_ok_and(|of| of.is_some());
+            // Full-text indexes are built by the crate that searches them.
+            let is_index = is_index && !is_search_table(table.descriptor());
             let state = IndexState::of_table(table.descriptor());
             if is_index && !matches!(state, Ok(IndexState::Ready | IndexState::Off(_)) | Err(_)) {
                 self.engine.index_builds.request(table.id());
@@ -119,7 +121,9 @@ impl Tables {
         }
         let indexed = IndexedTables::of_table(&self.engine, &of.table)?;
         let kept = indexed.and_then(|indexed| indexed.find(&of.index).cloned());
-        let Some(kept) = kept else { return Ok(None) };
+        let Some(kept) = kept.filter(|kept| kept.index.search().is_none()) else {
+            return Ok(None);
+        };
         Ok(Some(Build { base, entries: Arc::clone(entries), kept, state }))
     }
 

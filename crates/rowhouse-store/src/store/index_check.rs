@@ -40,7 +40,8 @@ impl Store {
     /// numbers so far.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index.
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index;
+    /// `Unsupported` for a full-text index.
     pub fn verify_index(
         &self,
         table: &TableName,
@@ -50,6 +51,13 @@ impl Store {
         let table = self.table(table)?;
         table.check_enabled()?;
         let kept = self.kept_index(&table, index)?;
+        if kept.index.search().is_some() {
+            return Err(Error::unsupported(format!(
+                "a full-text index has no entries to compare with rows, a repair builds it anew: \
+                 table={}, index={index}",
+                table.name()
+            )));
+        }
         let mut report = IndexReport::default();
         let mut next = Bytes::new();
         loop {
@@ -76,7 +84,8 @@ impl Store {
     }
 
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
-    /// are removed; a copy is built anew. Queries read the table until the index is ready again
+    /// are removed; a copy is built anew. A full-text index is `repairing` until whoever writes its
+    /// segments has built them anew. Queries read the table until the index is ready again
     /// ([`Store::index_state`]). An index that is off is tried again.
     ///
     /// # Errors
@@ -89,7 +98,7 @@ impl Store {
         let _changing = self.changing();
         let now = self.table(kept.table.name())?;
         if kept.index.is_copy() {
-            return self.rebuild_copies(&self.table(table.name())?, vec![now]);
+            return self.rebuild_indexes(&self.table(table.name())?, vec![now]);
         }
         self.inner.tables.set_index_state(&now, &IndexState::Repairing)?;
         self.request_index_builds();

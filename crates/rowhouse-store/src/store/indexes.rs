@@ -15,7 +15,7 @@ use super::handle::Tables;
 use super::tables::with_tracker;
 use crate::catalog::IndexRead;
 use crate::family::FamilyStore;
-use crate::indexed::no_indexes;
+use crate::indexed::{is_search_table, no_indexes};
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
 };
@@ -84,8 +84,8 @@ impl IndexChange {
 /// The index tables of a table whose rows are about to change otherwise than row by row: their
 /// indexes are repaired afterwards.
 pub(crate) struct RepairingIndexes {
-    /// The tables with the new state; the edit that records it, and whether they were ready.
-    tables: Vec<(Arc<Table>, Option<EditKind>, bool)>,
+    /// The tables with the new state; the edit that records it, and the state before.
+    tables: Vec<(Arc<Table>, Option<EditKind>, IndexState)>,
 }
 
 impl RepairingIndexes {
@@ -96,7 +96,12 @@ impl RepairingIndexes {
 
     /// Whether the index with this table was ready before.
     pub(crate) fn was_ready(&self, table_id: u64) -> bool {
-        self.tables.iter().any(|(table, _, is_it)| table.id() == table_id && *is_it)
+        self.state_before(table_id).is_some_and(IndexState::is_ready)
+    }
+
+    /// Returns the state that the index with this table had before, if it is to be repaired.
+    pub(crate) fn state_before(&self, table_id: u64) -> Option<&IndexState> {
+        self.tables.iter().find(|(table, ..)| table.id() == table_id).map(|(.., before)| before)
     }
 
     /// Returns the tables with the new state.
@@ -112,13 +117,13 @@ impl Store {
         let mut tables = Vec::new();
         for table in self.inner.tables.with_indexes(table)?.into_iter().skip(1) {
             let state = IndexState::of_table(table.descriptor())?;
-            // A copy is built anew: see `reset_copies`.
+            // A copy is built anew: see `reset_indexes`.
             if matches!(state, IndexState::Off(_)) || is_copy(&table) {
                 continue;
             }
             let descriptor = with_state(&table, &IndexState::Repairing);
             let edit = altered(&table, &descriptor);
-            tables.push((Arc::new(table.altered(descriptor)), edit, state.is_ready()));
+            tables.push((Arc::new(table.altered(descriptor)), edit, state));
         }
         Ok(RepairingIndexes { tables })
     }
@@ -135,6 +140,13 @@ impl Store {
     pub(crate) fn note_index_ready(&self, table: &Table) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.tables.finish_index(table, &IndexState::Repairing, &IndexState::Ready)
+    }
+
+    /// Sets the states of all indexes of a table, and requests no builds.
+    pub(crate) fn set_index_states(&self, table: &Arc<Table>, state: &IndexState) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        let tables = self.inner.tables.with_indexes(table)?;
+        tables.iter().skip(1).try_for_each(|it| self.inner.tables.set_index_state(it, state))
     }
 
     /// Repairs an index. The caller holds `reindexing` of its base table.
@@ -202,6 +214,10 @@ impl Store {
     ) -> Result<Vec<NewTable>> {
         let new = |index: &Index| {
             let descriptor = with_tracker(index.table_descriptor(base)?);
+            let index_state = match index_state {
+                IndexState::Ready => state_if_empty(index.search().is_some()),
+                other => other.clone(),
+            };
             let descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, index_state.to_string());
             descriptor.check()?;
             if !dropped.iter().any(|dropped| dropped.name() == descriptor.name()) {
@@ -213,33 +229,44 @@ impl Store {
     }
 
     /// Replaces the copies of a table by empty ones, to be built anew, before its rows change
-    /// otherwise than row by row. The caller holds `reindexing` of the table and prevents changes
-    /// of tables.
+    /// otherwise than row by row, and full-text indexes under repair: whoever repairs them finds a
+    /// change only by the state, which would not change. The caller holds `reindexing` of the table
+    /// and prevents changes of tables.
     ///
     /// # Errors
-    /// `Io` of a flush or of the manifest; the copies then stay as they are.
-    pub(crate) fn reset_copies(&self, table: &Arc<Table>) -> Result<()> {
-        let mut copies = self.inner.tables.with_indexes(table)?.split_off(1);
-        copies.retain(is_copy);
-        self.rebuild_copies(table, copies)
+    /// `Io` of a flush or of the manifest; the indexes then stay as they are.
+    pub(crate) fn reset_indexes(&self, table: &Arc<Table>) -> Result<()> {
+        let mut reset = Vec::new();
+        for index in self.inner.tables.with_indexes(table)?.into_iter().skip(1) {
+            let is_repaired = is_search_table(index.descriptor())
+                && IndexState::of_table(index.descriptor())? == IndexState::Repairing;
+            reset.extend((is_repaired || is_copy(&index)).then_some(index));
+        }
+        self.rebuild_indexes(table, reset)
     }
 
-    /// Replaces these copies of a table, as [`Store::reset_copies`] does.
-    pub(super) fn rebuild_copies(&self, table: &Arc<Table>, copies: Vec<Arc<Table>>) -> Result<()> {
-        let Some(first) = copies.first().map(|copy| copy.name().clone()) else { return Ok(()) };
+    /// Replaces the tables of these indexes of a table, as [`Store::reset_indexes`] does.
+    pub(super) fn rebuild_indexes(
+        &self,
+        table: &Arc<Table>,
+        replaced: Vec<Arc<Table>>,
+    ) -> Result<()> {
+        let Some(first) = replaced.first().map(|index| index.name().clone()) else {
+            return Ok(());
+        };
         let engine = &self.inner.engine;
         let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
-        let mut of_copies = Vec::new();
+        let mut rebuilt = Vec::new();
         for index in indexes {
             let name = index.table_name(table.name())?;
-            of_copies.extend(copies.iter().any(|copy| *copy.name() == name).then_some(index));
+            rebuilt.extend(replaced.iter().any(|it| *it.name() == name).then_some(index));
         }
         let state = IndexState::Building { next_row: Bytes::new() };
         let (base, disabled) = (table.descriptor(), table.state());
-        let created = self.new_index_tables(base, of_copies, &copies, &state, disabled)?;
-        let change = IndexChange { dropped: copies, created };
+        let created = self.new_index_tables(base, rebuilt, &replaced, &state, disabled)?;
+        let change = IndexChange { dropped: replaced, created };
         let (edits, lost) = (change.edits().collect(), change.lost().collect::<Vec<_>>());
-        // Writers of the rows must not find their copies gone.
+        // Writers of the rows must not find the tables gone.
         let closed = ClosedRegions::close(engine, table.regions(), |_| true)?;
         without(engine, &lost, EditKind::together(edits), &first, || {
             self.inner.tables.catalog.replace(change.make(self));
@@ -318,6 +345,12 @@ impl Tables {
     }
 }
 
+/// Returns the state of the index of an empty table: a full-text index has no list of segments
+/// before it is built.
+pub(super) fn state_if_empty(is_search: bool) -> IndexState {
+    if is_search { IndexState::Building { next_row: Bytes::new() } } else { IndexState::Ready }
+}
+
 /// Whether a table is a copy of another one.
 pub(super) fn is_copy(table: &Arc<Table>) -> bool {
     IndexOf::of_table(table.descriptor()).ok().flatten().is_some_and(|of| of.is_copy)
@@ -340,7 +373,7 @@ pub(super) fn with_state(table: &Table, state: &IndexState) -> TableDescriptor {
 }
 
 /// Returns the descriptor of a table that holds the entries of an index no more.
-pub(super) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
+pub(crate) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
     for attribute in [INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE] {
         table.attributes.remove(attribute.as_bytes());
     }

@@ -13,9 +13,9 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
 
-use super::copy;
 use super::observe::{LockId, RowToLock};
 use super::record_builder::RecordBuilder;
+use super::{copy, queue};
 use crate::commits::{LockedRow, RowsGuard};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -50,10 +50,9 @@ pub(super) fn changes(
     for &region in regions.iter().filter(|region| seen.insert(region.id())) {
         let Some(table) = indexed.get(&region.info().table)? else { continue };
         copy::add(&table.copies, record, region, &mut keeper)?;
-        if table.indexes.is_empty() {
-            continue;
-        }
-        let decides = |family: &[u8]| table.columns.selects_family(family);
+        let queued = queue::add(&table.searches, record, region, &mut keeper)?;
+        let decides =
+            |family: &[u8]| !table.indexes.is_empty() && table.columns.selects_family(family);
         for (row, cells) in record.cells_by_row(region.id(), decides) {
             let get = get(row, table)?;
             let before = |now| region.read_row_at_time(&get, RowVersion::Current, now);
@@ -79,6 +78,7 @@ pub(super) fn changes(
             };
             keeper.change(region, row, &table.indexes, old.entries, new.entries)?;
         }
+        keeper.note_queued(&queued);
     }
     keeper.finish()
 }
@@ -230,7 +230,7 @@ fn add_timed(
 
 /// Collects the changes of entries.
 pub(super) struct Keeper<'k, 'l> {
-    rows: &'k mut RowsGuard<'l>,
+    pub(super) rows: &'k mut RowsGuard<'l>,
     now: Timestamp,
     cells: Vec<(Arc<Region>, Cell)>,
     to_lock: Vec<RowToLock>,

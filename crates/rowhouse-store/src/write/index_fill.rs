@@ -9,10 +9,11 @@ use std::sync::Arc;
 use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
 
 use super::apply::{admit_unlocked, lock};
+use super::commit::{self, Committed};
+use super::copy;
 use super::index::{self, EntryChanges, Keeper, TooLong, timed_entries};
 use super::observe::{RowToLock, admit_entries, hold_steady, out_of_service};
 use super::record_builder::RecordBuilder;
-use super::{commit, copy};
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
 use crate::read::RowVersion;
@@ -118,7 +119,7 @@ pub(crate) fn mend(
 
 /// Runs `act` with each region that holds some of these rows, which are in order, and these rows.
 /// Tries again if a region is replaced meanwhile.
-fn each_region(
+pub(super) fn each_region(
     table: &Table,
     rows: &[Bytes],
     mut act: impl FnMut(&Arc<Region>, &[Bytes]) -> Result<()>,
@@ -186,35 +187,46 @@ fn mend_in_region(
                 }
             }
         }
-        let cells = match keeper.finish()? {
-            EntryChanges::Cells(cells) => cells,
-            EntryChanges::Unlocked(rows) => {
-                more.extend(rows);
-                continue;
+        match commit_changes(region, keeper)? {
+            Attempt::Committed(committed) => {
+                drop(locked);
+                committed.wait(engine)?;
+                return Ok(removed);
             }
-        };
-        let (record, regions) = index::extend(RecordBuilder::default(), Vec::new(), &cells)?;
-        let committed = {
-            let _latch = engine.freeze_latch.read();
-            region.check_serving()?;
-            match regions.iter().try_for_each(|region| region.check_serving()) {
-                Ok(()) => commit::commit(engine, record, Durability::AsyncWal)?,
-                Err(error) => {
-                    let rows = cells.iter().map(|(region, cell)| (region, cell.row_bytes()));
-                    let closed = out_of_service(rows);
-                    if closed.is_empty() {
-                        return Err(error);
-                    }
-                    more.extend(closed);
-                    continue;
-                }
-            }
-        };
-        drop(locked);
-        committed.wait(engine)?;
-        return Ok(removed);
+            Attempt::Unlocked(rows) => more.extend(rows),
+        }
     }
     unreachable!("the attempts do not end")
+}
+
+/// How far a change of index tables came with rows locked.
+pub(super) enum Attempt {
+    Committed(Committed),
+    /// These must be locked as well, or their regions must serve first.
+    Unlocked(Vec<RowToLock>),
+}
+
+/// Commits the changes that a keeper has collected for rows of a region.
+///
+/// # Errors
+/// `NotServingRegion` if the region was replaced; those of the log.
+pub(super) fn commit_changes(region: &Region, keeper: Keeper<'_, '_>) -> Result<Attempt> {
+    let engine: &Engine = region.engine();
+    let cells = match keeper.finish()? {
+        EntryChanges::Cells(cells) => cells,
+        EntryChanges::Unlocked(rows) => return Ok(Attempt::Unlocked(rows)),
+    };
+    let (record, regions) = index::extend(RecordBuilder::default(), Vec::new(), &cells)?;
+    let _latch = engine.freeze_latch.read();
+    region.check_serving()?;
+    match regions.iter().try_for_each(|region| region.check_serving()) {
+        Ok(()) => commit::commit(engine, record, Durability::AsyncWal).map(Attempt::Committed),
+        Err(error) => {
+            let rows = cells.iter().map(|(region, cell)| (region, cell.row_bytes()));
+            let closed = out_of_service(rows);
+            if closed.is_empty() { Err(error) } else { Ok(Attempt::Unlocked(closed)) }
+        }
+    }
 }
 
 fn get(row: &Bytes, kept: &KeptIndex) -> Result<Get> {

@@ -3,6 +3,7 @@
 pub(crate) mod admit;
 pub(crate) mod apply;
 mod batch;
+pub(crate) mod cells;
 pub(crate) mod commit;
 mod condition;
 mod copy;
@@ -10,6 +11,7 @@ mod delta;
 mod index;
 pub(crate) mod index_fill;
 mod observe;
+pub(crate) mod queue;
 pub(crate) mod record_builder;
 mod region;
 mod table;

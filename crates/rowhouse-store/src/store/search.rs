@@ -1,0 +1,138 @@
+//! Full-text indexes. The store keeps their tables, queues and states; their segments are written
+//! and searched by the crate of searches, through this interface
+//! (`docs/decisions/0073-search.md`).
+
+use std::sync::Arc;
+
+use rowhouse_model::{Cell, Error, ErrorKind, Result, TableName, TableState, escape};
+use rowhouse_schema::{Index, IndexState};
+
+use super::Store;
+use crate::catalog::SearchRead;
+use crate::indexed::is_search_table;
+use crate::region::table_not_found;
+use crate::table::Table;
+use crate::write::cells::write_cells;
+
+/// A full-text index of a store.
+pub struct SearchIndex {
+    /// The table whose rows are indexed.
+    pub table: TableName,
+    /// The index.
+    pub index: Index,
+    /// The table of the index: its queue, segments and list.
+    pub entries: Arc<Table>,
+    /// The state of the index.
+    pub state: IndexState,
+    /// Whether the table, and with it that of the index, is enabled.
+    pub is_enabled: bool,
+}
+
+impl Store {
+    /// Returns a table and the table of one of its full-text indexes with a read point for both,
+    /// whatever the state of the index. Tables, index, state and read point are of one moment.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one of another kind.
+    pub fn search_read(&self, table: &TableName, index: &str) -> Result<SearchRead> {
+        let (point, tables) = self.inner.tables.catalog.read_point(&self.inner.engine);
+        tables.search_read(&Arc::new(point), table, index)
+    }
+
+    /// Returns the full-text indexes of all tables. Leaves out those of tables whose declarations
+    /// a newer version wrote.
+    ///
+    /// # Errors
+    /// `Unsupported` for a state of a newer version.
+    pub fn search_indexes(&self) -> Result<Vec<SearchIndex>> {
+        let served = self.inner.tables.catalog.entries();
+        let mut found = Vec::new();
+        for table in served.tables.values() {
+            let Ok(Some(schema)) = table.indexes() else { continue };
+            for index in schema.indexes().iter().filter(|index| index.search().is_some()) {
+                let name = index.table_name(table.name())?;
+                let entries = served.tables.get(&name).ok_or_else(|| table_not_found(&name))?;
+                found.push(SearchIndex {
+                    table: table.name().clone(),
+                    index: index.clone(),
+                    entries: Arc::clone(entries),
+                    state: IndexState::of_table(entries.descriptor())?,
+                    is_enabled: table.state() == TableState::Enabled,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Writes cells to the table of a full-text index: all of them, in one record of the log, or
+    /// none. They keep their timestamps. Waits for room as other writes do.
+    ///
+    /// An entry of the queue is removed by a marker that covers all versions of its column up to
+    /// its timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries of the
+    /// row have later timestamps; earlier ones, which a marker of a single version would uncover,
+    /// are of no use.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for another table, and for a cell without a timestamp; `TableNotFound` if
+    /// the table was dropped or replaced; `TableNotEnabled`; `NoSuchColumnFamily`, also for a table
+    /// that is dropped or truncated meanwhile; `RegionTooBusy`.
+    pub fn write_search_table(&self, entries: &Arc<Table>, cells: Vec<Cell>) -> Result<()> {
+        check_search_table(entries)?;
+        let now = self.table(entries.name())?;
+        if now.id() != entries.id() {
+            let message = format!("table {} was replaced by a new one", entries.name());
+            return Err(Error::new(ErrorKind::TableNotFound, message));
+        }
+        now.check_enabled()?;
+        if let Some(cell) = cells.iter().find(|cell| cell.timestamp().is_latest()) {
+            let (table, row) = (entries.name(), escape(cell.row()));
+            return Err(Error::invalid(format!(
+                "a cell has no timestamp: table={table}, row={row}"
+            )));
+        }
+        write_cells(entries, &cells)
+    }
+
+    /// Sets the state of a full-text index, after a sync of the log: whatever was written for the
+    /// state survives whenever it does. Returns `false`, and changes nothing, if the index has
+    /// another state than `from`, or its table was dropped or replaced: its rows have changed
+    /// otherwise than row by row, and the queue does not have all of them.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for the table of another kind; `Io` of the log or the manifest.
+    pub fn set_search_state(
+        &self,
+        entries: &Table,
+        from: &IndexState,
+        to: &IndexState,
+    ) -> Result<bool> {
+        check_search_table(entries)?;
+        let tables = &self.inner.tables;
+        let _changing = tables.changing.lock();
+        self.inner.engine.check_open()?;
+        let Ok(now) = tables.catalog.table(entries.name()) else { return Ok(false) };
+        if now.id() != entries.id() || IndexState::of_table(now.descriptor())? != *from {
+            return Ok(false);
+        }
+        self.inner.engine.sync_log()?;
+        tables.set_index_state(&now, to)?;
+        Ok(true)
+    }
+
+    /// Waits until every write has ended that began before this call, in any table. A build of a
+    /// full-text index calls it before it takes its first read point.
+    ///
+    /// An alteration that adds an index waits in the same way, but the index is known before that:
+    /// a thread that finds it in [`Store::search_indexes`] may be ahead of a writer that did not
+    /// know the index when it began, and does not queue its rows.
+    pub fn wait_for_row_writers(&self) {
+        drop(self.inner.engine.row_locks.lock_all(std::iter::empty()));
+    }
+}
+
+fn check_search_table(table: &Table) -> Result<()> {
+    if is_search_table(table.descriptor()) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("table {} is not that of a full-text index", table.name())))
+}

@@ -1,0 +1,119 @@
+//! Queues of full-text indexes: a record that changes a row puts the row's key into the queue of
+//! each index that may have to show the change (`docs/decisions/0073-search.md`).
+
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Cell, CellKind, CellRef, Columns, Result, Timestamp};
+use rowhouse_schema::QUEUE_FAMILY;
+
+use super::apply::{admit_unlocked, lock};
+use super::index::Keeper;
+use super::index_fill::{Attempt, commit_changes, each_region};
+use super::observe::{RowToLock, admit_entries};
+use super::record_builder::RecordBuilder;
+use crate::commits::LockedRow;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::indexed::KeptIndex;
+use crate::region::Region;
+use crate::space::Need;
+use crate::table::Table;
+use crate::wait_mode::WaitMode;
+
+/// The rows that were queued, each with the timestamp of its entries.
+pub(super) type Queued = Vec<(LockedRow, Timestamp)>;
+
+/// Queues the rows of a record's region whose columns an index reads.
+pub(super) fn add(
+    searches: &[KeptIndex],
+    record: &RecordBuilder<'_>,
+    region: &Region,
+    keeper: &mut Keeper<'_, '_>,
+) -> Result<Queued> {
+    let mut queued = Queued::new();
+    if searches.is_empty() {
+        return Ok(queued);
+    }
+    let is_read =
+        |family: &[u8]| searches.iter().any(|kept| kept.index.columns().selects_family(family));
+    for (row, cells) in record.cells_by_row(region.id(), is_read) {
+        let mut concerned =
+            searches.iter().filter(|kept| concern(&cells, kept.index.columns())).peekable();
+        if concerned.peek().is_some() {
+            queued.push(keeper.queue(region, row, concerned)?);
+        }
+    }
+    Ok(queued)
+}
+
+/// Whether any of these cells of a row may change what it shows of some columns.
+fn concern(cells: &[(&FamilyStore, CellRef<'_>)], columns: &Columns) -> bool {
+    cells.iter().any(|(family, cell)| match cell.kind() {
+        CellKind::DeleteFamily | CellKind::DeleteFamilyVersion => {
+            columns.selects_family(family.name())
+        }
+        CellKind::Put | CellKind::DeleteVersion | CellKind::DeleteColumn => {
+            columns.has_column(cell.key.family, cell.key.qualifier)
+        }
+    })
+}
+
+impl Keeper<'_, '_> {
+    /// Puts a row into the queues of indexes.
+    fn queue<'i>(
+        &mut self,
+        region: &Region,
+        row: &[u8],
+        searches: impl Iterator<Item = &'i KeptIndex>,
+    ) -> Result<(LockedRow, Timestamp)> {
+        let engine = region.engine();
+        let place = engine.row_locks.place(region.id(), row).of_entries();
+        let at = engine.timestamps.issue_queued(self.rows.after_of(place));
+        let (row, family) = (Bytes::copy_from_slice(row), QUEUE_FAMILY.as_bytes());
+        for kept in searches {
+            self.push(kept, Cell::new(row.clone(), family, b"", at, CellKind::Put, b"")?);
+        }
+        Ok((place, at))
+    }
+
+    /// Makes later entries of queued rows later than these. They count as deletes: two entries of a
+    /// row at one timestamp would be removed together, although a row may change in between.
+    ///
+    /// To be called when all rows of a record have their timestamps, so that those of one stripe do
+    /// not push each other ahead of the clock.
+    pub(super) fn note_queued(&mut self, queued: &Queued) {
+        queued.iter().for_each(|&(place, at)| self.rows.note_delete_of(place, at));
+    }
+}
+
+/// Puts rows of a table into the queue of an index.
+///
+/// # Errors
+/// Those of any write.
+pub(crate) fn queue_rows(table: &Table, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
+    each_region(table, rows, |region, rows| queue_in_region(region, kept, rows))
+}
+
+fn queue_in_region(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
+    let engine: &Engine = region.engine();
+    let mut more: Vec<RowToLock> = Vec::new();
+    for attempt in 0.. {
+        admit_entries(kept, Need::Room)?;
+        admit_unlocked(&more)?;
+        let ids = rows.iter().map(|row| (region.id(), &row[..]));
+        let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
+        region.check_serving()?;
+        let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
+        let queued = rows.iter().map(|row| keeper.queue(region, row, std::iter::once(kept)));
+        let queued = queued.collect::<Result<Queued>>()?;
+        keeper.note_queued(&queued);
+        match commit_changes(region, keeper)? {
+            Attempt::Committed(committed) => {
+                drop(locked);
+                return committed.wait(engine);
+            }
+            Attempt::Unlocked(rows) => more.extend(rows),
+        }
+    }
+    unreachable!("the attempts do not end")
+}

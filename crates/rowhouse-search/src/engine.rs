@@ -210,7 +210,7 @@ impl Shared {
             tracing::error!(%error, %index, "a full-text index is damaged, and built anew");
             let repairing = IndexState::Repairing;
             if let Err(error) =
-                self.store.set_search_state(&read.entries, &IndexState::Ready, &repairing)
+                self.store.set_search_state(&read.entries, &read.state, &repairing)
             {
                 tracing::error!(%error, %index, "the repair of a full-text index was not noted");
             }

@@ -8,7 +8,7 @@ use rowhouse_model::{
     Bytes, Cell, CellKind, Columns, Error, Filter, Result, RowRange, Scan, TableName, Timestamp,
 };
 use rowhouse_schema::{IndexState, QUEUE_FAMILY, SEGMENT_FAMILY};
-use rowhouse_store::{SearchRead, Store};
+use rowhouse_store::{CompactionKind, SearchRead, Store};
 use tantivy::BitSet;
 
 use crate::engine::Kept;
@@ -101,7 +101,7 @@ impl Keeper<'_> {
     fn build(&mut self, read: &SearchRead, mut next_row: Bytes) -> Result<bool> {
         let mut list = SegmentList::read(read)?;
         if next_row.is_empty() {
-            self.store.wait_for_row_writers(&read.table);
+            self.store.wait_for_row_writers();
             let mut open = self.kept.open.lock();
             open.clear();
             self.work.is_swept = false;
@@ -112,9 +112,8 @@ impl Keeper<'_> {
         }
         // Rows that changed since are in the queue.
         let read = self.store.search_read(read.table.name(), read.index.name())?;
-        let building = IndexState::Building { next_row: Bytes::new() };
-        let is_same = matches!(read.state, IndexState::Building { .. });
-        if !is_same {
+        let before = read.state.clone();
+        if !matches!(before, IndexState::Building { .. }) {
             return Ok(false);
         }
         let layout = self.kept.open.lock().layout().clone();
@@ -129,7 +128,7 @@ impl Keeper<'_> {
             true => IndexState::Ready,
             false => IndexState::Building { next_row },
         };
-        let is_noted = self.store.set_search_state(&read.entries, &building, &state)?;
+        let is_noted = self.store.set_search_state(&read.entries, &before, &state)?;
         Ok(is_last && is_noted)
     }
 
@@ -242,7 +241,7 @@ impl Keeper<'_> {
         let read = self.store.search_read(table, index)?;
         if self.work.removed >= REMOVED_MAX {
             read.entries.flush_family(QUEUE_FAMILY.as_bytes())?;
-            read.entries.compact_family(QUEUE_FAMILY.as_bytes())?;
+            read.entries.compact_family(QUEUE_FAMILY.as_bytes(), CompactionKind::Major)?;
             self.work.removed = 0;
         }
         let is_unused = |(_, segment): &(u64, Weak<OpenSegment>)| segment.strong_count() == 0;
@@ -305,13 +304,13 @@ fn build_segment(
     Ok(((builder.docs() > 0).then(|| builder.finish()).transpose()?, true))
 }
 
-/// Returns the cell that removes the entry of a row from the queue, if it has one. A later entry of
-/// the row stays.
+/// Returns the cell that removes the entry of a row from the queue, if it has one, with all earlier
+/// ones. A later entry of the row stays.
 fn removal_from_queue(row: &PendingRow) -> Result<Option<Cell>> {
     let Some(queued_at) = row.queued_at else { return Ok(None) };
     let at = Timestamp::from_millis(queued_at)?;
     let row = Bytes::copy_from_slice(&row.row);
-    Cell::new(row, QUEUE_FAMILY.as_bytes(), b"", at, CellKind::DeleteVersion, b"").map(Some)
+    Cell::new(row, QUEUE_FAMILY.as_bytes(), b"", at, CellKind::DeleteColumn, b"").map(Some)
 }
 
 /// Returns the segments to merge, by their positions: a run of the newest ones.

@@ -66,6 +66,8 @@ pub(crate) struct Engine {
     pub(crate) splits: IdQueue,
     /// Index tables that may lack entries.
     pub(crate) index_builds: IdQueue,
+    /// The number of rows put into queues of full-text indexes since the store was opened.
+    pub(crate) rows_queued: AtomicU64,
     /// Set when reads and writes are refused.
     pub(crate) closing: AtomicBool,
     /// Set when flushes and compactions are refused.

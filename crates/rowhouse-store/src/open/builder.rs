@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -181,6 +181,7 @@ impl Builder {
             compactions: Compactions::default(),
             splits: IdQueue::default(),
             index_builds: IdQueue::default(),
+            rows_queued: AtomicU64::new(0),
             tasks: Tasks::default(),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),

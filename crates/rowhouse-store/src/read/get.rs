@@ -82,6 +82,8 @@ pub(crate) enum RowVersion<'p> {
     With(&'p Pending),
     /// That at a sequence number.
     AsOf(u64),
+    /// That at a read point.
+    At(&'p ReadPoint),
 }
 
 /// Reads one row as it is at a time, which may be in the future, for a get that returns every
@@ -104,6 +106,7 @@ pub(crate) fn read_row_at_time(
                 RowVersion::Current => ReadAt::of(context, None),
                 RowVersion::With(pending) => ReadAt::Pending(pending),
                 RowVersion::AsOf(sequence) => ReadAt::Sequence(sequence),
+                RowVersion::At(point) => ReadAt::Point(point),
             };
             let merge = match find(family, &asked, at)? {
                 FirstCell::Merge(merge) => merge,

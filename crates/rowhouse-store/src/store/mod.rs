@@ -16,6 +16,7 @@ mod queries;
 mod quota;
 mod regions;
 mod search;
+mod search_rows;
 mod snapshots;
 mod switches;
 mod tables;

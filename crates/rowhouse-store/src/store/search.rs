@@ -3,6 +3,7 @@
 //! (`docs/decisions/0073-search.md`).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rowhouse_model::{Cell, Error, ErrorKind, Result, TableName, TableState, escape};
 use rowhouse_schema::{Index, IndexState};
@@ -26,6 +27,9 @@ pub struct SearchIndex {
     pub state: IndexState,
     /// Whether the table, and with it that of the index, is enabled.
     pub is_enabled: bool,
+    /// The number of rows put into queues since the store was opened, of all full-text indexes: if
+    /// it is the same as before, no queue has a new entry.
+    pub changes: u64,
 }
 
 impl Store {
@@ -47,6 +51,7 @@ impl Store {
     pub fn search_indexes(&self) -> Result<Vec<SearchIndex>> {
         let served = self.inner.tables.catalog.entries();
         let mut found = Vec::new();
+        let changes = self.inner.engine.rows_queued.load(Ordering::Relaxed);
         for table in served.tables.values() {
             let Ok(Some(schema)) = table.indexes() else { continue };
             for index in schema.indexes().iter().filter(|index| index.search().is_some()) {
@@ -58,6 +63,7 @@ impl Store {
                     entries: Arc::clone(entries),
                     state: IndexState::of_table(entries.descriptor())?,
                     is_enabled: table.state() == TableState::Enabled,
+                    changes,
                 });
             }
         }

@@ -489,7 +489,7 @@ impl Region {
     ///
     /// # Errors
     /// `UnknownScanner` if the version cannot be read any more.
-    pub(super) fn read_row_at_time(
+    pub(crate) fn read_row_at_time(
         &self,
         get: &Get,
         version: RowVersion<'_>,

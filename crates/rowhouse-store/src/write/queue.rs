@@ -2,6 +2,7 @@
 //! each index that may have to show the change (`docs/decisions/0073-search.md`).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rowhouse_model::{Bytes, Cell, CellKind, CellRef, Columns, Result, Timestamp};
 use rowhouse_schema::QUEUE_FAMILY;
@@ -69,6 +70,7 @@ impl Keeper<'_, '_> {
         let engine = region.engine();
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let at = engine.timestamps.issue_queued(self.rows.after_of(place));
+        engine.rows_queued.fetch_add(1, Ordering::Relaxed);
         let (row, family) = (Bytes::copy_from_slice(row), QUEUE_FAMILY.as_bytes());
         for kept in searches {
             self.push(kept, Cell::new(row.clone(), family, b"", at, CellKind::Put, b"")?);

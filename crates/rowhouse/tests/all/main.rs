@@ -23,6 +23,7 @@ mod one_moment;
 mod plain_requests;
 mod queries_in_transactions;
 mod regions;
+mod search;
 mod settings;
 mod streams;
 #[path = "../support/mod.rs"]

@@ -29,7 +29,7 @@ pub(in crate::query) struct SearchRows {
     /// The place after the last row that was returned.
     place: Place,
     batch: VecDeque<(QueryRow, Place)>,
-    reading: Option<Pin<Box<dyn Future<Output = Result<Batch>> + Send>>>,
+    reading: Option<Pin<Box<dyn Future<Output = Result<Batch>> + Send + Sync>>>,
     /// The place after the last row that was read.
     read_to: Place,
     batch_rows: usize,

@@ -1,0 +1,210 @@
+//! Full-text search: what was just written, changed and deleted is found as it is; rows by key and
+//! by score, pages, counts, facets and snippets.
+
+use rowhouse::query::{Query, QueryRow};
+use rowhouse::schema::IndexState;
+use rowhouse::{Database, Delete, ErrorKind, Mutation, Result, Table, TableSpec};
+
+const COLUMNS: &str = "d:b body string; d:s sender string; d:z size u32; d:x folder string; \
+                       t:[tag string] tagged u8";
+const INDEXES: &str = "text search body english chinese, sender keyword, tagged.tag keyword, size";
+
+fn spec(name: &str) -> TableSpec {
+    let spec = TableSpec::new(name).family("d").family("t").key("[user string][n u32]");
+    spec.columns(COLUMNS).indexes(INDEXES)
+}
+
+struct Opened {
+    _dir: tempfile::TempDir,
+    path: String,
+    database: Database,
+}
+
+async fn opened() -> Opened {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("data").to_str().unwrap().to_owned();
+    let database = rowhouse::open(&path).await.unwrap();
+    Opened { _dir: dir, path, database }
+}
+
+fn mail(table: &Table, user: &str, n: u32, body: &str) -> Mutation {
+    let row = table.row(&[("user", user.into()), ("n", n.into())]);
+    row.set_named("body", body).set_named("size", n * 10).into_put().unwrap().into()
+}
+
+async fn write(table: &Table, user: &str, n: u32, body: &str) {
+    table.mutate(mail(table, user, n, body)).await.unwrap();
+}
+
+async fn rows(query: Query<'_>) -> Vec<QueryRow> {
+    query.rows().await.unwrap().collect().await.unwrap()
+}
+
+async fn keys(query: Query<'_>) -> Vec<String> {
+    rows(query).await.iter().map(short).collect()
+}
+
+fn short(row: &QueryRow) -> String {
+    format!("{}{}", row.key("user").unwrap(), row.key("n").unwrap())
+}
+
+/// Waits until the index is built.
+async fn ready(database: &Database, table: &str) {
+    for _ in 0..600 {
+        let state = database.admin().index_state(table, "text").await.unwrap();
+        if state == IndexState::Ready {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("the index is not built");
+}
+
+#[tokio::test]
+async fn a_search_finds_what_was_just_written_and_nothing_that_was_changed_or_deleted() {
+    let Opened { database, .. } = opened().await;
+    let mails = database.create_table(spec("mail")).await.unwrap();
+    ready(&database, "mail").await;
+    write(&mails, "ann", 1, "Designing row keys").await;
+    write(&mails, "bob", 2, "行键设计 for HBase").await;
+    write(&mails, "bob", 3, "the key to a door").await;
+    let q = |text: &str| mails.query(text);
+    assert_eq!(keys(q("body matches 'key'")).await, ["ann1", "bob3"]);
+    assert_eq!(keys(q("body matches '\"row key\"'")).await, ["ann1"]);
+    assert_eq!(keys(q("body matches '行键'")).await, ["bob2"]);
+    assert_eq!(keys(q("body matches '键设'")).await, ["bob2"]);
+    assert_eq!(keys(q("user = 'bob' and body matches 'key OR hbase'")).await, ["bob2", "bob3"]);
+    assert_eq!(keys(q("body matches 'key OR hbase'").reversed()).await, ["bob3", "bob2", "ann1"]);
+
+    write(&mails, "ann", 1, "nothing").await;
+    assert_eq!(keys(q("body matches 'key'")).await, ["bob3"]);
+    let bob3 = mails.key(&[("user", "bob".into()), ("n", 3.into())]).unwrap();
+    mails.delete(Delete::new(bob3).unwrap()).await.unwrap();
+    assert_eq!(keys(q("body matches 'key'")).await, [""; 0]);
+    assert_eq!(q("body matches 'hbase'").count().await.unwrap(), 1);
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn rows_that_were_there_are_indexed_and_the_index_survives_a_restart() {
+    let Opened { _dir, path, database } = opened().await;
+    let plain = spec("mail").indexes("");
+    let mails = database.create_table(plain).await.unwrap();
+    let puts = (0..3_000).map(|n| mail(&mails, "ann", n, &format!("word{} common", n % 10)));
+    for outcome in mails.batch(puts.collect()).await {
+        outcome.unwrap();
+    }
+    database.admin().alter_indexes("mail", INDEXES).await.unwrap();
+    ready(&database, "mail").await;
+    let mails = database.table("mail").await.unwrap();
+    assert_eq!(mails.query("body matches 'common'").count().await.unwrap(), 3_000);
+    write(&mails, "zoe", 1, "common and late").await;
+    database.close().await.unwrap();
+
+    let database = rowhouse::open(&path).await.unwrap();
+    let mails = database.table("mail").await.unwrap();
+    assert_eq!(mails.query("body matches 'common'").count().await.unwrap(), 3_001);
+    assert_eq!(mails.query("body matches 'word3'").count().await.unwrap(), 300);
+    assert_eq!(keys(mails.query("body matches 'late'")).await, ["zoe1"]);
+    // The thread writes the changed rows to segments; the answers stay.
+    tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+    assert_eq!(mails.query("body matches 'common'").count().await.unwrap(), 3_001);
+    assert_eq!(keys(mails.query("body matches 'late'")).await, ["zoe1"]);
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn values_and_other_columns_narrow_a_search() {
+    let Opened { database, .. } = opened().await;
+    let mails = database.create_table(spec("mail")).await.unwrap();
+    ready(&database, "mail").await;
+    for n in 0..50_u32 {
+        let row = mails.row(&[("user", "ann".into()), ("n", n.into())]);
+        let row = row.set_named("body", "same words").set_named("size", n);
+        let folder = if n % 2 == 0 { "in" } else { "out" };
+        let row = row.set_named("folder", folder).set_named("sender", format!("s{}", n % 3));
+        mails.put(row.into_put().unwrap()).await.unwrap();
+    }
+    let count = async |text: &str| mails.query(text).count().await.unwrap();
+    assert_eq!(count("body matches 'words'").await, 50);
+    assert_eq!(count("body matches 'words' and size >= 40").await, 10);
+    assert_eq!(count("body matches 'words' and size >= 40 and folder = 'in'").await, 5);
+    assert_eq!(count("body matches 'words' and sender matches 's1'").await, 17);
+    assert_eq!(count("body matches 'words' and n < 5").await, 5);
+    let facets = mails.query("body matches 'words' and size < 10").facets("sender", 2).await;
+    let facets: Vec<_> = facets.unwrap().iter().map(|it| (it.value.to_string(), it.rows)).collect();
+    assert_eq!(facets, [("s0".to_owned(), 4), ("s1".to_owned(), 3)]);
+    let sizes = mails.query("body matches 'words' and n = 7").facets("size", 2).await.unwrap();
+    assert_eq!(sizes[0].value.as_u64(), Some(7));
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn pages_by_key_go_on_while_others_write_and_pages_by_score_keep_their_view() {
+    let Opened { database, .. } = opened().await;
+    let mails = database.create_table(spec("mail")).await.unwrap();
+    ready(&database, "mail").await;
+    for n in 0..20_u32 {
+        write(&mails, "ann", n, &format!("{} end", "key ".repeat(n as usize + 1))).await;
+    }
+    let query = || mails.query("body matches 'key'");
+    let first = query().page(8).await.unwrap();
+    write(&mails, "ann", 15, "nothing").await;
+    let second = query().after(first.next.as_ref().unwrap()).page(8).await.unwrap();
+    let third = query().after(second.next.as_ref().unwrap()).page(8).await.unwrap();
+    assert_eq!(third.next, None);
+    let all = [first.rows, second.rows, third.rows].concat();
+    let expected: Vec<_> = (0..20).filter(|n| *n != 15).map(|n| format!("ann{n}")).collect();
+    assert_eq!(all.iter().map(short).collect::<Vec<_>>(), expected);
+
+    let best = query().by_score().page(5).await.unwrap();
+    let scores: Vec<_> = best.rows.iter().map(|row| row.score().unwrap()).collect();
+    assert!(scores.windows(2).all(|pair| pair[0] >= pair[1]), "{scores:?}");
+    write(&mails, "ann", 100, "key key key key").await;
+    let mut seen: Vec<_> = best.rows.iter().map(short).collect();
+    let mut next = best.next;
+    while let Some(token) = next {
+        let page = query().by_score().after(&token).page(5).await.unwrap();
+        seen.extend(page.rows.iter().map(short));
+        next = page.next;
+    }
+    seen.sort_by_key(|row| row[3..].parse::<u32>().unwrap());
+    assert_eq!(seen, expected);
+
+    let other = mails.query("body matches 'end'").after(first.next.as_ref().unwrap()).page(1).await;
+    assert_eq!(other.unwrap_err().kind(), ErrorKind::InvalidRequest);
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn keys_and_snippets_are_answers_too() -> Result<()> {
+    let Opened { database, .. } = opened().await;
+    let mails = database.create_table(spec("mail")).await?;
+    ready(&database, "mail").await;
+    write(&mails, "ann", 1, "A long text about other things, and then the row keys of HBase").await;
+    let found = mails.query("body matches 'key'").keys().await?;
+    assert_eq!(found, [mails.key(&[("user", "ann".into()), ("n", 1.into())])?]);
+    let row = rows(mails.query("body matches 'key'")).await.remove(0);
+    let snippet = row.snippet("body", 20)?.unwrap();
+    assert_eq!(snippet.matches.iter().map(|at| &snippet.text[at.clone()]).collect::<Vec<_>>(), ["keys"]);
+    assert!(snippet.text.chars().count() <= 20, "{}", snippet.text);
+    assert_eq!(row.snippet("sender", 20)?, None);
+    database.close().await
+}
+
+#[tokio::test]
+async fn mistakes_are_refused_by_name() {
+    let Opened { database, .. } = opened().await;
+    let mails = database.create_table(spec("mail")).await.unwrap();
+    ready(&database, "mail").await;
+    let refused = async |query: Query<'_>| query.rows().await.err().unwrap();
+    let error = refused(mails.query("folder matches 'in'")).await;
+    assert!(error.message().contains("needs a full-text index of `folder`"), "{error}");
+    let error = refused(mails.query("body matches 'a OR'")).await;
+    assert!(error.message().contains("offset="), "{error}");
+    let error = refused(mails.query("body matches 'the'")).await;
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    let error = refused(mails.query("user = 'ann'").by_score()).await;
+    assert!(error.message().contains("only a query with `matches`"), "{error}");
+    database.close().await.unwrap();
+}

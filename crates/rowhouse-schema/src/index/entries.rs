@@ -39,7 +39,7 @@ impl Index {
     ///
     /// There is none for a row without cells, for one whose key does not fit the table's template,
     /// for one that does not meet the condition, and where a field is null that may not be. A
-    /// full-text index has documents instead of entries: see [`Search::values`](super::Search::values).
+    /// full-text index has none at all: see [`Search::values`](crate::Search::values).
     ///
     /// ```
     /// use rowhouse_model::{Cell, CellKind, Row, Timestamp};

@@ -3,8 +3,8 @@
 //! [`parse`] parses declarations, [`names`] resolves the names in them, and [`full_form`] derives
 //! the template of the entries. [`entries`] turns a row into entries and an entry back into the key
 //! of its row, [`header`] is the value of an entry, [`copy`] is a table under another key, and
-//! [`plan`] reads an index for a query. [`search`] is a full-text index, [`parse_search`] parses its
-//! declaration, and [`search_plan`] plans a query by it.
+//! [`plan`] reads an index for a query. [`search`] is a full-text index, [`parse_search`] parses
+//! its declaration, and [`search_plan`] plans a query by it.
 
 mod analyser;
 mod copy;
@@ -158,8 +158,8 @@ impl IndexSchema {
     /// # Errors
     /// `InvalidRequest` that points at the mistake: a name that is neither a field of the key nor a
     /// declared column, a name used twice, a field that cannot stand where it is, a salt, a column
-    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key, an
-    /// analyser of values that are no texts, and text that is not a declaration.
+    /// covered twice or with many qualifiers, `covers *` with other names than fields of the key,
+    /// an analyser of values that are no texts, and text that is not a declaration.
     pub fn parse(
         text: &str,
         key: Option<&KeySchema>,

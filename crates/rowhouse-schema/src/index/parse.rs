@@ -333,10 +333,9 @@ impl<'t> DeclarationLexer<'t> {
         let (at, rest) = (self.at, self.rest());
         let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
         if is_name(word) {
-            let message = format!("expected a template such as [sender], not {word}");
-            return Err(
-                Fault::new(at, message).hint("an index has no kind: entries are rows of a table")
-            );
+            let message =
+                format!("expected a template such as [sender], or the word search, not {word}");
+            return Err(Fault::new(at, message));
         }
         let (mut inside, mut escaped) = (false, false);
         let ends = |(_, c): &(usize, char)| {

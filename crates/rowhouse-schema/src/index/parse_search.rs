@@ -59,7 +59,7 @@ fn read_field(
     base: Base<'_>,
 ) -> Result<SearchField, Fault> {
     let (source, kind) = source(name, at, base)?;
-    let field = base.field(&source).ok_or_else(|| of_key(name, at))?;
+    let field = base.field(&source).ok_or_else(|| of_key("the whole key", name, at))?;
     let (first, analysers) = read_analysers(words, base)?;
     let order = match analysers.is_empty() {
         true => Some(order(field, name, &kind, at)?),
@@ -116,7 +116,7 @@ fn source<'b>(name: &str, at: usize, base: Base<'b>) -> Result<(Source, Kind<'b>
         None => key.computed_position(name).is_some(),
     };
     if base.key.is_some_and(is_of_key) {
-        return Err(of_key(name, at));
+        return Err(of_key("a field of the key", name, at));
     }
     let column = base.columns.and_then(|columns| Some(&columns.columns()[columns.position(name)?]));
     if let Some(template) = column.and_then(Column::template) {
@@ -128,9 +128,8 @@ fn source<'b>(name: &str, at: usize, base: Base<'b>) -> Result<(Source, Kind<'b>
     base.resolve(name, at)
 }
 
-fn of_key(name: &str, at: usize) -> Fault {
-    Fault::new(at, format!("`{name}` is of the key"))
-        .hint("conditions on the key need no declaration")
+fn of_key(part: &str, name: &str, at: usize) -> Fault {
+    Fault::new(at, format!("`{name}` is {part}")).hint("conditions on the key need no declaration")
 }
 
 /// Returns whether values are texts or bytes, which have words.

@@ -101,6 +101,9 @@ impl Search {
     /// those by which [`SearchField::order`] encodes the value. A field of qualifiers has a value
     /// for each cell. A cell whose value does not fit the type of its column is no value of a value
     /// field; a text field takes its bytes as they are.
+    ///
+    /// The caller leaves out rows whose keys do not fit the template of the table
+    /// ([`Index::fits`](crate::Index::fits)): they are in no answer.
     pub fn values(&self, cells: &Row) -> Vec<(usize, Bytes)> {
         let mut values = Vec::with_capacity(self.fields().len());
         for (at, field) in self.fields().iter().enumerate() {

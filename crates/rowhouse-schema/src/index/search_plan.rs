@@ -165,7 +165,10 @@ fn no_text(condition: &Condition, found: &[(&Index, &Search)]) -> Error {
     } else if found.is_empty() {
         "the table has none".to_owned()
     } else {
-        format!("there are those of: {}", texts().collect::<Vec<_>>().join(", "))
+        let mut names: Vec<_> = texts().collect();
+        names.sort_unstable();
+        names.dedup();
+        format!("there are those of: {}", names.join(", "))
     };
     condition.error(&format!("`matches` needs a full-text index of `{name}`; {hint}"))
 }
@@ -313,9 +316,10 @@ impl fmt::Display for SearchPlan {
         write_ranges(f, "row", &self.key_ranges)?;
         let residual = self.rows.as_ref().and_then(Plan::residual);
         if let Some(residual) = residual {
-            writeln!(f, "keys are judged by {residual}")?;
+            writeln!(f, "residual: {residual}")?;
         }
         match self.undecided.is_empty() {
+            true if residual.is_some() => writeln!(f, "rows: decided by the index and their keys"),
             true => writeln!(f, "rows: decided by the index"),
             false => writeln!(f, "rows: judged by {}", self.undecided),
         }

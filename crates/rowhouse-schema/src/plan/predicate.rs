@@ -194,7 +194,8 @@ impl Predicate {
     }
 
     /// Adds the condition that the words of the field's text match this search text. It needs a
-    /// full-text index of the field: see [`IndexSchema::search_plan`](crate::IndexSchema).
+    /// full-text index of the field: see
+    /// [`IndexSchema::search_plan`](crate::IndexSchema::search_plan).
     ///
     /// ```
     /// use rowhouse_schema::Predicate;

@@ -144,7 +144,7 @@ fn mistakes_are_pointed_at() {
         template,
         "user start with 'b'",
         expect![[r#"
-            expected =, <, <=, >, >=, between, in, starts with, ends with, under, during or is null; did you mean `starts`?: offset=5
+            expected =, <, <=, >, >=, between, in, starts with, ends with, under, during, matches or is null; did you mean `starts`?: offset=5
               user start with 'b'
                    ^"#]],
     );

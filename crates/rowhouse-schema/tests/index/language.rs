@@ -308,9 +308,9 @@ fn a_mistake_is_pointed_at() {
     check(
         "a tabel [sender]",
         expect![[r#"
-        InvalidRequest: expected a template such as [sender], not tabel; an index has no kind: entries are rows of a table: offset=2
-          a tabel [sender]
-            ^"#]],
+            InvalidRequest: expected a template such as [sender], or the word search, not tabel: offset=2
+              a tabel [sender]
+                ^"#]],
     );
     check(
         "a [sender] covers *",
@@ -546,9 +546,9 @@ fn a_mistake_is_pointed_at() {
     check(
         "a abc_",
         expect![[r#"
-        InvalidRequest: expected a template such as [sender], not abc_; an index has no kind: entries are rows of a table: offset=2
-          a abc_
-            ^"#]],
+            InvalidRequest: expected a template such as [sender], or the word search, not abc_: offset=2
+              a abc_
+                ^"#]],
     );
     check(
         "a [sender",

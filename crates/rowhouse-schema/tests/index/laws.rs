@@ -157,7 +157,8 @@ proptest! {
         words in prop::collection::vec(
             proptest::sample::select(&["i", " ", "[", "]", "s", "n", "a", " desc", " unique",
                 " covers", " where ", "'", ";", "\n", "_", "\\", ".", "q.v", "bucket 3", "=", "é",
-                " null first", ",", "memory", "salt 2", " of "][..]),
+                " null first", ",", "memory", "salt 2", " of ", "search ", "x", " simple", " english",
+                "search x simple"][..]),
             0..14),
     ) {
         let text: String = words.concat();

@@ -7,6 +7,8 @@ mod entries;
 mod language;
 mod laws;
 mod plans;
+mod search;
+mod search_laws;
 
 use rowhouse_model::{Cell, CellKind, Row, Timestamp};
 use rowhouse_schema::{CellBytes, ColumnSchema};

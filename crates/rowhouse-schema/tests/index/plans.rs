@@ -75,7 +75,7 @@ fn names() -> Vec<&'static str> {
 }
 
 /// A condition on a field or column, with a constant of its type; it may be invalid.
-fn condition(case: &Case, name: &str, kind: u8, at: &[At]) -> Predicate {
+pub(crate) fn condition(case: &Case, name: &str, kind: u8, at: &[At]) -> Predicate {
     let of_type = |of: &rowhouse_schema::FieldType| of.to_string();
     let template = |column: &str| case.columns.column(column).unwrap().template().cloned();
     let field_type = match (case.key.field(name), case.columns.column(name), name.split_once('.')) {
@@ -104,7 +104,7 @@ fn condition(case: &Case, name: &str, kind: u8, at: &[At]) -> Predicate {
 }
 
 /// A value that a row has, so that a condition on it matches some row.
-fn value_of_row(case: &Case, name: &str, at: &At) -> Option<Value> {
+pub(crate) fn value_of_row(case: &Case, name: &str, at: &At) -> Option<Value> {
     let (row, cells) = case.rows.get(at.index(case.rows.len().max(1)))?;
     if let Some((column, field)) = name.split_once('.') {
         let mut named = cells.cells().filter_map(|cell| {

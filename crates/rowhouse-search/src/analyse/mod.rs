@@ -107,8 +107,8 @@ pub fn register_analysers(tokenizers: &TokenizerManager) {
     }
 }
 
-/// Returns the terms by which `analyser` finds `text`, with their positions from 0. For `Chinese`, they are
-/// fewer than the terms of an indexed text.
+/// Returns the terms by which `analyser` finds `text`, with their positions from 0. For `Chinese`,
+/// they are fewer than the terms of an indexed text.
 pub(crate) fn searched(analyser: Analyser, text: &str) -> Vec<(usize, String)> {
     let mut terms = match analyser {
         Analyser::Chinese => covering_terms(text),

@@ -34,6 +34,7 @@ mod salvage_of_loads;
 mod same_cell_twice;
 mod scanners_and_declarations;
 mod search_events;
+mod search_histories;
 mod snapshots;
 mod torn_batches;
 mod transactions;

@@ -13,8 +13,8 @@ use rowhouse_schema::{
     LIST_FAMILY, QUEUE_FAMILY, SEGMENT_FAMILY,
 };
 use rowhouse_store::{
-    CompactionKind, ExportedCells, QueryScan, SearchIndex, Settings, Store, Table, files_to_load,
-    salvage,
+    Clock, CompactionKind, ExportedCells, QueryScan, SearchIndex, Settings, Store, Table,
+    files_to_load, salvage,
 };
 
 const INDEXES: &str = "text search body english, tagged.tag keyword, size";
@@ -115,9 +115,21 @@ impl Mail {
     /// Returns a copy of the store as if it had been killed now.
     fn killed(&self) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        // The copy is not of one moment: no file may go meanwhile.
+        let compactions = self.store.set_compactions(false);
         super::observers::copy_dir(self.dir.path(), dir.path());
+        self.store.set_compactions(compactions);
         let store = Store::open(dir.path()).unwrap();
         Self { dir, store }
+    }
+}
+
+/// A clock that stands still.
+struct SetTo(i64);
+
+impl Clock for SetTo {
+    fn now_millis(&self) -> i64 {
+        self.0
     }
 }
 
@@ -212,17 +224,20 @@ fn each_index_has_the_rows_that_its_own_fields_read() {
 
 #[test]
 fn a_change_that_came_later_stays_in_the_queue() {
-    let mail = Mail::new();
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::builder(dir.path()).with_clock(SetTo(1_000_000)).open().unwrap();
+    store.create_table(mail(INDEXES), &[]).unwrap();
+    let mail = Mail { dir, store };
     let table = mail.table();
-    // Many rows share the memory of the locks, and all is done within few milliseconds.
-    let rows: Vec<_> = (0..500).map(|row| format!("row{row}")).collect();
+    // More than the row locks can tell apart.
+    let rows: Vec<_> = (0..8_000).map(|row| format!("row{row}")).collect();
     let write = || table.batch(rows.iter().map(|row| body(row)).collect());
     for round in 0..4 {
         write();
         let before = mail.queue();
         write();
         let after = mail.queue();
-        assert_eq!((before.len(), after.len()), (500, 500));
+        assert_eq!((before.len(), after.len()), (8_000, 8_000));
         assert!(before.iter().zip(&after).all(|(one, two)| one.0 == two.0 && one.1 < two.1));
         mail.take(&before);
         assert_eq!(mail.queue(), after, "round {round}");
@@ -231,7 +246,7 @@ fn a_change_that_came_later_stays_in_the_queue() {
         assert_eq!(mail.queued(), "", "round {round}");
         if round == 1 {
             let region = table.regions()[0].name().full.clone();
-            mail.store.split_region(&region, Some("d".into())).unwrap();
+            mail.store.split_region(&region, Some("row4".into())).unwrap();
         }
     }
     mail.entries().flush().unwrap();
@@ -241,17 +256,11 @@ fn a_change_that_came_later_stays_in_the_queue() {
     raw.raw = true;
     assert!(mail.entries().scan(raw).unwrap().next().unwrap().is_none());
     write();
-    assert_eq!(mail.queue().len(), 500);
+    assert_eq!(mail.queue().len(), 8_000);
 }
 
 #[test]
 fn entries_are_later_than_those_of_an_earlier_open_though_the_clock_was_set_back() {
-    struct SetTo(i64);
-    impl rowhouse_store::Clock for SetTo {
-        fn now_millis(&self) -> i64 {
-            self.0
-        }
-    }
     let dir = tempfile::tempdir().unwrap();
     let open = |millis: i64| {
         let store = Store::builder(dir.path()).with_clock(SetTo(millis)).open().unwrap();
@@ -433,10 +442,8 @@ fn an_alteration_that_may_change_documents_has_the_index_built_anew() {
     let family = |name: &'static str| FamilyDescriptor::new(name).unwrap();
     mail.alter(|table| table.family(family("x").versions(9))).unwrap();
     mail.alter(|table| table.family(family("y"))).unwrap();
-    mail.alter(|table| {
-        table.attribute(INDEXES_ATTRIBUTE, format!("1 {INDEXES}; by [sender]"))
-    })
-    .unwrap();
+    mail.alter(|table| table.attribute(INDEXES_ATTRIBUTE, format!("1 {INDEXES}; by [sender]")))
+        .unwrap();
     assert_eq!((mail.state(), mail.queued()), (IndexState::Ready, "ann".to_owned()));
     let changes: [fn(TableDescriptor) -> TableDescriptor; 4] = [
         |table| table.family(FamilyDescriptor::new("d").unwrap().versions(1)),
@@ -533,9 +540,8 @@ fn splits_and_merges_keep_the_queue() {
 /// Returns a directory with HFiles that hold rows of the table.
 fn hfiles(rows: impl Iterator<Item = String>) -> tempfile::TempDir {
     let mail = Mail::with("by [sender]");
-    let rows = rows.map(|row| {
-        put(&row, "d", "b", "loaded").add("t", "new", "\x01").unwrap().into()
-    });
+    let rows =
+        rows.map(|row| put(&row, "d", "b", "loaded").add("t", "new", "\x01").unwrap().into());
     for outcome in mail.table().batch(rows.collect()) {
         outcome.unwrap();
     }

@@ -135,7 +135,8 @@ fn text_options(analyser: Analyser) -> TextOptions {
 pub(crate) fn tokenizers() -> TokenizerManager {
     static TOKENIZERS: OnceLock<Arc<TokenizerManager>> = OnceLock::new();
     let shared = TOKENIZERS.get_or_init(|| {
-        let tokenizers = TokenizerManager::new();
+        // Tantivy asks for its own `default` for fields without text.
+        let tokenizers = TokenizerManager::default();
         register_analysers(&tokenizers);
         Arc::new(tokenizers)
     });

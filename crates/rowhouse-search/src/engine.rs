@@ -13,6 +13,7 @@ use tantivy::{Index, ReloadPolicy, Searcher};
 
 use crate::find::Found;
 use crate::keep::{self, Work};
+use crate::list::{ListedSegment, SegmentList};
 use crate::rows::search_of;
 use crate::segment::{Layout, failed};
 use crate::view::OpenSegments;
@@ -46,6 +47,18 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub struct SearchEngine {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A segment of an index: see [`SearchEngine::segments`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct SegmentFacts {
+    /// Its number. A newer segment has a higher one, unless it was made by a merge.
+    pub number: u64,
+    /// Its documents, also those of rows that newer segments have.
+    pub documents: u64,
+    /// The bytes of its files.
+    pub bytes: u64,
 }
 
 struct Shared {
@@ -124,6 +137,22 @@ impl SearchEngine {
         let read = self.shared.store.search_read(table, index)?;
         let kept = self.shared.kept(&read)?;
         self.shared.noted(&read, keep::work_all(&self.shared.store, table, index, &kept))
+    }
+
+    /// Returns the segments of an index, the oldest first.
+    ///
+    /// # Errors
+    /// `TableNotFound`; those of reads.
+    pub fn segments(&self, table: &TableName, index: &str) -> Result<Vec<SegmentFacts>> {
+        let read = self.shared.store.search_read(table, index)?;
+        search_of(&read)?;
+        let list = SegmentList::read(&read)?;
+        let facts = |segment: &ListedSegment| SegmentFacts {
+            number: segment.id.number,
+            documents: u64::from(segment.docs),
+            bytes: segment.bytes(),
+        };
+        Ok(list.segments.iter().map(facts).collect())
     }
 
     /// Ends the thread, and the use of the store.

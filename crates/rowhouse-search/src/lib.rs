@@ -20,7 +20,7 @@ mod view;
 mod words;
 
 pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
-pub use engine::SearchEngine;
+pub use engine::{SearchEngine, SegmentFacts};
 pub use find::{FacetCount, Found, ScoredRow};
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
 pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};

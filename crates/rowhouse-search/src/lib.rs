@@ -21,7 +21,7 @@ mod words;
 
 pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
 pub use engine::{SearchEngine, SegmentFacts};
-pub use find::{FacetCount, Found, ScoredRow};
+pub use find::{FacetCount, Found, ScoredRow, ValueRow};
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
 pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};
 

@@ -61,6 +61,7 @@
 //! |---|---|
 //! | settings: memory, durability, timeouts | [`Database::builder`] |
 //! | typed keys and queries | [`Table::row`], [`Table::query`], [`key`], [`query`] |
+//! | full-text search | [`query`], [`Query::by_score`](query::Query::by_score) |
 //! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`] |
 //! | HBase's filters | [`filter`] |
 //! | several rows at once | [`Database::transact`], [`Database::commit`] |
@@ -115,4 +116,5 @@ pub use rowhouse_schema::Value;
 #[doc = include_str!("../../../README.zh-CN.md")]
 #[doc = include_str!("../../../docs/in-tests.md")]
 #[doc = include_str!("../../../docs/indexes.md")]
+#[cfg_attr(feature = "search", doc = include_str!("../../../docs/search.md"))]
 struct Guides;

@@ -532,8 +532,10 @@ impl<'t> Query<'t> {
     /// Refuses an order that only a query with `matches` has.
     fn check_order(&self) -> Result<()> {
         #[cfg(feature = "search")]
-        if self.search_order == SearchOrder::Score {
-            return Err(Error::invalid("only a query with `matches` has rows by score"));
+        if self.search_order != SearchOrder::Key {
+            return Err(Error::invalid(
+                "only a query with `matches` has rows by score or by a field",
+            ));
         }
         Ok(())
     }

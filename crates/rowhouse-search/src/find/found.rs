@@ -162,16 +162,7 @@ impl Found {
     /// # Errors
     /// `InvalidRequest` for another field; those of reads.
     pub fn facets(&self, field: &str, limit: usize) -> Result<Vec<FacetCount>> {
-        let search = search_of(&self.read)?;
-        let known = search.field(field).filter(|(_, field)| has_values(field));
-        let Some((at, _)) = known else {
-            let fields = search.fields().iter().filter(|field| has_values(field));
-            let fields: Vec<_> = fields.map(|field| field.name()).collect();
-            return Err(Error::invalid(format!(
-                "rows are counted by a value or a `keyword`, not by `{field}`: fields={}",
-                fields.join(", ")
-            )));
-        };
+        let at = self.valued_field(field, "rows are counted")?;
         let weight = self.weight(false)?;
         let mut counts: BTreeMap<Bytes, u64> = BTreeMap::new();
         for (segment, filter) in self.filters(self.plan.key_ranges())? {
@@ -223,6 +214,37 @@ impl Found {
         self.read.table.get_at(get, &self.read.point)
     }
 
+    /// Returns the position of a field of which the index has the values.
+    pub(super) fn valued_field(&self, field: &str, what: &str) -> Result<usize> {
+        let search = search_of(&self.read)?;
+        if let Some((at, _)) = search.field(field).filter(|(_, field)| has_values(field)) {
+            return Ok(at);
+        }
+        let fields = search.fields().iter().filter(|field| has_values(field));
+        let fields: Vec<_> = fields.map(|field| field.name()).collect();
+        Err(Error::invalid(format!(
+            "{what} by a value or a `keyword` of the index, not by `{field}`: fields={}",
+            fields.join(", ")
+        )))
+    }
+
+    /// The name of the column of a field's values.
+    pub(super) fn value_column(&self, field: usize) -> String {
+        self.layout.value_column(field)
+    }
+
+    /// Returns the documents of each segment that match, as far as documents tell.
+    pub(super) fn matches(&self) -> Result<Vec<(Arc<OpenSegment>, Vec<(DocId, Verdict)>)>> {
+        let weight = self.weight(false)?;
+        let mut matches = Vec::new();
+        for (segment, filter) in self.filters(self.plan.key_ranges())? {
+            let mut docs = Vec::new();
+            filter.each(&*weight, &segment, |doc, verdict| docs.push((doc, verdict)))?;
+            matches.push((segment, docs));
+        }
+        Ok(matches)
+    }
+
     fn weight(&self, scores: bool) -> Result<Box<dyn Weight>> {
         let view: &View = &self.view;
         let scoring = match scores {
@@ -264,7 +286,7 @@ impl Found {
     }
 
     /// Returns whether a row matches, given the verdict on its document.
-    fn meets(&self, row: &[u8], verdict: Verdict) -> Result<bool> {
+    pub(super) fn meets(&self, row: &[u8], verdict: Verdict) -> Result<bool> {
         let is_sure = verdict == Verdict::Yes;
         if is_sure && self.plan.is_decided() {
             return Ok(true);

@@ -1,8 +1,10 @@
 //! Searches: [`Found`] is the answer of one, [`filter`] narrows it to documents of key ranges and
-//! values, and [`cursor`] reads it in the order of the keys.
+//! values, [`cursor`] reads it in the order of the keys, and [`by_value`] in that of a field.
 
+mod by_value;
 mod cursor;
 mod filter;
 mod found;
 
+pub use by_value::ValueRow;
 pub use found::{FacetCount, Found, ScoredRow};

@@ -17,10 +17,12 @@ pub(crate) use page::{Pinned, PinnedViews};
 pub(super) use rows::SearchRows;
 
 /// The order of the rows of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SearchOrder {
     Key,
     Score,
+    /// Of the field with this name.
+    Field(String),
 }
 
 /// A value of a field, and how many rows of a search have it: see [`Query::facets`].
@@ -66,6 +68,22 @@ impl Query<'_> {
     /// ```
     pub fn by_score(mut self) -> Self {
         self.search_order = SearchOrder::Score;
+        self
+    }
+
+    /// Returns the rows in the order of a field of the full-text index, which has no analyser or the
+    /// analyser `keyword`. Rows with one value are in the order of their keys; rows without a value
+    /// come last, also in reverse. Each page takes time for all rows that match.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let largest = mail.query("body matches 'hbase'").by_field("size").reversed().page(10).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn by_field(mut self, field: &str) -> Self {
+        self.search_order = SearchOrder::Field(field.to_owned());
         self
     }
 

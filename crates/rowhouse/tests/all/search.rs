@@ -193,6 +193,42 @@ async fn keys_and_snippets_are_answers_too() -> Result<()> {
 }
 
 #[tokio::test]
+async fn rows_come_in_the_order_of_a_field_in_both_directions_and_in_pages() {
+    let Opened { database, .. } = opened().await;
+    let mails = database.create_table(spec("mail")).await.unwrap();
+    ready(&database, "mail").await;
+    for n in 0..10_u32 {
+        let row = mails.row(&[("user", "ann".into()), ("n", n.into())]).set_named("body", "words");
+        let row = if n == 4 { row } else { row.set_named("size", (n * 7) % 5) };
+        mails.put(row.into_put().unwrap()).await.unwrap();
+    }
+    let mut sorted: Vec<_> = (0..10_u32).filter(|n| *n != 4).collect();
+    sorted.sort_by_key(|n| ((n * 7) % 5, *n));
+    let named = |n: &u32| format!("ann{n}");
+    let forward: Vec<_> = sorted.iter().chain([&4]).map(named).collect();
+    let reverse: Vec<_> = sorted.iter().rev().chain([&4]).map(named).collect();
+    let query = || mails.query("body matches 'words'").by_field("size");
+    assert_eq!(keys(query()).await, forward);
+    assert_eq!(keys(query().reversed()).await, reverse);
+    let (mut paged, mut next): (_, Option<String>) = (Vec::new(), None);
+    loop {
+        let query = query().reversed();
+        let query = match &next {
+            Some(token) => query.after(token),
+            None => query,
+        };
+        let page = query.page(3).await.unwrap();
+        paged.extend(page.rows.iter().map(short));
+        next = page.next;
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(paged, reverse);
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn mistakes_are_refused_by_name() {
     let Opened { database, .. } = opened().await;
     let mails = database.create_table(spec("mail")).await.unwrap();

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! in key order   "k" direction "." fingerprint "." key in hexadecimal     no state is kept
+//! by a field     "v" direction "." fingerprint "." value "." key          no state is kept; value:
+//!                                                 hexadecimal, or "-" for none
 //! by score       "s." fingerprint "." number of the view "." rows before  the view is kept
 //! ```
 
@@ -12,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 use rowhouse_schema::{Direction, SearchPlan};
-use rowhouse_search::Found;
+use rowhouse_search::{Found, ValueRow};
 
 use crate::query::Query;
 use crate::query::search::SearchOrder;
@@ -26,6 +28,7 @@ const KEPT_MAX: usize = 256;
 /// A place in a search, in a token.
 pub(super) enum Token {
     AfterRow(Bytes),
+    AfterValue(ValueRow),
     Pinned { id: u64, rows: usize },
 }
 
@@ -34,8 +37,11 @@ impl Token {
         let fingerprint = fingerprint(plan);
         match self {
             Self::AfterRow(row) => {
-                let row: String = row.iter().map(|byte| format!("{byte:02x}")).collect();
-                format!("k{}.{fingerprint:016x}.{row}", letter(direction))
+                format!("k{}.{fingerprint:016x}.{}", letter(direction), hex(row))
+            }
+            Self::AfterValue(ValueRow { value, row }) => {
+                let value = value.as_ref().map_or_else(|| "-".to_owned(), |value| hex(value));
+                format!("v{}.{fingerprint:016x}.{value}.{}", letter(direction), hex(row))
             }
             Self::Pinned { id, rows } => format!("s.{fingerprint:016x}.{id}.{rows}"),
         }
@@ -47,22 +53,31 @@ impl Token {
         let mut parts = text.split('.');
         let kind = parts.next().unwrap_or_default();
         let _fingerprint = parts.next().ok_or_else(bad)?;
+        let letter = letter(query.direction);
+        let due = match &query.search_order {
+            SearchOrder::Key => format!("k{letter}"),
+            SearchOrder::Score => "s".to_owned(),
+            SearchOrder::Field(_) => format!("v{letter}"),
+        };
+        if kind != due {
+            return Err(Error::invalid(format!(
+                "the page token belongs to another order or direction: token={text}"
+            )));
+        }
         let token = match query.search_order {
             SearchOrder::Key => {
-                if kind != format!("k{}", letter(query.direction)) {
-                    return Err(Error::invalid(format!(
-                        "the page token belongs to another order or direction: token={text}"
-                    )));
-                }
                 let row = parts.next().and_then(unhex).filter(|row| !row.is_empty());
                 Self::AfterRow(row.ok_or_else(bad)?.into())
             }
+            SearchOrder::Field(_) => {
+                let value = match parts.next().ok_or_else(bad)? {
+                    "-" => None,
+                    value => Some(unhex(value).ok_or_else(bad)?.into()),
+                };
+                let row = parts.next().and_then(unhex).filter(|row| !row.is_empty());
+                Self::AfterValue(ValueRow { value, row: row.ok_or_else(bad)?.into() })
+            }
             SearchOrder::Score => {
-                if kind != "s" {
-                    return Err(Error::invalid(format!(
-                        "the page token belongs to another order: token={text}"
-                    )));
-                }
                 let mut number = || parts.next().and_then(|part| part.parse::<u64>().ok());
                 let (id, rows) = (number().ok_or_else(bad)?, number().ok_or_else(bad)?);
                 Self::Pinned { id, rows: usize::try_from(rows).map_err(|_| bad())? }
@@ -89,6 +104,10 @@ fn letter(direction: Direction) -> char {
         Direction::Forward => 'f',
         Direction::Reverse => 'r',
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use rowhouse_model::{Bytes, Get, Result, Scan};
 use rowhouse_schema::{Direction, KeySchema, Plan};
-use rowhouse_search::Found;
+use rowhouse_search::{Found, ValueRow};
 
 use super::page::{Pinned, Token};
 use super::{SearchOrder, SearchTexts};
@@ -47,6 +47,8 @@ pub(super) enum Place {
     After(Bytes),
     /// After so many rows, by score.
     Rows(usize),
+    /// After this row, in the order of a field.
+    AfterValue(ValueRow),
 }
 
 /// Reads batches of rows. All reads are at the read point of the search.
@@ -93,6 +95,11 @@ impl SearchRows {
                 let found = query.find().await?;
                 Token::check(&text, found.plan())?;
                 Self::at(query, found, Place::After(row), None)?
+            }
+            Some(Token::AfterValue(after)) => {
+                let found = query.find().await?;
+                Token::check(&text, found.plan())?;
+                Self::at(query, found, Place::AfterValue(after), None)?
             }
             Some(Token::Pinned { id, rows }) => {
                 Token::check(&text, &query.explain_search().await?)?;
@@ -219,6 +226,7 @@ impl SearchRows {
         let token = match place {
             Place::Start => return Ok(None),
             Place::After(row) => Token::AfterRow(row),
+            Place::AfterValue(after) => Token::AfterValue(after),
             Place::Rows(rows) => {
                 let backend = self.table.backend();
                 let pinned = self.pinned.clone();
@@ -261,11 +269,11 @@ impl Reader {
     /// Returns keys from a place on, each with its score and the place after it, and whether these
     /// are the last.
     fn keys(&self, place: &Place, rows: usize) -> Result<(Vec<(Bytes, Option<f32>, Place)>, bool)> {
-        match self.order {
+        match &self.order {
             SearchOrder::Key => {
                 let after = match place {
                     Place::After(row) => Some(&row[..]),
-                    Place::Start | Place::Rows(_) => None,
+                    Place::Start | Place::Rows(_) | Place::AfterValue(_) => None,
                 };
                 let keys = self.found.by_key(self.direction, after, rows)?;
                 let is_end = keys.len() < rows;
@@ -275,7 +283,7 @@ impl Reader {
             SearchOrder::Score => {
                 let skip = match place {
                     Place::Rows(rows) => *rows,
-                    Place::Start | Place::After(_) => 0,
+                    Place::Start | Place::After(_) | Place::AfterValue(_) => 0,
                 };
                 let hits = self.found.by_score(skip, rows)?;
                 let is_end = hits.len() < rows;
@@ -283,6 +291,17 @@ impl Reader {
                 let hits = hits.into_iter().enumerate();
                 let hits = hits.map(|(nth, hit)| (hit.row, Some(hit.score), place(nth)));
                 Ok((hits.collect(), is_end))
+            }
+            SearchOrder::Field(field) => {
+                let after = match place {
+                    Place::AfterValue(after) => Some(after),
+                    Place::Start | Place::After(_) | Place::Rows(_) => None,
+                };
+                let found = self.found.by_value(field, self.direction, after, rows)?;
+                let is_end = found.len() < rows;
+                let found = found.into_iter();
+                let keys = found.map(|it| (it.row.clone(), None, Place::AfterValue(it)));
+                Ok((keys.collect(), is_end))
             }
         }
     }

@@ -56,10 +56,11 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Reads the readable contents of the store in `from` and writes them to a new store in `into`,
 /// which must not exist or be empty. Tables keep names, descriptors and regions; cells keep
 /// timestamps, kinds and tags. Indexes are built anew once the new store is opened, from the rows
-/// of their tables; no row is taken from a copy. Snapshots are not copied, nor is the order of writes, which families
-/// with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data of a damaged place is
-/// taken from the log if the log has it. A bulk-loaded cell is not in the log; if its file had been
-/// compacted with older ones, the value written before the load takes its place.
+/// of their tables; no row is taken from a copy. Snapshots are not copied, nor is the order of
+/// writes, which families with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data of
+/// a damaged place is taken from the log if the log has it. A bulk-loaded cell is not in the log;
+/// if its file had been compacted with older ones, the value written before the load takes its
+/// place.
 ///
 /// # Errors
 /// A directory that holds no store or is in use; a manifest without a readable edit, if no file

@@ -134,7 +134,7 @@ impl Clock for SetTo {
 }
 
 fn put(row: &str, family: &str, qualifier: &str, value: &str) -> Put {
-    Put::new(row.to_owned()).unwrap().add(family.to_owned(), qualifier.to_owned(), value).unwrap()
+    Put::new(row.to_owned()).unwrap().add(family, qualifier, value).unwrap()
 }
 
 fn body(row: &str) -> Mutation {
@@ -289,7 +289,7 @@ fn the_table_of_a_full_text_index_is_written_as_one_record() {
     let entries = mail.entries();
     let cell = |family: &'static str, row: &str, at| {
         let family = family.as_bytes();
-        Cell::new(row.to_owned(), family, b"p", at, CellKind::Put, b"value").unwrap()
+        Cell::new(row, family, b"p", at, CellKind::Put, b"value").unwrap()
     };
     let at = Timestamp::from_millis(7).unwrap();
     let cells = vec![
@@ -637,9 +637,8 @@ fn flushes_and_compactions_do_not_change_rows_that_are_indexed() {
     let mail = Mail::with("text search body english");
     let table = mail.table();
     let at = |at| Timestamp::from_millis(at).unwrap();
-    let version = |millis, value: &str| {
-        Put::new("ann").unwrap().add_at("d", "b", at(millis), value.to_owned()).unwrap()
-    };
+    let version =
+        |millis, value: &str| Put::new("ann").unwrap().add_at("d", "b", at(millis), value).unwrap();
     // Four versions, of which three are kept: the oldest would show again.
     for millis in 1..=4 {
         table.mutate(&version(millis, &format!("v{millis}")).into()).unwrap();

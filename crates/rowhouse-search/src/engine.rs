@@ -33,8 +33,8 @@ const CHANGES_MAX: u64 = 10_000;
 /// The most changed rows that a search analyses. More are written to segments first.
 const PENDING_MAX: usize = 50_000;
 
-/// The time for which a search waits for the end of a load.
-const LOAD_WAIT: Duration = Duration::from_secs(10);
+/// The time for which a search waits for the end of a load, or of a build.
+const READY_WAIT: Duration = Duration::from_secs(10);
 
 /// The time after which work that failed is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -111,7 +111,8 @@ impl SearchEngine {
     /// for words that no analyser has; `RegionTooBusy` while the index is being built;
     /// `Corruption` of the index, which is then built anew.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
-        let deadline = Instant::now() + LOAD_WAIT;
+        let deadline = Instant::now() + READY_WAIT;
+        let builds = self.thread.lock().is_some();
         loop {
             let read = self.shared.store.search_read(table, plan.index().name())?;
             match read.state {
@@ -120,9 +121,12 @@ impl SearchEngine {
                     // Other threads may write as fast; each round leaves fewer rows to analyse.
                     None => self.work(table, plan.index().name())?,
                 },
-                // A load queues its rows soon.
-                IndexState::Repairing if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(10));
+                // A load queues its rows soon, and the index of a new table is built at once.
+                IndexState::Repairing | IndexState::Building { .. }
+                    if builds && Instant::now() < deadline =>
+                {
+                    self.shared.woken.notify_all();
+                    std::thread::sleep(Duration::from_millis(5));
                 }
                 _ => return Err(not_ready(&read)),
             }

@@ -164,9 +164,7 @@ impl Keeper<'_> {
         files: SegmentFiles,
         with: Vec<Cell>,
     ) -> Result<()> {
-        let number = list.next_number.max(1);
-        // Also if it is not named in the end: its parts may be there.
-        list.next_number = number + 1;
+        let number = next_number(read, list);
         self.write_parts(read, number, &files)?;
         list.segments.push(ListedSegment::new(number, &files));
         self.write_list(read, list, with)
@@ -195,7 +193,7 @@ impl Keeper<'_> {
         list: &mut SegmentList,
         mut with: Vec<Cell>,
     ) -> Result<()> {
-        list.revision += 1;
+        list.revision = (list.revision + 1).max(read.point.sequence());
         with.push(list.to_cell()?);
         self.store.write_search_table(&read.entries, with)
     }
@@ -219,8 +217,7 @@ impl Keeper<'_> {
             };
             let (segments, files) = merged(inputs, from == 0)?;
             let to = from + segments.len();
-            let number = list.next_number.max(1);
-            list.next_number = number + 1;
+            let number = next_number(&read, &mut list);
             let with = match files {
                 Some(files) => {
                     self.write_parts(&read, number, &files)?;
@@ -269,6 +266,14 @@ impl Keeper<'_> {
         self.work.is_swept = true;
         Ok(())
     }
+}
+
+/// Returns the number of a new segment. It is at least the sequence number of the store, so that the
+/// numbers of a table that was truncated meanwhile are not those of its old segments.
+fn next_number(read: &SearchRead, list: &mut SegmentList) -> u64 {
+    let number = list.next_number.max(read.point.sequence()).max(1);
+    list.next_number = number + 1;
+    number
 }
 
 /// Makes a segment of rows from `next_row` on, as many as fit. Returns it, if any row shows

@@ -27,7 +27,7 @@ const VERSION: u8 = 1;
 /// The segments of an index.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct SegmentList {
-    /// Grows with every change; 0 before the first.
+    /// Grows with every change, by more than one; 0 before the first.
     pub(crate) revision: u64,
     /// The number that the next segment gets. No number is used twice: a delete marker of an older
     /// segment would hide the parts of a newer one.

@@ -390,7 +390,7 @@ fn a_read_has_tables_state_and_read_point_of_one_moment() {
         })
         .unwrap();
     let found = mail.store.search_indexes().unwrap();
-    let [SearchIndex { table, index, entries, state, is_enabled: true }] = &found[..] else {
+    let [SearchIndex { table, index, entries, state, is_enabled: true, .. }] = &found[..] else {
         panic!("one index")
     };
     assert_eq!((table, index.name(), state), (&name("mail"), "text", &IndexState::Ready));

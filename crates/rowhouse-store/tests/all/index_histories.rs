@@ -98,7 +98,7 @@ impl History<ByStore> {
         if index.is_copy() {
             return self.check_copy(table, index, point);
         }
-        let now = self.now_millis();
+        let now = self.store().now_millis();
         let mut due: BTreeMap<Bytes, Vec<Option<Covered>>> = BTreeMap::new();
         for row in rows(table, point) {
             let entries = index.entries(row.key(), &row).unwrap();

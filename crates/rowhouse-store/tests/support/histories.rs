@@ -397,11 +397,6 @@ impl<U: Upkeep> History<U> {
         }
     }
 
-    /// Returns the time of the store's clock.
-    pub(crate) fn now_millis(&self) -> i64 {
-        self.clock.now_millis()
-    }
-
     /// Waits until all indexes are ready.
     pub(crate) fn settle(&mut self) {
         self.upkeep.settle(self.store.as_ref().unwrap());

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
+mod cases;
 #[path = "../../../rowhouse-store/tests/support/histories.rs"]
 mod histories;
 mod queries;

@@ -247,6 +247,9 @@ impl Shared {
                     return;
                 }
             }
+            // Locked before the list is taken: an index that came after it stays, with those who
+            // work on it. Two of them would write segments with the same number.
+            let mut kept = self.kept.lock();
             let indexes = match self.store.search_indexes() {
                 Ok(indexes) => indexes,
                 Err(error) => {
@@ -256,7 +259,8 @@ impl Shared {
             };
             let is_there = |id: &u64| indexes.iter().any(|index| index.entries.id() == *id);
             clocks.retain(|id, _| is_there(id));
-            self.kept.lock().retain(|id, _| is_there(id));
+            kept.retain(|id, _| is_there(id));
+            drop(kept);
             for index in indexes.iter().filter(|index| index.is_enabled) {
                 let waiting = clocks.entry(index.entries.id()).or_default();
                 if *self.closed.lock() {

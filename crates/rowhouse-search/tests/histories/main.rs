@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod cases;
+mod concurrent;
 #[path = "../../../rowhouse-store/tests/support/histories.rs"]
 mod histories;
 mod queries;

@@ -69,6 +69,15 @@ struct Shared {
     woken: Condvar,
 }
 
+/// The outcome of one attempt at a search.
+enum Attempt {
+    Found(Box<Found>),
+    /// More rows have changed than a search analyses.
+    TooManyPending,
+    /// The index has another state or another table than before.
+    Changed,
+}
+
 /// An index that is in use.
 pub(crate) struct Kept {
     pub(crate) open: Mutex<OpenSegments>,
@@ -117,9 +126,10 @@ impl SearchEngine {
             let read = self.shared.store.search_read(table, plan.index().name())?;
             match read.state {
                 IndexState::Ready => match self.shared.find(&read, plan)? {
-                    Some(found) => return Ok(found),
+                    Attempt::Found(found) => return Ok(*found),
                     // Other threads may write as fast; each round leaves fewer rows to analyse.
-                    None => self.work(table, plan.index().name())?,
+                    Attempt::TooManyPending => self.work(table, plan.index().name())?,
+                    Attempt::Changed => {}
                 },
                 // A load queues its rows soon, and the index of a new table is built at once.
                 IndexState::Repairing | IndexState::Building { .. }
@@ -209,8 +219,8 @@ impl Shared {
         Ok(Arc::clone(self.kept.lock().entry(id).or_insert(new)))
     }
 
-    /// Searches at the current read point. Returns `None` if too many rows would be analysed.
-    fn find(&self, read: &SearchRead, plan: &SearchPlan) -> Result<Option<Found>> {
+    /// Searches at the current read point, if the index is still ready there.
+    fn find(&self, read: &SearchRead, plan: &SearchPlan) -> Result<Attempt> {
         let kept = self.kept(read)?;
         let mut open = kept.open.lock();
         // Read points follow each other: those who come later see no older state.
@@ -221,17 +231,21 @@ impl Shared {
                 plan.index().name()
             )));
         }
-        if self.kept.lock().get(&read.entries.id()).is_none_or(|now| !Arc::ptr_eq(now, &kept)) {
-            return Ok(None);
+        let is_kept =
+            self.kept.lock().get(&read.entries.id()).is_some_and(|now| Arc::ptr_eq(now, &kept));
+        // Without its state, the segments may be those of a build that goes on, or of rows that
+        // were truncated.
+        if !is_kept || !read.state.is_ready() {
+            return Ok(Attempt::Changed);
         }
         let now = self.store.now_millis();
         let view = open.view(&read, now, PENDING_MAX);
         let view = self.noted(&read, view)?;
-        let Some(view) = view else { return Ok(None) };
+        let Some(view) = view else { return Ok(Attempt::TooManyPending) };
         let layout = open.layout().clone();
         drop(open);
         let found = Found::new(read, plan.clone(), layout, view, kept.searcher.clone())?;
-        Ok(Some(found))
+        Ok(Attempt::Found(Box::new(found)))
     }
 
     /// Requests that an index is built anew if its segments are damaged.
@@ -266,6 +280,9 @@ impl Shared {
                     return;
                 }
             }
+            // Locked before the list is taken: an index that came after it stays, with those who
+            // work on it. Two of them would write segments with the same number.
+            let mut kept = self.kept.lock();
             let indexes = match self.store.search_indexes() {
                 Ok(indexes) => indexes,
                 Err(error) => {
@@ -275,7 +292,8 @@ impl Shared {
             };
             let is_there = |id: &u64| indexes.iter().any(|index| index.entries.id() == *id);
             clocks.retain(|id, _| is_there(id));
-            self.kept.lock().retain(|id, _| is_there(id));
+            kept.retain(|id, _| is_there(id));
+            drop(kept);
             for index in indexes.iter().filter(|index| index.is_enabled) {
                 let waiting = clocks.entry(index.entries.id()).or_default();
                 if *self.closed.lock() {

@@ -103,6 +103,10 @@ impl Keeper<'_> {
         if next_row.is_empty() {
             self.store.wait_for_row_writers();
             let mut open = self.kept.open.lock();
+            // Answers that were returned before still read them.
+            let closed = open.in_table().map(|(segment, _)| segment);
+            let closed = closed.map(|segment| (segment.number, Arc::downgrade(segment)));
+            self.work.retired.extend(closed);
             open.clear();
             self.work.is_swept = false;
             if !list.segments.is_empty() {

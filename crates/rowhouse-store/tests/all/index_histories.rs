@@ -2,99 +2,26 @@
 //! that it must have, and an entry that claims to be certain is one that its row has.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use rowhouse_model::{
-    Append, Bytes, Cell, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Increment,
-    Key, Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
-};
-use rowhouse_schema::{
-    COLUMNS_ATTRIBUTE, Covered, ENTRY_FAMILY, EntryHeader, INDEXES_ATTRIBUTE, Index, IndexState,
-    KEY_ATTRIBUTE,
-};
-use rowhouse_store::{
-    Clock, CompactionKind, CompactionSettings, ReadPoint, Settings, Store, Table,
+use rowhouse_model::Bytes;
+use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
+use rowhouse_store::{ReadPoint, Store, Table};
+
+use crate::histories::{
+    Declared, History, Step, Upkeep, Values, rows, step, versions, wait_for_indexes,
 };
 
-const KEY: &str = "1 [user text]-[n digits 1]";
 const COLUMNS: &str = "1 f:q q string; f:s size i64; g:q other string; t:[tag string] tagged blob";
 const INDEXES: &str = "1 by_q [q]; sized [size desc] covers q, other where size > 2; \
                        nulls [q null last][other null first]; by_n [n][user]; \
                        by_tag [tagged.tag][q null first] covers other; both [other][q] covers size";
 /// A copy of the table under another key.
 const COPY: &str = "; copied [n][user] covers *";
-const ROWS: [&str; 5] = ["a-1", "a-2", "b-1", "m-1", "not of the template"];
-
-#[derive(Clone)]
-struct SetClock(Arc<AtomicI64>);
-
-impl Clock for SetClock {
-    fn now_millis(&self) -> i64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Step {
-    One(Mutation),
-    If(Mutation),
-    Batch(Vec<Mutation>),
-    Rows(Vec<Mutation>),
-    Commit(Vec<Mutation>),
-    Transaction(Vec<Mutation>),
-    Flush(usize),
-    Compact(CompactionKind),
-    Wait(i64),
-    Split(&'static str),
-    SplitIndex(usize, u8),
-    Merge,
-    Point,
-    Truncate,
-    TruncateRegion(&'static str),
-    DropIndexes,
-    AddIndexes,
-    ChangeFamily(u32, Option<u32>),
-    ChangeColumns,
-    Disable,
-    Snapshot,
-    Restore,
-    Clone,
-    Reopen,
-    Kill,
-    Load(Vec<Mutation>),
-    Promote,
-}
-
-fn at() -> impl Strategy<Value = Timestamp> {
-    prop_oneof![
-        4 => Just(Timestamp::LATEST),
-        2 => (990i64..1010).prop_map(|at| Timestamp::from_millis(at).unwrap()),
-    ]
-}
-
-fn row() -> impl Strategy<Value = &'static str> {
-    prop_oneof![6 => Just(ROWS[0]), 4 => prop::sample::select(ROWS.to_vec())]
-}
-
-fn column() -> impl Strategy<Value = (&'static str, &'static [u8])> {
-    let columns: Vec<(&str, &[u8])> = vec![
-        ("f", b"q"),
-        ("f", b"q"),
-        ("f", b"s"),
-        ("g", b"q"),
-        ("g", b"x"),
-        ("t", b"red\0\x01"),
-        ("t", b"blue\0\x01"),
-        ("t", b"no tag"),
-    ];
-    prop::sample::select(columns)
-}
+const VALUES: Values = Values { count: 6, of: value };
 
 fn value(qualifier: &[u8], value: u8) -> Vec<u8> {
     match qualifier {
@@ -105,432 +32,33 @@ fn value(qualifier: &[u8], value: u8) -> Vec<u8> {
     }
 }
 
-fn mutation() -> impl Strategy<Value = Mutation> {
-    let ttl = prop_oneof![5 => Just(None), 1 => (1i64..20).prop_map(Some)];
-    let durability = prop_oneof![
-        5 => Just(Durability::UseDefault), 1 => Just(Durability::SkipWal), 1 => Just(Durability::SyncWal)
-    ];
-    let put = (row(), prop::collection::vec((column(), at(), 0u8..6), 1..4), ttl, durability);
-    prop_oneof![
-        8 => put.prop_map(|(row, cells, ttl, durability)| {
-            let mut put = Put::new(row).unwrap();
-            for ((family, qualifier), at, number) in cells {
-                put = put.add_at(family, qualifier, at, value(qualifier, number)).unwrap();
-            }
-            put.ttl_millis = ttl;
-            put.durability = durability;
-            put.into()
-        }),
-        1 => (row(), prop::option::of(1i64..9)).prop_map(|(row, ttl)| {
-            let mut delete = Delete::new(row).unwrap();
-            delete.ttl_millis = ttl;
-            delete.into()
-        }),
-        3 => (row(), column(), at(), prop::option::weighted(0.1, 1i64..9)).prop_map(
-            |(row, (family, qualifier), at, ttl)| {
-                let mut delete = Delete::new(row).unwrap().version(family, qualifier, at).unwrap();
-                delete.ttl_millis = ttl;
-                delete.into()
-            }
-        ),
-        2 => (row(), column(), at()).prop_map(|(row, (family, qualifier), at)| {
-            Delete::new(row).unwrap().column(family, qualifier, at).unwrap().into()
-        }),
-        1 => (row(), at()).prop_map(|(row, at)| {
-            Delete::new(row).unwrap().family("f", at).unwrap().into()
-        }),
-        1 => (row(), 990i64..1010).prop_map(|(row, at)| {
-            let at = Timestamp::from_millis(at).unwrap();
-            Delete::new(row).unwrap().family_version("f", at).unwrap().into()
-        }),
-        1 => row().prop_map(|row| Increment::new(row).unwrap().add("f", "i", 1).unwrap().into()),
-        1 => row().prop_map(|row| Append::new(row).unwrap().add("g", "q", "x").unwrap().into()),
-    ]
+fn declared(indexes: String) -> Declared {
+    let other_columns = COLUMNS.replace("f:q q string", "g:x q string");
+    let fewer_indexes = "1 by_q [q]; other [other]";
+    Declared { columns: COLUMNS, other_columns, indexes, fewer_indexes }
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    let several = || prop::collection::vec(mutation(), 1..6);
-    let split = prop::sample::select(vec!["a-2", "b", "m-1"]);
-    prop_oneof![
-        12 => mutation().prop_map(Step::One),
-        2 => mutation().prop_map(Step::If),
-        5 => several().prop_map(Step::Batch),
-        3 => several().prop_map(Step::Rows),
-        2 => several().prop_map(Step::Commit),
-        3 => several().prop_map(Step::Transaction),
-        3 => (0usize..6).prop_map(Step::Flush),
-        1 => Just(Step::Compact(CompactionKind::Minor)),
-        2 => Just(Step::Compact(CompactionKind::Major)),
-        4 => prop_oneof![3 => 0i64..15, 1 => 500i64..1500].prop_map(Step::Wait),
-        1 => split.clone().prop_map(Step::Split),
-        1 => (0usize..6, 0u8..255).prop_map(|(index, at)| Step::SplitIndex(index, at)),
-        1 => Just(Step::Merge),
-        2 => Just(Step::Point),
-        1 => Just(Step::Truncate),
-        1 => split.prop_map(Step::TruncateRegion),
-        1 => Just(Step::DropIndexes),
-        2 => Just(Step::AddIndexes),
-        1 => (1u32..3, prop::option::of(1u32..3)).prop_map(|(versions, ttl)| {
-            Step::ChangeFamily(versions, ttl)
-        }),
-        1 => Just(Step::ChangeColumns),
-        1 => Just(Step::Disable),
-        1 => Just(Step::Snapshot),
-        1 => Just(Step::Restore),
-        1 => Just(Step::Clone),
-        1 => Just(Step::Reopen),
-        2 => Just(Step::Kill),
-        2 => Just(Step::Promote),
-        3 => several().prop_map(Step::Load),
-    ]
-}
+/// The store keeps these indexes itself.
+struct ByStore;
 
-impl Step {
-    /// Returns the step with other keys of the rows that it writes.
-    fn with_rows(&self, key: impl Fn(&[u8]) -> Bytes) -> Self {
-        let all = |them: &[Mutation]| them.iter().map(|it| with_row(it, key(it.row()))).collect();
-        match self {
-            Self::One(it) => Self::One(with_row(it, key(it.row()))),
-            Self::If(it) => Self::If(with_row(it, key(it.row()))),
-            Self::Batch(them) => Self::Batch(all(them)),
-            Self::Rows(them) => Self::Rows(all(them)),
-            Self::Commit(them) => Self::Commit(all(them)),
-            Self::Transaction(them) => Self::Transaction(all(them)),
-            Self::Load(them) => Self::Load(all(them)),
-            other => other.clone(),
-        }
+impl Upkeep for ByStore {
+    type Point = Arc<ReadPoint>;
+
+    fn opened(&mut self, _store: &Store) {}
+
+    fn closing(&mut self) {}
+
+    fn settle(&mut self, store: &Store) {
+        wait_for_indexes(store, |_| true);
+    }
+
+    fn point(&mut self, store: &Store) -> Self::Point {
+        store.read_point()
     }
 }
 
-/// Returns a mutation of another row.
-fn with_row(mutation: &Mutation, row: Bytes) -> Mutation {
-    let cells = mutation.cells().iter().map(|cell| {
-        let key = Key { row: &row, ..cell.key() };
-        Cell::from_parts(key, cell.value(), cell.tags()).unwrap()
-    });
-    match mutation {
-        Mutation::Put(of) => {
-            let put = Put::new(row.clone()).unwrap();
-            let mut put = cells.fold(put, |put, cell| put.add_cell(cell).unwrap());
-            (put.ttl_millis, put.durability) = (of.ttl_millis, of.durability);
-            put.into()
-        }
-        Mutation::Delete(of) => {
-            let delete = Delete::new(row.clone()).unwrap();
-            let mut delete = cells.fold(delete, |delete, cell| delete.add_cell(cell).unwrap());
-            (delete.ttl_millis, delete.timestamp) = (of.ttl_millis, of.timestamp);
-            delete.into()
-        }
-        Mutation::Increment(_) => {
-            let increment = Increment::new(row.clone()).unwrap();
-            cells.fold(increment, |it, cell| it.add_cell(cell).unwrap()).into()
-        }
-        Mutation::Append(_) => {
-            let append = Append::new(row.clone()).unwrap();
-            cells.fold(append, |append, cell| append.add_cell(cell).unwrap()).into()
-        }
-    }
-}
-
-/// Loads the cells of puts and deletes as files.
-fn load(store: &Store, mutations: &[Mutation]) {
-    let mut rows: BTreeMap<Bytes, Vec<Cell>> = BTreeMap::new();
-    for mutation in mutations {
-        if matches!(mutation, Mutation::Put(_) | Mutation::Delete(_)) {
-            let now = Timestamp::from_millis(1005).unwrap();
-            let cells = mutation.cells().iter().map(|cell| match cell.timestamp().is_latest() {
-                true => cell.with_timestamp(now),
-                false => cell.clone(),
-            });
-            rows.entry(mutation.row().clone()).or_default().extend(cells);
-        }
-    }
-    for cells in rows.values_mut() {
-        cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
-        cells.dedup_by(|a, b| a.key() == b.key());
-    }
-    let mut rows = rows.into_values();
-    store.load_rows(&name("t"), || Ok(rows.next())).unwrap();
-}
-
-struct History {
-    /// The declarations of the indexes.
-    indexes: String,
-    dir: tempfile::TempDir,
-    clock: SetClock,
-    store: Option<Store>,
-    points: Vec<Arc<ReadPoint>>,
-}
-
-/// Returns a directory, in memory where there is such: histories sync often.
-fn temporary() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
-fn copy_dir(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            fs::create_dir(&to).unwrap();
-            copy_dir(&entry.path(), &to);
-        } else if entry.file_name() != "LOCK" {
-            // A background thread may remove a file meanwhile.
-            let _ = fs::copy(entry.path(), to);
-        }
-    }
-}
-
-fn name(name: &str) -> TableName {
-    TableName::parse(name).unwrap()
-}
-
-fn declared(
-    versions: u32,
-    ttl: Option<u32>,
-    keep: Option<&str>,
-    indexes: String,
-) -> TableDescriptor {
-    let family = |name: &str| FamilyDescriptor::new(name.to_owned()).unwrap();
-    let mut f = family("f").versions(versions);
-    if let Some(ttl) = ttl {
-        f = f.attribute("TTL", ttl.to_string());
-    }
-    if let Some(attribute) = keep {
-        f = f.attribute(attribute.to_owned(), "TRUE");
-    }
-    let table = TableDescriptor::new(name("t")).family(f).family(family("g").versions(2));
-    table
-        .family(family("t"))
-        .attribute(KEY_ATTRIBUTE, KEY)
-        .attribute(COLUMNS_ATTRIBUTE, COLUMNS)
-        .attribute(INDEXES_ATTRIBUTE, indexes)
-}
-
-impl History {
-    fn new(keep: Option<&str>, indexes: String) -> Self {
-        let dir = temporary();
-        let clock = SetClock(Arc::new(AtomicI64::new(1000)));
-        let table = declared(1, None, keep, indexes.clone());
-        let mut history = Self { indexes, dir, clock, store: None, points: Vec::new() };
-        history.open();
-        history.store().create_table(table, &["m".into()]).unwrap();
-        history
-    }
-
-    fn open(&mut self) {
-        self.points.clear();
-        if let Some(store) = self.store.take() {
-            store.close().unwrap();
-        }
-        let compaction = CompactionSettings { files_min: 100, ..Default::default() };
-        let settings = Settings { compaction, ..Settings::default() };
-        let builder = Store::builder(self.dir.path()).settings(settings);
-        self.store = Some(builder.with_clock(self.clock.clone()).open().unwrap());
-    }
-
-    /// Opens what the directory holds now, as after the end of the process.
-    fn kill(&mut self) {
-        let copy = temporary();
-        // The copy is not of one moment: no file may go meanwhile.
-        self.store().set_compactions(false);
-        copy_dir(self.dir.path(), copy.path());
-        self.points.clear();
-        self.store.take().unwrap().close().unwrap();
-        self.dir = copy;
-        self.open();
-    }
-
-    fn store(&self) -> &Store {
-        self.store.as_ref().unwrap()
-    }
-
-    fn table(&self) -> Arc<Table> {
-        self.store().table(&name("t")).unwrap()
-    }
-
-    /// Whether the table has the key of its copy.
-    fn is_promoted(&self) -> bool {
-        self.table().descriptor().attributes[KEY_ATTRIBUTE.as_bytes()] != *KEY.as_bytes()
-    }
-
-    /// Promotes the copy, if the table declares one and all of its rows fit the template.
-    fn promote(&mut self) {
-        self.settle();
-        let table = self.table();
-        let index = table.indexes().unwrap().unwrap().index("copied").cloned();
-        let rows = versions(&table, &self.store().read_point());
-        let promoted = self.store().promote_index(table.name(), "copied");
-        let Ok(index) = index else {
-            promoted.unwrap_err();
-            return;
-        };
-        let copied =
-            rows.into_iter().map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells)));
-        match copied.collect::<Option<BTreeMap<_, _>>>() {
-            None => assert!(promoted.unwrap_err().message().contains("would be lost")),
-            Some(copied) => {
-                promoted.unwrap();
-                assert_eq!(versions(&self.table(), &self.store().read_point()), copied);
-                let stale = table.mutate(&Delete::new("a-1").unwrap().into()).unwrap_err();
-                assert_eq!(stale.kind(), ErrorKind::LayoutChanged);
-                self.points.clear();
-            }
-        }
-    }
-
-    fn run(&mut self, step: &Step) {
-        let of_layout = match self.is_promoted() {
-            true => step.with_rows(|row| match row {
-                [user, b'-', n] => vec![*n, *user, 0, 1].into(),
-                _ => Bytes::copy_from_slice(row),
-            }),
-            false => step.clone(),
-        };
-        let step = &of_layout;
-        let (store, table) = (self.store().clone(), self.table());
-        let of_region = |mutations: &[Mutation]| -> Vec<Mutation> {
-            let region = table.region_of(mutations[0].row());
-            let range = region.info().range.clone();
-            mutations.iter().filter(|it| range.contains(it.row())).cloned().collect()
-        };
-        match step {
-            Step::One(mutation) => _ = table.mutate(mutation),
-            Step::If(mutation) => {
-                let condition = Condition::NoRow;
-                let _ = table.mutate_if(&condition, mutation);
-            }
-            Step::Batch(mutations) => _ = table.batch(mutations.clone()),
-            Step::Rows(mutations) => {
-                let conditions: [RowCondition; 0] = [];
-                let region = table.region_of(mutations[0].row());
-                let _ = region.mutate_rows(&conditions, &of_region(mutations));
-            }
-            Step::Commit(mutations) => {
-                let with_table = |it: &Mutation| (Arc::clone(&table), it.clone());
-                let _ = store.commit(&mutations.iter().map(with_table).collect::<Vec<_>>());
-            }
-            Step::Transaction(mutations) => {
-                let _ = store.transact(|transaction| {
-                    mutations.iter().try_for_each(|mutation| {
-                        transaction.mutate(&table, mutation.clone()).map(|_| ())
-                    })
-                });
-            }
-            Step::Flush(nth) => {
-                let tables = store.tables();
-                let _ = tables[nth % tables.len()].flush();
-            }
-            Step::Compact(kind) => store.tables().iter().for_each(|table| {
-                let _ = table.compact(*kind);
-            }),
-            Step::Wait(millis) => _ = self.clock.0.fetch_add(*millis, Ordering::Relaxed),
-            Step::Split(at) => {
-                let name = table.region_of(at.as_bytes()).name().full.clone();
-                let _ = store.split_region(&name, Some((*at).into()));
-            }
-            Step::SplitIndex(nth, at) => {
-                let tables = store.tables();
-                let region = tables[nth % tables.len()].region_of(&[*at]);
-                let _ = store.split_region(&region.name().full, Some(vec![*at].into()));
-            }
-            Step::Merge => {
-                for table in store.tables() {
-                    if let [first, second, ..] = table.regions() {
-                        let names = [&first.name().full[..], &second.name().full];
-                        let _ = store.merge_regions(&names);
-                    }
-                }
-            }
-            Step::Point => {
-                self.settle();
-                self.points.push(store.read_point());
-            }
-            Step::Truncate => {
-                store.disable_table(table.name()).unwrap();
-                store.truncate_table(table.name(), true).unwrap();
-                self.points.clear();
-            }
-            Step::TruncateRegion(row) => {
-                let region = table.region_of(row.as_bytes());
-                store.truncate_region(&region.name().full).unwrap();
-                self.points.clear();
-            }
-            Step::DropIndexes => {
-                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, "1 by_q [q]; other [other]"));
-            }
-            Step::AddIndexes => {
-                let mut indexes = self.indexes.clone();
-                if self.is_promoted() {
-                    indexes =
-                        indexes.replace("copied [n][user]", "copied [user text]-[n digits 1]");
-                }
-                self.alter(|table| table.attribute(INDEXES_ATTRIBUTE, indexes.clone()));
-            }
-            Step::ChangeFamily(versions, ttl) => self.alter(|table| {
-                let family = table.find_family(b"f").unwrap().clone().versions(*versions);
-                let ttl = ttl.unwrap_or(2_147_483_647).to_string();
-                table.family(family.attribute("TTL", ttl))
-            }),
-            Step::ChangeColumns => self.alter(|table| {
-                let now = table.attributes[COLUMNS_ATTRIBUTE.as_bytes()].clone();
-                let changed = COLUMNS.replace("f:q q string", "g:x q string");
-                let to = if now[..] == *COLUMNS.as_bytes() { &changed } else { COLUMNS };
-                table.attribute(COLUMNS_ATTRIBUTE, to.to_owned())
-            }),
-            Step::Disable => {
-                store.disable_table(table.name()).unwrap();
-                store.enable_table(table.name()).unwrap();
-            }
-            Step::Snapshot => {
-                let _ = store.delete_snapshot("s");
-                store.take_snapshot(Snapshot::new("s", name("t")).unwrap()).unwrap();
-            }
-            Step::Restore => {
-                store.disable_table(table.name()).unwrap();
-                let _ = store.restore_snapshot("s");
-                store.enable_table(table.name()).unwrap();
-                self.points.clear();
-            }
-            Step::Clone => {
-                let _ = store.disable_table(&name("u"));
-                let _ = store.drop_table(&name("u"));
-                let _ = store.clone_snapshot("s", &name("u"));
-            }
-            Step::Reopen => self.open(),
-            Step::Kill => self.kill(),
-            Step::Promote => self.promote(),
-            Step::Load(mutations) => {
-                load(&store, mutations);
-                if self.indexes.contains("covers *") {
-                    // The copy is another table now.
-                    self.points.clear();
-                }
-            }
-        }
-    }
-
-    fn alter(&mut self, change: impl Fn(TableDescriptor) -> TableDescriptor) {
-        let changed = |table: &TableDescriptor| Ok(change(table.clone()));
-        self.store().change_table(&name("t"), changed).unwrap();
-        self.points.clear();
-    }
-
-    /// Waits until all indexes are ready.
-    fn settle(&self) {
-        let is_ready = |table: &Arc<Table>| {
-            let is_index = table.name().qualifier().contains('.');
-            !is_index || IndexState::of_table(table.descriptor()).unwrap().is_ready()
-        };
-        for wait in 0.. {
-            let tables = self.store().tables();
-            let Some(table) = tables.iter().find(|table| !is_ready(table)) else { break };
-            let state = IndexState::of_table(table.descriptor()).unwrap();
-            assert!(wait < 1_000, "an index is never ready: table={}, state={state}", table.name());
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-    }
-
-    fn check(&self) -> Result<(), TestCaseError> {
+impl History<ByStore> {
+    fn check(&mut self) -> Result<(), TestCaseError> {
         self.settle();
         for table in self.store().tables() {
             let Some(indexes) = table.indexes().unwrap() else { continue };
@@ -570,7 +98,7 @@ impl History {
         if index.is_copy() {
             return self.check_copy(table, index, point);
         }
-        let now = self.clock.now_millis();
+        let now = self.store().now_millis();
         let mut due: BTreeMap<Bytes, Vec<Option<Covered>>> = BTreeMap::new();
         for row in rows(table, point) {
             let entries = index.entries(row.key(), &row).unwrap();
@@ -605,42 +133,20 @@ impl History {
     }
 }
 
-fn rows(table: &Arc<Table>, point: &Arc<ReadPoint>) -> Vec<Row> {
-    let mut scanner = table.scan_at(Scan::all(), point).unwrap();
-    std::iter::from_fn(|| scanner.next().unwrap()).collect()
-}
-
-/// Returns all versions of a table's rows, each row as text under its key.
-fn versions(table: &Arc<Table>, point: &Arc<ReadPoint>) -> BTreeMap<Bytes, String> {
-    let scan = Scan { versions: u32::MAX, ..Scan::all() };
-    let mut scanner = table.scan_at(scan, point).unwrap();
-    let rows = std::iter::from_fn(|| scanner.next().unwrap());
-    let text = |row: Row| {
-        let cells = row.cells().map(|cell| {
-            let (family, qualifier) = (cell.family().escape_ascii(), cell.qualifier());
-            let (qualifier, value) = (qualifier.escape_ascii(), cell.value().escape_ascii());
-            format!("{family}:{qualifier}@{}={value}", cell.timestamp().as_millis())
-        });
-        (Bytes::copy_from_slice(row.key()), cells.collect::<Vec<_>>().join(" "))
-    };
-    rows.map(text).collect()
-}
-
 /// The number of histories, and of the steps of each.
 fn effort() -> (u32, Range<usize>) {
     let cases = std::env::var("INDEX_HISTORIES").ok().and_then(|cases| cases.parse().ok());
     (cases.unwrap_or(150), 1..40)
 }
 
-fn run(mut history: History, steps: &[Step]) -> Result<(), TestCaseError> {
+fn run(mut history: History<ByStore>, steps: &[Step]) -> Result<(), TestCaseError> {
     for (nth, step) in steps.iter().enumerate() {
         history.run(step);
         history
             .check()
             .map_err(|error| TestCaseError::fail(format!("after step {nth}, {step:?}: {error}")))?;
     }
-    history.points.clear();
-    history.store().close().unwrap();
+    history.close();
     Ok(())
 }
 
@@ -653,9 +159,9 @@ proptest! {
             1 => Just(Some("KEEP_DELETED_CELLS")),
             1 => Just(Some("NEW_VERSION_BEHAVIOR")),
         ],
-        steps in prop::collection::vec(step(), effort().1),
+        steps in prop::collection::vec(step(VALUES), effort().1),
     ) {
-        run(History::new(keep, INDEXES.to_owned()), &steps)?;
+        run(History::new(declared(INDEXES.to_owned()), keep, ByStore), &steps)?;
     }
 
     #[test]
@@ -666,9 +172,9 @@ proptest! {
             1 => Just(Some("NEW_VERSION_BEHAVIOR")),
         ],
         has_others in any::<bool>(),
-        steps in prop::collection::vec(step(), effort().1),
+        steps in prop::collection::vec(step(VALUES), effort().1),
     ) {
         let indexes = if has_others { format!("{INDEXES}{COPY}") } else { format!("1 {}", &COPY[2..]) };
-        run(History::new(keep, indexes), &steps)?;
+        run(History::new(declared(indexes), keep, ByStore), &steps)?;
     }
 }

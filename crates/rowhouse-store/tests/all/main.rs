@@ -15,6 +15,8 @@ mod estimates;
 mod explained_cells;
 mod formats;
 mod growing_values;
+#[path = "../support/histories.rs"]
+mod histories;
 mod index_histories;
 mod indexes;
 mod large_mutations;

@@ -1,0 +1,60 @@
+//! Single cases, each with the shortest history that shows it.
+
+use rowhouse_model::{FamilyDescriptor, Put, TableDescriptor, TableName};
+use rowhouse_schema::{
+    COLUMNS_ATTRIBUTE, ColumnSchema, Direction, INDEXES_ATTRIBUTE, Predicate, TimeZone,
+};
+use rowhouse_search::{Found, SearchEngine};
+use rowhouse_store::Store;
+
+/// A table `t` with texts under `f:q`.
+pub(crate) struct Texts {
+    pub(crate) store: Store,
+    _dir: tempfile::TempDir,
+}
+
+pub(crate) fn name() -> TableName {
+    TableName::parse("t").unwrap()
+}
+
+impl Texts {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::builder(dir.path()).open().unwrap();
+        let table = TableDescriptor::new(name())
+            .family(FamilyDescriptor::new("f").unwrap())
+            .attribute(COLUMNS_ATTRIBUTE, "1 f:q q text")
+            .attribute(INDEXES_ATTRIBUTE, "1 text search q simple");
+        store.create_table(table, &["m".into()]).unwrap();
+        Self { store, _dir: dir }
+    }
+
+    pub(crate) fn put(&self, row: &str, text: &str) {
+        let put = Put::new(row.to_owned()).unwrap().add("f", "q", text.to_owned()).unwrap();
+        self.store.table(&name()).unwrap().mutate(&put.into()).unwrap();
+    }
+
+    pub(crate) fn find(&self, engine: &SearchEngine, word: &str) -> rowhouse_model::Result<Found> {
+        let table = self.store.table(&name()).unwrap();
+        let columns = ColumnSchema::of_table(table.descriptor()).unwrap().unwrap();
+        let query = Predicate::all().matches("q", word);
+        let indexes = table.indexes().unwrap().unwrap();
+        let plan = indexes.search_plan(None, &columns, &query, &TimeZone::UTC, None).unwrap();
+        engine.find(&name(), &plan)
+    }
+}
+
+#[test]
+fn an_answer_reads_its_segments_while_the_index_is_built_anew() {
+    let texts = Texts::new();
+    let engine = SearchEngine::without_thread(&texts.store);
+    texts.put("a", "row key");
+    engine.work(&name(), "text").unwrap();
+    let found = texts.find(&engine, "row").unwrap();
+    texts.store.request_index_repair(&name(), "text").unwrap();
+    engine.work(&name(), "text").unwrap();
+    engine.work(&name(), "text").unwrap();
+    assert_eq!(found.count().unwrap(), 1);
+    assert_eq!(found.by_key(Direction::Reverse, None, 9).unwrap(), [&b"a"[..]]);
+    assert_eq!(found.by_score(0, 9).unwrap().len(), 1);
+}

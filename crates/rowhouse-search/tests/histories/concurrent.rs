@@ -1,0 +1,147 @@
+//! Searches while others write, regions move, and the thread of the engine works.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rowhouse_model::{Delete, ErrorKind, Scan};
+use rowhouse_schema::Direction;
+use rowhouse_search::{Found, SearchEngine};
+use rowhouse_store::CompactionKind;
+
+use crate::cases::{Texts, name};
+
+/// The searches of each searcher, and the changes of regions, at least.
+const ROUNDS: u32 = 40;
+
+impl Texts {
+    fn delete(&self, row: &str) {
+        let delete = Delete::new(row.to_owned()).unwrap();
+        self.store.table(&name()).unwrap().mutate(&delete.into()).unwrap();
+    }
+
+    /// Searches, and waits while the index is being built.
+    fn find_built(&self, engine: &SearchEngine, word: &str) -> Found {
+        for _ in 0..1_000 {
+            match self.find(engine, word) {
+                Err(error) if error.kind() == ErrorKind::RegionTooBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                found => return found.unwrap(),
+            }
+        }
+        panic!("the index is never built");
+    }
+
+    /// Puts and deletes rows with a word of all writers.
+    fn write(&self, writer: u32, over: &AtomicBool) {
+        for round in (0u32..).take_while(|_| !over.load(Ordering::Acquire)) {
+            let row = format!("{}{}", ["a", "g", "s", "z"][(round % 4) as usize], round * 7 % 40);
+            match round % 5 {
+                4 => self.delete(&row),
+                _ => self.put(&row, &format!("shared {writer} {round}")),
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// Finds each write of its own at once.
+    fn search(&self, engine: &SearchEngine, searcher: u32) {
+        for round in 0..ROUNDS {
+            let row = format!("{}{searcher}-{}", ["b", "n"][(round % 2) as usize], round % 6);
+            let word = format!("own{searcher}x{round}");
+            self.put(&row, &word);
+            let found = self.find_built(engine, &word);
+            assert_eq!(found.by_key(Direction::Forward, None, 9).unwrap(), [row.as_bytes()]);
+            if round % 3 == 0 {
+                self.delete(&row);
+                assert_eq!(self.find_built(engine, &word).count().unwrap(), 0, "{row} is deleted");
+            }
+            check_agreement(&self.find_built(engine, "shared"));
+        }
+    }
+
+    fn change_regions(&self, round: u32) {
+        let table = self.store.table(&name()).unwrap();
+        let entries = self.store.table(&name_of_entries()).unwrap();
+        let of = if round % 2 == 0 { &table } else { &entries };
+        match round % 23 {
+            1 | 6 | 14 => {
+                let at = ["d", "p", "u"][(round % 3) as usize];
+                let region = of.region_of(at.as_bytes()).name().full.clone();
+                // It may begin there.
+                let _ = self.store.split_region(&region, Some(at.into()));
+            }
+            3 | 12 => {
+                let names = of.regions().iter().map(|region| &region.name().full[..]);
+                // There may be one.
+                let _ = self.store.merge_regions(&names.collect::<Vec<_>>());
+            }
+            5 | 16 => of.compact(CompactionKind::Major).unwrap(),
+            21 => self.store.request_index_repair(&name(), "text").unwrap(),
+            _ => of.flush().unwrap(),
+        }
+    }
+}
+
+/// Ends the writers, also if a test fails.
+struct Ends<'o>(&'o AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+fn name_of_entries() -> rowhouse_model::TableName {
+    rowhouse_model::TableName::parse("t.text").unwrap()
+}
+
+/// The answers of one search are the same rows, however they are read.
+fn check_agreement(found: &Found) {
+    let keys = found.by_key(Direction::Forward, None, usize::MAX).unwrap();
+    assert!(keys.is_sorted());
+    assert_eq!(found.count().unwrap(), keys.len() as u64);
+    let mut reverse = found.by_key(Direction::Reverse, None, usize::MAX).unwrap();
+    reverse.reverse();
+    assert_eq!(reverse, keys);
+    let scored = found.by_score(0, usize::MAX / 8).unwrap();
+    assert_eq!(scored.len(), keys.len());
+    let scored: BTreeSet<_> = scored.into_iter().map(|it| it.row).collect();
+    assert!(scored.into_iter().eq(keys.iter().cloned()));
+    // The rows of the same read point have the word.
+    let mut rows = found.table().scan_at(Scan::all(), found.point()).unwrap();
+    let mut shown = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        if row.value("f", "q").is_some_and(|text| text.starts_with(b"shared ")) {
+            shown.push(row.key().to_vec());
+        }
+    }
+    assert!(shown.iter().eq(keys.iter()), "{shown:?}\n{keys:?}");
+}
+
+#[test]
+fn a_search_finds_each_acknowledged_write_while_others_write_and_regions_move() {
+    let texts = Texts::new();
+    let engine = SearchEngine::start(&texts.store).unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (texts, engine, over) = (&texts, &engine, &over);
+        let _ends = Ends(over);
+        for writer in 0..3 {
+            scope.spawn(move || texts.write(writer, over));
+        }
+        let searchers: Vec<_> =
+            (0..2).map(|searcher| scope.spawn(move || texts.search(engine, searcher))).collect();
+        for round in 0u32.. {
+            texts.change_regions(round);
+            if round >= ROUNDS && searchers.iter().all(|searcher| searcher.is_finished()) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    check_agreement(&texts.find_built(&engine, "shared"));
+    engine.close();
+    texts.store.close().unwrap();
+}

@@ -1,0 +1,314 @@
+//! Random queries, and a judge that looks at each row.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use proptest::prelude::*;
+use rowhouse_model::{Bytes, Row};
+use rowhouse_schema::{Index, Predicate};
+use rowhouse_search::{Analyse, Analyser, text_of};
+
+/// The words of all texts: numbers, stems with their endings, a stop word, and Chinese runs that
+/// have dictionary words in common.
+pub(crate) const WORDS: [&str; 13] = [
+    "row",
+    "rows",
+    "Key",
+    "keys",
+    "design",
+    "designed",
+    "the",
+    "2022",
+    "7",
+    "中国人民",
+    "人民",
+    "行键设计",
+    "数据库",
+];
+pub(crate) const TAGS: [&str; 3] = ["red", "blue", "Red"];
+
+/// A query, as text and as the judge reads it.
+#[derive(Clone)]
+pub(crate) struct Query {
+    texts: Vec<(&'static str, Words)>,
+    others: Vec<Other>,
+}
+
+/// A search text.
+#[derive(Clone, Debug)]
+enum Words {
+    Word(&'static str),
+    Phrase(Vec<&'static str>),
+    Prefix(&'static str),
+    All(Vec<Words>),
+    Any(Vec<Words>),
+    Without(Box<Words>, Box<Words>),
+}
+
+/// A condition that is not a search.
+#[derive(Clone, Debug)]
+enum Other {
+    SizeOver(i64),
+    SizeUpTo(i64),
+    User(char),
+    UserFrom(char),
+    Number(u8),
+    QIs(&'static str),
+    OtherIsNull,
+}
+
+fn words(of: &'static [&'static str]) -> impl Strategy<Value = Words> {
+    let word = || prop::sample::select(of);
+    let prefix = prop::sample::select(vec!["r", "ro", "design", "designed", "ke", "20", "b", "人"]);
+    let leaf = prop_oneof![
+        6 => word().prop_map(Words::Word),
+        2 => prop::collection::vec(word(), 2..4).prop_map(Words::Phrase),
+        1 => prefix.prop_map(Words::Prefix),
+    ];
+    leaf.prop_recursive(2, 6, 3, |inner| {
+        let several = || prop::collection::vec(inner.clone(), 2..4);
+        prop_oneof![
+            several().prop_map(Words::All),
+            several().prop_map(Words::Any),
+            (inner.clone(), inner.clone())
+                .prop_map(|(one, other)| Words::Without(Box::new(one), Box::new(other))),
+        ]
+    })
+}
+
+/// Returns any query.
+pub(crate) fn query() -> impl Strategy<Value = Query> {
+    let text = || {
+        prop_oneof![
+            3 => words(&WORDS).prop_map(|words| ("q", words)),
+            3 => words(&WORDS).prop_map(|words| ("other", words)),
+            1 => words(&TAGS).prop_map(|words| ("tagged.tag", words)),
+        ]
+    };
+    let user = || prop::sample::select(vec!['a', 'b', 'm']);
+    let other = prop_oneof![
+        3 => (-1i64..5).prop_map(Other::SizeOver),
+        1 => (-1i64..5).prop_map(Other::SizeUpTo),
+        2 => user().prop_map(Other::User),
+        1 => user().prop_map(Other::UserFrom),
+        1 => (1u8..3).prop_map(Other::Number),
+        1 => prop::sample::select(&WORDS[..]).prop_map(Other::QIs),
+        1 => Just(Other::OtherIsNull),
+    ];
+    let texts = prop_oneof![
+        4 => prop::collection::vec(text(), 1),
+        1 => prop::collection::vec(text(), 2),
+    ];
+    let others = prop_oneof![
+        2 => Just(Vec::new()),
+        1 => prop::collection::vec(other, 1..3),
+    ];
+    (texts, others).prop_map(|(texts, others)| Query { texts, others })
+}
+
+/// Returns a search for each word.
+pub(crate) fn each_word() -> impl Iterator<Item = Query> {
+    let fields = ["q", "other"].into_iter();
+    let texts = fields.flat_map(|field| WORDS.iter().map(move |word| (field, Words::Word(word))));
+    let tags = TAGS.iter().map(|tag| ("tagged.tag", Words::Word(tag)));
+    texts.chain(tags).map(|text| Query { texts: vec![text], others: Vec::new() })
+}
+
+impl fmt::Debug for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, (field, words)) in self.texts.iter().enumerate() {
+            write!(f, "{}{field} matches '{words}'", if nth == 0 { "" } else { " and " })?;
+        }
+        self.others.iter().try_for_each(|other| write!(f, " and {other}"))
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |parts: &[Words], with: &str| {
+            parts.iter().map(Words::to_string).collect::<Vec<_>>().join(with)
+        };
+        match self {
+            Words::Word(word) => write!(f, "{word}"),
+            Words::Phrase(words) => write!(f, "\"{}\"", words.join(" ")),
+            Words::Prefix(word) => write!(f, "{word}*"),
+            Words::All(parts) => write!(f, "({})", joined(parts, " ")),
+            Words::Any(parts) => write!(f, "({})", joined(parts, " OR ")),
+            Words::Without(one, other) => write!(f, "({one} NOT {other})"),
+        }
+    }
+}
+
+impl fmt::Display for Other {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Other::SizeOver(size) => write!(f, "size > {size}"),
+            Other::SizeUpTo(size) => write!(f, "size <= {size}"),
+            Other::User(user) => write!(f, "user = '{user}'"),
+            Other::UserFrom(user) => write!(f, "user >= '{user}'"),
+            Other::Number(n) => write!(f, "n = {n}"),
+            Other::QIs(text) => write!(f, "q = '{text}'"),
+            Other::OtherIsNull => write!(f, "other is null"),
+        }
+    }
+}
+
+impl Query {
+    pub(crate) fn to_predicate(&self) -> Predicate {
+        Predicate::parse(&self.to_string()).unwrap()
+    }
+}
+
+/// The rows that a table shows, as an index analyses them.
+pub(crate) struct Judge {
+    rows: Vec<JudgedRow>,
+}
+
+struct JudgedRow {
+    row: Row,
+    /// The values of each field, encoded.
+    values: BTreeMap<String, Vec<Bytes>>,
+    /// The terms of each text field by each of its analysers, value by value.
+    terms: BTreeMap<String, Vec<(Analyser, Vec<Terms>)>>,
+    /// The column of `q`.
+    q: (&'static str, &'static str),
+}
+
+type Terms = BTreeSet<(usize, String)>;
+
+fn terms(analyser: Analyser, text: &str) -> Terms {
+    let mut terms = Terms::new();
+    analyser.each_token(text, |token| {
+        terms.insert((token.position, token.text.clone()));
+    });
+    terms
+}
+
+impl Judge {
+    /// Takes the rows of a full scan. Those whose keys do not fit the template are in no answer.
+    pub(crate) fn new(index: &Index, rows: Vec<Row>, q: (&'static str, &'static str)) -> Self {
+        let search = index.search().unwrap();
+        let fitting = rows.into_iter().filter(|row| index.fits(row.key()));
+        let rows = fitting.map(|row| {
+            let mut values: BTreeMap<String, Vec<Bytes>> = BTreeMap::new();
+            for (at, value) in search.values(&row) {
+                values.entry(search.fields()[at].name().to_owned()).or_default().push(value);
+            }
+            let texts = search.fields().iter().filter(|field| field.is_text()).map(|field| {
+                let values = values.get(field.name()).map_or(&[][..], |values| &values[..]);
+                let of = |&analyser: &Analyser| {
+                    let values = values.iter().map(|value| terms(analyser, &text_of(value)));
+                    (analyser, values.collect())
+                };
+                (field.name().to_owned(), field.analysers().iter().map(of).collect())
+            });
+            let terms = texts.collect();
+            JudgedRow { row, values, terms, q }
+        });
+        Self { rows: rows.collect() }
+    }
+
+    /// Returns the keys of the rows that match a query, in order.
+    pub(crate) fn find(&self, query: &Query) -> Vec<Bytes> {
+        let found = self.rows.iter().filter(|row| row.matches(query));
+        found.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
+    }
+
+    /// Returns how many of the rows with these keys have each value of a field.
+    pub(crate) fn facets(&self, keys: &[Bytes], field: &str) -> BTreeMap<Bytes, u64> {
+        let mut counts = BTreeMap::new();
+        for row in self.rows.iter().filter(|row| keys.iter().any(|key| key[..] == *row.row.key())) {
+            for value in row.values.get(field).into_iter().flatten() {
+                *counts.entry(value.clone()).or_default() += 1;
+            }
+        }
+        counts
+    }
+}
+
+impl JudgedRow {
+    fn matches(&self, query: &Query) -> bool {
+        let has = |(field, words): &(&str, Words)| words.are_in(&self.terms[*field]) == Some(true);
+        query.texts.iter().all(has) && query.others.iter().all(|other| self.meets(other))
+    }
+
+    fn meets(&self, other: &Other) -> bool {
+        let size = self.row.value("f", "s");
+        let size = size.map(|size| i64::from_be_bytes(size[..].try_into().unwrap()) ^ i64::MIN);
+        // The template of the copy has the number first.
+        let key = self.row.key();
+        let user = key.iter().find(|byte| byte.is_ascii_alphabetic()).map(|&user| char::from(user));
+        match other {
+            Other::SizeOver(than) => size.is_some_and(|size| size > *than),
+            Other::SizeUpTo(to) => size.is_some_and(|size| size <= *to),
+            Other::User(is) => user == Some(*is),
+            Other::UserFrom(from) => user >= Some(*from),
+            Other::Number(n) => key.contains(&(b'0' + n)),
+            Other::QIs(text) => self
+                .row
+                .value(self.q.0, self.q.1)
+                .is_some_and(|value| value[..] == *text.as_bytes()),
+            Other::OtherIsNull => self.row.value("g", "q").is_none(),
+        }
+    }
+}
+
+impl Words {
+    /// Returns whether a field with these terms has the words; `None` if no analyser has a term for
+    /// any of them.
+    fn are_in(&self, field: &[(Analyser, Vec<Terms>)]) -> Option<bool> {
+        let known = |parts: &[Words]| -> Option<Vec<bool>> {
+            let known: Vec<_> = parts.iter().filter_map(|part| part.are_in(field)).collect();
+            (!known.is_empty()).then_some(known)
+        };
+        match self {
+            Words::All(parts) => known(parts).map(|parts| parts.into_iter().all(|has| has)),
+            Words::Any(parts) => known(parts).map(|parts| parts.into_iter().any(|has| has)),
+            Words::Without(one, other) => {
+                let parts = [one.are_in(field), other.are_in(field).map(|has| !has)];
+                parts.into_iter().flatten().reduce(|one, other| one && other)
+            }
+            Words::Word(_) | Words::Phrase(_) | Words::Prefix(_) => {
+                let by_analyser = field.iter().filter_map(|(analyser, values)| {
+                    let has: Option<Vec<bool>> =
+                        values.iter().map(|terms| self.is_in(*analyser, terms)).collect();
+                    // Without a value, whether the analyser has a term is still to be known.
+                    self.is_in(*analyser, &Terms::new()).and(has).map(|has| has.contains(&true))
+                });
+                by_analyser.reduce(|one, other| one || other)
+            }
+        }
+    }
+
+    /// Returns whether a value with these terms has a word or phrase.
+    fn is_in(&self, analyser: Analyser, value: &Terms) -> Option<bool> {
+        let text = match self {
+            Words::Prefix(prefix) if prefix.is_ascii() || analyser != Analyser::Chinese => {
+                let stems = match analyser {
+                    Analyser::English => terms(analyser, prefix),
+                    Analyser::Keyword | Analyser::Simple | Analyser::Chinese => Terms::new(),
+                };
+                let has = |term: &str| {
+                    term.starts_with(prefix) || stems.iter().any(|(_, stem)| stem == term)
+                };
+                return Some(value.iter().any(|(_, term)| has(term)));
+            }
+            Words::Word(word) | Words::Prefix(word) => (*word).to_owned(),
+            Words::Phrase(words) => words.join(" "),
+            Words::All(_) | Words::Any(_) | Words::Without(..) => return None,
+        };
+        // All terms that an indexed text has must be there, not only those that are searched.
+        let wanted = terms(analyser, &text);
+        let (first, _) = wanted.first()?;
+        let last = value.last().map_or(0, |(position, _)| *position);
+        Some((0..=last).any(|start| {
+            wanted.iter().all(|(at, term)| value.contains(&(start + at - first, term.clone())))
+        }))
+    }
+}

@@ -8,10 +8,10 @@
 //! | 1 byte  | 8 bytes  | 8 bytes     | 4 bytes |                        |
 //! +---------+----------+-------------+---------+------------------------+
 //! a segment:
-//! +---------+-----------+---------------+----------------------------------------------+
-//! | number  | documents | files: 1 byte | each: name (length 1 byte), length (8 bytes) |
-//! | 8 bytes | 4 bytes   |               |                                              |
-//! +---------+-----------+---------------+----------------------------------------------+
+//! +---------+-----------+------------+--------+-----------------------------------+
+//! | number  | documents | long words | files  | each: name (length 1 byte, bytes) |
+//! | 8 bytes | 4 bytes   | 8 bytes    | 1 byte | and length (8 bytes)              |
+//! +---------+-----------+------------+--------+-----------------------------------+
 //! ```
 
 use rowhouse_model::{Bytes, Cell, CellKind, Columns, Error, Get, Result, Timestamp};
@@ -41,12 +41,15 @@ pub(crate) struct SegmentList {
 pub(crate) struct ListedSegment {
     pub(crate) id: SegmentId,
     pub(crate) docs: u32,
+    /// The number of words that are too long to be indexed.
+    pub(crate) long_words: u64,
 }
 
 impl ListedSegment {
     pub(crate) fn new(number: u64, files: &SegmentFiles) -> Self {
         let lengths = files.files.iter().map(|(name, bytes)| (name.clone(), bytes.len() as u64));
-        Self { id: SegmentId { number, files: lengths.collect() }, docs: files.docs }
+        let id = SegmentId { number, files: lengths.collect() };
+        Self { id, docs: files.docs, long_words: files.long_words }
     }
 
     /// The bytes of its files.
@@ -98,6 +101,7 @@ impl SegmentList {
         for segment in &self.segments {
             bytes.extend_from_slice(&segment.id.number.to_be_bytes());
             bytes.extend_from_slice(&segment.docs.to_be_bytes());
+            bytes.extend_from_slice(&segment.long_words.to_be_bytes());
             // Tantivy has less than ten kinds of files.
             bytes.push(segment.id.files.len() as u8);
             for (name, len) in &segment.id.files {
@@ -124,6 +128,7 @@ impl SegmentList {
         for _ in 0..count {
             let number = u64::from_be_bytes(rest.take()?);
             let docs = u32::from_be_bytes(rest.take()?);
+            let long_words = u64::from_be_bytes(rest.take()?);
             let [file_count] = rest.take()?;
             let mut files = Vec::new();
             for _ in 0..file_count {
@@ -131,7 +136,7 @@ impl SegmentList {
                 let name = String::from_utf8_lossy(rest.slice(usize::from(len))?).into_owned();
                 files.push((name, u64::from_be_bytes(rest.take()?)));
             }
-            segments.push(ListedSegment { id: SegmentId { number, files }, docs });
+            segments.push(ListedSegment { id: SegmentId { number, files }, docs, long_words });
         }
         if !rest.bytes.is_empty() {
             let more = rest.bytes.len();
@@ -168,10 +173,12 @@ mod tests {
 
     fn list() -> impl Strategy<Value = SegmentList> {
         let file = ("[a-z]{1,8}", any::<u64>());
-        let segment = (any::<u64>(), any::<u32>(), prop::collection::vec(file, 0..8));
-        let segment = segment.prop_map(|(number, docs, files)| ListedSegment {
+        let files = prop::collection::vec(file, 0..8);
+        let segment = (any::<u64>(), any::<u32>(), any::<u64>(), files);
+        let segment = segment.prop_map(|(number, docs, long_words, files)| ListedSegment {
             id: SegmentId { number, files },
             docs,
+            long_words,
         });
         let segments = prop::collection::vec(segment, 0..20);
         (any::<u64>(), any::<u64>(), segments).prop_map(|(revision, next_number, segments)| {

@@ -210,8 +210,9 @@ impl OpenSegments {
             segments.push(match open {
                 Some(at) => self.segments.swap_remove(at),
                 None => {
-                    let segment = OpenSegment::in_table(&read.entries, &listed.id, &self.layout)?;
-                    TableSegment::new(segment)
+                    let (table, long_words) = (&read.entries, listed.long_words);
+                    let layout = &self.layout;
+                    TableSegment::new(OpenSegment::in_table(table, &listed.id, long_words, layout)?)
                 }
             });
         }

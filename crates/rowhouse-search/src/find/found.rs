@@ -86,6 +86,13 @@ impl Found {
         &self.plan
     }
 
+    /// Returns the number of words in the table's texts that are too long to be indexed, and so are
+    /// not found: see [`TERM_BYTES_MAX`](crate::TERM_BYTES_MAX). A word counts for each analyser,
+    /// and may count again where its row changed.
+    pub fn long_words(&self) -> u64 {
+        self.view.segments.iter().map(|it| it.segment.long_words()).sum()
+    }
+
     /// Returns the number of rows.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use tantivy::{Index, SingleSegmentIndexWriter, TantivyDocument};
 
 use super::layout::{Layout, stored_value, tokenizers};
 use super::{SegmentFiles, failed};
-use crate::analyse::text_of;
+use crate::analyse::{Analyse, text_of};
 
 /// The memory for the terms of a segment at first, in bytes: tantivy sizes a hash table by it.
 const TERMS_BYTES: usize = 16 << 20;
@@ -38,6 +38,7 @@ pub(crate) struct SegmentBuilder {
     writer: SingleSegmentIndexWriter,
     directory: RamDirectory,
     docs: u32,
+    long_words: u64,
 }
 
 impl SegmentBuilder {
@@ -51,7 +52,7 @@ impl SegmentBuilder {
             .tokenizers(tokenizers())
             .single_segment_index_writer(directory.clone(), budget)
             .map_err(|error| failed(&error))?;
-        Ok(Self { layout: layout.clone(), writer, directory, docs: 0 })
+        Ok(Self { layout: layout.clone(), writer, directory, docs: 0, long_words: 0 })
     }
 
     /// Adds a document. Its row is greater than the one before.
@@ -72,7 +73,10 @@ impl SegmentBuilder {
             let texts = layout.texts(*field);
             if !texts.is_empty() {
                 let text = text_of(value);
-                texts.iter().for_each(|(_, words)| doc.add_text(*words, &text));
+                for (analyser, words) in texts {
+                    self.long_words += analyser.words_too_long(&text);
+                    doc.add_text(*words, &text);
+                }
             }
         }
         self.docs += 1;
@@ -91,6 +95,6 @@ impl SegmentBuilder {
 
     pub(crate) fn finish(self) -> Result<SegmentFiles> {
         let index = self.writer.finalize().map_err(|error| failed(&error))?;
-        SegmentFiles::of(&index, &self.directory)
+        SegmentFiles::of(&index, &self.directory, self.long_words)
     }
 }

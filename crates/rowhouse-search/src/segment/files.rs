@@ -18,11 +18,13 @@ pub(super) const META_PATH: &str = "meta.json";
 pub(crate) struct SegmentFiles {
     pub(crate) files: Vec<(String, Bytes)>,
     pub(crate) docs: u32,
+    /// The number of words in its texts that are too long to be indexed.
+    pub(crate) long_words: u64,
 }
 
 impl SegmentFiles {
     /// Takes the files of an index of one segment.
-    pub(super) fn of(index: &Index, directory: &RamDirectory) -> Result<Self> {
+    pub(super) fn of(index: &Index, directory: &RamDirectory, long_words: u64) -> Result<Self> {
         let meta = index.load_metas().map_err(|error| failed(&error))?;
         let docs = meta.segments.iter().map(|segment| segment.max_doc()).sum();
         let mut files = Vec::new();
@@ -36,7 +38,7 @@ impl SegmentFiles {
             files.push((META.to_owned(), bytes));
         }
         files.sort();
-        Ok(Self { files, docs })
+        Ok(Self { files, docs, long_words })
     }
 }
 

@@ -13,9 +13,10 @@ use super::{OpenSegment, SegmentFiles, failed};
 pub(crate) fn merge(inputs: &[(&OpenSegment, AliveBitSet)]) -> Result<SegmentFiles> {
     let segments: Vec<_> = inputs.iter().map(|(segment, _)| segment.tantivy().clone()).collect();
     let alive = inputs.iter().map(|(_, alive)| Some(alive.clone())).collect();
+    let long_words = inputs.iter().map(|(segment, _)| segment.long_words()).sum();
     let directory = RamDirectory::create();
     let index =
         merge_filtered_segments(&segments, Layout::merge_settings(), alive, directory.clone())
             .map_err(|error| failed(&error))?;
-    SegmentFiles::of(&index, &directory)
+    SegmentFiles::of(&index, &directory, long_words)
 }

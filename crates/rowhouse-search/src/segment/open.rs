@@ -30,6 +30,7 @@ pub(crate) struct OpenSegment {
     /// The documents that are certain for a time only, by that time.
     until: Vec<(i64, DocId)>,
     gone: Option<Column<u64>>,
+    long_words: u64,
 }
 
 impl OpenSegment {
@@ -37,10 +38,16 @@ impl OpenSegment {
     ///
     /// # Errors
     /// `Corruption` if it is not as it was written; those of reads.
-    pub(crate) fn in_table(table: &Arc<Table>, id: &SegmentId, layout: &Layout) -> Result<Self> {
+    pub(crate) fn in_table(
+        table: &Arc<Table>,
+        id: &SegmentId,
+        long_words: u64,
+        layout: &Layout,
+    ) -> Result<Self> {
         let (table, number) = (Arc::clone(table), id.number);
         let directory = PartsDirectory { table, id: Arc::new(id.clone()) };
-        Self::open(number, directory, layout).map_err(|error| damaged(number, &error))
+        let opened = Self::open(number, directory, long_words, layout);
+        opened.map_err(|error| damaged(number, &error))
     }
 
     /// Opens a segment in memory.
@@ -62,12 +69,17 @@ impl OpenSegment {
                     directory.atomic_write(&path, bytes)?;
                 }
             }
-            Self::open(0, directory.clone(), layout)
+            Self::open(0, directory.clone(), files.long_words, layout)
         };
         open().map_err(|error| failed(&error))
     }
 
-    fn open(number: u64, directory: impl Directory, layout: &Layout) -> tantivy::Result<Self> {
+    fn open(
+        number: u64,
+        directory: impl Directory,
+        long_words: u64,
+        layout: &Layout,
+    ) -> tantivy::Result<Self> {
         let mut index = Index::open(directory)?;
         index.set_tokenizers(tokenizers());
         let corrupt = |why: &str| TantivyError::InternalError(why.to_owned());
@@ -90,7 +102,7 @@ impl OpenSegment {
             until.sort_unstable();
         }
         let gone = columns.column_opt::<u64>(layout.gone_column())?;
-        Ok(Self { number, segment, reader, rows, until, gone })
+        Ok(Self { number, segment, reader, rows, until, gone, long_words })
     }
 
     pub(crate) fn tantivy(&self) -> &Segment {
@@ -99,6 +111,12 @@ impl OpenSegment {
 
     pub(crate) fn reader(&self) -> &SegmentReader {
         &self.reader
+    }
+
+    /// The number of words that are too long to be indexed, also in documents of rows that newer
+    /// segments have.
+    pub(crate) fn long_words(&self) -> u64 {
+        self.long_words
     }
 
     /// The number of documents.

@@ -47,6 +47,10 @@ impl SearchRows {
         match self.0 {}
     }
 
+    pub(super) fn long_words(&self) -> u64 {
+        match self.0 {}
+    }
+
     pub(super) fn index(&self) -> &str {
         match self.0 {}
     }

@@ -161,6 +161,24 @@ impl QueryRows {
         }
     }
 
+    /// Returns how many words in the texts of the full-text index are too long to be indexed, and so
+    /// are not found: more than 32,766 bytes. A word counts for each analyser, and may count again
+    /// where its row changed. 0 for a query without `matches`.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let rows = mail.query("body matches 'hbase'").rows().await?;
+    /// println!("words that no search finds: {}", rows.long_words());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn long_words(&self) -> u64 {
+        match &self.source {
+            Source::Plan(_) | Source::Index(_) => 0,
+            Source::Search(rows) => rows.long_words(),
+        }
+    }
+
     /// Returns the plan of the query by the key, whether or not an index is read.
     ///
     /// ```

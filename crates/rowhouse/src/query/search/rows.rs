@@ -149,6 +149,10 @@ impl SearchRows {
         plan.expect("a table with queries has a key template")
     }
 
+    pub(in crate::query) fn long_words(&self) -> u64 {
+        self.reader.found.long_words()
+    }
+
     pub(in crate::query) fn index(&self) -> &str {
         self.reader.found.plan().index().name()
     }

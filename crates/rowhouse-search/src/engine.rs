@@ -209,8 +209,7 @@ impl Shared {
             let index = read.entries.name();
             tracing::error!(%error, %index, "a full-text index is damaged, and built anew");
             let repairing = IndexState::Repairing;
-            if let Err(error) =
-                self.store.set_search_state(&read.entries, &read.state, &repairing)
+            if let Err(error) = self.store.set_search_state(&read.entries, &read.state, &repairing)
             {
                 tracing::error!(%error, %index, "the repair of a full-text index was not noted");
             }

@@ -157,9 +157,7 @@ impl Query<'_> {
                 "a query with `matches` returns no rows whose keys do not fit the template",
             ));
         }
-        if self.search_order == SearchOrder::Score
-            && self.direction == Direction::Reverse
-        {
+        if self.search_order == SearchOrder::Score && self.direction == Direction::Reverse {
             return Err(Error::unsupported("rows by score are not returned in reverse"));
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! The search engine of a store: its searches, and the thread that keeps the indexes.
 
+mod scans;
+
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -40,7 +42,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The search engine of a store.
 ///
-/// It answers queries with `matches`, and a thread of its own builds full-text indexes and writes
+/// It answers queries with `matches`, also those of scans of regions
+/// ([`rowhouse_store::Store::scan_query`]), and a thread of its own builds full-text indexes and writes
 /// the rows that change to segments. A store has at most one. It keeps the store open until
 /// [`SearchEngine::close`] or its end.
 pub struct SearchEngine {
@@ -88,7 +91,10 @@ impl SearchEngine {
             closed: Mutex::new(false),
             woken: Condvar::new(),
         };
-        Self { shared: Arc::new(shared), thread: Mutex::new(None) }
+        let shared = Arc::new(shared);
+        let search: Weak<Shared> = Arc::downgrade(&shared);
+        store.set_row_search(search);
+        Self { shared, thread: Mutex::new(None) }
     }
 
     /// Searches a table. The answer sees every write that was acknowledged before.
@@ -98,22 +104,7 @@ impl SearchEngine {
     /// for words that no analyser has; `RegionTooBusy` while the index is being built;
     /// `Corruption` of the index, which is then built anew.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
-        let deadline = Instant::now() + LOAD_WAIT;
-        loop {
-            let read = self.shared.store.search_read(table, plan.index().name())?;
-            match read.state {
-                IndexState::Ready => match self.shared.find(&read, plan)? {
-                    Some(found) => return Ok(found),
-                    // Other threads may write as fast; each round leaves fewer rows to analyse.
-                    None => self.work(table, plan.index().name())?,
-                },
-                // A load queues its rows soon.
-                IndexState::Repairing if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                _ => return Err(not_ready(&read)),
-            }
-        }
+        self.shared.answer(table, plan)
     }
 
     /// Builds an index if it is not built, and writes all rows that have changed to segments.
@@ -121,9 +112,7 @@ impl SearchEngine {
     /// # Errors
     /// `TableNotFound`; those of reads and writes.
     pub fn work(&self, table: &TableName, index: &str) -> Result<()> {
-        let read = self.shared.store.search_read(table, index)?;
-        let kept = self.shared.kept(&read)?;
-        self.shared.noted(&read, keep::work_all(&self.shared.store, table, index, &kept))
+        self.shared.work(table, index)
     }
 
     /// Ends the thread, and the use of the store.
@@ -158,6 +147,33 @@ fn not_ready(read: &SearchRead) -> Error {
 }
 
 impl Shared {
+    /// As [`SearchEngine::find`].
+    fn answer(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
+        let deadline = Instant::now() + LOAD_WAIT;
+        loop {
+            let read = self.store.search_read(table, plan.index().name())?;
+            match read.state {
+                IndexState::Ready => match self.find(&read, plan)? {
+                    Some(found) => return Ok(found),
+                    // Other threads may write as fast; each round leaves fewer rows to analyse.
+                    None => self.work(table, plan.index().name())?,
+                },
+                // A load queues its rows soon.
+                IndexState::Repairing if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                _ => return Err(not_ready(&read)),
+            }
+        }
+    }
+
+    /// As [`SearchEngine::work`].
+    fn work(&self, table: &TableName, index: &str) -> Result<()> {
+        let read = self.store.search_read(table, index)?;
+        let kept = self.kept(&read)?;
+        self.noted(&read, keep::work_all(&self.store, table, index, &kept))
+    }
+
     /// Returns what is kept of an index.
     fn kept(&self, read: &SearchRead) -> Result<Arc<Kept>> {
         let id = read.entries.id();

@@ -1,6 +1,8 @@
 //! Searches: [`Found`] is the answer of one, [`filter`] narrows it to documents of key ranges and
-//! values, and [`cursor`] reads it in the order of the keys.
+//! values, [`cursor`] reads it in the order of the keys, and [`Candidates`] are the rows for scans
+//! that judge the rest of a query themselves.
 
+mod candidates;
 mod cursor;
 mod filter;
 mod found;

@@ -184,7 +184,10 @@ impl Query<'_> {
 
     /// Returns the keys of the rows of a query with `matches`.
     pub(super) async fn search_keys(self) -> Result<Vec<Bytes>> {
-        SearchRows::open(self).await?.into_keys().await
+        let offset = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let mut keys = SearchRows::open(self).await?.into_keys().await?;
+        keys.drain(..offset.min(keys.len()));
+        Ok(keys)
     }
 
     /// Reads a page of a query with `matches`.

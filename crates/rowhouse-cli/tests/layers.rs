@@ -26,6 +26,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "rowhouse-filter",
             "rowhouse-format",
             "rowhouse-store",
+            "rowhouse-search",
         ],
     ),
     (
@@ -36,6 +37,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "rowhouse-derive",
             "rowhouse-format",
             "rowhouse-store",
+            "rowhouse-search",
             "rowhouse-client",
         ],
     ),

@@ -19,7 +19,9 @@ use rowhouse_store::{Store, Table};
 use tantivy::collector::TopDocs;
 use tantivy::directory::RamDirectory;
 use tantivy::query::{BooleanQuery, Occur, Query, RangeQuery};
-use tantivy::schema::{BytesOptions, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    BytesOptions, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, Searcher, TantivyDocument, Term};
 
@@ -56,8 +58,30 @@ fn english_word(rank: u64) -> String {
 }
 
 const CHINESE: [&str; 24] = [
-    "数据", "设计", "行键", "分布", "查询", "索引", "系统", "存储", "我们", "的", "了", "和", "时间", "用户",
-    "服务器", "区域", "热点", "在", "是", "写入", "读取", "中文", "搜索", "性能",
+    "数据",
+    "设计",
+    "行键",
+    "分布",
+    "查询",
+    "索引",
+    "系统",
+    "存储",
+    "我们",
+    "的",
+    "了",
+    "和",
+    "时间",
+    "用户",
+    "服务器",
+    "区域",
+    "热点",
+    "在",
+    "是",
+    "写入",
+    "读取",
+    "中文",
+    "搜索",
+    "性能",
 ];
 
 fn text(nth: u64, numbers: &mut Numbers) -> String {
@@ -255,7 +279,8 @@ fn main() {
 
     // A thousand rows change.
     let changed: Vec<_> = documents.iter().step_by((count as usize / 1_000).max(1)).collect();
-    let changed: Vec<_> = changed.into_iter().map(|(key, text)| (key.clone(), format!("{text} new"))).collect();
+    let changed: Vec<_> =
+        changed.into_iter().map(|(key, text)| (key.clone(), format!("{text} new"))).collect();
     load(&table, &changed);
     let plan = plan("body matches 'new'");
     let begun = Instant::now();

@@ -1,7 +1,10 @@
 //! The search engine of a store: its searches, and the thread that keeps the indexes.
 
+mod scans;
+
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -41,7 +44,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The search engine of a store.
 ///
-/// It answers queries with `matches`, and a thread of its own builds full-text indexes and writes
+/// It answers queries with `matches`, also those of scans of regions
+/// ([`rowhouse_store::Store::scan_query`]), and a thread of its own builds full-text indexes and writes
 /// the rows that change to segments. A store has at most one. It keeps the store open until
 /// [`SearchEngine::close`] or its end.
 pub struct SearchEngine {
@@ -67,6 +71,8 @@ struct Shared {
     kept: Mutex<HashMap<u64, Arc<Kept>>>,
     closed: Mutex<bool>,
     woken: Condvar,
+    /// Whether a thread builds indexes.
+    has_thread: AtomicBool,
 }
 
 /// The outcome of one attempt at a search.
@@ -99,6 +105,7 @@ impl SearchEngine {
             Error::new(ErrorKind::Io, format!("the search thread was not started: {error}"))
         })?;
         *engine.thread.lock() = Some(thread);
+        engine.shared.has_thread.store(true, Ordering::Relaxed);
         Ok(engine)
     }
 
@@ -109,8 +116,12 @@ impl SearchEngine {
             kept: Mutex::default(),
             closed: Mutex::new(false),
             woken: Condvar::new(),
+            has_thread: AtomicBool::new(false),
         };
-        Self { shared: Arc::new(shared), thread: Mutex::new(None) }
+        let shared = Arc::new(shared);
+        let search: Weak<Shared> = Arc::downgrade(&shared);
+        store.set_row_search(search);
+        Self { shared, thread: Mutex::new(None) }
     }
 
     /// Searches a table. The answer sees every write that was acknowledged before.
@@ -120,27 +131,7 @@ impl SearchEngine {
     /// for words that no analyser has; `RegionTooBusy` while the index is being built;
     /// `Corruption` of the index, which is then built anew.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
-        let deadline = Instant::now() + READY_WAIT;
-        let builds = self.thread.lock().is_some();
-        loop {
-            let read = self.shared.store.search_read(table, plan.index().name())?;
-            match read.state {
-                IndexState::Ready => match self.shared.find(&read, plan)? {
-                    Attempt::Found(found) => return Ok(*found),
-                    // Other threads may write as fast; each round leaves fewer rows to analyse.
-                    Attempt::TooManyPending => self.work(table, plan.index().name())?,
-                    Attempt::Changed => {}
-                },
-                // A load queues its rows soon, and the index of a new table is built at once.
-                IndexState::Repairing | IndexState::Building { .. }
-                    if builds && Instant::now() < deadline =>
-                {
-                    self.shared.woken.notify_all();
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                _ => return Err(not_ready(&read)),
-            }
-        }
+        self.shared.answer(table, plan)
     }
 
     /// Builds an index if it is not built, and writes all rows that have changed to segments.
@@ -148,9 +139,7 @@ impl SearchEngine {
     /// # Errors
     /// `TableNotFound`; those of reads and writes.
     pub fn work(&self, table: &TableName, index: &str) -> Result<()> {
-        let read = self.shared.store.search_read(table, index)?;
-        let kept = self.shared.kept(&read)?;
-        self.shared.noted(&read, keep::work_all(&self.shared.store, table, index, &kept))
+        self.shared.work(table, index)
     }
 
     /// Returns the segments of an index, the oldest first.
@@ -201,6 +190,38 @@ fn not_ready(read: &SearchRead) -> Error {
 }
 
 impl Shared {
+    /// As [`SearchEngine::find`].
+    fn answer(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
+        let deadline = Instant::now() + READY_WAIT;
+        let builds = self.has_thread.load(Ordering::Relaxed);
+        loop {
+            let read = self.store.search_read(table, plan.index().name())?;
+            match read.state {
+                IndexState::Ready => match self.find(&read, plan)? {
+                    Attempt::Found(found) => return Ok(*found),
+                    // Other threads may write as fast; each round leaves fewer rows to analyse.
+                    Attempt::TooManyPending => self.work(table, plan.index().name())?,
+                    Attempt::Changed => {}
+                },
+                // A load queues its rows soon, and the index of a new table is built at once.
+                IndexState::Repairing | IndexState::Building { .. }
+                    if builds && Instant::now() < deadline =>
+                {
+                    self.woken.notify_all();
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                _ => return Err(not_ready(&read)),
+            }
+        }
+    }
+
+    /// As [`SearchEngine::work`].
+    fn work(&self, table: &TableName, index: &str) -> Result<()> {
+        let read = self.store.search_read(table, index)?;
+        let kept = self.kept(&read)?;
+        self.noted(&read, keep::work_all(&self.store, table, index, &kept))
+    }
+
     /// Returns what is kept of an index.
     fn kept(&self, read: &SearchRead) -> Result<Arc<Kept>> {
         let id = read.entries.id();
@@ -256,8 +277,7 @@ impl Shared {
             let index = read.entries.name();
             tracing::error!(%error, %index, "a full-text index is damaged, and built anew");
             let repairing = IndexState::Repairing;
-            if let Err(error) =
-                self.store.set_search_state(&read.entries, &read.state, &repairing)
+            if let Err(error) = self.store.set_search_state(&read.entries, &read.state, &repairing)
             {
                 tracing::error!(%error, %index, "the repair of a full-text index was not noted");
             }

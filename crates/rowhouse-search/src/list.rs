@@ -140,7 +140,9 @@ impl SegmentList {
         }
         if !rest.bytes.is_empty() {
             let more = rest.bytes.len();
-            return Err(Error::corruption(format!("bytes after the list of segments: bytes={more}")));
+            return Err(Error::corruption(format!(
+                "bytes after the list of segments: bytes={more}"
+            )));
         }
         Ok(Self { revision, next_number, segments })
     }

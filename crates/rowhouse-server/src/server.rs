@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
+use rowhouse_search::SearchEngine;
 use rowhouse_store::Store;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
@@ -20,6 +21,7 @@ use crate::{Options, connection, descriptors, zookeeper};
 /// A running server.
 pub struct Server {
     cluster: Arc<Cluster>,
+    search: Arc<SearchEngine>,
     address: String,
     zookeeper: SocketAddr,
     web: Option<SocketAddr>,
@@ -86,6 +88,7 @@ impl Server {
         let store = tokio::task::spawn_blocking(|| builder.open())
             .await
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
+        let search = Arc::new(SearchEngine::start(&store)?);
         let start_code = start_code();
         let region_servers = (0..).zip(&ports).map(|(number, ports)| {
             let (host, port) = ports.announced.clone();
@@ -104,6 +107,7 @@ impl Server {
             zookeeper: local_address(&zookeeper)?,
             web: ports[0].web_address()?,
             cluster: Arc::clone(&cluster),
+            search,
             stop,
             tasks: JoinSet::new(),
         };
@@ -163,8 +167,11 @@ impl Server {
         let _ = self.stop.send(true);
         // Close the store immediately, so that calls waiting for memory or files stop waiting.
         // Writes under way finish and their answers are sent.
-        let store = self.cluster.store.clone();
-        let closed = tokio::task::spawn_blocking(move || store.close());
+        let (search, store) = (Arc::clone(&self.search), self.cluster.store.clone());
+        let closed = tokio::task::spawn_blocking(move || {
+            search.close();
+            store.close()
+        });
         let all = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
             tracing::warn!("pending calls were abandoned");

@@ -102,7 +102,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{IndexReport, QueryScan, SearchIndex, Store};
+pub use store::{IndexReport, QueryScan, RowSearch, SearchIndex, SearchedRows, Store};
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
 pub use wait_mode::{NonBlocking, WaitMode};

@@ -322,7 +322,7 @@ impl Region {
         }
         let mut range = scan.range.intersect(&self.info.range);
         if let Some(selection) = &selection {
-            range = range.intersect(&selection.hull());
+            range = range.intersect(selection.hull());
         }
         let rows = Rows::Range(&range);
         let context = &self.engine.read_context();

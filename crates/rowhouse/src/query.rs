@@ -55,9 +55,9 @@ pub use rowhouse_store::RangeEstimate;
 pub use rows::QueryRows;
 
 #[cfg(feature = "search")]
-pub(crate) use search::{Pinned, PinnedViews};
-#[cfg(feature = "search")]
 pub use search::{Facet, Snippet};
+#[cfg(feature = "search")]
+pub(crate) use search::{Pinned, PinnedViews};
 
 use entries::Written;
 use index_rows::{IndexQuery, IndexRows};

@@ -207,6 +207,11 @@ impl Options {
         std::mem::take(&mut self.pairs)
     }
 
+    /// Returns the name of a pair that was not taken.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.pairs.first().map(|(name, _)| &name[..])
+    }
+
     /// Returns an error if a pair was not taken.
     pub(crate) fn finish(self) -> Result<()> {
         match self.pairs.first() {

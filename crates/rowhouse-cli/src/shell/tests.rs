@@ -43,6 +43,7 @@ const FILES: &[&str] = &[
     "queries",
     "regions",
     "scans",
+    "searches",
     "snapshots",
     "status",
     "tables",
@@ -101,6 +102,11 @@ fn regions() {
 #[test]
 fn scans() {
     check("scans");
+}
+
+#[test]
+fn searches() {
+    check("searches");
 }
 
 #[test]

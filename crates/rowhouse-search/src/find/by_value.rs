@@ -44,7 +44,8 @@ impl Found {
         let mut heap = BinaryHeap::new();
         let mut segments = Vec::new();
         for (segment, matches) in self.matches()? {
-            let mut sorted = SortedSegment::new(segment, matches, &self.value_column(at), direction)?;
+            let mut sorted =
+                SortedSegment::new(segment, matches, &self.value_column(at), direction)?;
             if let Some(after) = after {
                 sorted.skip_to(after)?;
             }
@@ -132,7 +133,9 @@ impl SortedSegment {
         let column = column(&segment, name)?;
         let unknown = match &column {
             None => None,
-            Some(column) => column.dictionary().term_ord(UNKNOWN).map_err(|e| broken(&segment, e))?,
+            Some(column) => {
+                column.dictionary().term_ord(UNKNOWN).map_err(|e| broken(&segment, e))?
+            }
         };
         let ord = |doc: DocId| {
             let known = column.iter().flat_map(|it| it.term_ords(doc));

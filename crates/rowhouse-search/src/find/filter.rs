@@ -11,7 +11,7 @@ use tantivy::query::Weight;
 use tantivy::{DocId, Score};
 
 use crate::segment::{DocRange, Layout, OpenSegment, UNKNOWN, damaged, stored_range};
-use crate::view::ViewedSegment;
+use crate::view::{View, ViewedSegment};
 
 /// The documents of a segment that a search may return, apart from its words.
 pub(super) struct DocFilter {
@@ -210,6 +210,21 @@ impl ValueFilter {
         }
         verdict
     }
+}
+
+/// Returns the segments of a view, each with a filter by a plan and ranges of keys.
+pub(super) fn filters(
+    view: &View,
+    layout: &Layout,
+    plan: &SearchPlan,
+    ranges: &[RowRange],
+) -> Result<Vec<(Arc<OpenSegment>, DocFilter)>> {
+    let mut filters = Vec::with_capacity(view.segments.len());
+    for viewed in &view.segments {
+        let filter = DocFilter::new(viewed, layout, plan, ranges)?;
+        filters.push((Arc::clone(&viewed.segment), filter));
+    }
+    Ok(filters)
 }
 
 /// Returns the column of a value; `None` if no document of the segment has one.

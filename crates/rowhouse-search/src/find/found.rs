@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, Get, Result, Row, RowRange};
 use rowhouse_schema::{Analyser, Direction, SearchField, SearchPlan};
-use rowhouse_store::{ReadPoint, SearchRead, Table};
+use rowhouse_store::{ReadPoint, SearchRead, SearchedRows, Table};
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Weight};
 use tantivy::{DocId, Score, Searcher};
 
+use super::candidates::Candidates;
 use super::cursor::KeyCursor;
-use super::filter::{DocFilter, Verdict, column};
+use super::filter::{DocFilter, Verdict, column, filters};
 use crate::rows::{meets, search_of};
 use crate::segment::{Layout, OpenSegment, damaged, encoded_value};
 use crate::view::View;
@@ -213,6 +214,16 @@ impl Found {
         Ok(())
     }
 
+    /// Returns the rows of a range that have the words, for a reader who judges them by the other
+    /// conditions.
+    pub(crate) fn into_rows(self, range: &RowRange, direction: Direction) -> SearchedRows {
+        let Self { read, plan, layout, view, query, searcher: _ } = self;
+        let ranges = plan.key_ranges().iter().map(|planned| planned.intersect(range));
+        let ranges = ranges.filter(|range| !range.is_empty()).collect();
+        let keys = Candidates::new(plan, layout, view, query, direction, ranges);
+        SearchedRows { table: read.table, point: read.point, keys: Box::new(keys) }
+    }
+
     /// Reads a row at the read point.
     ///
     /// # Errors
@@ -262,12 +273,7 @@ impl Found {
     }
 
     fn filters(&self, ranges: &[RowRange]) -> Result<Vec<(Arc<OpenSegment>, DocFilter)>> {
-        let mut filters = Vec::with_capacity(self.view.segments.len());
-        for viewed in &self.view.segments {
-            let filter = DocFilter::new(viewed, &self.layout, &self.plan, ranges)?;
-            filters.push((Arc::clone(&viewed.segment), filter));
-        }
-        Ok(filters)
+        filters(&self.view, &self.layout, &self.plan, ranges)
     }
 
     /// Calls `visit` with the documents of rows that match, in any order.
@@ -375,7 +381,7 @@ impl Best {
 }
 
 /// Returns the parts of ranges that come after a row in a direction.
-fn after_row(ranges: &[RowRange], row: &[u8], direction: Direction) -> Vec<RowRange> {
+pub(super) fn after_row(ranges: &[RowRange], row: &[u8], direction: Direction) -> Vec<RowRange> {
     let rest = match direction {
         Direction::Forward => RowRange::new([row, &[0]].concat(), Bytes::new()),
         Direction::Reverse => RowRange::new(Bytes::new(), Bytes::copy_from_slice(row)),

@@ -1,7 +1,9 @@
 //! Searches: [`Found`] is the answer of one, [`filter`] narrows it to documents of key ranges and
 //! values, [`cursor`] reads it in the order of the keys, and [`by_value`] in that of a field.
+//! [`Candidates`] are the rows for scans that judge the rest of a query themselves.
 
 mod by_value;
+mod candidates;
 mod cursor;
 mod filter;
 mod found;

@@ -27,7 +27,9 @@ pub(crate) fn damaged(number: u64, error: &TantivyError) -> Error {
     if let Some(cause) = cause_in_store(error) {
         return cause;
     }
-    Error::corruption(format!("a segment of a full-text index is damaged: {error}: segment={number}"))
+    Error::corruption(format!(
+        "a segment of a full-text index is damaged: {error}: segment={number}"
+    ))
 }
 
 /// Returns the error of the store inside an error of tantivy.

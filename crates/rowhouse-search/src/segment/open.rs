@@ -149,7 +149,8 @@ impl OpenSegment {
         if row.is_empty() {
             return Ok(0);
         }
-        let bound = self.rows.dictionary().term_bounds_to_ord(Bound::Included(row), Bound::Unbounded);
+        let bound =
+            self.rows.dictionary().term_bounds_to_ord(Bound::Included(row), Bound::Unbounded);
         let (lower, _) = bound.map_err(|error| damaged(self.number, &error.into()))?;
         let ord = match lower {
             Bound::Included(ord) => ord,

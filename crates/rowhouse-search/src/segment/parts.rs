@@ -209,10 +209,7 @@ impl Directory for PartsDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        Err(DeleteError::IoError {
-            io_error: Arc::new(read_only(path)),
-            filepath: path.to_owned(),
-        })
+        Err(DeleteError::IoError { io_error: Arc::new(read_only(path)), filepath: path.to_owned() })
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {

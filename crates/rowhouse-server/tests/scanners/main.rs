@@ -7,6 +7,7 @@ mod life;
 mod limits;
 mod pauses;
 mod queries;
+mod searches;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -39,14 +39,14 @@ fn of_eve(from: usize, to: usize) -> Vec<String> {
     (from..to).filter(|number| number.is_multiple_of(50)).map(row).collect()
 }
 
-fn schema(server: &TestServer, table: &str) -> proto::TableSchema {
+pub(crate) fn schema(server: &TestServer, table: &str) -> proto::TableSchema {
     let table_names = vec![table_name(table)];
     let message = proto::GetTableDescriptorsRequest { table_names, ..Default::default() };
     server.connect(Service::Master).call(&message).unwrap().table_schema.remove(0)
 }
 
 /// Sets an attribute of the table `mail` as HBase's clients do.
-fn alter(server: &TestServer, name: &str, value: &str) -> Result<(), String> {
+pub(crate) fn alter(server: &TestServer, name: &str, value: &str) -> Result<(), String> {
     let mut table_schema = schema(server, "mail");
     let pair =
         proto::BytesBytesPair { first: name.to_owned().into(), second: value.to_owned().into() };
@@ -72,12 +72,17 @@ fn index(server: &TestServer) {
     }
 }
 
-fn asked(query: &str, scan: Scan) -> OpenScan {
+pub(crate) fn asked(query: &str, scan: Scan) -> OpenScan {
     OpenScan { query: Some(query.to_owned()), ..OpenScan::new(scan) }
 }
 
 /// Reads a region to its end, `rows` rows a call, as a client does.
-fn read(client: &mut Client, region: &RegionInfo, scan: OpenScan, rows: u32) -> Vec<String> {
+pub(crate) fn read(
+    client: &mut Client,
+    region: &RegionInfo,
+    scan: OpenScan,
+    rows: u32,
+) -> Vec<String> {
     let mut answer = support::open(client, region, scan, rows).unwrap();
     let scanner = answer.scanner.unwrap();
     let mut found = keys(&answer);

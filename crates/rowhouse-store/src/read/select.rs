@@ -8,13 +8,17 @@ use super::row::ReadBudget;
 
 /// The rows that a query selects from a scan.
 pub(crate) struct RowSelection {
-    /// The rows to look at, in key order, without overlaps.
-    pub(crate) ranges: Vec<RowRange>,
+    /// The rows to look at, in the order of the scan, without overlaps.
+    ranges: RangesInOrder,
+    /// Holds all of them.
+    hull: RowRange,
     /// Rows whose keys do not fit are not selected.
-    pub(crate) key: KeySchema,
+    key: KeySchema,
     /// Judges the rows of the ranges.
-    pub(crate) plan: Plan,
+    plan: Plan,
 }
+
+type RangesInOrder = Box<dyn Iterator<Item = Result<RowRange>> + Send + Sync>;
 
 /// What to do about a row of a scan.
 pub(super) enum Selected {
@@ -29,8 +33,10 @@ pub(super) enum Selected {
 /// Selects rows in the order of a scan. It reads the columns that conditions are on itself, so that
 /// the scan neither returns them nor shows them to its filter.
 pub(super) struct RowSelector {
-    /// In the order of the scan.
-    ranges: std::vec::IntoIter<RowRange>,
+    /// The range of the last row.
+    range: Option<RowRange>,
+    /// Those after it.
+    ranges: RangesInOrder,
     key: KeySchema,
     plan: Plan,
     /// Readers of the columns that conditions are on.
@@ -39,30 +45,53 @@ pub(super) struct RowSelector {
 }
 
 impl RowSelection {
+    /// Creates a selection of ranges, which are in key order, for a scan.
+    pub(crate) fn of_ranges(
+        ranges: Vec<RowRange>,
+        reversed: bool,
+        key: KeySchema,
+        plan: Plan,
+    ) -> Self {
+        let hull = match (ranges.first(), ranges.last()) {
+            (Some(first), Some(last)) => RowRange::new(first.start.clone(), last.stop.clone()),
+            _ => RowRange::new("\0", "\0"),
+        };
+        let ranges: RangesInOrder = match reversed {
+            true => Box::new(ranges.into_iter().rev().map(Ok)),
+            false => Box::new(ranges.into_iter().map(Ok)),
+        };
+        Self { ranges, hull, key, plan }
+    }
+
+    /// Creates a selection of single rows inside a range, which are in the order of the scan.
+    pub(crate) fn of_rows(
+        rows: impl Iterator<Item = Result<Bytes>> + Send + Sync + 'static,
+        hull: RowRange,
+        key: KeySchema,
+        plan: Plan,
+    ) -> Self {
+        let ranges = Box::new(rows.map(|row| Ok(RowRange::row(&row?))));
+        Self { ranges, hull, key, plan }
+    }
+
     /// Returns the columns that conditions are on; `None` if all are on the key.
     pub(crate) fn columns(&self) -> Option<Columns> {
         condition_columns(&self.plan)
     }
 
     /// Returns the range from the first to the last row that may be selected.
-    pub(crate) fn hull(&self) -> RowRange {
-        match (self.ranges.first(), self.ranges.last()) {
-            (Some(first), Some(last)) => RowRange::new(first.start.clone(), last.stop.clone()),
-            _ => RowRange::new("\0", "\0"),
-        }
+    pub(crate) fn hull(&self) -> &RowRange {
+        &self.hull
     }
 
     /// Returns the selector for a scan; `columns` read the columns that conditions are on.
     pub(super) fn into_selector(
-        mut self,
+        self,
         columns: Vec<FamilyReader<'static>>,
         reversed: bool,
     ) -> RowSelector {
-        if reversed {
-            self.ranges.reverse();
-        }
-        let Self { ranges, key, plan } = self;
-        RowSelector { ranges: ranges.into_iter(), key, plan, columns, reversed }
+        let Self { ranges, hull: _, key, plan } = self;
+        RowSelector { range: None, ranges, key, plan, columns, reversed }
     }
 }
 
@@ -80,17 +109,18 @@ impl RowSelector {
     /// Decides about a row, which is behind those asked for before. Adds to `judged` the cells that
     /// were read.
     pub(super) fn select(&mut self, row: &[u8], judged: &mut u64) -> Result<Selected> {
-        let range = loop {
-            let Some(range) = self.ranges.as_slice().first() else { return Ok(Selected::End) };
-            let is_behind = match self.reversed {
-                true => *row < range.start[..],
-                false => !range.stop.is_empty() && *row >= range.stop[..],
-            };
-            if !is_behind {
-                break range;
-            }
-            self.ranges.next();
+        let reversed = self.reversed;
+        let is_passed = |range: &RowRange| match reversed {
+            true => *row < range.start[..],
+            false => !range.stop.is_empty() && *row >= range.stop[..],
         };
+        while self.range.as_ref().is_none_or(is_passed) {
+            self.range = self.ranges.next().transpose()?;
+            if self.range.is_none() {
+                return Ok(Selected::End);
+            }
+        }
+        let Some(range) = &self.range else { return Ok(Selected::End) };
         if !range.contains(row) {
             let bound = if self.reversed { &range.stop } else { &range.start };
             return Ok(Selected::Seek(bound.clone()));

@@ -1,15 +1,15 @@
 //! The handle on an open store: its threads, lookups, read points, and atomic changes of rows in
 //! several tables.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, TableName};
 
 use super::change_lock::{ChangeLock, Changing};
-use super::workers;
+use super::{RowSearch, workers};
 use crate::background::Work;
 use crate::catalog::Catalog;
 use crate::compact::{self, Share};
@@ -37,6 +37,8 @@ pub(super) struct Inner {
     /// Held while the store is being closed.
     pub(super) ending: Mutex<()>,
     pub(super) workers: Mutex<Vec<JoinHandle<()>>>,
+    /// Answers `matches` in scans of regions.
+    pub(super) row_search: RwLock<Option<Weak<dyn RowSearch>>>,
 }
 
 /// The tables and the locks for changing them. Shared by the handles and the thread that splits
@@ -103,6 +105,7 @@ impl Store {
                 directory: Mutex::new(directory),
                 ending: Mutex::default(),
                 workers: Mutex::new(workers),
+                row_search: RwLock::default(),
             }),
         })
     }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Error, Filter, Result, RowRange, Scan, TimeRange};
 use rowhouse_schema::{
-    COLLECTED_ENTRIES_MAX, ColumnSchema, ENTRY_FAMILY, IndexCost, IndexPlan, IndexSchema,
-    IndexState, KEY_ATTRIBUTE, KeySchema, Plan, Predicate, TimeZone,
+    COLLECTED_ENTRIES_MAX, ColumnSchema, Direction, ENTRY_FAMILY, IndexCost, IndexPlan,
+    IndexSchema, IndexState, KEY_ATTRIBUTE, KeySchema, Plan, Predicate, TimeZone,
 };
 
 use super::Store;
 use crate::catalog::IndexRead;
 use crate::read::{RegionScanner, RowSelection, condition_columns};
-use crate::region::Region;
+use crate::region::{Region, not_serving};
 use crate::table::Table;
 
 /// The most bytes of row keys from an index that a scanner holds.
@@ -28,7 +28,8 @@ pub struct QueryScan<'a> {
     pub scan: &'a Scan,
     /// The most rows that will be read, for the choice of an index; `None` for all.
     pub limit: Option<u64>,
-    /// As for [`Region::scan_as_of`]; 0 for the current read point.
+    /// As for [`Region::scan_as_of`]; 0 for the current read point. A query with `matches` is
+    /// always answered at the current read point.
     pub as_of: u64,
 }
 
@@ -46,6 +47,9 @@ impl Store {
     /// scan. Rows whose keys do not fit the table's template do not match, nor do rows in which a
     /// column that decides has a value that is not of its type. An index is used where that reads
     /// clearly less, and never for a scan with a time range, of several versions, or raw.
+    ///
+    /// Conditions with `matches` are answered by a full-text index, through the search that
+    /// [`Store::set_row_search`] has set.
     ///
     /// ```
     /// use rowhouse_model::{FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
@@ -75,27 +79,56 @@ impl Store {
     ///
     /// # Errors
     /// As [`Region::scan`]; `InvalidRequest` for a query that is wrong, and for a table without a
-    /// row-key template; `Unsupported` for conditions on the fields of qualifiers, and for
-    /// declarations of a newer version.
+    /// row-key template; `Unsupported` for conditions on the fields of qualifiers, for declarations
+    /// of a newer version, and for `matches` in a scan with a time range or without a search; those
+    /// of [`RowSearch::search`](crate::RowSearch::search).
     pub fn scan_query(&self, region: &Region, asked: &QueryScan<'_>) -> Result<RegionScanner> {
         region.check_serving()?;
-        let query = TableQuery::new(self.table(&region.info().table)?, asked.query)?;
+        let table = self.table(&region.info().table)?;
         let range = asked.scan.range.intersect(&region.info().range);
+        let predicate = Predicate::parse(asked.query)?;
+        if predicate.has_matches() {
+            key_of(&table)?;
+            return self.scan_search(region, &predicate, asked.scan, range);
+        }
+        let query = TableQuery::new(table, predicate)?;
         let ranges = query.plan.ranges().iter().map(|planned| planned.intersect(&range));
         let ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
         if let Some(index) = self.choose_index(&query, asked, &ranges)?
             && let Some((read, rows)) = self.rows_by_index(&query, &index, &ranges)?
             && read.point.has_seen(region.families())
         {
-            return region.open_selected(
-                asked.scan,
-                Some(query.select(rows)),
-                Some(&read.point),
-                None,
-            );
+            let rows = query.select(rows, asked.scan);
+            return region.open_selected(asked.scan, Some(rows), Some(&read.point), None);
         }
         let as_of = Some(asked.as_of).filter(|&sequence| sequence > 0);
-        region.open_selected(asked.scan, Some(query.select(ranges)), None, as_of)
+        region.open_selected(asked.scan, Some(query.select(ranges, asked.scan)), None, as_of)
+    }
+
+    /// Opens a scan of the rows of a range that match a query with `matches`. The scanner takes the
+    /// rows that the search has found one after the other, and judges them by the rest of the
+    /// query.
+    fn scan_search(
+        &self,
+        region: &Region,
+        predicate: &Predicate,
+        scan: &Scan,
+        range: RowRange,
+    ) -> Result<RegionScanner> {
+        if scan.time_range != TimeRange::ALL || !scan.family_time_ranges.is_empty() {
+            return Err(Error::unsupported("a query with `matches` cannot have a time range"));
+        }
+        let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
+        let search = self.row_search()?;
+        let found = search.search(&region.info().table, predicate, &range, direction)?;
+        // The region was replaced since.
+        if !found.point.has_seen(region.families()) {
+            return Err(not_serving(region.name()));
+        }
+        let TableQuery { key, plan, .. } =
+            TableQuery::new(found.table, predicate.without_matches())?;
+        let rows = RowSelection::of_rows(found.keys, range, key, plan);
+        region.open_selected(scan, Some(rows), Some(&found.point), None)
     }
 
     /// Returns the plan by the index that reads least, if the key costs clearly more.
@@ -199,15 +232,9 @@ impl Store {
 }
 
 impl TableQuery {
-    fn new(table: Arc<Table>, query: &str) -> Result<Self> {
-        let key = KeySchema::of_table(table.descriptor())?.ok_or_else(|| {
-            Error::invalid(format!(
-                "a query needs a row-key template, and table {} has none: attribute={KEY_ATTRIBUTE}",
-                table.name()
-            ))
-        })?;
+    fn new(table: Arc<Table>, predicate: Predicate) -> Result<Self> {
+        let key = key_of(&table)?;
         let columns = ColumnSchema::of_table(table.descriptor())?;
-        let predicate = Predicate::parse(query)?;
         let plan = match &columns {
             Some(columns) => key.plan_with_columns(columns, &predicate, &TimeZone::UTC)?,
             None => key.plan_in(&predicate, &TimeZone::UTC)?,
@@ -231,7 +258,16 @@ impl TableQuery {
         columns
     }
 
-    fn select(self, ranges: Vec<RowRange>) -> RowSelection {
-        RowSelection { ranges, key: self.key, plan: self.plan }
+    fn select(self, ranges: Vec<RowRange>, scan: &Scan) -> RowSelection {
+        RowSelection::of_ranges(ranges, scan.reversed, self.key, self.plan)
     }
+}
+
+fn key_of(table: &Table) -> Result<KeySchema> {
+    KeySchema::of_table(table.descriptor())?.ok_or_else(|| {
+        Error::invalid(format!(
+            "a query needs a row-key template, and table {} has none: attribute={KEY_ATTRIBUTE}",
+            table.name()
+        ))
+    })
 }

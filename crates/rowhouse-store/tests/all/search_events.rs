@@ -350,7 +350,7 @@ fn clients_neither_write_nor_query_nor_verify_it() {
     let scan = Scan::all();
     let query = QueryScan { query: "body matches 'words'", scan: &scan, limit: None, as_of: 0 };
     let scanned = mail.store.scan_query(&mail.table().regions()[0], &query).map(|_| ());
-    refused(scanned, "`matches` needs a full-text index");
+    refused(scanned, "`matches` needs a program that is built with the feature `search`");
     // Other queries of the table are answered.
     mail.table().mutate(&body("ann")).unwrap();
     let query = QueryScan { query: "body = 'words'", ..query };

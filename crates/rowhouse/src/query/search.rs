@@ -175,9 +175,7 @@ impl Query<'_> {
                 "a query with `matches` returns no rows whose keys do not fit the template",
             ));
         }
-        if self.search_order == SearchOrder::Score
-            && self.direction == Direction::Reverse
-        {
+        if self.search_order == SearchOrder::Score && self.direction == Direction::Reverse {
             return Err(Error::unsupported("rows by score are not returned in reverse"));
         }
         Ok(())
@@ -204,7 +202,10 @@ impl Query<'_> {
 
     /// Returns the keys of the rows of a query with `matches`.
     pub(super) async fn search_keys(self) -> Result<Vec<Bytes>> {
-        SearchRows::open(self).await?.into_keys().await
+        let offset = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let mut keys = SearchRows::open(self).await?.into_keys().await?;
+        keys.drain(..offset.min(keys.len()));
+        Ok(keys)
     }
 
     /// Reads a page of a query with `matches`.

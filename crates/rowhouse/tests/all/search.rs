@@ -186,7 +186,10 @@ async fn keys_and_snippets_are_answers_too() -> Result<()> {
     assert_eq!(found, [mails.key(&[("user", "ann".into()), ("n", 1.into())])?]);
     let row = rows(mails.query("body matches 'key'")).await.remove(0);
     let snippet = row.snippet("body", 20)?.unwrap();
-    assert_eq!(snippet.matches.iter().map(|at| &snippet.text[at.clone()]).collect::<Vec<_>>(), ["keys"]);
+    assert_eq!(
+        snippet.matches.iter().map(|at| &snippet.text[at.clone()]).collect::<Vec<_>>(),
+        ["keys"]
+    );
     assert!(snippet.text.chars().count() <= 20, "{}", snippet.text);
     assert_eq!(row.snippet("sender", 20)?, None);
     database.close().await

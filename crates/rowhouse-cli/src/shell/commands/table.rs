@@ -57,6 +57,14 @@ const MISFITS: (&str, &str) =
 const OFFSET: (&str, &str) = ("OFFSET", "rows to skip first; they are still read");
 const PAGE: (&str, &str) = ("PAGE", "the token printed below a page; returns the next page");
 const USING: (&str, &str) = ("USING", "the index to read by, in its order; 'key' reads by the key");
+const BY_SCORE: (&str, &str) =
+    ("BY_SCORE", "true: with `matches`, the rows with the highest scores first");
+const SNIPPETS: (&str, &str) =
+    ("SNIPPETS", "columns that `matches` searches: parts of their texts, the words found in [ ]");
+const KEYS_ONLY: (&str, &str) = ("KEYS_ONLY", "true: only the keys of the rows");
+const COUNT: (&str, &str) = ("COUNT", "true: only the number of rows");
+const FACETS: (&str, &str) =
+    ("FACETS", "with `matches`, a field: only its values, and how many rows have each");
 const MAXLENGTH: (&str, &str) =
     ("MAXLENGTH", "most characters of each cell, 'timestamp=…, value=…'");
 const DECODE: (&str, &str) =
@@ -432,7 +440,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         options: &[LIMIT, REVERSED, USING, COLUMN, COLUMNS],
         about: "Shows the plan of a query: ranges of rows, buckets, regions, filters, indexes.",
         details: "Of a table with indexes, it also shows whether the query is read by the key or \
-                  by an index, and why not by the others.",
+                  by an index, and why not by the others. With `matches`, it shows the search by \
+                  the full-text index.",
         examples: &["explain 'mail', \"user = 'bob' and at >= 2022-12-01\""],
     },
     Command {
@@ -780,6 +789,11 @@ pub(crate) const COMMANDS: &[Command] = &[
             REVERSED,
             USING,
             MISFITS,
+            BY_SCORE,
+            SNIPPETS,
+            KEYS_ONLY,
+            COUNT,
+            FACETS,
             COLUMN,
             COLUMNS,
             VERSIONS,
@@ -790,15 +804,18 @@ pub(crate) const COMMANDS: &[Command] = &[
             MAXLENGTH,
             DECODE,
         ],
-        about: "Reads rows by the fields of their keys, and by declared columns.",
+        about: "Reads rows by the fields of their keys, by declared columns, and by words.",
         details: "The table must declare its key. With LIMIT, a token for the next page is \
                   printed below the rows. Rows come in the order of the key, whether they are \
-                  read by it or by an index; USING decides.",
+                  read by it or by an index; USING decides. Words are searched with `matches`, by \
+                  a full-text index, on a data directory only.",
         examples: &[
             "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",
             "query 'mail', \"user = 'bob'\", LIMIT => 50, COLUMN => 'd:subject'",
             "query 'mail', \"user = 'bob'\", LIMIT => 50, REVERSED => true",
             "query 'mail', \"size > 10000\", LIMIT => 50, USING => 'by_size'",
+            "query 'mail', \"body matches 'row keys'\", LIMIT => 10, BY_SCORE => true, SNIPPETS => 'body'",
+            "query 'mail', \"body matches 'row keys'\", LIMIT => 10, FACETS => 'sender'",
         ],
     },
     Command {

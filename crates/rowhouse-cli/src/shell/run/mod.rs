@@ -15,6 +15,7 @@ mod read;
 mod regions;
 mod row;
 mod scan;
+mod search;
 mod snapshots;
 mod status;
 mod tables;

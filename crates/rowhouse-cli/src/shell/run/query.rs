@@ -1,24 +1,33 @@
-//! `query`: rows by the fields of their keys and by declared columns; and `explain`: how a query is
-//! answered.
+//! `query`: rows by the fields of their keys, by declared columns and by words; and `explain`: how a
+//! query is answered.
 
 use std::io::Write;
 
-use rowhouse::ErrorKind;
-use rowhouse::query::{Query, Statistics};
+use rowhouse::query::{Page, Query, QueryRows, Statistics};
+use rowhouse::{ErrorKind, Table};
+use rowhouse_schema::SearchPlan;
 
 use super::column::WrittenColumns;
 use super::decode::{self, Declared};
 use super::read::time_range;
-use super::scan::say_row;
+use super::search::{self, Answer, Shown, searched};
 use crate::explained::explained;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::session::Session;
 
+/// The heading of rows.
+const HEADING: &str = "ROW  COLUMN+CELL";
+
 pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
     let (table, asked) = (call.table()?, call.text(1)?);
+    let answer = Answer::take(&mut options)?;
+    if answer != Answer::Rows {
+        return search::say_answer(session, &table, &asked, answer, options).await;
+    }
+    let mut shown = Shown::take(&mut options)?;
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(1);
@@ -33,29 +42,50 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
 
     let table = session.database.table(&table).await?;
     let declared = decode::declared(wanted, &table, columns.converters())?;
-    let columns = columns.of(session, &table).await?;
+    let columns = shown.columns(&table, columns.of(session, &table).await?)?;
     let query = table.query(&asked).columns(columns).time_range(time_range).versions(versions);
     let query = query.offset(offset.into());
     let query = if reversed { query.reversed() } else { query };
     let query = if misfits { query.with_misfits() } else { query };
+    let query = if shown.by_score { query.by_score() } else { query };
     let query = match &page {
         Some(token) => query.after(token),
         None => query,
     };
     let query = using_index(query, using);
-    if let Err(error) = query.explain() {
-        return said(error.message());
-    }
-    check_index(&query).await?;
-    session.say("ROW  COLUMN+CELL")?;
+    let search = check(session, &table, &query, &asked).await?;
+    shown.check(search.as_ref())?;
     match limit {
-        Some(rows) => say_page(session, declared, query, rows).await,
-        None => say_all(session, declared, query, misfits).await,
+        Some(rows) => {
+            let page = searched(&asked, query.page(rows as usize).await)?;
+            say_page(session, declared, &shown, &page)
+        }
+        None => {
+            let rows = searched(&asked, query.rows().await)?;
+            say_all(session, declared, &shown, rows, misfits).await
+        }
     }
 }
 
+/// Checks a query before it is read: mistakes do not come from a server. Returns the plan of a
+/// search.
+pub(super) async fn check<W: Write>(
+    session: &Session<W>,
+    table: &Table,
+    query: &Query<'_>,
+    asked: &str,
+) -> Result<Option<SearchPlan>> {
+    if search::has_matches(asked) {
+        return search::plan(session, table, query).await.map(Some);
+    }
+    if let Err(error) = query.explain() {
+        return said(error.message());
+    }
+    check_index(query).await.map(|()| None)
+}
+
 /// Adds the option USING to a query.
-fn using_index(query: Query<'_>, using: Option<String>) -> Query<'_> {
+pub(super) fn using_index(query: Query<'_>, using: Option<String>) -> Query<'_> {
     match using.as_deref() {
         None => query,
         Some("key") => query.using_key(),
@@ -72,19 +102,19 @@ async fn check_index(query: &Query<'_>) -> Result<()> {
 }
 
 /// Prints a page, and how to continue after it.
-async fn say_page<W: Write>(
+fn say_page<W: Write>(
     session: &mut Session<W>,
     declared: Declared<'_>,
-    query: Query<'_>,
-    rows: u32,
+    shown: &Shown,
+    page: &Page,
 ) -> Result<()> {
-    let page = query.page(rows as usize).await?;
+    session.say(HEADING)?;
     for row in &page.rows {
-        say_row(session, declared, row.row())?;
+        shown.say(session, declared, row)?;
     }
     session.say(format_args!("{} row(s)", page.rows.len()))?;
     say_skipped(session, page.left_out, page.unreadable)?;
-    match page.next {
+    match &page.next {
         Some(token) => session.say(format_args!("next page: PAGE => '{token}'")),
         None => Ok(()),
     }
@@ -94,13 +124,14 @@ async fn say_page<W: Write>(
 async fn say_all<W: Write>(
     session: &mut Session<W>,
     declared: Declared<'_>,
-    query: Query<'_>,
+    shown: &Shown,
+    mut rows: QueryRows,
     misfits: bool,
 ) -> Result<()> {
-    let mut rows = query.rows().await?;
+    session.say(HEADING)?;
     let mut count = 0_u64;
     while let Some(row) = rows.next().await? {
-        say_row(session, declared, row.row())?;
+        shown.say(session, declared, &row)?;
         count += 1;
     }
     session.say(format_args!("{count} row(s)"))?;
@@ -134,6 +165,10 @@ pub(super) async fn explain<W: Write>(session: &mut Session<W>, mut call: Call) 
     let table = session.database.table(&table).await?;
     let columns = columns.of(session, &table).await?;
     let query = using_index(table.query(&asked).columns(columns), using);
+    if search::has_matches(&asked) {
+        let plan = search::mistake(query.explain_search().await)?;
+        return session.say(plan.to_string().trim_end());
+    }
     let query = if reversed { query.reversed() } else { query };
     let query = limit.into_iter().fold(query, |query, rows| query.limit(rows.into()));
     let plan = match query.explain() {

@@ -61,11 +61,32 @@ pub(super) fn say_row<W: Write>(
     declared: Declared<'_>,
     row: &Row,
 ) -> Result<()> {
-    if let Some(schema) = declared.key {
-        session.say(format_args!(" # {}", decode::fields(schema, row.key())))?;
+    say_key(session, declared, row.key())?;
+    say_cells(session, declared, row, |_, _| true)
+}
+
+/// Prints the fields of a key, if there is a template.
+pub(super) fn say_key<W: Write>(
+    session: &mut Session<W>,
+    declared: Declared<'_>,
+    key: &[u8],
+) -> Result<()> {
+    match declared.key {
+        Some(schema) => session.say(format_args!(" # {}", decode::fields(schema, key))),
+        None => Ok(()),
     }
+}
+
+/// Prints the cells of a row in these columns, each after its name if that is declared.
+pub(super) fn say_cells<W: Write>(
+    session: &mut Session<W>,
+    declared: Declared<'_>,
+    row: &Row,
+    is_shown: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<()> {
     let key = escape(row.key());
-    row.cells().try_for_each(|cell| {
+    let mut cells = row.cells().filter(|cell| is_shown(cell.family(), cell.qualifier()));
+    cells.try_for_each(|cell| {
         if let Some(named) = declared.cell(cell) {
             session.say(format_args!(" #   {named}"))?;
         }

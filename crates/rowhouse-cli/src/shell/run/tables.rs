@@ -99,7 +99,8 @@ pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> 
     session.say("Quota is disabled")
 }
 
-/// Prints the indexes of a table, with the templates of their entries and their states.
+/// Prints the indexes of a table, with the templates of their entries and their states. A full-text
+/// index has no entries.
 async fn say_indexes<W: Write>(
     session: &mut Session<W>,
     name: &str,
@@ -110,7 +111,12 @@ async fn say_indexes<W: Write>(
     session.say("INDEXES")?;
     for index in indexes.indexes() {
         let state = session.database.admin().index_state(name, index.name()).await?;
-        session.say(format_args!("{index}\n  entries {}, {state}", index.template()))?;
+        match index.search() {
+            Some(_) => session.say(format_args!("{index}\n  {state}"))?,
+            None => {
+                session.say(format_args!("{index}\n  entries {}, {state}", index.template()))?
+            }
+        }
     }
     Ok(())
 }

@@ -31,7 +31,11 @@ impl Searching {
 
 impl Embedded {
     /// Searches a table at the current read point.
-    pub(in crate::backend) async fn find(&self, table: &TableId, plan: SearchPlan) -> Result<Found> {
+    pub(in crate::backend) async fn find(
+        &self,
+        table: &TableId,
+        plan: SearchPlan,
+    ) -> Result<Found> {
         let (engine, id) = (Arc::clone(&self.searching.engine), table.clone());
         blocking(move || {
             let found = engine.find(&id, &plan)?;

@@ -26,9 +26,15 @@ pub(super) struct Claimant {
     pub(super) waits_until: Instant,
 }
 
-/// Refuses indexes that clients cannot keep: copies of the table, and unique ones whose value a
-/// write does not determine alone.
+/// Refuses indexes that clients cannot keep: full-text indexes, copies of the table, and unique ones
+/// whose value a write does not determine alone.
 pub(super) fn check_possible(indexes: &IndexSchema) -> Result<()> {
+    if let Some(index) = indexes.indexes().iter().find(|index| index.search().is_some()) {
+        return Err(Error::unsupported(format!(
+            "on Apache HBase there are no full-text indexes: index={}",
+            index.name()
+        )));
+    }
     if let Some(index) = indexes.indexes().iter().find(|index| index.is_copy()) {
         return Err(Error::unsupported(format!(
             "on Apache HBase an index cannot cover all columns: index={}",

@@ -94,7 +94,9 @@ impl Token {
         let own = format!("{:016x}", fingerprint(plan));
         match text.split('.').nth(1) {
             Some(other) if other == own => Ok(()),
-            _ => Err(Error::invalid(format!("the page token belongs to another query: token={text}"))),
+            _ => Err(Error::invalid(format!(
+                "the page token belongs to another query: token={text}"
+            ))),
         }
     }
 }

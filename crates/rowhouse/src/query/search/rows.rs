@@ -211,7 +211,8 @@ impl SearchRows {
             Reader { found, order, direction, scan, schema, columns, texts, keys_only: true };
         let reader = Arc::new(reader);
         while !self.is_end && (keys.len() as u64) < self.left {
-            let (reader, place, rows) = (Arc::clone(&reader), self.read_to.clone(), self.batch_rows);
+            let (reader, place, rows) =
+                (Arc::clone(&reader), self.read_to.clone(), self.batch_rows);
             self.batch_rows = (rows * 2).min(BATCH_MAX);
             let batch = blocking(move || reader.read(&place, rows)).await?;
             (self.is_end, self.read_to) = (batch.is_end, batch.read_to);

@@ -18,7 +18,7 @@ use crate::find::Found;
 use crate::keep::{self, Work};
 use crate::list::{ListedSegment, SegmentList};
 use crate::rows::search_of;
-use crate::segment::{Layout, failed};
+use crate::segment::{Layout, PartCache, failed};
 use crate::view::OpenSegments;
 
 /// The time between two looks at the indexes.
@@ -69,6 +69,7 @@ struct Shared {
     store: Store,
     /// By the id of the index's table.
     kept: Mutex<HashMap<u64, Arc<Kept>>>,
+    parts: Arc<PartCache>,
     closed: Mutex<bool>,
     woken: Condvar,
     /// Whether a thread builds indexes.
@@ -114,6 +115,7 @@ impl SearchEngine {
         let shared = Shared {
             store: store.clone(),
             kept: Mutex::default(),
+            parts: Arc::new(PartCache::new()),
             closed: Mutex::new(false),
             woken: Condvar::new(),
             has_thread: AtomicBool::new(false),
@@ -233,7 +235,7 @@ impl Shared {
         let reader = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader: tantivy::IndexReader = reader.map_err(|error| failed(&error))?;
         let new = Arc::new(Kept {
-            open: Mutex::new(OpenSegments::new(layout)),
+            open: Mutex::new(OpenSegments::new(layout, Arc::clone(&self.parts))),
             working: Mutex::default(),
             searcher: reader.searcher(),
         });

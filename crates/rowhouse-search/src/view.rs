@@ -13,7 +13,7 @@ use tantivy::{BitSet, Term};
 
 use crate::list::SegmentList;
 use crate::memory::{Memory, PendingRow};
-use crate::segment::{Layout, OpenSegment};
+use crate::segment::{Layout, OpenSegment, PartCache};
 
 /// The documents of an index at a read point: each row that shows anything has one that is alive.
 #[derive(Clone)]
@@ -31,6 +31,7 @@ pub(crate) struct ViewedSegment {
 /// The segments of an index that are open, and the documents in memory.
 pub(crate) struct OpenSegments {
     layout: Layout,
+    parts: Arc<PartCache>,
     list: SegmentList,
     segments: Vec<TableSegment>,
     memory: Memory,
@@ -62,9 +63,10 @@ pub(crate) fn alive_of(docs: &BitSet) -> AliveBitSet {
 }
 
 impl OpenSegments {
-    pub(crate) fn new(layout: Layout) -> Self {
+    pub(crate) fn new(layout: Layout, parts: Arc<PartCache>) -> Self {
         Self {
             layout,
+            parts,
             list: SegmentList::default(),
             segments: Vec::new(),
             memory: Memory::default(),
@@ -94,7 +96,7 @@ impl OpenSegments {
     /// Forgets everything: the table has other segments, or its rows changed otherwise than row by
     /// row.
     pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.layout.clone());
+        *self = Self::new(self.layout.clone(), Arc::clone(&self.parts));
     }
 
     /// Returns the documents at a read point that is not older than the last one; `None` if more
@@ -211,8 +213,10 @@ impl OpenSegments {
                 Some(at) => self.segments.swap_remove(at),
                 None => {
                     let (table, long_words) = (&read.entries, listed.long_words);
-                    let layout = &self.layout;
-                    TableSegment::new(OpenSegment::in_table(table, &listed.id, long_words, layout)?)
+                    let (layout, parts) = (&self.layout, &self.parts);
+                    TableSegment::new(OpenSegment::in_table(
+                        table, &listed.id, long_words, layout, parts,
+                    )?)
                 }
             });
         }

@@ -9,6 +9,7 @@ mod files;
 mod layout;
 mod merge;
 mod open;
+mod part_cache;
 mod parts;
 
 pub(crate) use builder::{Document, SegmentBuilder};
@@ -16,6 +17,7 @@ pub(crate) use files::SegmentFiles;
 pub(crate) use layout::{Layout, UNKNOWN, encoded_value, stored_range};
 pub(crate) use merge::merge;
 pub(crate) use open::{DocRange, OpenSegment};
+pub(crate) use part_cache::PartCache;
 pub(crate) use parts::{SegmentId, cells_of, removal_of};
 
 use rowhouse_model::{Error, ErrorKind};

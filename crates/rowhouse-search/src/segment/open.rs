@@ -13,6 +13,7 @@ use tantivy::{Directory, DocId, Index, Segment, SegmentReader, TantivyError};
 
 use super::files::{META, META_PATH, SegmentFiles};
 use super::layout::{Layout, tokenizers};
+use super::part_cache::PartCache;
 use super::parts::{PartsDirectory, SegmentId};
 use super::{damaged, failed};
 
@@ -43,9 +44,11 @@ impl OpenSegment {
         id: &SegmentId,
         long_words: u64,
         layout: &Layout,
+        cache: &Arc<PartCache>,
     ) -> Result<Self> {
+        let cache = Arc::clone(cache);
         let (table, number) = (Arc::clone(table), id.number);
-        let directory = PartsDirectory { table, id: Arc::new(id.clone()) };
+        let directory = PartsDirectory { table, id: Arc::new(id.clone()), cache };
         let opened = Self::open(number, directory, long_words, layout);
         opened.map_err(|error| damaged(number, &error))
     }

@@ -23,6 +23,7 @@ use tantivy::{Directory, HasLen};
 
 use super::SegmentFiles;
 use super::files::{META, META_PATH};
+use super::part_cache::PartCache;
 
 /// The size of a part of a file, in bytes.
 const PART_BYTES: usize = 1 << 20;
@@ -81,14 +82,20 @@ fn part_number(part: usize) -> [u8; 4] {
 pub(super) struct PartsDirectory {
     pub(super) table: Arc<Table>,
     pub(super) id: Arc<SegmentId>,
+    pub(super) cache: Arc<PartCache>,
 }
 
 /// A file in parts.
 #[derive(Clone)]
 struct PartsFile {
     table: Arc<Table>,
+    /// The number of the segment.
+    number: u64,
+    /// The position of the file among those of the segment.
+    position: usize,
     row: Bytes,
     len: usize,
+    cache: Arc<PartCache>,
 }
 
 /// A slice of a part. It shares the bytes of the block.
@@ -109,6 +116,16 @@ unsafe impl StableDeref for Part {}
 
 impl PartsFile {
     fn part(&self, part: usize) -> Result<Bytes> {
+        let key = (self.table.id(), self.number, self.position, part);
+        if let Some(bytes) = self.cache.get(&key) {
+            return Ok(bytes);
+        }
+        let bytes = self.read_part(part)?;
+        self.cache.insert(key, bytes.clone());
+        Ok(bytes)
+    }
+
+    fn read_part(&self, part: usize) -> Result<Bytes> {
         let mut get = Get::new(self.row.clone())?;
         let mut columns = Columns::all();
         columns.add_column(SEGMENT_FAMILY, Bytes::copy_from_slice(&part_number(part)));
@@ -180,13 +197,16 @@ impl PartsDirectory {
             Some(META_PATH) => META,
             _ => path.extension()?.to_str()?,
         };
-        let (name, len) = self.id.files.iter().find(|(of, _)| of == name)?;
+        let position = self.id.files.iter().position(|(of, _)| of == name)?;
+        let (name, len) = &self.id.files[position];
         // The names of all files but `meta` end in an extension.
         if name == META && path.to_str() != Some(META_PATH) {
             return None;
         }
         let len = usize::try_from(*len).ok()?;
-        Some(PartsFile { table: Arc::clone(&self.table), row: row_of(self.id.number, name), len })
+        let (table, cache) = (Arc::clone(&self.table), Arc::clone(&self.cache));
+        let number = self.id.number;
+        Some(PartsFile { table, number, position, row: row_of(number, name), len, cache })
     }
 }
 

@@ -124,7 +124,7 @@ impl PartsFile {
         let table = self.table.name();
         if self.table.is_dropped() {
             let kind = ErrorKind::RegionTooBusy;
-            let message = "the full-text index was replaced since the search, which can be repeated";
+            let message = "the full-text index was replaced since the search: search again";
             return Error::new(kind, format!("{message}: table={table}"));
         }
         let (number, name) = self.row.split_at(8.min(self.row.len()));

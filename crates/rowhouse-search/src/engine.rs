@@ -202,7 +202,10 @@ impl Shared {
                 IndexState::Ready => match self.find(&read, plan)? {
                     Attempt::Found(found) => return Ok(*found),
                     // Other threads may write as fast; each round leaves fewer rows to analyse.
-                    Attempt::TooManyPending => self.work(table, plan.index().name())?,
+                    Attempt::TooManyPending => match self.work(table, plan.index().name()) {
+                        Err(_) if read.entries.is_dropped() => {}
+                        worked => worked?,
+                    },
                     Attempt::Changed => {}
                 },
                 // A load queues its rows soon, and the index of a new table is built at once.
@@ -262,8 +265,11 @@ impl Shared {
             return Ok(Attempt::Changed);
         }
         let now = self.store.now_millis();
-        let view = open.view(&read, now, PENDING_MAX);
-        let view = self.noted(&read, view)?;
+        let view = match open.view(&read, now, PENDING_MAX) {
+            // The new table has the answer.
+            Err(_) if read.entries.is_dropped() => return Ok(Attempt::Changed),
+            view => self.noted(&read, view)?,
+        };
         let Some(view) = view else { return Ok(Attempt::TooManyPending) };
         let layout = open.layout().clone();
         drop(open);

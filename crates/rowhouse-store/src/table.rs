@@ -112,6 +112,12 @@ impl Table {
         }
     }
 
+    /// Returns whether the table was dropped, or replaced by a new one of its name. Reads of it may
+    /// find nothing then.
+    pub fn is_dropped(&self) -> bool {
+        self.region_of(b"").families().iter().any(|family| family.is_dropped())
+    }
+
     pub(crate) fn set_state(&self, state: TableState) {
         self.disabled.store(state == TableState::Disabled, Ordering::Release);
     }

@@ -11,7 +11,7 @@ use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Cell, CellKind, Columns, Error, Get, Result, Timestamp};
+use rowhouse_model::{Bytes, Cell, CellKind, Columns, Error, ErrorKind, Get, Result, Timestamp};
 use rowhouse_schema::SEGMENT_FAMILY;
 use rowhouse_store::Table;
 use stable_deref_trait::StableDeref;
@@ -133,16 +133,24 @@ impl PartsFile {
         let row = self.table.get(&get)?;
         let value = row.value(SEGMENT_FAMILY, part_number(part));
         let len = (self.len - part * PART_BYTES).min(PART_BYTES);
-        value.filter(|value| value.len() == len).ok_or_else(|| {
-            let (number, name) = self.row.split_at(8.min(self.row.len()));
-            let number = u64::from_be_bytes(number.try_into().unwrap_or_default());
-            let name = String::from_utf8_lossy(name);
-            Error::corruption(format!(
-                "a part of a segment of a full-text index is missing: table={}, segment={number}, \
-                 file={name}, part={part}",
-                self.table.name()
-            ))
-        })
+        value.filter(|value| value.len() == len).ok_or_else(|| self.missing(part))
+    }
+
+    /// Returns the error for a part that is not there.
+    fn missing(&self, part: usize) -> Error {
+        let table = self.table.name();
+        if self.table.is_dropped() {
+            let kind = ErrorKind::RegionTooBusy;
+            let message = "the full-text index was replaced since the search: search again";
+            return Error::new(kind, format!("{message}: table={table}"));
+        }
+        let (number, name) = self.row.split_at(8.min(self.row.len()));
+        let number = u64::from_be_bytes(number.try_into().unwrap_or_default());
+        let name = String::from_utf8_lossy(name);
+        Error::corruption(format!(
+            "a part of a segment of a full-text index is missing: table={table}, \
+             segment={number}, file={name}, part={part}"
+        ))
     }
 
     fn read(&self, range: Range<usize>) -> Result<OwnedBytes> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rowhouse_model::{Delete, ErrorKind, Scan};
+use rowhouse_model::{Delete, ErrorKind, FamilyDescriptor, Result, Scan};
 use rowhouse_schema::Direction;
 use rowhouse_search::{Found, SearchEngine};
 use rowhouse_store::CompactionKind;
@@ -20,14 +20,20 @@ impl Texts {
         self.store.table(&name()).unwrap().mutate(&delete.into()).unwrap();
     }
 
-    /// Searches, and waits while the index is being built.
-    fn find_built(&self, engine: &SearchEngine, word: &str) -> Found {
+    /// Searches and reads the answer, again while the index is being built.
+    fn find_built<T>(
+        &self,
+        engine: &SearchEngine,
+        word: &str,
+        read: impl Fn(&Found) -> Result<T>,
+    ) -> T {
         for _ in 0..1_000 {
-            match self.find(engine, word) {
+            match self.find(engine, word).and_then(|found| read(&found)) {
+                // Also if it is altered while an answer is read.
                 Err(error) if error.kind() == ErrorKind::RegionTooBusy => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
-                found => return found.unwrap(),
+                answer => return answer.unwrap(),
             }
         }
         panic!("the index is never built");
@@ -51,13 +57,13 @@ impl Texts {
             let row = format!("{}{searcher}-{}", ["b", "n"][(round % 2) as usize], round % 6);
             let word = format!("own{searcher}x{round}");
             self.put(&row, &word);
-            let found = self.find_built(engine, &word);
-            assert_eq!(found.by_key(Direction::Forward, None, 9).unwrap(), [row.as_bytes()]);
+            let keys = |found: &Found| found.by_key(Direction::Forward, None, 9);
+            assert_eq!(self.find_built(engine, &word, keys), [row.as_bytes()]);
             if round % 3 == 0 {
                 self.delete(&row);
-                assert_eq!(self.find_built(engine, &word).count().unwrap(), 0, "{row} is deleted");
+                assert_eq!(self.find_built(engine, &word, Found::count), 0, "{row} is deleted");
             }
-            check_agreement(&self.find_built(engine, "shared"));
+            self.find_built(engine, "shared", check_agreement);
         }
     }
 
@@ -78,6 +84,10 @@ impl Texts {
                 let _ = self.store.merge_regions(&names.collect::<Vec<_>>());
             }
             5 | 16 => of.compact(CompactionKind::Major).unwrap(),
+            10 => {
+                let family = FamilyDescriptor::new("f").unwrap().versions(1 + round % 4);
+                self.store.alter_family(&name(), family).unwrap();
+            }
             21 => self.store.request_index_repair(&name(), "text").unwrap(),
             _ => of.flush().unwrap(),
         }
@@ -98,26 +108,27 @@ fn name_of_entries() -> rowhouse_model::TableName {
 }
 
 /// The answers of one search are the same rows, however they are read.
-fn check_agreement(found: &Found) {
-    let keys = found.by_key(Direction::Forward, None, usize::MAX).unwrap();
+fn check_agreement(found: &Found) -> Result<()> {
+    let keys = found.by_key(Direction::Forward, None, usize::MAX)?;
     assert!(keys.is_sorted());
-    assert_eq!(found.count().unwrap(), keys.len() as u64);
-    let mut reverse = found.by_key(Direction::Reverse, None, usize::MAX).unwrap();
+    assert_eq!(found.count()?, keys.len() as u64);
+    let mut reverse = found.by_key(Direction::Reverse, None, usize::MAX)?;
     reverse.reverse();
     assert_eq!(reverse, keys);
-    let scored = found.by_score(0, usize::MAX / 8).unwrap();
+    let scored = found.by_score(0, usize::MAX / 8)?;
     assert_eq!(scored.len(), keys.len());
     let scored: BTreeSet<_> = scored.into_iter().map(|it| it.row).collect();
     assert!(scored.into_iter().eq(keys.iter().cloned()));
     // The rows of the same read point have the word.
-    let mut rows = found.table().scan_at(Scan::all(), found.point()).unwrap();
+    let mut rows = found.table().scan_at(Scan::all(), found.point())?;
     let mut shown = Vec::new();
-    while let Some(row) = rows.next().unwrap() {
+    while let Some(row) = rows.next()? {
         if row.value("f", "q").is_some_and(|text| text.starts_with(b"shared ")) {
             shown.push(row.key().to_vec());
         }
     }
     assert!(shown.iter().eq(keys.iter()), "{shown:?}\n{keys:?}");
+    Ok(())
 }
 
 #[test]
@@ -141,7 +152,7 @@ fn a_search_finds_each_acknowledged_write_while_others_write_and_regions_move() 
             std::thread::sleep(Duration::from_millis(20));
         }
     });
-    check_agreement(&texts.find_built(&engine, "shared"));
+    texts.find_built(&engine, "shared", check_agreement);
     engine.close();
     texts.store.close().unwrap();
 }

@@ -28,6 +28,7 @@ const COLUMNS: &str = "1 f:q q text; f:s size i64; g:q other text; t:[tag string
 const TEXT: &str = "1 text search q simple, other english chinese, tagged.tag keyword, size";
 const BY_OTHERS: &str = "; by_q [q]; sized [size desc] covers q, other where size > 2";
 const SECOND: &str = "; second search other keyword simple, q english, size";
+const WITH_VALUES: &str = "1 text search other simple english, q, size, tagged.tag keyword simple";
 /// A copy of the table under another key.
 const COPY: &str = "; copied [n][user] covers *";
 const VALUES: Values = Values { count: u8::MAX, of: value };
@@ -39,7 +40,9 @@ fn value(qualifier: &[u8], number: u8) -> Vec<u8> {
         // Not texts.
         (_, 254) => vec![0xff],
         (_, 250..254) => [word(number).as_bytes(), b"\xff", b"row"].concat(),
-        (_, 169..250) => word(number).to_owned().into_bytes(),
+        // Longer than a segment holds.
+        (_, 246..250) => [word(number), &" row".repeat(300)].concat().into_bytes(),
+        (_, 169..246) => word(number).to_owned().into_bytes(),
         _ => format!("{} {}", word(number), word(number / 13)).into_bytes(),
     }
 }
@@ -64,6 +67,7 @@ fn search_step() -> impl Strategy<Value = SearchStep> {
 fn declared() -> impl Strategy<Value = Declared> {
     let indexes = prop_oneof![
         3 => Just(TEXT.to_owned()),
+        2 => Just(WITH_VALUES.to_owned()),
         2 => Just(format!("{TEXT}{BY_OTHERS}")),
         2 => Just(format!("{TEXT}{SECOND}")),
         2 => Just(format!("{TEXT}{COPY}")),

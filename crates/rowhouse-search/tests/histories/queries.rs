@@ -54,6 +54,7 @@ enum Other {
     UserFrom(char),
     Number(u8),
     QIs(&'static str),
+    QFrom(&'static str),
     OtherIsNull,
 }
 
@@ -93,6 +94,7 @@ pub(crate) fn query() -> impl Strategy<Value = Query> {
         1 => user().prop_map(Other::UserFrom),
         1 => (1u8..3).prop_map(Other::Number),
         1 => prop::sample::select(&WORDS[..]).prop_map(Other::QIs),
+        1 => prop::sample::select(&WORDS[..]).prop_map(Other::QFrom),
         1 => Just(Other::OtherIsNull),
     ];
     let texts = prop_oneof![
@@ -154,6 +156,7 @@ impl fmt::Display for Other {
             Other::UserFrom(user) => write!(f, "user >= '{user}'"),
             Other::Number(n) => write!(f, "n = {n}"),
             Other::QIs(text) => write!(f, "q = '{text}'"),
+            Other::QFrom(text) => write!(f, "q >= '{text}'"),
             Other::OtherIsNull => write!(f, "other is null"),
         }
     }
@@ -224,7 +227,9 @@ impl Judge {
     pub(crate) fn facets(&self, keys: &[Bytes], field: &str) -> BTreeMap<Bytes, u64> {
         let mut counts = BTreeMap::new();
         for row in self.rows.iter().filter(|row| keys.iter().any(|key| key[..] == *row.row.key())) {
-            for value in row.values.get(field).into_iter().flatten() {
+            let values = row.values.get(field).into_iter().flatten();
+            // Longer ones are not counted.
+            for value in values.filter(|value| value.len() <= 1_024) {
                 *counts.entry(value.clone()).or_default() += 1;
             }
         }
@@ -236,6 +241,12 @@ impl JudgedRow {
     fn matches(&self, query: &Query) -> bool {
         let has = |(field, words): &(&str, Words)| words.are_in(&self.terms[*field]) == Some(true);
         query.texts.iter().all(has) && query.others.iter().all(|other| self.meets(other))
+    }
+
+    /// The value of `q`, unless it is no text.
+    fn q(&self) -> Option<String> {
+        let value = self.row.value(self.q.0, self.q.1)?;
+        String::from_utf8(value.to_vec()).ok()
     }
 
     fn meets(&self, other: &Other) -> bool {
@@ -250,10 +261,8 @@ impl JudgedRow {
             Other::User(is) => user == Some(*is),
             Other::UserFrom(from) => user >= Some(*from),
             Other::Number(n) => key.contains(&(b'0' + n)),
-            Other::QIs(text) => self
-                .row
-                .value(self.q.0, self.q.1)
-                .is_some_and(|value| value[..] == *text.as_bytes()),
+            Other::QIs(text) => self.q().is_some_and(|q| q == *text),
+            Other::QFrom(text) => self.q().is_some_and(|q| &q[..] >= *text),
             Other::OtherIsNull => self.row.value("g", "q").is_none(),
         }
     }

@@ -474,7 +474,7 @@ async fn writes_that_would_change_rows_later_and_tables_of_entries_are_refused()
     let text = TableSpec::new("u").family("d").family("f").key("[id text]").columns(COLUMNS);
     let text = text.indexes("by_a [a]; text search b english");
     let error = one.database.create_table(text).await;
-    assert!(error.unwrap_err().message().contains("no full-text indexes: index=text"));
+    assert!(error.err().unwrap().message().contains("no full-text indexes: index=text"));
     let error = one.database.admin().alter_indexes("t", "text search b simple").await.unwrap_err();
     assert!(error.message().contains("no full-text indexes: index=text"), "{error}");
     for name in ["t.by_a", "t.index-intents"] {

@@ -282,6 +282,7 @@ fn commands(transcript: &str) -> Vec<Vec<&str>> {
 static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let masks = [
         (r"Took \d+\.\d{4} seconds", "Took T seconds"),
+        (r"# score: \d+\.\d{3}", "# score: N"),
         (r"timestamp=20[2-9]\d-[\d:T.-]+", "timestamp=NOW"),
         (r",\d{13}\.[0-9a-f]{32}\.", ",ID.MD5."),
         (r" (localhost:0|127\.0\.0\.1:\d+) \{ENCODED => [0-9a-f]{32},", " SERVER {ENCODED => MD5,"),

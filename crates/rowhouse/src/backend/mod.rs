@@ -519,7 +519,10 @@ fn no_observers() -> Error {
 
 #[cfg(feature = "search")]
 fn no_search() -> Error {
-    Error::unsupported("full-text search needs the embedded store: a cluster has no such indexes")
+    Error::unsupported(
+        "full-text search needs the embedded store: clients only scan `rowhouse serve` by words, with \
+         the attribute rowhouse.query",
+    )
 }
 
 fn no_transactions() -> Error {

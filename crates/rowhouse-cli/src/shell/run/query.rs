@@ -1,5 +1,5 @@
-//! `query`: rows by the fields of their keys, by declared columns and by words; and `explain`: how a
-//! query is answered.
+//! `query`: rows by the fields of their keys, by declared columns and by words; and `explain`: how
+//! a query is answered.
 
 use std::io::Write;
 

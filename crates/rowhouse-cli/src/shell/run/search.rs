@@ -96,8 +96,9 @@ impl Shown {
         Ok(read)
     }
 
-    /// Checks that the query searches the columns of snippets.
+    /// Checks that the query has words for scores and snippets.
     pub(super) fn check(&self, plan: Option<&SearchPlan>) -> Result<()> {
+        check_order(self.by_score, plan)?;
         let fields = plan.and_then(|plan| plan.index().search()).map_or(&[][..], |it| it.fields());
         let texts = plan.map_or(&[][..], SearchPlan::texts);
         let is_searched = |name: &&String| {
@@ -129,6 +130,14 @@ impl Shown {
             self.columns.as_ref().is_none_or(|columns| columns.has_column(family, qualifier))
         };
         say_cells(session, declared, row.row(), is_shown)
+    }
+}
+
+/// Refuses an order that only searches have.
+fn check_order(by_score: bool, plan: Option<&SearchPlan>) -> Result<()> {
+    match (by_score, plan) {
+        (true, None) => said("BY_SCORE needs a condition with `matches`"),
+        _ => Ok(()),
     }
 }
 
@@ -206,7 +215,8 @@ pub(super) async fn say_answer<W: Write>(
     let query = using_index(table.query(asked), using).offset(offset.into());
     let query = if reversed { query.reversed() } else { query };
     let query = if by_score { query.by_score() } else { query };
-    check(session, &table, &query, asked).await?;
+    let search = check(session, &table, &query, asked).await?;
+    check_order(by_score, search.as_ref())?;
     match answer {
         Answer::Rows => Ok(()),
         Answer::Count => {

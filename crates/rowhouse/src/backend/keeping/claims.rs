@@ -26,15 +26,10 @@ pub(super) struct Claimant {
     pub(super) waits_until: Instant,
 }
 
-/// Refuses indexes that clients cannot keep: full-text indexes, copies of the table, and unique ones
-/// whose value a write does not determine alone.
+/// Refuses indexes that clients cannot keep: full-text indexes, copies of the table, and unique
+/// ones whose value a write does not determine alone.
 pub(super) fn check_possible(indexes: &IndexSchema) -> Result<()> {
-    if let Some(index) = indexes.indexes().iter().find(|index| index.search().is_some()) {
-        return Err(Error::unsupported(format!(
-            "on Apache HBase there are no full-text indexes: index={}",
-            index.name()
-        )));
-    }
+    indexes.indexes().iter().try_for_each(refuse_search)?;
     if let Some(index) = indexes.indexes().iter().find(|index| index.is_copy()) {
         return Err(Error::unsupported(format!(
             "on Apache HBase an index cannot cover all columns: index={}",
@@ -51,6 +46,17 @@ pub(super) fn check_possible(indexes: &IndexSchema) -> Result<()> {
         Some(index) => Err(Error::unsupported(format!(
             "on Apache HBase a unique index has one column besides fields of the key, and no \
              covered ones: index={}",
+            index.name()
+        ))),
+    }
+}
+
+/// Refuses a full-text index.
+pub(super) fn refuse_search(index: &Index) -> Result<()> {
+    match index.search() {
+        None => Ok(()),
+        Some(_) => Err(Error::unsupported(format!(
+            "on Apache HBase there are no full-text indexes: index={}",
             index.name()
         ))),
     }

@@ -15,7 +15,7 @@ use rowhouse_store::IndexReport;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::claims::{CLAIM_WAIT, Claimant};
+use super::claims::{CLAIM_WAIT, Claimant, refuse_search};
 use super::{Keeper, KeptIndex, KeptTable};
 
 /// Regions that are read at the same time.
@@ -57,6 +57,7 @@ impl Keeper {
     /// those that no row has, and finishes writes that were left.
     pub(in crate::backend) async fn repair(&self, table: &TableName, name: &str) -> Result<()> {
         let (kept, index) = self.named(table, name).await?;
+        kept.indexes.iter().try_for_each(|kept| refuse_search(&kept.index))?;
         self.create_missing(&self.describe(table).await?).await?;
         self.settle(&kept).await?;
         let state = IndexState::of_table(&self.describe(&index.entries).await?)?;

@@ -181,6 +181,7 @@ impl Keeper {
     /// Checks that all indexes have tables that clients keep.
     async fn check_kept(&self, kept: &KeptTable) -> Result<()> {
         for KeptIndex { index, entries } in &kept.indexes {
+            claims::refuse_search(index)?;
             let is_kept = match self.describe(entries).await {
                 Ok(entries) => is_kept_by_clients(&entries, &kept.name, index)?,
                 Err(error) if error.kind() == ErrorKind::TableNotFound => false,

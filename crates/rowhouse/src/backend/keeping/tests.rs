@@ -471,6 +471,12 @@ async fn writes_that_would_change_rows_later_and_tables_of_entries_are_refused()
     let mut other = Put::new("r").unwrap().add("d", "other", "x").unwrap();
     other.ttl_millis = Some(1000);
     table.put(other).await.unwrap();
+    let text = TableSpec::new("u").family("d").family("f").key("[id text]").columns(COLUMNS);
+    let text = text.indexes("by_a [a]; text search b english");
+    let error = one.database.create_table(text).await;
+    assert!(error.err().unwrap().message().contains("no full-text indexes: index=text"));
+    let error = one.database.admin().alter_indexes("t", "text search b simple").await.unwrap_err();
+    assert!(error.message().contains("no full-text indexes: index=text"), "{error}");
     for name in ["t.by_a", "t.index-intents"] {
         let entries = one.table(name).await;
         let error = entries.put(Put::new("r").unwrap().add("e", "q", "x").unwrap()).await;

@@ -61,7 +61,7 @@ fn put(number: usize, body: &str) -> Put {
     let sender = if number.is_multiple_of(4) { "eve" } else { "bob" };
     let size = u32::try_from(number).unwrap().to_be_bytes().to_vec();
     let put = Put::new(row(number)).unwrap().add("d", "s", sender).unwrap();
-    put.add("d", "b", body.to_owned()).unwrap().add("d", "z", size).unwrap()
+    put.add("d", "b", body).unwrap().add("d", "z", size).unwrap()
 }
 
 fn every(step: usize, range: std::ops::Range<usize>) -> Vec<String> {

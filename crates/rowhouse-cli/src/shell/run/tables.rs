@@ -111,12 +111,11 @@ async fn say_indexes<W: Write>(
     session.say("INDEXES")?;
     for index in indexes.indexes() {
         let state = session.database.admin().index_state(name, index.name()).await?;
-        match index.search() {
-            Some(_) => session.say(format_args!("{index}\n  {state}"))?,
-            None => {
-                session.say(format_args!("{index}\n  entries {}, {state}", index.template()))?
-            }
-        }
+        session.say(index)?;
+        session.say(match index.search() {
+            Some(_) => format!("  {state}"),
+            None => format!("  entries {}, {state}", index.template()),
+        })?;
     }
     Ok(())
 }

@@ -1,8 +1,11 @@
 //! Single cases, each with the shortest history that shows it.
 
-use rowhouse_model::{FamilyDescriptor, Put, TableDescriptor, TableName};
+use rowhouse_model::{
+    Cell, CellKind, FamilyDescriptor, Put, TableDescriptor, TableName, Timestamp,
+};
 use rowhouse_schema::{
-    COLUMNS_ATTRIBUTE, ColumnSchema, Direction, INDEXES_ATTRIBUTE, Predicate, TimeZone,
+    COLUMNS_ATTRIBUTE, ColumnSchema, Direction, INDEXES_ATTRIBUTE, Predicate, SEGMENT_FAMILY,
+    TimeZone,
 };
 use rowhouse_search::{Found, SearchEngine};
 use rowhouse_store::Store;
@@ -57,4 +60,22 @@ fn an_answer_reads_its_segments_while_the_index_is_built_anew() {
     assert_eq!(found.count().unwrap(), 1);
     assert_eq!(found.by_key(Direction::Reverse, None, 9).unwrap(), [&b"a"[..]]);
     assert_eq!(found.by_score(0, 9).unwrap().len(), 1);
+}
+
+/// Parts of a segment that no list names stay from a process that ended before it wrote the list.
+#[test]
+fn the_number_of_a_segment_that_was_never_listed_is_not_used_again() {
+    let texts = Texts::new();
+    let entries = texts.store.table(&TableName::parse("t.text").unwrap()).unwrap();
+    let parts = ["meta", "term", "idx", "pos", "fast", "fieldnorm", "store"].map(|file| {
+        let row = [&1u64.to_be_bytes()[..], file.as_bytes()].concat();
+        let (at, part) = (Timestamp::from_millis(1).unwrap(), 0u32.to_be_bytes());
+        Cell::new(row, SEGMENT_FAMILY.as_bytes(), part.to_vec(), at, CellKind::Put, "left").unwrap()
+    });
+    texts.store.write_search_table(&entries, parts.to_vec()).unwrap();
+    let engine = SearchEngine::without_thread(&texts.store);
+    engine.work(&name(), "text").unwrap();
+    texts.put("a", "row key");
+    engine.work(&name(), "text").unwrap();
+    assert_eq!(texts.find(&engine, "row").unwrap().count().unwrap(), 1);
 }

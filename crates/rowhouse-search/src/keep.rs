@@ -252,18 +252,16 @@ impl Keeper<'_> {
         }
         // Segments that are no longer listed are closed before they are looked for.
         self.kept.open.lock().follow(&read)?;
-        let listed = SegmentList::read(&read)?;
-        let mut used: BTreeSet<u64> = listed.segments.iter().map(|it| it.id.number).collect();
+        let mut list = SegmentList::read(&read)?;
+        let mut used: BTreeSet<u64> = list.segments.iter().map(|it| it.id.number).collect();
         let in_use = self.work.retired.iter().filter(|it| !is_unused(it));
         used.extend(in_use.map(|(number, _)| *number));
-        let mut removals = Vec::new();
-        for row in segment_rows(&read)? {
-            let number = row.get(..8).and_then(|number| number.try_into().ok());
-            if number.is_none_or(|number| !used.contains(&u64::from_be_bytes(number))) {
-                removals.push(removal_of(row)?);
-            }
-        }
-        if !removals.is_empty() {
+        let (removals, next_number) = removals(&read, &used)?;
+        if next_number > list.next_number.max(1) {
+            // Parts of a segment that was never listed.
+            list.next_number = next_number;
+            self.write_list(&read, &mut list, removals)?;
+        } else if !removals.is_empty() {
             self.store.write_search_table(&read.entries, removals)?;
         }
         self.work.retired.retain(|it| !is_unused(it));
@@ -364,6 +362,21 @@ fn merged(
     let files = merge(&inputs)?;
     drop(inputs);
     Ok((segments, Some(files)))
+}
+
+/// Returns the cells that remove the parts of all segments but the used ones, and a number above
+/// those of the removed ones: the removals would hide the parts of another segment with the number.
+fn removals(read: &SearchRead, used: &BTreeSet<u64>) -> Result<(Vec<Cell>, u64)> {
+    let (mut removals, mut next_number) = (Vec::new(), 0);
+    for row in segment_rows(read)? {
+        let number = row.get(..8).and_then(|number| number.try_into().ok());
+        let number = number.map(u64::from_be_bytes);
+        if number.is_none_or(|number| !used.contains(&number)) {
+            next_number = next_number.max(number.map_or(0, |number| number.saturating_add(1)));
+            removals.push(removal_of(row)?);
+        }
+    }
+    Ok((removals, next_number))
 }
 
 /// Returns the rows in which parts of segments lie.

@@ -45,8 +45,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The search engine of a store.
 ///
 /// It answers queries with `matches`, also those of scans of regions
-/// ([`rowhouse_store::Store::scan_query`]), and a thread of its own builds full-text indexes and writes
-/// the rows that change to segments. A store has at most one. It keeps the store open until
+/// ([`rowhouse_store::Store::scan_query`]), and a thread of its own builds full-text indexes and
+/// writes the rows that change to segments. A store has at most one. It keeps the store open until
 /// [`SearchEngine::close`] or its end.
 pub struct SearchEngine {
     shared: Arc<Shared>,
@@ -388,7 +388,7 @@ impl Waiting {
             || self.seen_at.is_none_or(|at| now - at >= QUIET)
     }
 
-    /// Notes work that saw the changes of the last look. If there is more of it, it goes on at once.
+    /// Notes work that saw the changes of the last look. Unless it is done, it goes on at once.
     fn worked(&mut self, done: bool) {
         self.first_at = None;
         self.worked_at = done.then_some(self.seen);

@@ -270,8 +270,8 @@ impl Keeper<'_> {
     }
 }
 
-/// Returns the number of a new segment. It is at least the sequence number of the store, so that the
-/// numbers of a table that was truncated meanwhile are not those of its old segments.
+/// Returns the number of a new segment. It is at least the sequence number of the store, so that
+/// the numbers of a table that was truncated meanwhile are not those of its old segments.
 fn next_number(read: &SearchRead, list: &mut SegmentList) -> u64 {
     let number = list.next_number.max(read.point.sequence()).max(1);
     list.next_number = number + 1;
@@ -311,8 +311,8 @@ fn build_segment(
     Ok(((builder.docs() > 0).then(|| builder.finish()).transpose()?, true))
 }
 
-/// Returns the cell that removes the entry of a row from the queue, if it has one, with all earlier
-/// ones. A later entry of the row stays.
+/// Returns the cell that removes the entry of a row from the queue, if it has one, with all
+/// earlier ones. A later entry of the row stays.
 fn removal_from_queue(row: &PendingRow) -> Result<Option<Cell>> {
     let Some(queued_at) = row.queued_at else { return Ok(None) };
     let at = Timestamp::from_millis(queued_at)?;
@@ -365,7 +365,8 @@ fn merged(
 }
 
 /// Returns the cells that remove the parts of all segments but the used ones, and a number above
-/// those of the removed ones: the removals would hide the parts of another segment with the number.
+/// those of the removed ones: the removals would hide the parts of another segment with the same
+/// number.
 fn removals(read: &SearchRead, used: &BTreeSet<u64>) -> Result<(Vec<Cell>, u64)> {
     let (mut removals, mut next_number) = (Vec::new(), 0);
     for row in segment_rows(read)? {

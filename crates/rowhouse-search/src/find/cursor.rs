@@ -33,7 +33,7 @@ struct SegmentCursor {
 enum Docs {
     /// Reads as it goes.
     Forward { filter: DocFilter, scorer: Box<dyn Scorer>, range: usize },
-    /// Postings are read forward only, so all documents are known first; the last is returned first.
+    /// Postings are read forward only, so all documents are read first. The last is next.
     Reverse(Vec<(DocId, IsUnsure)>),
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! family s   row: number of the segment (8 bytes, big-endian), name of the file
-//!            qualifier: number of the part (4 bytes, big-endian)     value: up to 1 MiB of the file
+//!            qualifier: number of the part (4 bytes, big-endian), value: up to 1 MiB of it
 //! ```
 
 use std::fmt;

@@ -161,9 +161,9 @@ impl QueryRows {
         }
     }
 
-    /// Returns how many words in the texts of the full-text index are too long to be indexed, and so
-    /// are not found: more than 32,766 bytes. A word counts for each analyser, and may count again
-    /// where its row changed. 0 for a query without `matches`.
+    /// Returns how many words in the texts of the full-text index are too long to be indexed, and
+    /// so are not found: more than 32,766 bytes. A word counts for each analyser, and may count
+    /// again where its row changed. 0 for a query without `matches`.
     ///
     /// ```
     /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {

@@ -71,14 +71,15 @@ impl Query<'_> {
         self
     }
 
-    /// Returns the rows in the order of a field of the full-text index, which has no analyser or the
-    /// analyser `keyword`. Rows with one value are in the order of their keys; rows without a value
-    /// come last, also in reverse. Each page takes time for all rows that match.
+    /// Returns the rows in the order of a field of the full-text index, which has no analyser or
+    /// the analyser `keyword`. Rows with one value are in the order of their keys; rows without a
+    /// value come last, also in reverse. Each page takes time for all rows that match.
     ///
     /// ```
     /// # use rowhouse::{Result, Table};
     /// # async fn example(mail: Table) -> Result<()> {
-    /// let largest = mail.query("body matches 'hbase'").by_field("size").reversed().page(10).await?;
+    /// let largest = mail.query("body matches 'hbase'").by_field("size").reversed();
+    /// let page = largest.page(10).await?;
     /// # Ok(())
     /// # }
     /// ```

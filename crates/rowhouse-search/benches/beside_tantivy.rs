@@ -87,12 +87,12 @@ const CHINESE: [&str; 24] = [
 fn text(nth: u64, numbers: &mut Numbers) -> String {
     let mut text = String::new();
     for _ in 0..60 {
-        if nth % 2 == 0 {
+        if nth.is_multiple_of(2) {
             text.push_str(&english_word(numbers.zipf(50_000)));
             text.push(' ');
         } else {
             text.push_str(CHINESE[numbers.zipf(24) as usize]);
-            if numbers.next() % 12 == 0 {
+            if numbers.next().is_multiple_of(12) {
                 text.push('，');
             }
         }
@@ -265,13 +265,13 @@ fn main() {
     ] {
         let rounds = 300;
         let (found, bare_took) = measured(&format!("bare tantivy: {what}"), rounds, || {
-            (0..rounds).map(|_| bare.search(words, prefix)).last().unwrap()
+            (0..rounds).map(|_| bare.search(words, prefix)).max().unwrap()
         });
         let user = prefix.map_or(String::new(), |_| "user = 'user123' and ".to_owned());
         let plan = plan(&format!("{user}body matches '{words}'"));
         let (rows, own_took) = measured(&format!("table: {what}"), rounds, || {
             let search = || engine.find(&name, &plan).unwrap().by_score(0, 10).unwrap();
-            (0..rounds).map(|_| search().len()).last().unwrap()
+            (0..rounds).map(|_| search().len()).max().unwrap()
         });
         assert_eq!(rows, found);
         ratio("throughput, of bare tantivy", bare_took, own_took);

@@ -1,6 +1,6 @@
 //! The answer of a search.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -178,7 +178,7 @@ impl Found {
         }
         let mut facets: Vec<_> =
             counts.into_iter().map(|(value, rows)| FacetCount { value, rows }).collect();
-        facets.sort_by(|one, other| other.rows.cmp(&one.rows));
+        facets.sort_by_key(|facet| Reverse(facet.rows));
         facets.truncate(limit);
         Ok(facets)
     }
@@ -252,7 +252,7 @@ impl Found {
     }
 
     /// Returns the documents of each segment that match, as far as documents tell.
-    pub(super) fn matches(&self) -> Result<Vec<(Arc<OpenSegment>, Vec<(DocId, Verdict)>)>> {
+    pub(super) fn matches(&self) -> Result<Vec<SegmentMatches>> {
         let weight = self.weight(false)?;
         let mut matches = Vec::new();
         for (segment, filter) in self.filters(self.plan.key_ranges())? {
@@ -323,6 +323,9 @@ impl Found {
         Ok(best.finish())
     }
 }
+
+/// A segment, and its documents that match.
+pub(super) type SegmentMatches = (Arc<OpenSegment>, Vec<(DocId, Verdict)>);
 
 /// Whether the index has the values of a field, not only its words.
 fn has_values(field: &SearchField) -> bool {

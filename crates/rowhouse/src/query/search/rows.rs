@@ -243,6 +243,9 @@ impl SearchRows {
     }
 }
 
+/// The key of a row, its score, and the place after it.
+type FoundKey = (Bytes, Option<f32>, Place);
+
 impl Reader {
     /// Reads rows from a place on, about so many.
     fn read(&self, place: &Place, rows: usize) -> Result<Batch> {
@@ -273,7 +276,7 @@ impl Reader {
 
     /// Returns keys from a place on, each with its score and the place after it, and whether these
     /// are the last.
-    fn keys(&self, place: &Place, rows: usize) -> Result<(Vec<(Bytes, Option<f32>, Place)>, bool)> {
+    fn keys(&self, place: &Place, rows: usize) -> Result<(Vec<FoundKey>, bool)> {
         match &self.order {
             SearchOrder::Key => {
                 let after = match place {

@@ -35,6 +35,7 @@ examples! {
     move_layout
     operation_log
     salted_and_hashed
+    search_posts
     tags
     triggers
     unique_email

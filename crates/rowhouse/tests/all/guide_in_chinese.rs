@@ -7,6 +7,8 @@ const INDEXES: [&str; 2] = [
     include_str!("../../../../docs/indexes.md"),
     include_str!("../../../../docs/indexes.zh-CN.md"),
 ];
+const SEARCH: [&str; 2] =
+    [include_str!("../../../../docs/search.md"), include_str!("../../../../docs/search.zh-CN.md")];
 
 /// Returns the code blocks of a guide, each from its fence to the next.
 fn blocks(guide: &'static str) -> impl Iterator<Item = &'static str> {
@@ -32,6 +34,7 @@ fn assert_same_programs([english, chinese]: [&'static str; 2], languages: &[&str
 fn their_programs_are_those_of_the_english_ones() {
     assert_same_programs([ENGLISH, CHINESE], &["rust"]);
     assert_same_programs(INDEXES, &["rust", "java", "console"]);
+    assert_same_programs(SEARCH, &["rust"]);
 }
 
 #[test]

@@ -121,7 +121,8 @@ fn column() -> impl Strategy<Value = (&'static str, &'static [u8])> {
     prop::sample::select(columns)
 }
 
-fn mutation(values: Values) -> impl Strategy<Value = Mutation> {
+/// Returns any mutation.
+pub(crate) fn mutation(values: Values) -> impl Strategy<Value = Mutation> {
     let ttl = prop_oneof![5 => Just(None), 1 => (1i64..20).prop_map(Some)];
     let durability = prop_oneof![
         5 => Just(Durability::UseDefault), 1 => Just(Durability::SkipWal), 1 => Just(Durability::SyncWal)

@@ -166,7 +166,7 @@ impl Memory {
         self.push(layout, files)?;
         // The documents of the merged segment are in the order of their rows.
         let mut rows: Vec<_> = self.rows.iter_mut().collect();
-        rows.sort_by(|(one, _), (other, _)| one.cmp(other));
+        rows.sort_by_key(|(row, _)| *row);
         for (doc, (_, analysed)) in (0..).zip(rows) {
             (analysed.segment, analysed.doc) = (0, doc);
         }

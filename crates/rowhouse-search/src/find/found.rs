@@ -1,6 +1,6 @@
 //! The answer of a search.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ impl Found {
         }
         let mut facets: Vec<_> =
             counts.into_iter().map(|(value, rows)| FacetCount { value, rows }).collect();
-        facets.sort_by(|one, other| other.rows.cmp(&one.rows));
+        facets.sort_by_key(|facet| Reverse(facet.rows));
         facets.truncate(limit);
         Ok(facets)
     }

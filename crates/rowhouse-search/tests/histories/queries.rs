@@ -42,7 +42,7 @@ enum Other {
     Number(u8),
     QIs(&'static str),
     QFrom(&'static str),
-    OtherIsNull,
+    IsNull,
 }
 
 fn words(of: &'static [&'static str]) -> impl Strategy<Value = Words> {
@@ -83,7 +83,7 @@ pub(crate) fn query() -> impl Strategy<Value = Query> {
         1 => (1u8..3).prop_map(Other::Number),
         1 => prop::sample::select(&WORDS[..]).prop_map(Other::QIs),
         1 => prop::sample::select(&WORDS[..]).prop_map(Other::QFrom),
-        1 => Just(Other::OtherIsNull),
+        1 => Just(Other::IsNull),
     ];
     let texts = prop_oneof![
         4 => prop::collection::vec(text(), 1),
@@ -145,7 +145,7 @@ impl fmt::Display for Other {
             Other::Number(n) => write!(f, "n = {n}"),
             Other::QIs(text) => write!(f, "q = '{text}'"),
             Other::QFrom(text) => write!(f, "q >= '{text}'"),
-            Other::OtherIsNull => write!(f, "other is null"),
+            Other::IsNull => write!(f, "other is null"),
         }
     }
 }
@@ -251,7 +251,7 @@ impl JudgedRow {
             Other::Number(n) => key.contains(&(b'0' + n)),
             Other::QIs(text) => self.q().is_some_and(|q| q == *text),
             Other::QFrom(text) => self.q().is_some_and(|q| &q[..] >= *text),
-            Other::OtherIsNull => self.row.value("g", "q").is_none(),
+            Other::IsNull => self.row.value("g", "q").is_none(),
         }
     }
 }

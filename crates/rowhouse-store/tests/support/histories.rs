@@ -351,10 +351,16 @@ impl<U: Upkeep> History<U> {
 
     /// Opens what the directory holds now, as after the end of the process.
     fn kill(&mut self) {
-        let copy = temporary();
-        // The copy is not of one moment: no file may go meanwhile.
         self.store().set_compactions(false);
-        copy_dir(self.dir.path(), copy.path());
+        let manifest = || fs::read(self.dir.path().join("MANIFEST")).unwrap();
+        // The copy is not of one moment: a compaction that runs may replace files meanwhile.
+        let copy = loop {
+            let (copy, before) = (temporary(), manifest());
+            copy_dir(self.dir.path(), copy.path());
+            if manifest() == before {
+                break copy;
+            }
+        };
         self.close();
         self.dir = copy;
         self.open();

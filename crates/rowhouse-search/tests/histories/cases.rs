@@ -33,7 +33,7 @@ impl Texts {
     }
 
     pub(crate) fn put(&self, row: &str, text: &str) {
-        let put = Put::new(row.to_owned()).unwrap().add("f", "q", text.to_owned()).unwrap();
+        let put = Put::new(row.to_owned()).unwrap().add("f", "q", text).unwrap();
         self.store.table(&name()).unwrap().mutate(&put.into()).unwrap();
     }
 
@@ -70,7 +70,7 @@ fn the_number_of_a_segment_that_was_never_listed_is_not_used_again() {
     let parts = ["meta", "term", "idx", "pos", "fast", "fieldnorm", "store"].map(|file| {
         let row = [&1u64.to_be_bytes()[..], file.as_bytes()].concat();
         let (at, part) = (Timestamp::from_millis(1).unwrap(), 0u32.to_be_bytes());
-        Cell::new(row, SEGMENT_FAMILY.as_bytes(), part.to_vec(), at, CellKind::Put, "left").unwrap()
+        Cell::new(row, SEGMENT_FAMILY.as_bytes(), part, at, CellKind::Put, "left").unwrap()
     });
     texts.store.write_search_table(&entries, parts.to_vec()).unwrap();
     let engine = SearchEngine::without_thread(&texts.store);
@@ -108,7 +108,7 @@ fn a_queue_of_more_rows_than_a_segment_takes_is_searched_before_and_after_it_is_
         }
     };
     let put = |number, text: &str| -> Mutation {
-        Put::new(row(number)).unwrap().add("f", "q", text.to_owned()).unwrap().into()
+        Put::new(row(number)).unwrap().add("f", "q", text).unwrap().into()
     };
     write(&|number| put(number, if number % 2 == 0 { "row even" } else { "row odd" }));
     check(&[("row", ROWS), ("even", ROWS / 2), ("new", 0)]);

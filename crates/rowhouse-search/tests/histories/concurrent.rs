@@ -70,7 +70,7 @@ impl Texts {
     fn change_regions(&self, round: u32) {
         let table = self.store.table(&name()).unwrap();
         let entries = self.store.table(&name_of_entries()).unwrap();
-        let of = if round % 2 == 0 { &table } else { &entries };
+        let of = if round.is_multiple_of(2) { &table } else { &entries };
         match round % 23 {
             1 | 6 | 14 => {
                 let at = ["d", "p", "u"][(round % 3) as usize];

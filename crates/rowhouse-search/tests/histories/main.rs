@@ -21,7 +21,7 @@ use rowhouse_schema::{
 use rowhouse_search::{Found, SearchEngine};
 use rowhouse_store::{ReadPoint, Store, Table};
 
-use histories::{Declared, History, Step, Upkeep, Values, rows, step, wait_for_indexes};
+use histories::{Declared, History, Step, Upkeep, Values, mutation, rows, step, wait_for_indexes};
 use queries::{Judge, Query, WORDS, each_word, query};
 
 const COLUMNS: &str = "1 f:q q text; f:s size i64; g:q other text; t:[tag string] tagged blob";
@@ -42,8 +42,11 @@ fn value(qualifier: &[u8], number: u8) -> Vec<u8> {
         (_, 250..254) => [word(number).as_bytes(), b"\xff", b"row"].concat(),
         // Longer than a segment holds.
         (_, 246..250) => [word(number), &" row".repeat(300)].concat().into_bytes(),
-        (_, 169..246) => word(number).to_owned().into_bytes(),
-        _ => format!("{} {}", word(number), word(number / 13)).into_bytes(),
+        (_, 230..246) => word(number).to_owned().into_bytes(),
+        _ => {
+            let words = [word(number), word(number / 8), word(number / 29)];
+            words.join(" ").into_bytes()
+        }
     }
 }
 
@@ -58,6 +61,8 @@ enum SearchStep {
 fn search_step() -> impl Strategy<Value = SearchStep> {
     prop_oneof![
         40 => step(VALUES).prop_map(SearchStep::Of),
+        // Between changes of the whole table.
+        30 => mutation(VALUES).prop_map(|mutation| SearchStep::Of(Step::One(mutation))),
         8 => Just(SearchStep::Work),
         1 => Just(SearchStep::RestartEngine),
         1 => Just(SearchStep::Rebuild),
@@ -125,21 +130,19 @@ impl Upkeep for Searches {
 
     fn point(&mut self, store: &Store) -> Option<Held> {
         let searches = store.search_indexes().unwrap();
-        for index in searches.iter().filter(|index| index.table.qualifier() == "t") {
+        let of_table = searches.iter().filter(|index| index.table.qualifier() == "t");
+        let held = of_table.flat_map(|index| {
             let table = store.table(&index.table).unwrap();
-            // The answers of others depend on the clock.
-            let is_decided = |plan: &SearchPlan| plan.is_decided();
-            let plans = self
-                .queries
-                .iter()
-                .filter_map(|query| Some((query, plan(&table, &index.index, query)?)));
-            for (query, plan) in plans.filter(|(_, plan)| is_decided(plan)) {
-                let Ok(found) = self.engine().find(table.name(), &plan) else { continue };
+            let held = self.queries.iter().filter_map(|query| {
+                // The answers of others depend on the clock.
+                let plan = plan(&table, &index.index, query).filter(SearchPlan::is_decided)?;
+                let found = self.engine().find(table.name(), &plan).ok()?;
                 let rows = judge(&table, &index.index, found.point()).find(query);
-                return Some(Held { found, rows });
-            }
-        }
-        None
+                Some(Held { found, rows })
+            });
+            held.collect::<Vec<_>>()
+        });
+        held.max_by_key(|held| held.rows.len())
     }
 }
 
@@ -320,7 +323,7 @@ const QUERIES_AT_ONCE: usize = 6;
 /// The number of histories.
 fn cases() -> u32 {
     let cases = std::env::var("SEARCH_HISTORIES").ok().and_then(|cases| cases.parse().ok());
-    cases.unwrap_or(64)
+    cases.unwrap_or(40)
 }
 
 proptest! {
@@ -335,7 +338,7 @@ proptest! {
         ],
         works in prop_oneof![3 => Just(Works::Never), 1 => Just(Works::Always)],
         queries in prop::collection::vec(query(), QUERIES),
-        steps in prop::collection::vec((search_step(), prop::bool::weighted(0.8)), 1..60),
+        steps in prop::collection::vec((search_step(), prop::bool::weighted(0.8)), 1..80),
     ) {
         let upkeep = Searches { engine: None, queries };
         run(History::new(declared, keep, upkeep), &steps, works)?;

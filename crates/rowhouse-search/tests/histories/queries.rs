@@ -10,21 +10,8 @@ use rowhouse_search::{Analyse, Analyser, text_of};
 
 /// The words of all texts: numbers, stems with their endings, a stop word, and Chinese runs that
 /// have dictionary words in common.
-pub(crate) const WORDS: [&str; 13] = [
-    "row",
-    "rows",
-    "Key",
-    "keys",
-    "design",
-    "designed",
-    "the",
-    "2022",
-    "7",
-    "中国人民",
-    "人民",
-    "行键设计",
-    "数据库",
-];
+pub(crate) const WORDS: [&str; 8] =
+    ["row", "Rows", "design", "designed", "the", "2022", "中国人民", "人民行键"];
 pub(crate) const TAGS: [&str; 3] = ["red", "blue", "Red"];
 
 /// A query, as text and as the judge reads it.
@@ -55,23 +42,24 @@ enum Other {
     Number(u8),
     QIs(&'static str),
     QFrom(&'static str),
-    OtherIsNull,
+    IsNull,
 }
 
 fn words(of: &'static [&'static str]) -> impl Strategy<Value = Words> {
     let word = || prop::sample::select(of);
-    let prefix = prop::sample::select(vec!["r", "ro", "design", "designed", "ke", "20", "b", "人"]);
+    let prefix =
+        prop::sample::select(vec!["r", "ro", "rows", "design", "designed", "20", "b", "中"]);
     let leaf = prop_oneof![
-        6 => word().prop_map(Words::Word),
+        8 => word().prop_map(Words::Word),
         2 => prop::collection::vec(word(), 2..4).prop_map(Words::Phrase),
         1 => prefix.prop_map(Words::Prefix),
     ];
     leaf.prop_recursive(2, 6, 3, |inner| {
         let several = || prop::collection::vec(inner.clone(), 2..4);
         prop_oneof![
-            several().prop_map(Words::All),
-            several().prop_map(Words::Any),
-            (inner.clone(), inner.clone())
+            1 => several().prop_map(Words::All),
+            2 => several().prop_map(Words::Any),
+            2 => (inner.clone(), inner.clone())
                 .prop_map(|(one, other)| Words::Without(Box::new(one), Box::new(other))),
         ]
     })
@@ -95,7 +83,7 @@ pub(crate) fn query() -> impl Strategy<Value = Query> {
         1 => (1u8..3).prop_map(Other::Number),
         1 => prop::sample::select(&WORDS[..]).prop_map(Other::QIs),
         1 => prop::sample::select(&WORDS[..]).prop_map(Other::QFrom),
-        1 => Just(Other::OtherIsNull),
+        1 => Just(Other::IsNull),
     ];
     let texts = prop_oneof![
         4 => prop::collection::vec(text(), 1),
@@ -157,7 +145,7 @@ impl fmt::Display for Other {
             Other::Number(n) => write!(f, "n = {n}"),
             Other::QIs(text) => write!(f, "q = '{text}'"),
             Other::QFrom(text) => write!(f, "q >= '{text}'"),
-            Other::OtherIsNull => write!(f, "other is null"),
+            Other::IsNull => write!(f, "other is null"),
         }
     }
 }
@@ -263,7 +251,7 @@ impl JudgedRow {
             Other::Number(n) => key.contains(&(b'0' + n)),
             Other::QIs(text) => self.q().is_some_and(|q| q == *text),
             Other::QFrom(text) => self.q().is_some_and(|q| &q[..] >= *text),
-            Other::OtherIsNull => self.row.value("g", "q").is_none(),
+            Other::IsNull => self.row.value("g", "q").is_none(),
         }
     }
 }

@@ -121,7 +121,8 @@ fn column() -> impl Strategy<Value = (&'static str, &'static [u8])> {
     prop::sample::select(columns)
 }
 
-fn mutation(values: Values) -> impl Strategy<Value = Mutation> {
+/// Returns any mutation.
+pub(crate) fn mutation(values: Values) -> impl Strategy<Value = Mutation> {
     let ttl = prop_oneof![5 => Just(None), 1 => (1i64..20).prop_map(Some)];
     let durability = prop_oneof![
         5 => Just(Durability::UseDefault), 1 => Just(Durability::SkipWal), 1 => Just(Durability::SyncWal)
@@ -350,10 +351,16 @@ impl<U: Upkeep> History<U> {
 
     /// Opens what the directory holds now, as after the end of the process.
     fn kill(&mut self) {
-        let copy = temporary();
-        // The copy is not of one moment: no file may go meanwhile.
         self.store().set_compactions(false);
-        copy_dir(self.dir.path(), copy.path());
+        let manifest = || fs::read(self.dir.path().join("MANIFEST")).unwrap();
+        // The copy is not of one moment: a compaction that runs may replace files meanwhile.
+        let copy = loop {
+            let (copy, before) = (temporary(), manifest());
+            copy_dir(self.dir.path(), copy.path());
+            if manifest() == before {
+                break copy;
+            }
+        };
         self.close();
         self.dir = copy;
         self.open();

@@ -117,7 +117,9 @@ impl Store {
         let _changing = tables.changing.lock();
         self.inner.engine.check_open()?;
         let Ok(now) = tables.catalog.table(entries.name()) else { return Ok(false) };
-        if now.id() != entries.id() || IndexState::of_table(now.descriptor())? != *from {
+        // A truncated table keeps its number.
+        let is_it = now.id() == entries.id() && !entries.is_dropped();
+        if !is_it || IndexState::of_table(now.descriptor())? != *from {
             return Ok(false);
         }
         self.inner.engine.sync_log()?;

@@ -1,6 +1,8 @@
 //! Texts and segments that are not as usual: long words, bytes that are not UTF-8, large columns,
 //! damaged segments.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+
 use std::sync::Arc;
 
 use rowhouse_model::{
@@ -45,7 +47,7 @@ impl Searched {
     }
 
     fn put(&self, row: &str, body: &[u8]) {
-        let put = Put::new(row.to_owned()).unwrap().add("d", "b", body.to_vec()).unwrap();
+        let put = Put::new(row.to_owned()).unwrap().add("d", "b", body).unwrap();
         self.table.mutate(&put.into()).unwrap();
     }
 

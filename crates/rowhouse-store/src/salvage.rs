@@ -57,8 +57,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// which must not exist or be empty. Tables keep names, descriptors and regions; cells keep
 /// timestamps, kinds and tags. Indexes are built anew once the new store is opened, from the rows
 /// of their tables; no row is taken from a copy. Snapshots are not copied, nor is the order of
-/// writes, which families with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data
-/// of a damaged place is taken from the log if the log has it. A bulk-loaded cell is not in the log;
+/// writes, which families with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data of
+/// a damaged place is taken from the log if the log has it. A bulk-loaded cell is not in the log;
 /// if its file had been compacted with older ones, the value written before the load takes its
 /// place.
 ///

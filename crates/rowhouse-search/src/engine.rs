@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use rowhouse_schema::{IndexState, SearchPlan};
-use rowhouse_store::{SearchIndex, SearchRead, Store};
+use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 use tantivy::{Index, ReloadPolicy, Searcher};
 
-use crate::find::Found;
+use crate::find::{Found, NoteError};
 use crate::keep::{self, Work};
 use crate::list::{ListedSegment, SegmentList};
 use crate::rows::search_of;
@@ -74,6 +74,8 @@ struct Shared {
     woken: Condvar,
     /// Whether a thread builds indexes.
     has_thread: AtomicBool,
+    /// For answers, which may find damage later.
+    own: Weak<Shared>,
 }
 
 /// The outcome of one attempt at a search.
@@ -112,15 +114,15 @@ impl SearchEngine {
 
     /// Starts an engine that builds and writes only when [`SearchEngine::work`] is called.
     pub fn without_thread(store: &Store) -> Self {
-        let shared = Shared {
+        let shared = Arc::new_cyclic(|own: &Weak<Shared>| Shared {
             store: store.clone(),
             kept: Mutex::default(),
             parts: Arc::new(PartCache::new()),
             closed: Mutex::new(false),
             woken: Condvar::new(),
             has_thread: AtomicBool::new(false),
-        };
-        let shared = Arc::new(shared);
+            own: Weak::clone(own),
+        });
         let search: Weak<Shared> = Arc::downgrade(&shared);
         store.set_row_search(search);
         Self { shared, thread: Mutex::new(None) }
@@ -273,25 +275,37 @@ impl Shared {
         let Some(view) = view else { return Ok(Attempt::TooManyPending) };
         let layout = open.layout().clone();
         drop(open);
-        let found = Found::new(read, plan.clone(), layout, view, kept.searcher.clone())?;
+        let (shared, entries, state) =
+            (Weak::clone(&self.own), Arc::clone(&read.entries), read.state.clone());
+        let note_error: NoteError = Box::new(move |error| {
+            if let Some(shared) = shared.upgrade() {
+                shared.note_error(&entries, &state, error);
+            }
+        });
+        let searcher = kept.searcher.clone();
+        let found = Found::new(read, plan.clone(), layout, view, searcher, note_error)?;
         Ok(Attempt::Found(Box::new(found)))
     }
 
     /// Requests that an index is built anew if its segments are damaged.
     fn noted<T>(&self, read: &SearchRead, result: Result<T>) -> Result<T> {
-        if let Err(error) = &result
-            && error.kind() == ErrorKind::Corruption
-        {
-            let index = read.entries.name();
-            tracing::error!(%error, %index, "a full-text index is damaged, and built anew");
-            let repairing = IndexState::Repairing;
-            if let Err(error) = self.store.set_search_state(&read.entries, &read.state, &repairing)
-            {
-                tracing::error!(%error, %index, "the repair of a full-text index was not noted");
-            }
-            self.woken.notify_all();
+        if let Err(error) = &result {
+            self.note_error(&read.entries, &read.state, error);
         }
         result
+    }
+
+    /// As [`Shared::noted`]. A build that fails is tried again as it is.
+    fn note_error(&self, entries: &Table, state: &IndexState, error: &Error) {
+        if error.kind() != ErrorKind::Corruption || !state.is_ready() {
+            return;
+        }
+        let index = entries.name();
+        tracing::error!(%error, %index, "a full-text index is damaged, and built anew");
+        if let Err(error) = self.store.set_search_state(entries, state, &IndexState::Repairing) {
+            tracing::error!(%error, %index, "the repair of a full-text index was not noted");
+        }
+        self.woken.notify_all();
     }
 
     /// Keeps the indexes until the engine is closed.

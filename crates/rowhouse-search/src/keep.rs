@@ -144,7 +144,9 @@ impl Keeper<'_> {
             let read = self.store.search_read(table, index)?;
             let now = self.store.now_millis();
             open.follow(&read)?;
-            let pending = open.pending(&read, now, ROWS_AT_ONCE)?;
+            let mut pending = open.pending(&read, now, ROWS_AT_ONCE)?;
+            // Many rows may expire at one time.
+            pending.truncate(ROWS_AT_ONCE as usize);
             if pending.is_empty() {
                 return Ok(true);
             }

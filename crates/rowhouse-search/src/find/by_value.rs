@@ -40,6 +40,16 @@ impl Found {
         after: Option<&ValueRow>,
         limit: usize,
     ) -> Result<Vec<ValueRow>> {
+        self.noted(self.try_by_value(field, direction, after, limit))
+    }
+
+    fn try_by_value(
+        &self,
+        field: &str,
+        direction: Direction,
+        after: Option<&ValueRow>,
+        limit: usize,
+    ) -> Result<Vec<ValueRow>> {
         let at = self.valued_field(field, "rows are ordered")?;
         let mut heap = BinaryHeap::new();
         let mut segments = Vec::new();

@@ -8,7 +8,7 @@ use tantivy::query::{EnableScoring, Query};
 
 use super::cursor::KeyCursor;
 use super::filter::filters;
-use super::found::after_row;
+use super::found::{NoteError, after_row};
 use crate::segment::{Layout, damaged};
 use crate::view::View;
 
@@ -33,6 +33,7 @@ pub(crate) struct Candidates {
     ranges: Vec<RowRange>,
     page: std::vec::IntoIter<Bytes>,
     page_rows: usize,
+    note_error: NoteError,
 }
 
 impl Candidates {
@@ -43,9 +44,10 @@ impl Candidates {
         query: Box<dyn Query>,
         direction: Direction,
         ranges: Vec<RowRange>,
+        note_error: NoteError,
     ) -> Self {
         let (page, page_rows) = (Vec::new().into_iter(), PAGE_ROWS_MIN);
-        Self { plan, layout, view, query, direction, ranges, page, page_rows }
+        Self { plan, layout, view, query, direction, ranges, page, page_rows, note_error }
     }
 
     fn read_page(&mut self) -> Result<()> {
@@ -86,6 +88,7 @@ impl Iterator for Candidates {
             }
             if let Err(error) = self.read_page() {
                 self.ranges.clear();
+                (self.note_error)(&error);
                 return Some(Err(error));
             }
         }

@@ -30,7 +30,11 @@ pub struct Found {
     query: Box<dyn Query>,
     /// For queries that need one; its index is empty.
     searcher: Searcher,
+    note_error: NoteError,
 }
+
+/// Is told of errors, to have a damaged index built anew.
+pub(crate) type NoteError = Box<dyn Fn(&Error) + Send + Sync>;
 
 /// A row and its score.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,6 +62,7 @@ impl Found {
         layout: Layout,
         view: Arc<View>,
         searcher: Searcher,
+        note_error: NoteError,
     ) -> Result<Self> {
         let mut queries = Vec::new();
         for (field, text) in plan.texts() {
@@ -69,7 +74,7 @@ impl Found {
                 queries.into_iter().map(|query| (Occur::Must, query)).collect(),
             )),
         };
-        Ok(Self { read, plan, layout, view, query, searcher })
+        Ok(Self { read, plan, layout, view, query, searcher, note_error })
     }
 
     /// The table, at the read point.
@@ -99,6 +104,10 @@ impl Found {
     /// # Errors
     /// Those of reads.
     pub fn count(&self) -> Result<u64> {
+        self.noted(self.try_count())
+    }
+
+    fn try_count(&self) -> Result<u64> {
         let weight = self.weight(false)?;
         let mut rows = 0;
         for (segment, filter) in self.filters(self.plan.key_ranges())? {
@@ -112,6 +121,15 @@ impl Found {
     /// # Errors
     /// Those of reads.
     pub fn by_key(
+        &self,
+        direction: Direction,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Bytes>> {
+        self.noted(self.try_by_key(direction, after, limit))
+    }
+
+    fn try_by_key(
         &self,
         direction: Direction,
         after: Option<&[u8]>,
@@ -140,6 +158,10 @@ impl Found {
     /// # Errors
     /// Those of reads.
     pub fn by_score(&self, skip: usize, limit: usize) -> Result<Vec<ScoredRow>> {
+        self.noted(self.try_by_score(skip, limit))
+    }
+
+    fn try_by_score(&self, skip: usize, limit: usize) -> Result<Vec<ScoredRow>> {
         let wanted = skip.saturating_add(limit);
         // Conditions that only rows decide leave fewer.
         let mut asked = wanted;
@@ -170,6 +192,10 @@ impl Found {
     /// # Errors
     /// `InvalidRequest` for another field; those of reads.
     pub fn facets(&self, field: &str, limit: usize) -> Result<Vec<FacetCount>> {
+        self.noted(self.try_facets(field, limit))
+    }
+
+    fn try_facets(&self, field: &str, limit: usize) -> Result<Vec<FacetCount>> {
         let at = self.valued_field(field, "rows are counted")?;
         let weight = self.weight(false)?;
         let mut counts: BTreeMap<Bytes, u64> = BTreeMap::new();
@@ -217,10 +243,10 @@ impl Found {
     /// Returns the rows of a range that have the words, for a reader who judges them by the other
     /// conditions.
     pub(crate) fn into_rows(self, range: &RowRange, direction: Direction) -> SearchedRows {
-        let Self { read, plan, layout, view, query, searcher: _ } = self;
+        let Self { read, plan, layout, view, query, searcher: _, note_error } = self;
         let ranges = plan.key_ranges().iter().map(|planned| planned.intersect(range));
         let ranges = ranges.filter(|range| !range.is_empty()).collect();
-        let keys = Candidates::new(plan, layout, view, query, direction, ranges);
+        let keys = Candidates::new(plan, layout, view, query, direction, ranges, note_error);
         SearchedRows { table: read.table, point: read.point, keys: Box::new(keys) }
     }
 
@@ -230,6 +256,11 @@ impl Found {
     /// Those of the read.
     pub fn row(&self, get: &Get) -> Result<Row> {
         self.read.table.get_at(get, &self.read.point)
+    }
+
+    /// Has a damaged index built anew.
+    pub(super) fn noted<T>(&self, result: Result<T>) -> Result<T> {
+        result.inspect_err(|error| (self.note_error)(error))
     }
 
     /// Returns the position of a field of which the index has the values.

@@ -9,4 +9,5 @@ mod filter;
 mod found;
 
 pub use by_value::ValueRow;
+pub(crate) use found::NoteError;
 pub use found::{FacetCount, Found, ScoredRow};

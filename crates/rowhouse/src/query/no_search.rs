@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use rowhouse_model::{Bytes, Error, Result};
 use rowhouse_schema::Plan;
 
+use super::rows::Source;
 use super::{Page, Query, QueryRow, QueryRows};
 
 /// Rows of a search, of which there are none.
@@ -22,7 +23,7 @@ impl Query<'_> {
     }
 
     pub(super) async fn search_rows(self) -> Result<QueryRows> {
-        Err(refused())
+        SearchRows::none().map(|none| QueryRows::new(Source::Search(Box::new(none))))
     }
 
     pub(super) async fn search_count(self) -> Result<u64> {
@@ -39,6 +40,10 @@ impl Query<'_> {
 }
 
 impl SearchRows {
+    fn none() -> Result<Self> {
+        Err(refused())
+    }
+
     pub(super) fn poll_row(&mut self, _: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
         match self.0 {}
     }

@@ -13,7 +13,7 @@ use tantivy::BitSet;
 
 use crate::engine::Kept;
 use crate::list::{ListedSegment, SegmentList};
-use crate::memory::{BUILDER_BYTES_MAX, PendingRow};
+use crate::memory::{BUILDER_BYTES_MAX, PendingRow, SMALL_DOCS};
 use crate::rows::document_of;
 use crate::segment::{
     Layout, OpenSegment, SegmentBuilder, SegmentFiles, cells_of, merge, removal_of,
@@ -21,7 +21,7 @@ use crate::segment::{
 use crate::view::alive_of;
 
 /// The most queue entries that become one segment.
-const ROWS_AT_ONCE: u64 = 10_000;
+const ROWS_AT_ONCE: u64 = 50_000;
 
 /// The most rows that a build reads at one read point.
 const BUILT_AT_ONCE: usize = 200_000;
@@ -139,10 +139,10 @@ impl Keeper<'_> {
     /// Writes a segment of the rows in the queue and of those whose documents are not certain any
     /// more. Returns whether none is left.
     fn write_queued(&mut self, table: &TableName, index: &str) -> Result<bool> {
-        let (read, files, pending, mut list) = {
+        let now = self.store.now_millis();
+        let (read, mut pending, mut list, layout, analysed) = {
             let mut open = self.kept.open.lock();
             let read = self.store.search_read(table, index)?;
-            let now = self.store.now_millis();
             open.follow(&read)?;
             let mut pending = open.pending(&read, now, ROWS_AT_ONCE)?;
             // Many rows may expire at one time.
@@ -150,16 +150,24 @@ impl Keeper<'_> {
             if pending.is_empty() {
                 return Ok(true);
             }
-            open.analyse(&read, &pending, now)?;
-            (read, open.memory().merged()?, pending, open.list().clone())
+            let analysed = open.memory().merged_of(&pending, now)?;
+            (read, pending, open.list().clone(), open.layout().clone(), analysed)
         };
+        let is_last = (pending.len() as u64) < ROWS_AT_ONCE;
+        let (files, done) = match analysed {
+            Some(files) => (files, pending.len()),
+            // Searches go on meanwhile.
+            None => segment_of(&read, &layout, &pending, now)?,
+        };
+        let is_last = is_last && done == pending.len();
+        pending.truncate(done);
         let mut removed = Vec::with_capacity(pending.len());
         for row in &pending {
             removed.extend(removal_from_queue(row)?);
         }
         self.work.removed += removed.len() as u64;
         self.add_segment(&read, &mut list, files, removed)?;
-        Ok((pending.len() as u64) < ROWS_AT_ONCE)
+        Ok(is_last)
     }
 
     /// Writes a segment, and names it in the list in one record with other cells.
@@ -311,6 +319,25 @@ fn build_segment(
         }
     }
     Ok(((builder.docs() > 0).then(|| builder.finish()).transpose()?, true))
+}
+
+/// Makes a segment of pending rows, as many as fit. Returns it, and their number.
+fn segment_of(
+    read: &SearchRead,
+    layout: &Layout,
+    pending: &[PendingRow],
+    now: i64,
+) -> Result<(SegmentFiles, usize)> {
+    let mut builder = SegmentBuilder::new(layout, pending.len() <= SMALL_DOCS)?;
+    let mut done = 0;
+    for row in pending {
+        builder.add(&document_of(read, &row.row, now)?)?;
+        done += 1;
+        if builder.memory() > BUILDER_BYTES_MAX {
+            break;
+        }
+    }
+    Ok((builder.finish()?, done))
 }
 
 /// Returns the cell that removes the entry of a row from the queue, if it has one, with all

@@ -20,7 +20,7 @@ const SEGMENTS_MAX: usize = 8;
 pub(crate) const BUILDER_BYTES_MAX: usize = 64 << 20;
 
 /// Documents up to which a segment is small.
-const SMALL_DOCS: usize = 1_000;
+pub(crate) const SMALL_DOCS: usize = 1_000;
 
 /// A row whose documents in the segments of the table do not count.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -173,8 +173,24 @@ impl Memory {
         Ok(())
     }
 
+    /// Returns one segment with the documents of these rows, if exactly they are analysed.
+    pub(crate) fn merged_of(
+        &self,
+        pending: &[PendingRow],
+        now: i64,
+    ) -> Result<Option<SegmentFiles>> {
+        let is_analysed = |row: &PendingRow| {
+            let analysed = self.rows.get(&row.row);
+            analysed.is_some_and(|it| it.queued_at == row.queued_at && now <= it.until)
+        };
+        if pending.len() != self.rows.len() || !pending.iter().all(is_analysed) {
+            return Ok(None);
+        }
+        self.merged().map(Some)
+    }
+
     /// Returns one segment with the documents of all rows. There is one.
-    pub(crate) fn merged(&self) -> Result<SegmentFiles> {
+    fn merged(&self) -> Result<SegmentFiles> {
         let alive = self.alive();
         if let ([only], [alive]) = (&self.segments[..], &alive[..])
             && alive.num_alive_docs() == only.segment.docs() as usize

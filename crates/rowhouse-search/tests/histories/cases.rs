@@ -82,12 +82,12 @@ fn the_number_of_a_segment_that_was_never_listed_is_not_used_again() {
 
 #[test]
 fn a_queue_of_more_rows_than_a_segment_takes_is_searched_before_and_after_it_is_worked_off() {
-    const ROWS: usize = 10_050;
+    const ROWS: usize = 50_100;
     let texts = Texts::new();
     let table = texts.store.table(&name()).unwrap();
     let engine = SearchEngine::without_thread(&texts.store);
     engine.work(&name(), "text").unwrap();
-    let row = |number: usize| format!("{number:05}");
+    let row = |number: usize| format!("{number:06}");
     let write = |mutation: &dyn Fn(usize) -> Mutation| {
         table.batch((0..ROWS).map(mutation).collect()).into_iter().for_each(|it| {
             it.unwrap();

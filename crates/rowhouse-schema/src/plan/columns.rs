@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rowhouse_model::Row;
+use rowhouse_model::{Bytes, Columns, Row};
 
 use super::set::FieldConditions;
 use crate::columns::{CellMismatch, Column, ColumnAddress, ColumnSchema};
@@ -51,6 +51,16 @@ impl ColumnFilter {
     /// declarations.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.wanted.iter().map(|wanted| &self.schema.columns()[wanted.slot])
+    }
+
+    /// The selection of these columns alone.
+    pub fn reads(&self) -> Columns {
+        let mut columns = Columns::all();
+        for column in self.columns() {
+            let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
+            columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
+        }
+        columns
     }
 
     /// The conditions of each column; slots are positions of columns.

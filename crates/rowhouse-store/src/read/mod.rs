@@ -36,5 +36,5 @@ pub(crate) use rules::Rules;
 pub(crate) use scan::Opening;
 pub use scan::{ScanLimits, ScanProgress, Scanned};
 pub use scanner::RegionScanner;
-pub(crate) use select::{RowSelection, condition_columns};
+pub(crate) use select::RowSelection;
 pub(crate) use visible::{Fate, Verdict, Visible};

@@ -76,7 +76,7 @@ impl RowSelection {
 
     /// Returns the columns that conditions are on; `None` if all are on the key.
     pub(crate) fn columns(&self) -> Option<Columns> {
-        condition_columns(&self.plan)
+        self.plan.column_filter().map(|filter| filter.reads())
     }
 
     /// Returns the range from the first to the last row that may be selected.
@@ -93,16 +93,6 @@ impl RowSelection {
         let Self { ranges, hull: _, key, plan } = self;
         RowSelector { range: None, ranges, key, plan, columns, reversed }
     }
-}
-
-/// Returns the columns that conditions of a plan are on; `None` if all are on the key.
-pub(crate) fn condition_columns(plan: &Plan) -> Option<Columns> {
-    let mut columns = Columns::all();
-    for column in plan.column_filter()?.columns() {
-        let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
-        columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
-    }
-    Some(columns)
 }
 
 impl RowSelector {

@@ -10,7 +10,7 @@ use rowhouse_schema::{
 
 use super::Store;
 use crate::catalog::IndexRead;
-use crate::read::{RegionScanner, RowSelection, condition_columns};
+use crate::read::{RegionScanner, RowSelection};
 use crate::region::{Region, not_serving};
 use crate::table::Table;
 
@@ -252,8 +252,8 @@ impl TableQuery {
     /// Returns the columns that are read for a scan of `wanted`.
     fn columns_read(&self, wanted: &Columns) -> Columns {
         let mut columns = wanted.clone();
-        if let Some(conditions) = condition_columns(&self.plan) {
-            columns.include(&conditions);
+        if let Some(filter) = self.plan.column_filter() {
+            columns.include(&filter.reads());
         }
         columns
     }

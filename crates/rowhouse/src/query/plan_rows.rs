@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan};
+use rowhouse_model::{Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
@@ -197,11 +197,8 @@ impl PlanRows {
 /// Adds the columns that conditions need; returns the requested columns if more are read.
 pub(super) fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
     let asked = columns.clone();
-    for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
-        let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
-        if !columns.has_column(family, qualifier) {
-            columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
-        }
+    if let Some(filter) = plan.column_filter() {
+        columns.include(&filter.reads());
     }
     (asked != *columns || !plan.qualifiers().is_empty()).then_some(asked)
 }

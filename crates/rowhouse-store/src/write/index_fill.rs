@@ -150,15 +150,7 @@ fn mend_in_region(
         return copy::fill(region, kept, rows).map(|()| 0);
     }
     let engine: &Engine = region.engine();
-    let mut more: Vec<RowToLock> = Vec::new();
-    for attempt in 0.. {
-        admit_entries(kept, Need::Room)?;
-        admit_unlocked(&more)?;
-        let ids = rows.iter().map(|row| (region.id(), &row[..]));
-        let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
-        region.check_serving()?;
-        let _steady = hold_steady(&[region]);
-        let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
+    with_rows_locked(region, kept, rows, |keeper| {
         let mut removed = 0;
         for row in rows {
             let get = get(row, kept)?;
@@ -187,11 +179,37 @@ fn mend_in_region(
                 }
             }
         }
+        Ok(removed)
+    })
+}
+
+/// Locks rows of a region, and commits the changes of the table of an index that `change` makes.
+/// It may be called again, with more locked.
+///
+/// # Errors
+/// Those of `change`; `NotServingRegion` if the region was replaced; those of the log.
+pub(super) fn with_rows_locked<T>(
+    region: &Arc<Region>,
+    kept: &KeptIndex,
+    rows: &[Bytes],
+    mut change: impl FnMut(&mut Keeper<'_, '_>) -> Result<T>,
+) -> Result<T> {
+    let engine: &Engine = region.engine();
+    let mut more: Vec<RowToLock> = Vec::new();
+    for attempt in 0.. {
+        admit_entries(kept, Need::Room)?;
+        admit_unlocked(&more)?;
+        let ids = rows.iter().map(|row| (region.id(), &row[..]));
+        let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
+        region.check_serving()?;
+        let _steady = hold_steady(&[region]);
+        let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
+        let changed = change(&mut keeper)?;
         match commit_changes(region, keeper)? {
             Attempt::Committed(committed) => {
                 drop(locked);
                 committed.wait(engine)?;
-                return Ok(removed);
+                return Ok(changed);
             }
             Attempt::Unlocked(rows) => more.extend(rows),
         }
@@ -200,7 +218,7 @@ fn mend_in_region(
 }
 
 /// How far a change of index tables came with rows locked.
-pub(super) enum Attempt {
+enum Attempt {
     Committed(Committed),
     /// These must be locked as well, or their regions must serve first.
     Unlocked(Vec<RowToLock>),
@@ -210,7 +228,7 @@ pub(super) enum Attempt {
 ///
 /// # Errors
 /// `NotServingRegion` if the region was replaced; those of the log.
-pub(super) fn commit_changes(region: &Region, keeper: Keeper<'_, '_>) -> Result<Attempt> {
+fn commit_changes(region: &Region, keeper: Keeper<'_, '_>) -> Result<Attempt> {
     let engine: &Engine = region.engine();
     let cells = match keeper.finish()? {
         EntryChanges::Cells(cells) => cells,

@@ -1,25 +1,19 @@
 //! Queues of full-text indexes: a record that changes a row puts the row's key into the queue of
 //! each index that may have to show the change (`docs/decisions/0073-search.md`).
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rowhouse_model::{Bytes, Cell, CellKind, CellRef, Columns, Result, Timestamp};
 use rowhouse_schema::QUEUE_FAMILY;
 
-use super::apply::{admit_unlocked, lock};
 use super::index::Keeper;
-use super::index_fill::{Attempt, commit_changes, each_region};
-use super::observe::{RowToLock, admit_entries};
+use super::index_fill::{each_region, with_rows_locked};
 use super::record_builder::RecordBuilder;
 use crate::commits::LockedRow;
-use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::indexed::KeptIndex;
 use crate::region::Region;
-use crate::space::Need;
 use crate::table::Table;
-use crate::wait_mode::WaitMode;
 
 /// The rows that were queued, each with the timestamp of its entries.
 pub(super) type Queued = Vec<(LockedRow, Timestamp)>;
@@ -93,29 +87,12 @@ impl Keeper<'_, '_> {
 /// # Errors
 /// Those of any write.
 pub(crate) fn queue_rows(table: &Table, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
-    each_region(table, rows, |region, rows| queue_in_region(region, kept, rows))
-}
-
-fn queue_in_region(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Result<()> {
-    let engine: &Engine = region.engine();
-    let mut more: Vec<RowToLock> = Vec::new();
-    for attempt in 0.. {
-        admit_entries(kept, Need::Room)?;
-        admit_unlocked(&more)?;
-        let ids = rows.iter().map(|row| (region.id(), &row[..]));
-        let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
-        region.check_serving()?;
-        let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
-        let queued = rows.iter().map(|row| keeper.queue(region, row, std::iter::once(kept)));
-        let queued = queued.collect::<Result<Queued>>()?;
-        keeper.note_queued(&queued);
-        match commit_changes(region, keeper)? {
-            Attempt::Committed(committed) => {
-                drop(locked);
-                return committed.wait(engine);
-            }
-            Attempt::Unlocked(rows) => more.extend(rows),
-        }
-    }
-    unreachable!("the attempts do not end")
+    each_region(table, rows, |region, rows| {
+        with_rows_locked(region, kept, rows, |keeper| {
+            let queued = rows.iter().map(|row| keeper.queue(region, row, std::iter::once(kept)));
+            let queued = queued.collect::<Result<Queued>>()?;
+            keeper.note_queued(&queued);
+            Ok(())
+        })
+    })
 }

@@ -17,7 +17,7 @@ use super::commit::{self, Committed};
 use super::index::{self, EntryChanges};
 use super::observe::{self, Observed, RowToLock, Watched};
 use super::record_builder::RecordBuilder;
-use crate::catalog::{Catalog, Entries, IndexRead, SearchRead};
+use crate::catalog::{Catalog, Entries, IndexRead};
 use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
@@ -122,18 +122,6 @@ impl Transaction {
     /// [`Store::index_read_point`]: crate::Store::index_read_point
     pub fn index_read(&self, table: &TableName, index: &str) -> Result<Option<IndexRead>> {
         self.served.index_read(&self.point, table, index)
-    }
-
-    /// Returns a table and the table of its full-text index at the read point. Rows that the
-    /// transaction writes come into the queue only with its commit: see
-    /// [`Transaction::written_rows`].
-    ///
-    /// # Errors
-    /// As [`Store::search_read`].
-    ///
-    /// [`Store::search_read`]: crate::Store::search_read
-    pub fn search_read(&self, table: &TableName, index: &str) -> Result<SearchRead> {
-        self.served.search_read(&self.point, table, index)
     }
 
     /// Returns the rows of a table that the transaction has written so far.

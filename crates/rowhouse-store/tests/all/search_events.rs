@@ -382,13 +382,6 @@ fn a_read_has_tables_state_and_read_point_of_one_moment() {
     let get = Get::new("bob").unwrap();
     assert!(read.table.get_at(&get, &read.point).unwrap().is_empty());
     assert_eq!(mail.store.search_read(&name("mail"), "text").unwrap().state, IndexState::Ready);
-    mail.store
-        .transact(|it| {
-            let state = it.search_read(&name("mail"), "text")?.state;
-            assert_eq!(state, IndexState::Ready);
-            Ok(())
-        })
-        .unwrap();
     let found = mail.store.search_indexes().unwrap();
     let [SearchIndex { table, index, entries, state, is_enabled: true, .. }] = &found[..] else {
         panic!("one index")

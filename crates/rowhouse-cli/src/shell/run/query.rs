@@ -3,8 +3,8 @@
 
 use std::io::Write;
 
+use rowhouse::ErrorKind;
 use rowhouse::query::{Page, Query, QueryRows, Statistics};
-use rowhouse::{ErrorKind, Table};
 use rowhouse_schema::SearchPlan;
 
 use super::column::WrittenColumns;
@@ -53,7 +53,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
         None => query,
     };
     let query = using_index(query, using);
-    let search = check(session, &table, &query, &asked).await?;
+    let search = check(&query, &asked).await?;
     shown.check(search.as_ref())?;
     match limit {
         Some(rows) => {
@@ -69,14 +69,9 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
 
 /// Checks a query before it is read: mistakes do not come from a server. Returns the plan of a
 /// search.
-pub(super) async fn check<W: Write>(
-    session: &Session<W>,
-    table: &Table,
-    query: &Query<'_>,
-    asked: &str,
-) -> Result<Option<SearchPlan>> {
+pub(super) async fn check(query: &Query<'_>, asked: &str) -> Result<Option<SearchPlan>> {
     if search::has_matches(asked) {
-        return search::plan(session, table, query).await.map(Some);
+        return search::mistake(query.explain_search().await).map(Some);
     }
     if let Err(error) = query.explain() {
         return said(error.message());

@@ -2,11 +2,9 @@
 //! FACETS and KEYS_ONLY.
 
 use std::io::Write;
-use std::time::Duration;
 
 use rowhouse::key::escape;
-use rowhouse::query::{Predicate, Query, QueryRow, Snippet};
-use rowhouse::schema::IndexState;
+use rowhouse::query::{Predicate, QueryRow, Snippet};
 use rowhouse::{Columns, ErrorKind, Table, Value};
 use rowhouse_model::escape_line;
 use rowhouse_schema::SearchPlan;
@@ -20,10 +18,6 @@ use crate::shell::session::Session;
 
 /// The most characters of a snippet.
 const SNIPPET_CHARS: usize = 160;
-
-/// How long a query waits for a full-text index that is being built, and how often it looks.
-const BUILD_WAIT: Duration = Duration::from_secs(10);
-const BUILD_LOOK: Duration = Duration::from_millis(50);
 
 /// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,25 +152,6 @@ pub(super) fn has_matches(query: &str) -> bool {
     Predicate::parse(query).is_ok_and(|predicate| predicate.has_matches())
 }
 
-/// Plans a search, and waits for its index if that is being built.
-pub(super) async fn plan<W: Write>(
-    session: &Session<W>,
-    table: &Table,
-    query: &Query<'_>,
-) -> Result<SearchPlan> {
-    let plan = mistake(query.explain_search().await)?;
-    let (table, index) = (table.name().to_string(), plan.index().name());
-    let until = tokio::time::Instant::now() + BUILD_WAIT;
-    loop {
-        let state = session.database.admin().index_state(&table, index).await?;
-        let is_soon = matches!(state, IndexState::Building { .. } | IndexState::Repairing);
-        if !is_soon || tokio::time::Instant::now() >= until {
-            return Ok(plan);
-        }
-        tokio::time::sleep(BUILD_LOOK).await;
-    }
-}
-
 /// Returns a result; a mistake in the query is one in the command.
 pub(super) fn mistake<T>(result: rowhouse::Result<T>) -> Result<T> {
     match result {
@@ -215,7 +190,7 @@ pub(super) async fn say_answer<W: Write>(
     let query = using_index(table.query(asked), using).offset(offset.into());
     let query = if reversed { query.reversed() } else { query };
     let query = if by_score { query.by_score() } else { query };
-    let search = check(session, &table, &query, asked).await?;
+    let search = check(&query, asked).await?;
     check_order(by_score, search.as_ref())?;
     match answer {
         Answer::Rows => Ok(()),

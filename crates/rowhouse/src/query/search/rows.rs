@@ -60,13 +60,10 @@ struct Reader {
     schema: KeySchema,
     columns: Arc<DeclaredColumns>,
     texts: Arc<SearchTexts>,
-    /// Whether only the keys are needed.
-    keys_only: bool,
 }
 
 struct Batch {
     rows: Vec<(QueryRow, Place)>,
-    keys: Vec<Bytes>,
     read_to: Place,
     is_end: bool,
 }
@@ -128,7 +125,6 @@ impl SearchRows {
             schema: query.table.key_schema()?.clone(),
             columns: Arc::clone(query.table.declared_columns()),
             texts,
-            keys_only: false,
         };
         Ok(Self {
             table: query.table.clone(),
@@ -200,25 +196,20 @@ impl SearchRows {
     }
 
     /// Returns the keys of all rows. It reads no cells.
-    pub(super) async fn into_keys(mut self) -> Result<Vec<Bytes>> {
-        let mut keys = Vec::new();
-        let Reader { found, order, direction, scan, schema, columns, texts, .. } =
-            match Arc::try_unwrap(self.reader) {
-                Ok(reader) => reader,
-                Err(_) => unreachable!("nothing reads yet"),
-            };
-        let reader =
-            Reader { found, order, direction, scan, schema, columns, texts, keys_only: true };
-        let reader = Arc::new(reader);
-        while !self.is_end && (keys.len() as u64) < self.left {
-            let (reader, place, rows) =
-                (Arc::clone(&reader), self.read_to.clone(), self.batch_rows);
-            self.batch_rows = (rows * 2).min(BATCH_MAX);
-            let batch = blocking(move || reader.read(&place, rows)).await?;
-            (self.is_end, self.read_to) = (batch.is_end, batch.read_to);
-            keys.extend(batch.keys);
+    pub(super) async fn into_keys(self) -> Result<Vec<Bytes>> {
+        let Self { reader, mut read_to, mut batch_rows, left, .. } = self;
+        let (mut keys, mut is_end) = (Vec::new(), false);
+        while !is_end && (keys.len() as u64) < left {
+            let (reader, place) = (Arc::clone(&reader), read_to.clone());
+            let (found, ended) = blocking(move || reader.keys(&place, batch_rows)).await?;
+            batch_rows = (batch_rows * 2).min(BATCH_MAX);
+            is_end = ended;
+            if let Some((_, _, place)) = found.last() {
+                read_to = place.clone();
+            }
+            keys.extend(found.into_iter().map(|(key, _, _)| key));
         }
-        keys.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         Ok(keys)
     }
 
@@ -251,12 +242,8 @@ impl Reader {
     fn read(&self, place: &Place, rows: usize) -> Result<Batch> {
         let (keys, is_end) = self.keys(place, rows)?;
         let read_to = keys.last().map_or_else(|| place.clone(), |(_, _, place)| place.clone());
-        let mut batch = Batch { rows: Vec::new(), keys: Vec::new(), read_to, is_end };
+        let mut batch = Batch { rows: Vec::new(), read_to, is_end };
         for (key, score, place) in keys {
-            if self.keys_only {
-                batch.keys.push(key);
-                continue;
-            }
             let mut get = Get::new(key.clone())?;
             get.columns = self.scan.columns.clone();
             get.versions = self.scan.versions;

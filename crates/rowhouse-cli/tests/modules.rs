@@ -61,12 +61,25 @@ const SCHEMA: &[Layer] = &[
     ("indexes", &["index"]),
 ];
 
+const SEARCH: &[Layer] = &[
+    ("texts", &["analyse", "words", "highlight"]),
+    ("segments", &["segment"]),
+    ("index", &["rows", "list", "memory", "view"]),
+    ("searches and upkeep", &["find", "keep"]),
+    ("search engine", &["engine"]),
+];
+
 const CLI: &[Layer] =
     &[("words", &["counted", "explained"]), ("commands", &["shell", "command", "args"])];
 
 #[test]
 fn modules_of_the_store_use_only_those_below_them() {
     check("rowhouse-store", STORE);
+}
+
+#[test]
+fn modules_of_the_search_crate_use_only_those_below_them() {
+    check("rowhouse-search", SEARCH);
 }
 
 #[test]

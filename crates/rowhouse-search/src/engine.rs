@@ -12,14 +12,12 @@ use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use rowhouse_schema::{IndexState, SearchPlan};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
-use tantivy::{Index, ReloadPolicy, Searcher};
 
 use crate::find::{Found, NoteError};
-use crate::keep::{self, Work};
+use crate::keep::{self, Kept};
 use crate::list::{ListedSegment, SegmentList};
 use crate::rows::search_of;
-use crate::segment::{Layout, PartCache, failed};
-use crate::view::OpenSegments;
+use crate::segment::{Layout, PartCache};
 
 /// The time between two looks at the indexes.
 const TICK: Duration = Duration::from_millis(250);
@@ -85,14 +83,6 @@ enum Attempt {
     TooManyPending,
     /// The index has another state or another table than before.
     Changed,
-}
-
-/// An index that is in use.
-pub(crate) struct Kept {
-    pub(crate) open: Mutex<OpenSegments>,
-    /// Held by the one who writes segments.
-    pub(crate) working: Mutex<Work>,
-    searcher: Searcher,
 }
 
 impl SearchEngine {
@@ -236,14 +226,7 @@ impl Shared {
             return Ok(Arc::clone(kept));
         }
         let layout = Layout::of(search_of(read)?);
-        let empty = Index::create_in_ram(layout.schema.clone());
-        let reader = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
-        let reader: tantivy::IndexReader = reader.map_err(|error| failed(&error))?;
-        let new = Arc::new(Kept {
-            open: Mutex::new(OpenSegments::new(layout, Arc::clone(&self.parts))),
-            working: Mutex::default(),
-            searcher: reader.searcher(),
-        });
+        let new = Arc::new(Kept::new(layout, Arc::clone(&self.parts))?);
         Ok(Arc::clone(self.kept.lock().entry(id).or_insert(new)))
     }
 

@@ -4,21 +4,22 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use rowhouse_model::{
     Bytes, Cell, CellKind, Columns, Error, Filter, Result, RowRange, Scan, TableName, Timestamp,
 };
 use rowhouse_schema::{IndexState, QUEUE_FAMILY, SEGMENT_FAMILY};
 use rowhouse_store::{CompactionKind, SearchRead, Store};
-use tantivy::BitSet;
+use tantivy::{BitSet, Index, IndexReader, ReloadPolicy, Searcher};
 
-use crate::engine::Kept;
 use crate::list::{ListedSegment, SegmentList};
 use crate::memory::{BUILDER_BYTES_MAX, PendingRow, SMALL_DOCS};
 use crate::rows::document_of;
 use crate::segment::{
-    Layout, OpenSegment, SegmentBuilder, SegmentFiles, cells_of, merge, removal_of,
+    Layout, OpenSegment, PartCache, SegmentBuilder, SegmentFiles, alive_of, cells_of, failed,
+    merge, removal_of,
 };
-use crate::view::alive_of;
+use crate::view::OpenSegments;
 
 /// The most queue entries that become one segment.
 const ROWS_AT_ONCE: u64 = 50_000;
@@ -39,9 +40,31 @@ const MERGED_BYTES_MAX: u64 = 256 << 20;
 /// their delete markers until then.
 const REMOVED_MAX: u64 = 2_000;
 
+/// An index that is in use.
+pub(crate) struct Kept {
+    pub(crate) open: Mutex<OpenSegments>,
+    /// Held by the one who writes segments.
+    working: Mutex<Work>,
+    /// For queries that need one; its index is empty.
+    pub(crate) searcher: Searcher,
+}
+
+impl Kept {
+    pub(crate) fn new(layout: Layout, parts: Arc<PartCache>) -> Result<Self> {
+        let empty = Index::create_in_ram(layout.schema.clone());
+        let reader = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader: IndexReader = reader.map_err(|error| failed(&error))?;
+        Ok(Self {
+            open: Mutex::new(OpenSegments::new(layout, parts)),
+            working: Mutex::default(),
+            searcher: reader.searcher(),
+        })
+    }
+}
+
 /// What the one who writes segments knows.
 #[derive(Default)]
-pub(crate) struct Work {
+struct Work {
     /// Segments that are in the list no more, and that a search may still read.
     retired: Vec<(u64, Weak<OpenSegment>)>,
     /// Whether segments that no list names were looked for.
@@ -150,7 +173,10 @@ impl Keeper<'_> {
             if pending.is_empty() {
                 return Ok(true);
             }
-            let analysed = open.memory().merged_of(&pending, now)?;
+            let analysed = match open.memory().missing(&pending, now) <= SMALL_DOCS {
+                true => Some(open.merged(&read, &pending, now)?),
+                false => None,
+            };
             (read, pending, open.list().clone(), open.layout().clone(), analysed)
         };
         let is_last = (pending.len() as u64) < ROWS_AT_ONCE;

@@ -10,8 +10,7 @@ use tantivy::fastfield::AliveBitSet;
 use tantivy::{BitSet, DocId};
 
 use crate::rows::document_of;
-use crate::segment::{Layout, OpenSegment, SegmentBuilder, SegmentFiles, merge};
-use crate::view::alive_of;
+use crate::segment::{Layout, OpenSegment, SegmentBuilder, SegmentFiles, alive_of, merge};
 
 /// The most segments in memory. More are merged.
 const SEGMENTS_MAX: usize = 8;
@@ -173,24 +172,17 @@ impl Memory {
         Ok(())
     }
 
-    /// Returns one segment with the documents of these rows, if exactly they are analysed.
-    pub(crate) fn merged_of(
-        &self,
-        pending: &[PendingRow],
-        now: i64,
-    ) -> Result<Option<SegmentFiles>> {
-        let is_analysed = |row: &PendingRow| {
+    /// Returns how many of these rows are not analysed.
+    pub(crate) fn missing(&self, pending: &[PendingRow], now: i64) -> usize {
+        let is_missing = |row: &&PendingRow| {
             let analysed = self.rows.get(&row.row);
-            analysed.is_some_and(|it| it.queued_at == row.queued_at && now <= it.until)
+            !analysed.is_some_and(|it| it.queued_at == row.queued_at && now <= it.until)
         };
-        if pending.len() != self.rows.len() || !pending.iter().all(is_analysed) {
-            return Ok(None);
-        }
-        self.merged().map(Some)
+        pending.iter().filter(is_missing).count()
     }
 
     /// Returns one segment with the documents of all rows. There is one.
-    fn merged(&self) -> Result<SegmentFiles> {
+    pub(crate) fn merged(&self) -> Result<SegmentFiles> {
         let alive = self.alive();
         if let ([only], [alive]) = (&self.segments[..], &alive[..])
             && alive.num_alive_docs() == only.segment.docs() as usize

@@ -1,7 +1,7 @@
 //! Rows as an index sees them, and as a query judges them.
 
-use rowhouse_model::{Bytes, Columns, Error, Get, Result, Row};
-use rowhouse_schema::{Plan, Search, SearchPlan};
+use rowhouse_model::{Bytes, Error, Get, Result};
+use rowhouse_schema::{Search, SearchPlan};
 use rowhouse_store::SearchRead;
 
 use crate::segment::Document;
@@ -56,18 +56,10 @@ pub(crate) fn meets(
         )));
     };
     let mut get = Get::new(Bytes::copy_from_slice(row))?;
-    get.columns = condition_columns(rows);
-    let cells: Row = read.table.get_at(&get, &read.point)?;
+    if let Some(filter) = rows.column_filter() {
+        get.columns = filter.reads();
+    }
+    let cells = read.table.get_at(&get, &read.point)?;
     // As in other queries, a value that is not of its column's type matches nothing.
     Ok(plan.matches_row(row, &cells).unwrap_or(false))
-}
-
-/// Returns the columns that conditions read.
-fn condition_columns(plan: &Plan) -> Columns {
-    let mut columns = Columns::all();
-    for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
-        let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
-        columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
-    }
-    columns
 }

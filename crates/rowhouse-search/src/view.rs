@@ -5,15 +5,14 @@ use std::sync::Arc;
 use rowhouse_model::{Columns, Filter, Result, RowRange, Scan};
 use rowhouse_schema::QUEUE_FAMILY;
 use rowhouse_store::SearchRead;
-use tantivy::directory::OwnedBytes;
-use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
+use tantivy::fastfield::AliveBitSet;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
 use tantivy::{BitSet, Term};
 
 use crate::list::SegmentList;
 use crate::memory::{Memory, PendingRow};
-use crate::segment::{Layout, OpenSegment, PartCache};
+use crate::segment::{Layout, OpenSegment, PartCache, SegmentFiles, alive_of};
 
 /// The documents of an index at a read point: each row that shows anything has one that is alive.
 #[derive(Clone)]
@@ -53,13 +52,6 @@ struct LastView {
     pending: Vec<PendingRow>,
     until: i64,
     view: Arc<View>,
-}
-
-/// Returns a set of documents in the form that reads use.
-pub(crate) fn alive_of(docs: &BitSet) -> AliveBitSet {
-    let mut bytes = Vec::new();
-    write_alive_bitset(docs, &mut bytes).expect("a vector takes all bytes");
-    AliveBitSet::open(OwnedBytes::new(bytes))
 }
 
 impl OpenSegments {
@@ -153,16 +145,21 @@ impl OpenSegments {
         Ok(pending)
     }
 
-    /// Analyses pending rows.
+    /// Returns a segment of pending rows. Only those are analysed that no search has analysed.
     ///
     /// # Errors
     /// Those of reads.
-    pub(crate) fn analyse(
+    pub(crate) fn merged(
         &mut self,
         read: &SearchRead,
         pending: &[PendingRow],
         now: i64,
-    ) -> Result<()> {
+    ) -> Result<SegmentFiles> {
+        self.analyse(read, pending, now)?;
+        self.memory.merged()
+    }
+
+    fn analyse(&mut self, read: &SearchRead, pending: &[PendingRow], now: i64) -> Result<()> {
         self.last = None;
         self.memory.follow(read, &self.layout, pending, now)
     }

@@ -4,6 +4,7 @@
 //! documents in memory, [`files`] names its files, [`parts`] keeps them in cells of the index's
 //! table, [`OpenSegment`] reads a segment from either place, and [`merge`] makes one of several.
 
+mod alive;
 mod builder;
 mod files;
 mod layout;
@@ -12,6 +13,7 @@ mod open;
 mod part_cache;
 mod parts;
 
+pub(crate) use alive::alive_of;
 pub(crate) use builder::{Document, SegmentBuilder};
 pub(crate) use files::SegmentFiles;
 pub(crate) use layout::{Layout, UNKNOWN, encoded_value, stored_range};

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use rowhouse_model::{
     Error, ErrorKind, FamilyDescriptor, Result, RowRange, TableDescriptor, TableName, TableState,
 };
-use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexOf};
+use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexOf, IndexState};
 
 use super::Store;
 use super::closed_regions::ClosedRegions;
-use super::indexes::{IndexChange, altered, state_if_empty};
+use super::indexes::{IndexChange, altered};
 use super::tables::{families_of, not_disabled, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::indexed::is_search_table;
 use crate::manifest::{
     EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, Together, encode_table,
 };
@@ -113,7 +112,7 @@ impl Store {
         let starts: Vec<_> = starts.filter(|start| splits && !start.is_empty()).collect();
         let mut descriptor = table.descriptor().clone();
         if IndexOf::of_table(&descriptor)?.is_some() {
-            let state = state_if_empty(is_search_table(&descriptor)).to_string();
+            let state = IndexState::Ready.to_string();
             descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, state);
         }
         let regions = self.region_metas(table.name(), &starts)?;

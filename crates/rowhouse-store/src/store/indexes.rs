@@ -214,10 +214,6 @@ impl Store {
     ) -> Result<Vec<NewTable>> {
         let new = |index: &Index| {
             let descriptor = with_tracker(index.table_descriptor(base)?);
-            let index_state = match index_state {
-                IndexState::Ready => state_if_empty(index.search().is_some()),
-                other => other.clone(),
-            };
             let descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, index_state.to_string());
             descriptor.check()?;
             if !dropped.iter().any(|dropped| dropped.name() == descriptor.name()) {
@@ -343,12 +339,6 @@ impl Tables {
         self.changed();
         Ok(())
     }
-}
-
-/// Returns the state of the index of an empty table: a full-text index has no list of segments
-/// before it is built.
-pub(super) fn state_if_empty(is_search: bool) -> IndexState {
-    if is_search { IndexState::Building { next_row: Bytes::new() } } else { IndexState::Ready }
 }
 
 /// Whether a table is a copy of another one.

@@ -366,6 +366,7 @@ fn clients_neither_write_nor_query_nor_verify_it() {
 #[test]
 fn a_read_has_tables_state_and_read_point_of_one_moment() {
     let mail = Mail::new();
+    mail.set(&BUILDING);
     mail.table().mutate(&body("ann")).unwrap();
     let read = mail.store.search_read(&name("mail"), "text").unwrap();
     mail.table().mutate(&body("bob")).unwrap();
@@ -395,6 +396,8 @@ fn a_read_has_tables_state_and_read_point_of_one_moment() {
 #[test]
 fn a_state_is_set_only_in_place_of_the_one_that_is_meant() {
     let mail = Mail::new();
+    assert_eq!(mail.state(), IndexState::Ready, "that of an empty table");
+    mail.set(&BUILDING);
     let entries = mail.entries();
     let set = |from: &IndexState, to: &IndexState| {
         mail.store.set_search_state(&entries, from, to).unwrap()
@@ -477,7 +480,7 @@ fn tables_of_full_text_indexes_go_with_their_tables() {
     mail.set(&IndexState::Ready);
     mail.store.disable_table(&name("mail")).unwrap();
     mail.store.truncate_table(&name("mail"), true).unwrap();
-    assert_eq!((mail.state(), mail.queued()), (BUILDING, String::new()));
+    assert_eq!((mail.state(), mail.queued()), (IndexState::Ready, String::new()));
     mail.table().mutate(&body("eve")).unwrap();
     assert_eq!(mail.killed().queued(), "eve");
     mail.store.disable_table(&name("mail")).unwrap();
@@ -527,7 +530,7 @@ fn splits_and_merges_keep_the_queue() {
     table.mutate(&body("bob")).unwrap();
     assert_eq!(mail.killed().queued(), "ann bob eve zoe");
     assert_eq!(mail.drain(), "ann bob eve zoe");
-    assert_eq!(mail.state(), BUILDING);
+    assert_eq!(mail.state(), IndexState::Ready);
 }
 
 /// Returns a directory with HFiles that hold rows of the table.

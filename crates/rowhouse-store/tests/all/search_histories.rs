@@ -240,6 +240,8 @@ impl History {
             Step::Truncate => {
                 self.store.disable_table(base.name()).unwrap();
                 self.store.truncate_table(base.name(), true).unwrap();
+                // The index of an empty table is ready without documents.
+                self.documents.clear();
             }
             Step::TruncateRegion(row) => {
                 let region = base.region_of(row.as_bytes()).name().full.clone();

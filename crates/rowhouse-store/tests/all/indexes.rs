@@ -12,6 +12,8 @@ use rowhouse_model::{
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_store::{CompactionKind, Settings, Store, Table};
 
+use crate::histories::copy_of_store;
+
 fn name(name: &str) -> TableName {
     TableName::parse(name).unwrap()
 }
@@ -245,8 +247,7 @@ fn a_change_that_skips_the_log_is_logged_with_its_entries() {
     let mut put = Put::new("ann").unwrap().add("d", "s", "eve").unwrap();
     put.durability = Durability::SkipWal;
     table.mutate(&put.into()).unwrap();
-    let copy = tempfile::tempdir().unwrap();
-    super::observers::copy_dir(dir.path(), copy.path());
+    let copy = copy_of_store(dir.path());
     drop(store);
     let store = Store::open(copy.path()).unwrap();
     assert_eq!(keys(&store, "mail"), ["ann"]);

@@ -17,6 +17,8 @@ use rowhouse_store::{
     with_observers,
 };
 
+use crate::histories::copy_of_store;
+
 fn table_name(name: &str) -> TableName {
     TableName::parse(name).unwrap()
 }
@@ -218,8 +220,7 @@ fn what_observers_add_is_visible_and_survives_a_crash_together_with_the_change()
     });
     assert_eq!(count(&counts, "all"), i64::from(writers * rounds * 2));
     // The log alone holds everything.
-    let copy = tempfile::tempdir().unwrap();
-    copy_dir(dir.path(), copy.path());
+    let copy = copy_of_store(dir.path());
     let copied = Store::open(copy.path()).unwrap();
     let counts = copied.table(&table_name("counts")).unwrap();
     assert_eq!(count(&counts, "all"), i64::from(writers * rounds * 2));
@@ -242,33 +243,11 @@ fn a_change_that_skips_the_log_is_logged_if_observers_add_to_it() {
         put.durability = Durability::SkipWal;
         table.mutate(&put.into()).unwrap();
     }
-    let copy = tempfile::tempdir().unwrap();
-    copy_dir(dir.path(), copy.path());
+    let copy = copy_of_store(dir.path());
     let copied = Store::open(copy.path()).unwrap();
     let table = |name: &str| copied.table(&table_name(name)).unwrap();
     assert!(get(&table("t"), "a").is_empty());
     assert!(!get(&table("t"), "b").is_empty() && !get(&table("log"), "last").is_empty());
-}
-
-pub(crate) fn copy_dir(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => {
-                std::fs::create_dir_all(&target).unwrap();
-                copy_dir(&entry.path(), &target);
-            }
-            // The copy must not be taken for a directory in use.
-            false if entry.file_name() == "LOCK" => {}
-            // The store's threads may remove a file meanwhile.
-            false => {
-                if let Err(error) = std::fs::copy(entry.path(), target) {
-                    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
-                }
-            }
-        }
-    }
 }
 
 #[test]

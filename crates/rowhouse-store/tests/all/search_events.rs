@@ -17,6 +17,8 @@ use rowhouse_store::{
     files_to_load, salvage,
 };
 
+use crate::histories::copy_of_store;
+
 const INDEXES: &str = "text search body english, tagged.tag keyword, size";
 const BUILDING: IndexState = IndexState::Building { next_row: Bytes::new() };
 
@@ -114,11 +116,7 @@ impl Mail {
 
     /// Returns a copy of the store as if it had been killed now.
     fn killed(&self) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        // The copy is not of one moment: no file may go meanwhile.
-        let compactions = self.store.set_compactions(false);
-        super::observers::copy_dir(self.dir.path(), dir.path());
-        self.store.set_compactions(compactions);
+        let dir = copy_of_store(self.dir.path());
         let store = Store::open(dir.path()).unwrap();
         Self { dir, store }
     }

@@ -15,6 +15,8 @@ use rowhouse_model::{
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, QUEUE_FAMILY};
 use rowhouse_store::{CompactionKind, CompactionSettings, SearchRead, Settings, Store, Table};
 
+use crate::histories::copy_of_store;
+
 const ROWS: [&str; 4] = ["a", "b", "m", "z"];
 
 #[derive(Clone, Debug)]
@@ -265,10 +267,7 @@ impl History {
             }
             Step::Repair => self.store.request_index_repair(base.name(), "text").unwrap(),
             Step::Kill => {
-                let dir = tempfile::tempdir().unwrap();
-                // The copy is not of one moment: no file may go meanwhile.
-                self.store.set_compactions(false);
-                super::observers::copy_dir(self.dir.path(), dir.path());
+                let dir = copy_of_store(self.dir.path());
                 self.work = None;
                 self.store = open(&dir);
                 self.dir = dir;

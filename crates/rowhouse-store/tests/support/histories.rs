@@ -277,15 +277,30 @@ fn temporary() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
+/// Returns a copy of the files of a store that is open, as a kill at this moment leaves them.
+pub(crate) fn copy_of_store(dir: &Path) -> tempfile::TempDir {
+    let manifest = || fs::read(dir.join("MANIFEST")).unwrap();
+    // The copy takes time: a compaction that ends meanwhile replaces files.
+    loop {
+        let (copy, before) = (temporary(), manifest());
+        copy_dir(dir, copy.path());
+        if manifest() == before {
+            return copy;
+        }
+    }
+}
+
 fn copy_dir(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let to = to.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
             fs::create_dir(&to).unwrap();
             copy_dir(&entry.path(), &to);
-        } else if entry.file_name() != "LOCK" {
+        } else if entry.file_name() != "LOCK"
             // A background thread may remove a file meanwhile.
-            let _ = fs::copy(entry.path(), to);
+            && let Err(error) = fs::copy(entry.path(), to)
+        {
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
         }
     }
 }
@@ -352,15 +367,7 @@ impl<U: Upkeep> History<U> {
     /// Opens what the directory holds now, as after the end of the process.
     fn kill(&mut self) {
         self.store().set_compactions(false);
-        let manifest = || fs::read(self.dir.path().join("MANIFEST")).unwrap();
-        // The copy is not of one moment: a compaction that runs may replace files meanwhile.
-        let copy = loop {
-            let (copy, before) = (temporary(), manifest());
-            copy_dir(self.dir.path(), copy.path());
-            if manifest() == before {
-                break copy;
-            }
-        };
+        let copy = copy_of_store(self.dir.path());
         self.close();
         self.dir = copy;
         self.open();

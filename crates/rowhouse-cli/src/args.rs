@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::command::admin::AdminArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
 use crate::command::export::ExportArgs;
@@ -25,6 +26,8 @@ pub(crate) struct Args {
 /// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Start and stop region servers of a running server
+    Admin(AdminArgs),
     /// Serve a database to HBase clients
     Serve(ServeArgs),
     /// Write a backup of a whole database, also of a served one, and read it back

@@ -3,7 +3,10 @@
 mod backup;
 mod indexes;
 mod regions;
+mod servers;
 mod snapshots;
+
+pub use servers::Balanced;
 
 use std::time::Duration;
 
@@ -469,8 +472,6 @@ impl Admin {
         })
     }
 
-    /// Calls the active master, with retries. Calls that change something carry a nonce, so they
-    /// are as safe to retry as the others.
     /// Returns the names of the coprocessors that the master has loaded. A rowhouse server names
     /// there what it does by itself.
     ///
@@ -482,6 +483,8 @@ impl Admin {
         Ok(status.master_coprocessors.into_iter().map(|it| it.name).collect())
     }
 
+    /// Calls the active master, with retries. Calls that change something carry a nonce, so they
+    /// are as safe to retry as the others.
     async fn ask<M: Call + Clone>(&self, message: M) -> Result<M::Answer> {
         let locator = self.client.locator();
         let mut attempts = Attempts::new(self.client.settings());

@@ -62,9 +62,10 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use admin::{Admin, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
+pub use admin::{Admin, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use client::Client;
 pub use rowhouse_format::convert::backup::BackupStatus;
+pub use rowhouse_format::convert::region_server::{RegionServerCall, RegionServerChange};
 pub use scan::Scanner;
 pub use settings::Settings;
 pub use table::Table;

@@ -117,6 +117,16 @@ impl Exception {
         Self { class: class.into(), message: exception.message.unwrap_or_default(), do_not_retry }
     }
 
+    /// Returns what HBase answers to a call for which its queue has no room. Clients repeat the call
+    /// after a pause.
+    pub fn call_queue_full() -> Self {
+        Self {
+            class: "org.apache.hadoop.hbase.CallQueueTooBigException".into(),
+            message: "Call queue is full on this server, too many items queued ?".into(),
+            do_not_retry: false,
+        }
+    }
+
     /// Returns the corresponding error. If the class is unknown, the message includes it.
     pub fn into_error(self) -> Error {
         if let Some(kind) = kind_of(&self.class) {

@@ -3,6 +3,7 @@
 //! and logs all calls.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::BytesMut;
 use rowhouse_format::exception::Exception;
@@ -86,15 +87,16 @@ fn finish(
     call.reply(call_context, answer, out)
 }
 
-/// Answers a call, or returns the rest of it for a worker thread.
+/// Answers a call that arrived at `arrived`, or returns the rest of it for a worker thread.
 pub(crate) fn answer(
     context: &Context,
     client: Client,
     request: Request,
+    arrived: Instant,
     out: &mut BytesMut,
 ) -> Option<PendingCall> {
     context.server.requests.count();
-    let call_context = CallContext::new(context.clone(), client, request);
+    let call_context = CallContext::new(context.clone(), client, request, arrived);
     if *context.stop.borrow() {
         let stopping = Error::new(ErrorKind::ServerNotRunning, "the server is stopping");
         call_context.refuse(out, &stopping);

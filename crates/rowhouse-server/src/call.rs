@@ -58,9 +58,13 @@ pub(crate) struct CallContext {
 }
 
 impl CallContext {
-    /// Returns the context of a call that arrives now.
-    pub(crate) fn new(context: Context, client: Client, request: Request) -> Self {
-        let arrived = Instant::now();
+    /// Returns the context of a call that arrived at `arrived`.
+    pub(crate) fn new(
+        context: Context,
+        client: Client,
+        request: Request,
+        arrived: Instant,
+    ) -> Self {
         let wait_mode = WaitMode::NonBlocking;
         Self { context, request, client, arrived, begun: arrived, wait_mode }
     }
@@ -141,6 +145,9 @@ impl CallContext {
     /// Counts a call that was answered with so many bytes, and logs it where it was slow or large.
     pub(crate) fn finish(&self, bytes: usize) {
         self.count(false);
+        if let Some(cap) = &self.context.server.cap {
+            cap.charge(bytes);
+        }
         slow_log::note(self, bytes);
     }
 

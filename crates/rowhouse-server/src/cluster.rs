@@ -1,5 +1,5 @@
-//! The cluster that clients see: a master, region servers, and the location of each region. It is
-//! one process, but this module does not assume a single region server.
+//! The cluster that clients see: a master, region servers, and the location of each region, in one
+//! process.
 
 use std::sync::Arc;
 
@@ -8,16 +8,19 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::meta::MetaTable;
 use rowhouse_format::rpc::FRAME_LEN_MAX;
 use rowhouse_model::{
-    Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, ServerName, TableName, TableState,
+    Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, TableName, TableState,
 };
 use rowhouse_store::{Assignment, Region, Store};
+use tokio::task::JoinSet;
 
 use crate::Options;
 use crate::backups::Backups;
+use crate::balancer::LoadMeter;
 use crate::bulk_loads::BulkLoads;
 use crate::index_checks::IndexChecks;
 use crate::limits::FRAME_SLACK_BYTES;
 use crate::maintenance::Maintenance;
+use crate::members::Members;
 use crate::region_server::RegionServer;
 use crate::server::StopRequest;
 
@@ -25,7 +28,10 @@ use crate::server::StopRequest;
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) id: String,
-    pub(crate) master: ServerName,
+    /// The port that answers for the master: its own, or that of the only region server.
+    pub(crate) master: Arc<RegionServer>,
+    pub(crate) members: Members,
+    pub(crate) load: LoadMeter,
     pub(crate) backups: Arc<Backups>,
     pub(crate) index_checks: Arc<IndexChecks>,
     /// The bulk loads of clients.
@@ -34,12 +40,17 @@ pub(crate) struct Cluster {
     pub(crate) stop_request: StopRequest,
     /// Maximum bytes of a call.
     pub(crate) frame_len_max: usize,
-    region_servers: Vec<Arc<RegionServer>>,
+    pub(crate) options: Options,
+    /// The tasks that serve ports.
+    pub(crate) tasks: Mutex<JoinSet<()>>,
     namespace_region: RegionInfo,
-    /// The system tables, built for this version of the store's catalog.
-    system: Mutex<Option<(u64, SystemTables)>>,
+    /// The system tables, built for this version of the cluster.
+    system: Mutex<Option<(Version, SystemTables)>>,
     pub(crate) maintenance: Maintenance,
 }
+
+/// A number that differs after each change of tables and regions, and one for region servers.
+pub(crate) type Version = (u64, u64);
 
 #[derive(Clone)]
 struct SystemTables {
@@ -56,49 +67,66 @@ pub(crate) enum ServedRegion {
 }
 
 impl Cluster {
-    /// Creates a cluster of at least one region server. The first is the master too, has the system
-    /// regions, and gets the regions of servers that are not there.
+    /// Creates a cluster of at least one region server. Regions of servers that are not there go to
+    /// the others in turn.
     ///
     /// # Errors
-    /// Those of [`BulkLoads::begin`] and [`Store::move_region`].
+    /// Those of [`BulkLoads::begin`] and [`Store::set_region_servers`].
     pub(crate) fn new(
         store: Store,
+        master: Arc<RegionServer>,
         region_servers: Vec<Arc<RegionServer>>,
         options: &Options,
     ) -> Result<Self> {
-        for region in store.tables().iter().flat_map(|table| table.regions()) {
-            let number = region.assignment().server;
-            if number as usize >= region_servers.len() {
-                tracing::info!(region = %region.name(), number, "moved to the first region server");
-                store.move_region(&region.name().full, 0)?;
-            }
+        let members = Members::new(region_servers);
+        let live = members.live_numbers();
+        let moved = store.set_region_servers(&live, |server| live.contains(&server))?;
+        if moved > 0 {
+            tracing::info!(moved, "regions of servers that are not there were moved");
         }
-        let master = region_servers[0].name.clone();
         Ok(Self {
             id: store.cluster_id(),
             backups: Arc::new(Backups::new(options.backups.clone())),
             index_checks: Arc::default(),
-            bulk_loads: BulkLoads::begin(&options.data, master.start_code)?,
+            bulk_loads: BulkLoads::begin(&options.data, master.name.start_code)?,
             stop_request: StopRequest::new(options.allow_shutdown),
             // Fits the largest mutation and its surrounding message.
             frame_len_max: FRAME_LEN_MAX
                 .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),
             master,
+            members,
+            load: LoadMeter::default(),
+            options: options.clone(),
+            tasks: Mutex::default(),
             namespace_region: store.namespace_region(),
-            region_servers,
             store,
             system: Mutex::default(),
             maintenance: Maintenance::default(),
         })
     }
 
-    pub(crate) fn region_servers(&self) -> &[Arc<RegionServer>] {
-        &self.region_servers
+    /// Returns the live region servers, by number.
+    pub(crate) fn region_servers(&self) -> Vec<Arc<RegionServer>> {
+        self.members.live()
+    }
+
+    /// Returns the region servers, and the master if it has a port of its own.
+    pub(crate) fn ports(&self) -> Vec<Arc<RegionServer>> {
+        let mut ports = self.region_servers();
+        if !ports.iter().any(|server| Arc::ptr_eq(server, &self.master)) {
+            ports.push(Arc::clone(&self.master));
+        }
+        ports
     }
 
     /// Returns the region server of the system regions.
-    pub(crate) fn meta_server(&self) -> &Arc<RegionServer> {
-        &self.region_servers[0]
+    pub(crate) fn meta_server(&self) -> Arc<RegionServer> {
+        self.members.first()
+    }
+
+    /// Returns the version of what clients see of tables, regions and servers.
+    pub(crate) fn version(&self) -> Version {
+        (self.store.catalog_version(), self.members.version())
     }
 
     /// Returns the region that a request to `server` names.
@@ -161,14 +189,15 @@ impl Cluster {
 
     fn system(&self) -> Result<SystemTables> {
         let mut cached = self.system.lock();
-        let version = self.store.catalog_version();
+        let version = self.version();
         if let Some((of, tables)) = &*cached
             && *of == version
         {
             return Ok(tables.clone());
         }
-        let server = |number: u32| self.region_servers.get(number as usize);
-        let meta = self.store.meta(|number| server(number).map(|server| server.name.clone()))?;
+        let meta_server = self.meta_server().name.clone();
+        let name = |number: u32| self.members.live_number(number).map(|it| it.name.clone());
+        let meta = self.store.meta(Some(&meta_server), name)?;
         let namespace = self.store.namespace_table()?;
         let tables = SystemTables { meta: Arc::new(meta), namespace: Arc::new(namespace) };
         *cached = Some((version, tables.clone()));
@@ -176,7 +205,7 @@ impl Cluster {
     }
 }
 
-fn not_online(name: &RegionRef, server: &RegionServer) -> Error {
+pub(crate) fn not_online(name: &RegionRef, server: &RegionServer) -> Error {
     Error::new(ErrorKind::NotServingRegion, format!("{name} is not online on {}", server.name))
 }
 
@@ -184,8 +213,7 @@ fn not_online(name: &RegionRef, server: &RegionServer) -> Error {
 mod tests {
     use rowhouse_format::convert::names;
     use rowhouse_format::proto;
-    use rowhouse_model::{FamilyDescriptor, Get, TableDescriptor};
-    use tokio::sync::watch;
+    use rowhouse_model::{FamilyDescriptor, Get, ServerName, TableDescriptor};
 
     use super::*;
     use crate::handle::{master, registry};
@@ -197,16 +225,13 @@ mod tests {
         let names = (0..servers).map(|port| ServerName { host: "h".into(), port, start_code: 1 });
         let region_servers = (0..)
             .zip(names)
-            .map(|(number, name)| Arc::new(RegionServer::new(number, name, None, &options)));
+            .map(|(number, name)| Arc::new(RegionServer::new(number, name, (0, None), &options)));
         let store = Store::open(dir).unwrap();
-        let cluster = Cluster::new(store, region_servers.collect(), &options).unwrap();
-        let cluster = Arc::new(cluster);
-        let servers = cluster.region_servers().iter().map(|server| Context {
-            cluster: Arc::clone(&cluster),
-            server: Arc::clone(server),
-            stop: watch::channel(false).1,
-        });
-        servers.collect()
+        let region_servers: Vec<_> = region_servers.collect();
+        let master = Arc::clone(&region_servers[0]);
+        let cluster = Arc::new(Cluster::new(store, master, region_servers, &options).unwrap());
+        let servers = cluster.region_servers().into_iter();
+        servers.map(|server| Context::new(Arc::clone(&cluster), server)).collect()
     }
 
     fn region(context: &Context) -> Arc<Region> {
@@ -250,11 +275,11 @@ mod tests {
         };
         let second = contexts[1].server.name.clone();
         let unknown = ServerName { port: 7, ..second.clone() };
-        for stays in [None, Some(&unknown)] {
-            master::region::move_to(&contexts[0], moved(stays)).unwrap();
-            assert_eq!(served_by(&contexts), (vec![0], "h:0".to_owned()));
+        master::region::move_to(&contexts[0], moved(Some(&unknown))).unwrap();
+        assert_eq!(served_by(&contexts), (vec![0], "h:0".to_owned()));
+        for to in [Some(&second), Some(&contexts[0].server.name), None] {
+            master::region::move_to(&contexts[0], moved(to)).unwrap();
         }
-        master::region::move_to(&contexts[0], moved(Some(&second))).unwrap();
         assert_eq!(served_by(&contexts), (vec![1], "h:1".to_owned()));
         assert_eq!(region_counts(&contexts[0]), [2, 1]);
         // System regions stay on the first server.

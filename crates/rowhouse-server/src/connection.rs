@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::BytesMut;
-use rowhouse_format::rpc::{Request, ServerConnection, ServerEvent};
+use rowhouse_format::exception::Exception;
+use rowhouse_format::rpc::{self, Request, ServerConnection, ServerEvent};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::answer;
 use crate::call::{Caller, Client};
+use crate::cap::Admission;
 use crate::limits::{
     ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX, SHORT_CALL_WAIT,
 };
@@ -141,7 +143,19 @@ impl Connection {
             release: self.protocol.client_release(),
             caller: Arc::clone(&self.caller),
         };
-        let Some(call) = answer::answer(&self.context, client, request, &mut self.output) else {
+        let arrived = Instant::now();
+        if let Some(cap) = &self.context.server.cap {
+            match cap.admit(&request, arrived) {
+                Admission::Now => {}
+                Admission::At(at) => return self.answer_later(client, request, arrived, at),
+                Admission::Refused => {
+                    let full = Exception::call_queue_full();
+                    return rpc::encode_exception(&mut self.output, request.call_id, &full);
+                }
+            }
+        }
+        let output = &mut self.output;
+        let Some(call) = answer::answer(&self.context, client, request, arrived, output) else {
             return;
         };
         self.long_calls += 1;
@@ -149,6 +163,24 @@ impl Connection {
         tokio::spawn(async move {
             // Sending fails only if the connection has ended.
             let _ = answers.send(server.workers.run(call).await).await;
+        });
+    }
+
+    /// Answers a call once the limit of the region server permits it.
+    fn answer_later(&mut self, client: Client, request: Request, arrived: Instant, at: Instant) {
+        self.long_calls += 1;
+        let (context, answers) = (self.context.clone(), self.answer.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep_until(at.into()).await;
+            if let Some(cap) = &context.server.cap {
+                cap.end_wait();
+            }
+            let mut output = BytesMut::new();
+            if let Some(call) = answer::answer(&context, client, request, arrived, &mut output) {
+                output = context.server.workers.run(call).await;
+            }
+            // Sending fails only if the connection has ended.
+            let _ = answers.send(output).await;
         });
     }
 

@@ -71,7 +71,7 @@ pub(crate) fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
         Method::GetSecurityCapabilities => short(call, out, master::status::security),
         Method::IsBalancerEnabled => short(call, out, master::switches::balancer),
         Method::SetBalancerRunning => short(call, out, master::switches::set_balancer),
-        Method::Balance => short(call, out, master::switches::balance),
+        Method::Balance => long(master::switches::balance),
         Method::SetSplitOrMergeEnabled => long(master::switches::set),
         Method::IsSplitOrMergeEnabled => short(call, out, master::switches::is_on),
         Method::SwitchSnapshotCleanup => long(master::switches::set_snapshot_cleanup),
@@ -91,8 +91,8 @@ pub(crate) fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
         Method::ListDecommissionedRegionServers => {
             short(call, out, master::servers::decommissioned)
         }
-        Method::DecommissionRegionServers => short(call, out, master::servers::decommission),
-        Method::RecommissionRegionServer => short(call, out, master::servers::recommission),
+        Method::DecommissionRegionServers => long(master::servers::decommission),
+        Method::RecommissionRegionServer => long(master::servers::recommission),
         Method::ClearDeadServers => short(call, out, master::servers::clear_dead),
         Method::GetMasterLogEntries => slow_log::balancer_entries(call, out),
         Method::AbortProcedure => short(call, out, master::procedure::abort),
@@ -186,7 +186,7 @@ pub(crate) fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
         Method::ClearCompactionQueues => short(call, out, server::clear_compaction_queues),
         Method::ClearRegionBlockCache => long(server::clear_block_cache),
         Method::RollWALWriter => long(server::roll_log),
-        Method::StopServer => short(call, out, server::stop),
+        Method::StopServer => long(server::stop),
         Method::UpdateConfiguration => short(call, out, server::update_configuration),
         Method::GetSlowLogResponses | Method::GetLargeLogResponses => {
             slow_log::responses(call, out)

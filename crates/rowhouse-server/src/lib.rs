@@ -13,8 +13,10 @@
 
 mod answer;
 mod backups;
+mod balancer;
 mod bulk_loads;
 mod call;
+mod cap;
 mod cluster;
 mod connection;
 mod descriptors;
@@ -24,6 +26,8 @@ mod handle;
 mod index_checks;
 mod limits;
 mod maintenance;
+mod members;
+mod membership;
 mod metrics;
 mod options;
 mod ports;

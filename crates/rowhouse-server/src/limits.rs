@@ -2,6 +2,21 @@
 
 use std::time::Duration;
 
+/// Maximum region servers of a process.
+pub(crate) const REGION_SERVERS_MAX: u32 = 64;
+/// Calls that wait for the limit of operations or bytes of their region server. Further ones are
+/// refused with `CallQueueTooBigException`. HBase's default: 30 handlers with 10 calls each.
+pub(crate) const CAPPED_CALLS_WAITING_MAX: usize = 300;
+/// How far the use of a limited region server may run ahead of its rate.
+pub(crate) const CAP_BURST: Duration = Duration::from_millis(20);
+/// The interval at which the load of regions is measured.
+pub(crate) const LOAD_SAMPLE_INTERVAL: Duration = Duration::from_secs(5);
+/// The time over which the measured load of a region is averaged.
+pub(crate) const LOAD_WINDOW: Duration = Duration::from_secs(60);
+/// The interval at which the balancer runs. HBase's is five minutes.
+pub(crate) const BALANCER_INTERVAL: Duration = Duration::from_secs(60);
+/// How long the balancer leaves a region where it was moved to.
+pub(crate) const MOVED_REGION_REST: Duration = Duration::from_secs(120);
 /// Maximum open connections, per port.
 pub(crate) const CONNECTIONS_MAX: usize = 4096;
 /// Connections to the web port that are open at once.

@@ -10,12 +10,24 @@ use rowhouse_store::Settings;
 pub struct Options {
     /// The data directory.
     pub data: PathBuf,
-    /// The address of HBase's RPC port. Default `127.0.0.1:16020`.
+    /// The address of HBase's RPC port. Default `127.0.0.1:16020`. With several region servers it
+    /// is the master's.
     pub listen: String,
+    /// How many region servers share the store: a model of a cluster in one process. One, the
+    /// default, has the address of the master. Several have addresses of their own: the ports after
+    /// that of `listen`, or free ones if that is 0. At most 64.
+    pub region_servers: u32,
+    /// The most operations per second of a region server: gets, mutations, calls of scans, and each
+    /// action of a multi. Further ones wait. `None`, the default, sets no limit.
+    pub ops_per_server: Option<u64>,
+    /// The most bytes of requests and answers per second of a region server. Further calls wait.
+    /// `None`, the default, sets no limit.
+    pub bytes_per_server: Option<u64>,
     /// The address of the ZooKeeper port. Default `127.0.0.1:2181`.
     pub zookeeper: String,
     /// The address announced to clients, if it differs from the listening address: with NAT, in a
-    /// container, or when listening on every interface.
+    /// container, or when listening on every interface. Several region servers are announced with
+    /// the ports after it.
     pub advertise: Option<String>,
     /// The directory that backups requested by clients are written into; `None` refuses them.
     pub backups: Option<PathBuf>,
@@ -41,6 +53,9 @@ impl Options {
         Self {
             data: data.into(),
             listen: "127.0.0.1:16020".into(),
+            region_servers: 1,
+            ops_per_server: None,
+            bytes_per_server: None,
             zookeeper: "127.0.0.1:2181".into(),
             advertise: None,
             backups: None,

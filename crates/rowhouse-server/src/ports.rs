@@ -7,25 +7,71 @@ use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::Options;
-use crate::limits::CONNECTIONS_WAITING_MAX;
+use crate::limits::{CONNECTIONS_WAITING_MAX, REGION_SERVERS_MAX};
 
-/// The ports of a region server.
+/// The ports of a server.
 pub(crate) struct Ports {
-    pub(crate) rpc: TcpListener,
+    /// The master's, which is also that of an only region server.
+    pub(crate) master: RpcPort,
+    /// Those of the region servers, if there are several.
+    pub(crate) region_servers: Vec<RpcPort>,
     pub(crate) web: Option<TcpListener>,
-    /// The host and port of `rpc` that clients are told.
+}
+
+/// A port for HBase's RPC.
+pub(crate) struct RpcPort {
+    pub(crate) listener: TcpListener,
+    /// The host and port that clients are told.
     pub(crate) announced: (String, u16),
 }
 
+impl RpcPort {
+    /// Binds the port, which is number `offset` after that of `--listen`.
+    async fn bind(options: &Options, offset: u32) -> Result<Self> {
+        let flag = "--listen";
+        let (host, port) = parse(&options.listen, flag)?;
+        let advertised = options.advertise.as_deref().map(advertised).transpose()?;
+        let port = if port == 0 { 0 } else { after(port, offset, flag)? };
+        let listener = bind(&format!("{host}:{port}"), flag).await?;
+        let listen = local_address(&listener)?;
+        let announced = match advertised {
+            Some((host, port)) => (host, after(port, offset, "--advertise")?),
+            None if listen.ip().is_unspecified() => {
+                return Err(Error::invalid(format!(
+                    "clients cannot be told to connect to {listen}: give --advertise HOST:PORT"
+                )));
+            }
+            None => (listen.ip().to_string(), listen.port()),
+        };
+        Ok(Self { listener, announced })
+    }
+}
+
+/// Returns the port that is `offset` after this one.
+fn after(port: u16, offset: u32, flag: &str) -> Result<u16> {
+    let after = u16::try_from(u32::from(port) + offset);
+    after.map_err(|_| Error::invalid(format!("{flag}: there is no port {offset} after {port}")))
+}
+
 impl Ports {
-    /// Binds the ports of a region server.
+    /// Binds the ports of a server.
     ///
     /// # Errors
     /// `InUse` with the address if another process holds a port; `InvalidRequest` for an invalid
-    /// address; `Unsupported` for a web address without the feature `web`.
+    /// address or number of region servers; `Unsupported` for a web address without the feature
+    /// `web`.
     pub(crate) async fn bind(options: &Options) -> Result<Self> {
-        let advertised = options.advertise.as_deref().map(advertised).transpose()?;
-        let rpc = bind(&options.listen, "--listen").await?;
+        let count = options.region_servers;
+        if !(1..=REGION_SERVERS_MAX).contains(&count) {
+            return Err(Error::invalid(format!(
+                "--region-servers: there can be 1 to {REGION_SERVERS_MAX}: {count}"
+            )));
+        }
+        let master = RpcPort::bind(options, 0).await?;
+        let mut region_servers = Vec::new();
+        for offset in (1..=count).filter(|_| count > 1) {
+            region_servers.push(RpcPort::bind(options, offset).await?);
+        }
         let web = match &options.web {
             None => None,
             Some(_) if cfg!(not(feature = "web")) => {
@@ -34,22 +80,7 @@ impl Ports {
             }
             Some(address) => Some(bind(address, "--web").await?),
         };
-        let listen = local_address(&rpc)?;
-        let announced = match advertised {
-            Some(advertised) => advertised,
-            None if listen.ip().is_unspecified() => {
-                return Err(Error::invalid(format!(
-                    "clients cannot be told to connect to {listen}: give --advertise HOST:PORT"
-                )));
-            }
-            None => (listen.ip().to_string(), listen.port()),
-        };
-        Ok(Self { rpc, web, announced })
-    }
-
-    /// Returns where metrics and health are served, if they are.
-    pub(crate) fn web_address(&self) -> Result<Option<SocketAddr>> {
-        self.web.as_ref().map(local_address).transpose()
+        Ok(Self { master, region_servers, web })
     }
 }
 

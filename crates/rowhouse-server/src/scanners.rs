@@ -7,13 +7,16 @@ use std::time::Instant;
 
 use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
 use rowhouse_filter::FilterRun;
+use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScannedRow};
 use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row};
 use rowhouse_store::{Region, RegionScanner, ScanLimits, ScanProgress, Scanned};
 
+use crate::cluster::not_online;
 use crate::filtered::filter_row;
 use crate::limits::{CLOSED_SCANNERS_MAX, SCANNER_LEASE, SCANNERS_MAX, SHORT_SCAN_BYTES};
+use crate::region_server::RegionServer;
 
 /// The scanners of one region server.
 pub(crate) struct Scanners {
@@ -99,14 +102,18 @@ impl Scanner {
             && scan.result_bytes_max.is_some_and(|bytes| bytes <= SHORT_SCAN_BYTES)
     }
 
-    /// Checks that the region still accepts reads: its table may be disabled by now.
+    /// Checks that the region still accepts reads on this server: its table may be disabled by now,
+    /// or the region moved.
     ///
     /// # Errors
     /// `NotServingRegion`.
-    pub(crate) fn check_serving(&self) -> Result<()> {
+    pub(crate) fn check_serving(&self, server: &RegionServer) -> Result<()> {
         match &self.rows {
             // A scanner of a region that was split or merged meanwhile reads the old region to its
             // end.
+            Rows::Stored(region, _) if region.assignment().server != server.number => {
+                Err(not_online(&RegionRef::Full(region.name().full.clone()), server))
+            }
             Rows::Stored(region, _) => region.check_scannable(),
             Rows::System(_) => Ok(()),
         }

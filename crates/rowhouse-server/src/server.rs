@@ -14,9 +14,9 @@ use tokio::time::MissedTickBehavior;
 
 use crate::cluster::Cluster;
 use crate::limits::{CONNECTIONS_MAX, SCANNER_LEASE, SCANNER_MEMORY_WAIT, STOP_WAIT};
-use crate::ports::{Ports, bind, local_address};
+use crate::ports::{Ports, RpcPort, bind, local_address};
 use crate::region_server::RegionServer;
-use crate::{Options, connection, descriptors, zookeeper};
+use crate::{Options, balancer, connection, descriptors, zookeeper};
 
 /// A running server.
 pub struct Server {
@@ -26,7 +26,6 @@ pub struct Server {
     zookeeper: SocketAddr,
     web: Option<SocketAddr>,
     stop: watch::Sender<bool>,
-    tasks: JoinSet<()>,
 }
 
 /// Interval between two checks whether a backup has ended.
@@ -38,8 +37,14 @@ pub(crate) struct Context {
     pub(crate) cluster: Arc<Cluster>,
     /// The region server that listens on the connection's port.
     pub(crate) server: Arc<RegionServer>,
-    /// Becomes `true` when the server stops.
+    /// Becomes `true` when the region server stops.
     pub(crate) stop: watch::Receiver<bool>,
+}
+
+impl Context {
+    pub(crate) fn new(cluster: Arc<Cluster>, server: Arc<RegionServer>) -> Self {
+        Self { stop: server.stopping(), cluster, server }
+    }
 }
 
 /// A client's request to stop the server, honored only if permitted.
@@ -77,9 +82,10 @@ impl Server {
     /// `InvalidRequest` for an invalid address; `Unsupported` for a web address without the feature
     /// `web`; the errors of [`Store::open`].
     pub async fn start(options: Options) -> Result<Self> {
-        let ports = vec![Ports::bind(&options).await?];
+        let Ports { master, region_servers, web } = Ports::bind(&options).await?;
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
-        descriptors::raise(descriptors_wanted(ports.len(), options.settings.open_files_max));
+        let ports = region_servers.len() + 1;
+        descriptors::raise(descriptors_wanted(ports, options.settings.open_files_max));
         if let Some(dir) = options.backups.as_ref().filter(|dir| !dir.is_dir()) {
             let message = format!("--backups: there is no such directory: {}", dir.display());
             return Err(Error::invalid(message));
@@ -89,59 +95,49 @@ impl Server {
             .await
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let search = Arc::new(SearchEngine::start(&store)?);
-        let start_code = start_code();
-        let region_servers = (0..).zip(&ports).map(|(number, ports)| {
-            let (host, port) = ports.announced.clone();
-            let name = ServerName { host, port, start_code };
-            let web_port = ports.web_address()?.map(|address| address.port());
-            Ok(Arc::new(RegionServer::new(number, name, web_port, &options)))
-        });
-        let cluster = Cluster::new(store, region_servers.collect::<Result<_>>()?, &options)?;
-        let cluster = Arc::new(cluster);
-        let address = format!("{}:{}", cluster.master.host, cluster.master.port);
+        let web_address = web.as_ref().map(local_address).transpose()?;
+        let (cluster, listeners) = assemble(store, master, region_servers, web_address, &options)?;
+        let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
         cluster.store.set_address(&address)?;
         let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
         let (stop, stopping) = watch::channel(false);
-        let mut server = Self {
+        let server = Self {
             address,
             zookeeper: local_address(&zookeeper)?,
-            web: ports[0].web_address()?,
+            web: web_address,
             cluster: Arc::clone(&cluster),
             search,
             stop,
-            tasks: JoinSet::new(),
         };
-        for (ports, region_server) in ports.into_iter().zip(cluster.region_servers()) {
-            let (cluster, region_server) = (Arc::clone(&cluster), Arc::clone(region_server));
-            let context = Context { cluster, server: region_server, stop: stopping.clone() };
-            server.serve(ports, context);
+        for (listener, region_server) in listeners {
+            serve_rpc(&cluster, listener, &region_server);
         }
-        server.tasks.spawn(expire_scanners(cluster, stopping.clone()));
+        #[cfg(feature = "web")]
+        if let Some(listener) = web {
+            tracing::info!(address = ?server.web, "serving metrics");
+            serve_web(&cluster, listener);
+        }
+        let mut tasks = cluster.tasks.lock();
+        tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
+        tasks.spawn(balancer::run(Arc::clone(&cluster), stopping.clone()));
         let stop = stopping.clone();
         let serve =
             move |stream, peer| zookeeper::serve(stream, peer, Arc::clone(&nodes), stop.clone());
-        server.tasks.spawn(accept(zookeeper, CONNECTIONS_MAX, stopping, serve));
+        tasks.spawn(accept(zookeeper, CONNECTIONS_MAX, stopping, serve));
+        drop(tasks);
         tracing::info!(address = server.address, zookeeper = %server.zookeeper, "serving");
         Ok(server)
-    }
-
-    /// Serves the ports of a region server.
-    fn serve(&mut self, ports: Ports, context: Context) {
-        let stop = context.stop.clone();
-        #[cfg(feature = "web")]
-        if let Some(listener) = ports.web {
-            tracing::info!(port = context.server.web_port, "serving metrics");
-            let (context, max) = (context.clone(), crate::limits::WEB_CONNECTIONS_MAX);
-            let serve = move |stream, peer| crate::web::serve(stream, peer, context.clone());
-            self.tasks.spawn(accept(listener, max, stop.clone(), serve));
-        }
-        let serve = move |stream, peer| connection::serve(stream, peer, context.clone());
-        self.tasks.spawn(accept(ports.rpc, CONNECTIONS_MAX, stop, serve));
     }
 
     /// Returns the address announced to clients.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// Returns the addresses of the region servers that run, by number, as announced to clients.
+    pub fn region_servers(&self) -> Vec<String> {
+        let servers = self.cluster.region_servers();
+        servers.iter().map(|it| format!("{}:{}", it.name.host, it.name.port)).collect()
     }
 
     /// Where metrics and health are served, if they are.
@@ -161,10 +157,11 @@ impl Server {
     }
 
     /// Stops the server: refuses new calls, finishes calls under way, syncs the log.
-    pub async fn stop(mut self) -> Result<()> {
+    pub async fn stop(self) -> Result<()> {
         tracing::info!("stopping");
         // Sending fails only if every task has already ended.
         let _ = self.stop.send(true);
+        self.cluster.ports().iter().for_each(|server| server.stop());
         // Close the store immediately, so that calls waiting for memory or files stop waiting.
         // Writes under way finish and their answers are sent.
         let (search, store) = (Arc::clone(&self.search), self.cluster.store.clone());
@@ -172,10 +169,11 @@ impl Server {
             search.close();
             store.close()
         });
-        let all = async { while self.tasks.join_next().await.is_some() {} };
+        let mut tasks = std::mem::take(&mut *self.cluster.tasks.lock());
+        let all = async { while tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
             tracing::warn!("pending calls were abandoned");
-            self.tasks.abort_all();
+            tasks.abort_all();
         }
         let closed = closed.await.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
         // A backup being written removes its partial output; one being verified by reading it back
@@ -192,10 +190,67 @@ impl Server {
     }
 }
 
+/// A port, and the server that answers on it.
+type Listening = (TcpListener, Arc<RegionServer>);
+
+/// Returns the cluster of these ports, and the listener of each.
+fn assemble(
+    store: Store,
+    master: RpcPort,
+    region_servers: Vec<RpcPort>,
+    web: Option<SocketAddr>,
+    options: &Options,
+) -> Result<(Arc<Cluster>, Vec<Listening>)> {
+    let start_code = start_code();
+    let web_port = web.map(|address| address.port());
+    let described = |port: &RpcPort| -> Result<_> {
+        let (host, port_number) = port.announced.clone();
+        let name = ServerName { host, port: port_number, start_code };
+        Ok((name, (local_address(&port.listener)?.port(), web_port)))
+    };
+    let mut listeners = Vec::new();
+    let (name, ports) = described(&master)?;
+    let master_server = Arc::new(match region_servers.is_empty() {
+        true => RegionServer::new(0, name, ports, options),
+        false => RegionServer::master(name, ports, options),
+    });
+    listeners.push((master.listener, Arc::clone(&master_server)));
+    let mut servers = Vec::new();
+    for (number, port) in (0..).zip(region_servers) {
+        let (name, ports) = described(&port)?;
+        let server = Arc::new(RegionServer::new(number, name, ports, options));
+        servers.push(Arc::clone(&server));
+        listeners.push((port.listener, server));
+    }
+    if servers.is_empty() {
+        servers.push(Arc::clone(&master_server));
+    }
+    Ok((Arc::new(Cluster::new(store, master_server, servers, options)?), listeners))
+}
+
+/// Serves the RPC port of a region server or of the master.
+pub(crate) fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &Arc<RegionServer>) {
+    let context = Context::new(Arc::clone(cluster), Arc::clone(server));
+    let stop = server.stopping();
+    let serve = move |stream, peer| connection::serve(stream, peer, context.clone());
+    let task = accept(listener, CONNECTIONS_MAX, stop, serve);
+    let abort = cluster.tasks.lock().spawn(task);
+    cluster.members.set_abort(server.number, abort);
+}
+
+/// Serves HTTP.
+#[cfg(feature = "web")]
+fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
+    let context = Context::new(Arc::clone(cluster), Arc::clone(&cluster.master));
+    let (stop, max) = (cluster.master.stopping(), crate::limits::WEB_CONNECTIONS_MAX);
+    let serve = move |stream, peer| crate::web::serve(stream, peer, context.clone());
+    cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
+}
+
 /// Returns the descriptors needed for the RPC ports and ZooKeeper's, the store's files, its log and
 /// the process itself.
-fn descriptors_wanted(region_servers: usize, open_files_max: usize) -> u64 {
-    ((region_servers + 1) * CONNECTIONS_MAX + open_files_max + 128) as u64
+fn descriptors_wanted(rpc_ports: usize, open_files_max: usize) -> u64 {
+    ((rpc_ports + 1) * CONNECTIONS_MAX + open_files_max + 128) as u64
 }
 
 /// Accepts connections until the server stops, then waits for them to end.
@@ -251,7 +306,7 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
         tokio::select! {
             _ = memory_ticks.tick() => free_scanned_memory(&cluster).await,
             _ = ticks.tick() => {
-                for server in cluster.region_servers() {
+                for server in cluster.ports() {
                     server.scanners.expire(Instant::now());
                 }
             }
@@ -264,7 +319,7 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
 async fn free_scanned_memory(cluster: &Arc<Cluster>) {
     let cluster = Arc::clone(cluster);
     let follow = move || -> u64 {
-        cluster.region_servers().iter().map(|server| server.scanners.follow_flushes()).sum()
+        cluster.ports().iter().map(|server| server.scanners.follow_flushes()).sum()
     };
     match tokio::task::spawn_blocking(follow).await {
         Ok(0) => {}
@@ -274,7 +329,7 @@ async fn free_scanned_memory(cluster: &Arc<Cluster>) {
 }
 
 /// Returns a start code that differs from that of the server's last run.
-fn start_code() -> u64 {
+pub(crate) fn start_code() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(1)
 }

@@ -12,26 +12,24 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Version};
 
 /// The parent node, the default of every stock client.
 const PARENT: &str = "/hbase";
 
-/// The nodes that clients read. Only table states change while the server runs; a restarted server
-/// counts as a new one.
+/// The nodes that clients read. A restarted server counts as a new one.
 pub(crate) struct Nodes {
     cluster: Arc<Cluster>,
     started: Timestamp,
-    /// The nodes and the version of the store's catalog that they reflect.
-    shown: Mutex<(Option<u64>, Znodes)>,
+    /// The nodes and the version of the cluster that they reflect.
+    shown: Mutex<(Option<Version>, Znodes)>,
 }
 
 impl Nodes {
     pub(crate) fn new(cluster: Arc<Cluster>) -> Result<Self> {
-        let started = i64::try_from(cluster.master.start_code).unwrap_or(i64::MAX);
+        let started = i64::try_from(cluster.master.name.start_code).unwrap_or(i64::MAX);
         let at = Timestamp::from_millis(started)?;
-        let servers = server_names(&cluster);
-        let nodes = zk::znodes(described(&cluster, &servers), started, at)?;
+        let nodes = Names::new(&cluster).read(|cluster| zk::znodes(cluster, started, at))?;
         Ok(Self { cluster, started: at, shown: Mutex::new((None, nodes)) })
     }
 
@@ -39,33 +37,49 @@ impl Nodes {
     fn read<T>(&self, read: impl FnOnce(&Znodes) -> T) -> Result<T> {
         let mut shown = self.shown.lock();
         let (version, nodes) = &mut *shown;
-        let now = self.cluster.store.catalog_version();
+        let now = self.cluster.version();
         if *version != Some(now) {
             let system = [TableName::meta(), TableName::namespace_table()];
             let system = system.map(|name| (name, TableState::Enabled));
             let tables = self.cluster.store.tables();
             let tables = tables.iter().map(|table| (table.name().clone(), table.state()));
-            let servers = server_names(&self.cluster);
-            let cluster = described(&self.cluster, &servers);
-            zk::set_table_states(nodes, cluster, system.into_iter().chain(tables), self.started)?;
+            let tables = system.into_iter().chain(tables);
+            Names::new(&self.cluster).read(|cluster| {
+                zk::set_servers(nodes, cluster, self.started)?;
+                zk::set_table_states(nodes, cluster, tables, self.started)
+            })?;
             *version = Some(now);
         }
         Ok(read(nodes))
     }
 }
 
-fn server_names(cluster: &Cluster) -> Vec<ServerName> {
-    cluster.region_servers().iter().map(|server| server.name.clone()).collect()
+/// The names of servers in the nodes.
+struct Names<'a> {
+    cluster: &'a Cluster,
+    meta_server: ServerName,
+    region_servers: Vec<ServerName>,
 }
 
-fn described<'a>(cluster: &'a Cluster, servers: &'a [ServerName]) -> zk::Cluster<'a> {
-    zk::Cluster {
-        parent: PARENT,
-        cluster_id: &cluster.id,
-        master: &cluster.master,
-        info_port: None,
-        meta_server: &cluster.meta_server().name,
-        region_servers: servers,
+impl<'a> Names<'a> {
+    fn new(cluster: &'a Cluster) -> Self {
+        let servers = cluster.region_servers();
+        Self {
+            cluster,
+            meta_server: cluster.meta_server().name.clone(),
+            region_servers: servers.iter().map(|server| server.name.clone()).collect(),
+        }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(zk::Cluster<'_>) -> T) -> T {
+        read(zk::Cluster {
+            parent: PARENT,
+            cluster_id: &self.cluster.id,
+            master: &self.cluster.master.name,
+            info_port: None,
+            meta_server: &self.meta_server,
+            region_servers: &self.region_servers,
+        })
     }
 }
 
@@ -77,7 +91,7 @@ pub(crate) async fn serve(
     stop: watch::Receiver<bool>,
 ) {
     static SESSIONS: AtomicI64 = AtomicI64::new(1);
-    let started = nodes.cluster.master.start_code as i64;
+    let started = nodes.cluster.master.name.start_code as i64;
     let id = (started << 16) + SESSIONS.fetch_add(1, Ordering::Relaxed);
     match run(stream, &nodes, stop, Session::new(id, [0; 16])).await {
         Ok(()) => tracing::debug!(%peer, "zookeeper session ended"),

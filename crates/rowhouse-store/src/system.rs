@@ -20,24 +20,29 @@ impl Store {
     }
 
     /// Returns the current `hbase:meta`: every table and region, each region with the name that
-    /// `server` returns for the number of its region server. Regions of system tables are on the
-    /// first.
-    pub fn meta(&self, server: impl Fn(u32) -> Option<ServerName>) -> Result<MetaTable> {
+    /// `server` returns for the number of its region server. Regions of system tables are on
+    /// `system_server`.
+    pub fn meta(
+        &self,
+        system_server: Option<&ServerName>,
+        server: impl Fn(u32) -> Option<ServerName>,
+    ) -> Result<MetaTable> {
         let stored = self.tables();
         let system = self.namespace_region();
-        let row = |region: &RegionInfo, assignment: Assignment, is_enabled| RegionRow {
+        let row = |region: &RegionInfo, server, is_open| RegionRow {
             region: region.clone(),
-            server: server(assignment.server),
+            server,
             // Apache HBase's number for a region that was opened once.
             open_sequence: 2,
-            state: if is_enabled && assignment.in_service { State::Open } else { State::Closed },
+            state: if is_open { State::Open } else { State::Closed },
         };
-        let mut regions = vec![row(&system, Assignment::default(), true)];
+        let mut regions = vec![row(&system, system_server.cloned(), true)];
         for table in &stored {
             let is_enabled = table.state() == TableState::Enabled;
-            let stored = table.regions().iter();
-            regions
-                .extend(stored.map(|region| row(region.info(), region.assignment(), is_enabled)));
+            regions.extend(table.regions().iter().map(|region| {
+                let Assignment { server: number, in_service } = region.assignment();
+                row(region.info(), server(number), is_enabled && in_service)
+            }));
         }
         let stored = stored.iter().map(|table| (table.name(), table.state()));
         let tables = [(&system.table, TableState::Enabled)].into_iter().chain(stored);
@@ -83,7 +88,7 @@ impl Store {
 
     fn system_table(&self, table: &TableName) -> Result<MetaTable> {
         if *table == TableName::meta() {
-            self.meta(|_| None)
+            self.meta(None, |_| None)
         } else if *table == TableName::namespace_table() {
             self.namespace_table()
         } else {

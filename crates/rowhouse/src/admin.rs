@@ -28,6 +28,7 @@
 mod backups;
 mod namespaces;
 mod regions;
+mod servers;
 mod snapshots;
 mod storage;
 mod tables;
@@ -38,7 +39,9 @@ use crate::Database;
 use crate::backend::Backend;
 
 pub use crate::fit::Fit;
-pub use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
+pub use rowhouse_client::{
+    BackupStatus, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask,
+};
 pub use rowhouse_model::{
     CompactionState, Namespace, RegionInfo, RegionName, RegionSwitch, ServerName, Snapshot,
     SnapshotKind, TableState,

@@ -1,5 +1,6 @@
 //! One file for each command of the program.
 
+pub(crate) mod admin;
 mod argument;
 pub(crate) mod backup;
 pub(crate) mod check;

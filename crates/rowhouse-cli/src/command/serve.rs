@@ -26,9 +26,19 @@ pub(crate) struct ServeArgs {
     /// The data directory; created if missing
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
     pub(crate) data: PathBuf,
-    /// Listen here for HBase's protocol
+    /// Listen here for HBase's protocol; with several region servers, those have the ports after it
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:16020")]
     pub(crate) listen: String,
+    /// Serve as so many region servers, with regions that move between them: a model of a cluster in
+    /// one process
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) region_servers: u32,
+    /// Limit each region server to so many operations per second; more of them wait
+    #[arg(long, value_name = "N")]
+    pub(crate) ops_per_server: Option<u64>,
+    /// Limit each region server to so many bytes of requests and answers per second; more wait
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) bytes_per_server: Option<u64>,
     /// Listen here for ZooKeeper's protocol, for clients that look up their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
@@ -109,6 +119,9 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
     let options = Options {
         settings,
         listen: args.listen,
+        region_servers: args.region_servers,
+        ops_per_server: args.ops_per_server,
+        bytes_per_server: args.bytes_per_server,
         zookeeper: args.zookeeper,
         advertise: args.advertise,
         web: args.web,
@@ -141,6 +154,11 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
     let (data, log) = (data.display(), log.display());
     let web =
         server.web().map(|web| format!("  web    http://{web}/metrics\n")).unwrap_or_default();
+    let region_servers = server.region_servers();
+    let region_servers = match region_servers.len() {
+        1 => String::new(),
+        count => format!("  {count} region servers: {}\n", region_servers.join(", ")),
+    };
     let registry = "hbase.client.registry.impl=org.apache.hadoop.hbase.client";
     format!(
         "rowhouse {} serves {data}
@@ -154,7 +172,7 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
        hbase.masters={address}
 
   shell  rowhouse shell --data {data}
-{web}  log    {log}
+{region_servers}{web}  log    {log}
 
 Ctrl-C stops the server.
 ",

@@ -43,9 +43,8 @@ const ABSENT: [(&str, &str); 23] = [
         "there are no quotas; rowhouse stats shows disk usage",
     ),
     (
-        "balance_switch balancer balancer_enabled get_balancer_decisions get_balancer_rejections",
-        "one process serves all regions, so there is nothing to balance; move moves a region of a \
-         cluster",
+        "get_balancer_decisions get_balancer_rejections",
+        "a server writes the moves of its balancer to rowhouse.log; balancer 'dry_run' counts them",
     ),
     (
         "catalogjanitor_enabled catalogjanitor_run catalogjanitor_switch cleaner_chore_enabled cleaner_chore_run
@@ -79,8 +78,7 @@ const ABSENT: [(&str, &str); 23] = [
     ("truncate_region", "deleteall 'TABLE', {ROWPREFIXFILTER => 'prefix'} deletes rows, truncate empties a table"),
     ("list_snapshot_sizes", "snapshots share files with their tables; list_snapshots lists them"),
     (
-        "clear_deadservers decommission_regionservers is_in_maintenance_mode list_decommissioned_regionservers
-         recommission_regionserver stop_master stop_regionserver update_all_config update_config",
+        "is_in_maintenance_mode stop_master update_all_config update_config",
         "a server is stopped by Ctrl-C or SIGTERM, and set by the arguments of rowhouse serve",
     ),
     ("wal_roll", "log segments are rolled and recycled automatically; flush 'TABLE' writes a \

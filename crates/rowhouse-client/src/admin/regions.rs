@@ -171,7 +171,7 @@ impl Admin {
 }
 
 /// Returns the name of a region for requests to the master.
-fn specifier(region: &RegionInfo) -> proto::RegionSpecifier {
+pub(super) fn specifier(region: &RegionInfo) -> proto::RegionSpecifier {
     RegionRef::encoded(&region.name().encoded).to_proto()
 }
 

@@ -16,6 +16,7 @@ pub mod mutate;
 pub mod names;
 pub mod procedure;
 pub mod region;
+pub mod region_server;
 pub mod result;
 pub mod scan;
 pub mod snapshot;

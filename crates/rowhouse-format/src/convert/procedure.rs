@@ -4,6 +4,7 @@ use rowhouse_model::{Error, Result, TableName};
 
 use super::backup::{self, BackupCall};
 use super::index::{self, IndexCall};
+use super::region_server::{self, RegionServerCall};
 use crate::proto;
 
 /// HBase's `MasterFlushTableProcedureManager`, which `Admin.flush` calls in clients before 2.6.
@@ -32,13 +33,15 @@ pub enum ProcedureCall {
     Backup(BackupCall),
     /// Checks or repairs an index; rowhouse's own procedure.
     Index(IndexCall),
+    /// Starts or ends a region server; rowhouse's own procedure.
+    RegionServer(RegionServerCall),
 }
 
 impl ProcedureCall {
     /// Decodes a procedure call.
     ///
     /// # Errors
-    /// `InvalidRequest` for an invalid table name, and with HBase's message for an unknown
+    /// `InvalidRequest` for an invalid table name or region server, and with HBase's message for an unknown
     /// signature or a snapshot without a name or table.
     pub fn from_proto(procedure: &proto::ProcedureDescription) -> Result<Self> {
         let value = |name: &str| {
@@ -60,6 +63,9 @@ impl ProcedureCall {
             }
             backup::SIGNATURE => Ok(Self::Backup(backup::call_from_proto(procedure))),
             index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
+            region_server::SIGNATURE => {
+                Ok(Self::RegionServer(region_server::call_from_proto(procedure)?))
+            }
             other => {
                 let message = format!("The procedure is not registered: {other}");
                 Err(Error::invalid(message))

@@ -12,8 +12,8 @@ mod znodes;
 
 pub use op::ZkError;
 pub use payload::{
-    Cluster, read_cluster_id, read_master, read_meta_server, read_table_state, set_table_states,
-    znodes,
+    Cluster, read_cluster_id, read_master, read_meta_server, read_table_state, set_servers,
+    set_table_states, znodes,
 };
 pub use session::{Session, SessionStatus};
 pub use znodes::{Znode, Znodes};

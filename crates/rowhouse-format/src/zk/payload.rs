@@ -1,6 +1,6 @@
 //! The content of HBase's nodes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use prost::Message;
@@ -45,20 +45,36 @@ pub fn znodes(cluster: Cluster<'_>, zxid: i64, at: Timestamp) -> Result<Znodes> 
         // Without a web UI, Apache writes -1 into this unsigned field.
         info_port: Some(cluster.info_port.map_or(u32::MAX, u32::from)),
     };
+    let mut nodes = Znodes::new(zxid);
+    let path = |name: &str| format!("{}/{name}", cluster.parent);
+    nodes.set(&path("hbaseid"), wrap(&id, &cluster_id), at)?;
+    nodes.set(&path("master"), wrap(&id, &master), at)?;
+    set_servers(&mut nodes, cluster, at)?;
+    Ok(nodes)
+}
+
+/// Updates the nodes of the region servers and of the server of `hbase:meta`.
+///
+/// # Errors
+/// `InvalidRequest` if the parent is not a valid path.
+pub fn set_servers(nodes: &mut Znodes, cluster: Cluster<'_>, at: Timestamp) -> Result<()> {
+    let id = format!("master:{}", cluster.master.port);
     let meta_server = proto::MetaRegionServer {
         server: server_to_proto(cluster.meta_server),
         rpc_version: Some(0),
         state: Some(proto::region_state::State::Open.into()),
     };
-    let mut nodes = Znodes::new(zxid);
-    let path = |name: &str| format!("{}/{name}", cluster.parent);
-    nodes.set(&path("hbaseid"), wrap(&id, &cluster_id), at)?;
-    nodes.set(&path("master"), wrap(&id, &master), at)?;
-    nodes.set(&path("meta-region-server"), wrap(&id, &meta_server), at)?;
-    for server in cluster.region_servers {
-        nodes.set(&path(&format!("rs/{server}")), Bytes::new(), at)?;
+    let path = format!("{}/meta-region-server", cluster.parent);
+    nodes.set(&path, wrap(&id, &meta_server), at)?;
+    let folder = format!("{}/rs", cluster.parent);
+    nodes.set(&folder, Bytes::new(), at)?;
+    let live: BTreeSet<_> = cluster.region_servers.iter().map(ServerName::to_string).collect();
+    let gone: Vec<_> =
+        nodes.children(&folder).filter(|name| !live.contains(*name)).map(str::to_owned).collect();
+    for name in gone {
+        nodes.remove(&format!("{folder}/{name}"))?;
     }
-    Ok(nodes)
+    live.iter().try_for_each(|name| nodes.set(&format!("{folder}/{name}"), Bytes::new(), at))
 }
 
 /// Updates the nodes under `table` to the states of all tables; clients of HBase 1 read them.
@@ -186,6 +202,37 @@ mod tests {
         let children: Vec<_> = nodes.children("/hbase").collect();
         assert_eq!(children, ["hbaseid", "master", "meta-region-server", "rs"]);
         assert!(znodes(Cluster { parent: "hbase", ..cluster }, 7, Timestamp::MIN).is_err());
+    }
+
+    #[test]
+    fn nodes_of_servers_follow_those_that_live() {
+        let servers = [server(1), server(2)];
+        let of =
+            |live: &'static [usize]| live.iter().map(|&at| server(at as u16)).collect::<Vec<_>>();
+        let (all, second) = (of(&[1, 2]), of(&[2]));
+        let cluster = Cluster {
+            parent: "/hbase",
+            cluster_id: "id",
+            master: &servers[0],
+            info_port: None,
+            meta_server: &servers[0],
+            region_servers: &all,
+        };
+        let mut nodes = znodes(cluster, 7, Timestamp::MIN).unwrap();
+        let names = |nodes: &Znodes| nodes.children("/hbase/rs").count();
+        assert_eq!(names(&nodes), 2);
+        let before = nodes.zxid();
+        let later = Cluster { meta_server: &servers[1], region_servers: &second, ..cluster };
+        set_servers(&mut nodes, later, Timestamp::MIN).unwrap();
+        assert_eq!(names(&nodes), 1);
+        assert!(nodes.zxid() > before);
+        let meta = &nodes.get("/hbase/meta-region-server").unwrap().data;
+        assert_eq!(read_meta_server(meta).unwrap(), servers[1]);
+        let before = nodes.zxid();
+        set_servers(&mut nodes, later, Timestamp::MIN).unwrap();
+        assert_eq!(nodes.zxid(), before);
+        set_servers(&mut nodes, cluster, Timestamp::MIN).unwrap();
+        assert_eq!(names(&nodes), 2);
     }
 
     #[test]

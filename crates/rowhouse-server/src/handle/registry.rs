@@ -17,7 +17,7 @@ pub(crate) fn active_master(
     context: &Context,
     _: proto::GetActiveMasterRequest,
 ) -> Result<proto::GetActiveMasterResponse> {
-    let server_name = Some(names::server_to_proto(&context.cluster.master));
+    let server_name = Some(names::server_to_proto(&context.cluster.master.name));
     Ok(proto::GetActiveMasterResponse { server_name })
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn masters(
     context: &Context,
     _: proto::GetMastersRequest,
 ) -> Result<proto::GetMastersResponse> {
-    let server_name = names::server_to_proto(&context.cluster.master);
+    let server_name = names::server_to_proto(&context.cluster.master.name);
     let entry = proto::GetMastersResponseEntry { server_name, is_active: true };
     Ok(proto::GetMastersResponse { master_servers: vec![entry] })
 }
@@ -34,8 +34,8 @@ pub(crate) fn meta_locations(
     context: &Context,
     _: proto::GetMetaRegionLocationsRequest,
 ) -> Result<proto::GetMetaRegionLocationsResponse> {
-    let server = &context.cluster.meta_server().name;
-    let location = region::location_to_proto(&RegionInfo::meta(), Some(server), None);
+    let server = context.cluster.meta_server();
+    let location = region::location_to_proto(&RegionInfo::meta(), Some(&server.name), None);
     Ok(proto::GetMetaRegionLocationsResponse { meta_locations: vec![location] })
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn bootstrap_nodes(
     context: &Context,
     _: proto::GetBootstrapNodesRequest,
 ) -> Result<proto::GetBootstrapNodesResponse> {
-    let servers = context.cluster.region_servers().iter();
-    let server_name = servers.map(|server| names::server_to_proto(&server.name)).collect();
+    let servers = context.cluster.region_servers();
+    let server_name = servers.iter().map(|server| names::server_to_proto(&server.name)).collect();
     Ok(proto::GetBootstrapNodesResponse { server_name })
 }

@@ -208,7 +208,7 @@ fn resume(
         let scanner = Some(id);
         return answered(ScanResult { scanner, more_results: true, ..ScanResult::default() });
     }
-    if let Err(error) = scanner.check_serving() {
+    if let Err(error) = scanner.check_serving(&call_context.context.server) {
         scanners.close(id);
         return Err(error);
     }

@@ -74,12 +74,12 @@ pub(crate) fn roll_log(
     Ok(proto::RollWalWriterResponse { region_to_flush: Vec::new() })
 }
 
-/// Stops the process, which is both master and region server.
+/// Stops the region server; the last one ends with the process.
 pub(crate) fn stop(
     context: &Context,
     request: proto::StopServerRequest,
 ) -> Result<proto::StopServerResponse> {
-    context.cluster.stop_request.ask("AdminService.StopServer", &request.reason)?;
+    context.cluster.end_for_client(&context.server, &request.reason)?;
     Ok(proto::StopServerResponse {})
 }
 

@@ -60,8 +60,9 @@ pub(crate) const METRICS: &[Metric] = &[
         kind: Kind::Gauge,
         help: "Scanners that clients have open.",
         collect: |from, out| {
-            let servers = from.cluster.region_servers().iter();
-            out.sample("", &[], servers.map(|server| server.scanners.len()).sum::<usize>() as f64);
+            let open =
+                from.cluster.ports().iter().map(|server| server.scanners.len()).sum::<usize>();
+            out.sample("", &[], open as f64);
         },
     },
     Metric {
@@ -175,7 +176,7 @@ impl<'a> Sources<'a> {
             }
             (table.name().clone(), totals)
         });
-        let calls = Calls::sum(cluster.region_servers().iter().map(|server| &server.calls));
+        let calls = Calls::sum(cluster.ports().iter().map(|server| &server.calls));
         Self { cluster, calls, tables: tables.collect() }
     }
 

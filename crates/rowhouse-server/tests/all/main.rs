@@ -11,6 +11,7 @@ mod concurrency;
 mod endpoints_in_batches;
 mod held_up;
 mod older_clients;
+mod region_servers;
 mod regions;
 mod row_mutations;
 mod stop;

@@ -43,6 +43,11 @@ impl TestServer {
         Self::start_on(runtime(), dir, |_| {})
     }
 
+    /// Starts a server in `dir` with modified options.
+    pub(crate) fn restart_with(dir: TempDir, set: impl FnOnce(&mut Options)) -> Self {
+        Self::start_on(runtime(), dir, set)
+    }
+
     /// Starts a server with modified options on one runtime thread: blocking that thread blocks all
     /// calls.
     pub(crate) fn start_on_one_thread(set: impl FnOnce(&mut Options)) -> Self {

@@ -152,6 +152,9 @@ pub(crate) struct RegionMeta {
     /// The timestamp in its HBase region name.
     #[prost(uint64, tag = "4")]
     pub(crate) created_millis: u64,
+    /// The region server of a new region; later assignments are [`RegionAssigned`].
+    #[prost(uint32, tag = "5")]
+    pub(crate) server: u32,
 }
 
 /// A table enabled or disabled.
@@ -225,7 +228,7 @@ pub(crate) struct TablesSwapped {
 }
 
 /// A region assigned to a region server, or taken out of service. Regions without this edit are
-/// assigned to server 0 and in service. Regions that replace others have the assignment of the
+/// assigned to the server of their creation ([`RegionMeta::server`]) and in service. Regions that replace others have the assignment of the
 /// first of those; a table that is enabled has all its regions in service.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct RegionAssigned {

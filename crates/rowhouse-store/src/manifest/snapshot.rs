@@ -222,7 +222,7 @@ mod tests {
 
     fn region(region_id: u64, start: &'static str, stop: &'static str) -> RegionMeta {
         let (start, stop) = (start.into(), stop.into());
-        RegionMeta { region_id, start, stop, created_millis: region_id }
+        RegionMeta { region_id, start, stop, created_millis: region_id, server: 0 }
     }
 
     fn table(name: &str) -> TableDescriptor {

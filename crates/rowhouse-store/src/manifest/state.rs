@@ -285,7 +285,8 @@ impl ManifestState {
             let range = RowRange::new(region.start.clone(), region.stop.clone());
             let info = RegionInfo::new(table.name().clone(), range, region.created_millis);
             let families = families.iter().map(|name| (name.clone(), FamilyFiles::default()));
-            let state = RegionState::new(info, families.collect());
+            let mut state = RegionState::new(info, families.collect());
+            state.assignment.server = region.server;
             regions.insert(region.region_id, Arc::new(state));
         }
         regions
@@ -552,6 +553,8 @@ impl RegionState {
             start: self.info.range.start.clone(),
             stop: self.info.range.stop.clone(),
             created_millis: self.info.id,
+            // An edit of its own has the assignment.
+            server: 0,
         }
     }
 
@@ -628,7 +631,13 @@ mod tests {
     use super::*;
 
     fn region(region_id: u64, start: &'static str, stop: &'static str) -> RegionMeta {
-        RegionMeta { region_id, start: start.into(), stop: stop.into(), created_millis: region_id }
+        RegionMeta {
+            region_id,
+            start: start.into(),
+            stop: stop.into(),
+            created_millis: region_id,
+            server: 0,
+        }
     }
 
     /// Returns a state with a table of regions 2 and 3.

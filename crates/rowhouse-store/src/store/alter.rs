@@ -138,6 +138,7 @@ impl Store {
             start,
             stop,
             created_millis: region.info().id,
+            server: region.assignment().server,
         };
         Self::refuse_index_table(table.descriptor())?;
         self.inner.engine.observers.check(table.name())?;

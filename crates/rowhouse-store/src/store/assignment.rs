@@ -1,8 +1,10 @@
 //! Assigning regions to region servers, and taking them out of service.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rowhouse_model::Result;
+use parking_lot::RwLock;
+use rowhouse_model::{Bytes, Error, Result};
 
 use super::Store;
 use super::alter::release_flushed_segments;
@@ -50,20 +52,104 @@ impl Store {
     /// # Errors
     /// `UnknownRegion`; `Io`, `ReadOnly`.
     pub fn move_region(&self, name: &[u8], server: u32) -> Result<()> {
+        self.move_regions(&[(Bytes::copy_from_slice(name), server)])
+    }
+
+    /// As [`Store::move_region`] for several regions, in one edit of the manifest.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `Io`, `ReadOnly`. No region has moved then.
+    pub fn move_regions(&self, moves: &[(Bytes, u32)]) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
-        let region = self.known_region(name)?;
-        self.record(&region, Assignment { server, ..region.assignment() })
+        let known = moves.iter().map(|(name, server)| {
+            let region = self.known_region(name)?;
+            let assignment = Assignment { server: *server, ..region.assignment() };
+            Ok((region, assignment))
+        });
+        self.record_all(known.collect::<Result<_>>()?)
+    }
+
+    /// Sets the servers of new regions, which get them in turn, and moves the regions of the
+    /// servers that `keeps` rejects to these servers in turn, in one edit of the manifest. Returns
+    /// how many regions have moved. A store that is opened has only server 0.
+    ///
+    /// # Errors
+    /// `InvalidRequest` without a server; `Io`, `ReadOnly`. No region has moved then.
+    pub fn set_region_servers(
+        &self,
+        servers: &[u32],
+        keeps: impl Fn(u32) -> bool,
+    ) -> Result<usize> {
+        if servers.is_empty() {
+            return Err(Error::invalid("regions need at least one region server"));
+        }
+        let tables = &self.inner.tables;
+        let _changing = tables.changing.lock();
+        self.inner.engine.check_open()?;
+        let before = tables.region_servers.replace(servers.into());
+        let mut in_turn = tables.region_servers.in_turn();
+        let stored = self.tables();
+        let regions = stored.iter().flat_map(|table| table.regions());
+        let homeless = regions.filter(|region| !keeps(region.assignment().server));
+        let moves = homeless.map(|region| {
+            let server = in_turn.next().unwrap_or(servers[0]);
+            (Arc::clone(region), Assignment { server, ..region.assignment() })
+        });
+        let moves: Vec<_> = moves.collect();
+        let count = moves.len();
+        if let Err(error) = self.record_all(moves) {
+            tables.region_servers.replace(before);
+            return Err(error);
+        }
+        Ok(count)
     }
 
     fn record(&self, region: &Arc<Region>, assignment: Assignment) -> Result<()> {
-        if assignment == region.assignment() {
+        self.record_all(vec![(Arc::clone(region), assignment)])
+    }
+
+    fn record_all(&self, mut assignments: Vec<(Arc<Region>, Assignment)>) -> Result<()> {
+        assignments.retain(|(region, assignment)| *assignment != region.assignment());
+        if assignments.is_empty() {
             return Ok(());
         }
-        let edit = RegionAssigned::new(region.id(), assignment);
-        self.inner.engine.manifest.append(&Edit::new(EditKind::RegionAssigned(edit)))?;
-        region.assign(assignment);
+        let edit = |(region, assignment): &(Arc<Region>, Assignment)| {
+            EditKind::RegionAssigned(RegionAssigned::new(region.id(), *assignment))
+        };
+        let edits = assignments.iter().map(edit).collect();
+        self.inner.engine.manifest.append(&Edit::new(EditKind::together(edits)))?;
+        assignments.iter().for_each(|(region, assignment)| region.assign(*assignment));
         self.changed();
         Ok(())
+    }
+}
+
+/// The region servers that new regions are assigned to, in turn.
+pub(super) struct ServersInTurn {
+    servers: RwLock<Arc<[u32]>>,
+    next: AtomicUsize,
+}
+
+impl Default for ServersInTurn {
+    /// Server 0 alone.
+    fn default() -> Self {
+        Self { servers: RwLock::new([0].into()), next: AtomicUsize::new(0) }
+    }
+}
+
+impl ServersInTurn {
+    /// Replaces the servers; returns the previous ones.
+    fn replace(&self, servers: Arc<[u32]>) -> Arc<[u32]> {
+        std::mem::replace(&mut *self.servers.write(), servers)
+    }
+
+    /// Returns servers without end. The next call continues where this one stopped.
+    pub(super) fn in_turn(&self) -> impl Iterator<Item = u32> + '_ {
+        let servers = Arc::clone(&self.servers.read());
+        std::iter::from_fn(move || {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            servers.get(next % servers.len()).copied()
+        })
     }
 }

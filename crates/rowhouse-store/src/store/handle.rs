@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, TableName};
 
+use super::assignment::ServersInTurn;
 use super::change_lock::{ChangeLock, Changing};
 use super::{RowSearch, workers};
 use crate::background::Work;
@@ -52,6 +53,8 @@ pub(super) struct Tables {
     pub(super) last_region_millis: AtomicI64,
     /// The number of changes of tables, regions and namespaces.
     pub(super) version: AtomicU64,
+    /// The servers of new regions.
+    pub(super) region_servers: ServersInTurn,
 }
 
 /// The way background work runs.
@@ -81,6 +84,7 @@ impl Store {
             changing: ChangeLock::new(Arc::clone(&engine)),
             last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
             version: AtomicU64::new(0),
+            region_servers: ServersInTurn::default(),
         });
         let mut workers = Vec::new();
         if background == Background::Threads {

@@ -19,7 +19,7 @@ use crate::compact::rewrite_wider;
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::manifest::{EditKind, RegionMeta, RegionsReplaced};
+use crate::manifest::{Assignment, EditKind, RegionMeta, RegionsReplaced};
 use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::store_file::StoreFile;
@@ -230,6 +230,7 @@ impl Tables {
         // The new regions may take over rows whose last issued timestamps they do not have.
         self.engine.timestamps.catch_up();
         let created_millis = self.next_region_millis();
+        let mut servers = self.region_servers.in_turn();
         let metas = ranges.iter().map(|range| {
             // A region's name is a row of hbase:meta.
             let info = RegionInfo::new(name.clone(), range.clone(), created_millis);
@@ -241,6 +242,7 @@ impl Tables {
                 start: range.start.clone(),
                 stop: range.stop.clone(),
                 created_millis,
+                server: servers.next().unwrap_or(0),
             })
         });
         metas.collect()
@@ -280,7 +282,8 @@ impl Tables {
         let families = families.collect();
         let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
         let engine = Arc::clone(engine);
-        let assignment = old.first().map(|old| old.assignment()).unwrap_or_default();
+        let new = Assignment { server: meta.server, in_service: true };
+        let assignment = old.first().map_or(new, |old| old.assignment());
         let region = Region::new(meta.region_id, info, families, descriptor, true, engine);
         Arc::new(region.assigned(assignment).in_place_of(old))
     }

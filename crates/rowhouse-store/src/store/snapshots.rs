@@ -279,6 +279,7 @@ fn region_of(region: &Region) -> SnapshotRegion {
             start: info.range.start.clone(),
             stop: info.range.stop.clone(),
             created_millis: info.id,
+            server: 0,
         },
         families: region.families().iter().map(files_of).collect(),
     }

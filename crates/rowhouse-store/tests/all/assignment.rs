@@ -109,3 +109,33 @@ fn a_change_of_an_assignment_changes_the_version_of_the_catalog() {
     assert_eq!(store.catalog_version(), seen[3]);
     assert_eq!(store.move_region(b"none", 1).unwrap_err().kind(), ErrorKind::UnknownRegion);
 }
+
+#[test]
+fn new_regions_go_to_the_servers_in_turn_and_those_of_a_server_that_is_gone_to_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Store::open(dir.path()).unwrap();
+    assert_eq!(
+        first.set_region_servers(&[], |_| true).unwrap_err().kind(),
+        ErrorKind::InvalidRequest
+    );
+    assert_eq!(first.set_region_servers(&[0, 1, 2], |_| true).unwrap(), 0);
+    let table = TableDescriptor::new(name()).family(FamilyDescriptor::new("f").unwrap());
+    let splits = ["b", "c", "d", "e", "f"].map(Into::into);
+    first.create_table(table, &splits).unwrap();
+    assert_eq!(servers(&first), [0, 1, 2, 0, 1, 2]);
+    let version = first.catalog_version();
+    assert_eq!(first.set_region_servers(&[0, 2], |server| server != 1).unwrap(), 2);
+    assert_eq!(servers(&first), [0, 0, 2, 0, 2, 2]);
+    assert_ne!(first.catalog_version(), version);
+    drop(first);
+    let second = Store::open(dir.path()).unwrap();
+    assert_eq!(servers(&second), [0, 0, 2, 0, 2, 2]);
+    let full = |row: &str| region(&second, row).name().full.clone();
+    let unknown = (full("a"), 1);
+    let nowhere = ("t,x,1.0123456789abcdef0123456789abcdef.".into(), 1);
+    let error = second.move_regions(&[unknown.clone(), nowhere]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnknownRegion);
+    assert_eq!(servers(&second), [0, 0, 2, 0, 2, 2]);
+    second.move_regions(&[unknown, (full("f"), 0)]).unwrap();
+    assert_eq!(servers(&second), [1, 0, 2, 0, 2, 0]);
+}

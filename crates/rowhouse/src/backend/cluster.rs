@@ -207,6 +207,10 @@ impl Cluster {
         self.client.admin().unassign_region(region).await
     }
 
+    pub(super) fn admin(&self) -> rowhouse_client::Admin {
+        self.client.admin()
+    }
+
     pub(super) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
         self.client.admin().move_region(region).await
     }

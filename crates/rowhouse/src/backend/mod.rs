@@ -176,6 +176,17 @@ impl Backend {
         on!(self, inner => inner.move_region(region).await)
     }
 
+    /// Returns the administration of region servers.
+    pub(crate) fn servers(&self) -> Result<rowhouse_client::Admin> {
+        match &self.side {
+            Side::Cluster(cluster) => Ok(cluster.admin()),
+            Side::Embedded(_) => Err(Error::unsupported(
+                "a database that is embedded in the process has no region servers; rowhouse serve \
+                 --region-servers N has",
+            )),
+        }
+    }
+
     pub(crate) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
         on!(self, inner => inner.region_switch(switch).await)
     }

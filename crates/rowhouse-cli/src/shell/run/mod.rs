@@ -16,6 +16,7 @@ mod regions;
 mod row;
 mod scan;
 mod search;
+mod servers;
 mod snapshots;
 mod status;
 mod tables;
@@ -124,6 +125,14 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::ProcessList => status::tasks(session).await.map(nothing),
         Verb::Status => status::status(session, call).await.map(nothing),
         Verb::ListLiveServers => status::live(session).await.map(nothing),
+        Verb::BalanceSwitch => servers::switch_balancer(session, call).await.map(nothing),
+        Verb::Balancer => servers::balance(session, call).await.map(nothing),
+        Verb::BalancerEnabled => servers::balancer(session).await.map(nothing),
+        Verb::ClearDeadServers => servers::clear_dead(session, call).await.map(nothing),
+        Verb::Decommission => servers::decommission(session, call).await.map(nothing),
+        Verb::ListDecommissioned => servers::decommissioned(session).await.map(nothing),
+        Verb::Recommission => servers::recommission(session, call).await.map(nothing),
+        Verb::StopRegionServer => servers::stop(session, call).await.map(nothing),
         Verb::ListDeadServers => status::dead(session).await.map(nothing),
         Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),

@@ -10,6 +10,7 @@ use rowhouse_model::escape_line;
 
 use super::decode;
 use super::row::RowArgument;
+use super::servers::live_server;
 use super::tables::existing;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
@@ -177,11 +178,13 @@ pub(super) async fn unassign<W: Write>(session: &mut Session<W>, call: Call) -> 
 
 /// Moves a region.
 pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    if call.arguments.len() > 1 {
-        return said("a target server cannot be given: omit it");
-    }
+    call.no_more_than(2)?;
     let region = find(session, &call.text(0)?).await?;
-    Ok(session.database.admin().move_region(&region).await?)
+    let Some(named) = call.text_if_given(1)? else {
+        return Ok(session.database.admin().move_region(&region).await?);
+    };
+    let server = live_server(session, &named).await?;
+    Ok(session.database.admin().move_region_to(&region, &server).await?)
 }
 
 /// Prints whether splits, or merges, are enabled.
@@ -210,7 +213,7 @@ fn named_switch(call: &Call) -> Result<RegionSwitch> {
 }
 
 /// Returns the region with this full or encoded name.
-async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<RegionInfo> {
+pub(super) async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<RegionInfo> {
     let table = named.split_once(',').map(|(table, _)| table);
     for name in session.database.tables().await? {
         let name = name.to_string();

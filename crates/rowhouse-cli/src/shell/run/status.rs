@@ -61,7 +61,10 @@ pub(super) async fn dead<W: Write>(session: &mut Session<W>) -> Result<()> {
     say_servers(session, &servers)
 }
 
-fn say_servers<W: Write>(session: &mut Session<W>, servers: &[ServerName]) -> Result<()> {
+pub(super) fn say_servers<W: Write>(
+    session: &mut Session<W>,
+    servers: &[ServerName],
+) -> Result<()> {
     session.say("SERVERNAME")?;
     for server in servers {
         session.say(server)?;

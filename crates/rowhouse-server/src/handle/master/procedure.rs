@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use rowhouse_format::convert::index::{IndexCall, IndexOperation, IndexStatus};
 use rowhouse_format::convert::procedure::ProcedureCall;
+use rowhouse_format::convert::region_server::{RegionServerCall, RegionServerChange};
 use rowhouse_format::convert::{backup, index};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_procedure_result_response::State;
@@ -15,6 +16,7 @@ use rowhouse_schema::IndexState;
 
 use super::{snapshot, table};
 use crate::call::CallContext;
+use crate::membership::End;
 use crate::server::Context;
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
@@ -63,6 +65,7 @@ pub(crate) fn exec(
             store.take_snapshot(Snapshot::new(&name, table)?)?;
         }
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
+        ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
         ProcedureCall::Index(call) => {
             begin_index(context, &call)?;
             expected_timeout = INDEX_EXPECTED_MILLIS;
@@ -70,6 +73,15 @@ pub(crate) fn exec(
     }
     let expected_timeout = Some(expected_timeout);
     Ok(proto::ExecProcedureResponse { expected_timeout, return_data: None })
+}
+
+fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()> {
+    let (cluster, number) = (&context.cluster, call.number);
+    match call.change {
+        RegionServerChange::Start => cluster.start_region_server(number).map(drop),
+        RegionServerChange::Stop => cluster.end_region_server(number, End::Stop),
+        RegionServerChange::Kill => cluster.end_region_server(number, End::Kill),
+    }
 }
 
 /// Runs a procedure that a client names by its signature, and returns what it says. The check of an
@@ -129,8 +141,8 @@ pub(crate) fn is_done(
     let unsaid = || Error::invalid("the request names no procedure");
     let done = || proto::IsProcedureDoneResponse { done: Some(true), snapshot: None };
     match ProcedureCall::from_proto(&request.procedure.ok_or_else(unsaid)?)? {
-        // A flush is complete when the call that runs it returns.
-        ProcedureCall::Flush { .. } => Ok(done()),
+        // These are complete when the call that runs them returns.
+        ProcedureCall::Flush { .. } | ProcedureCall::RegionServer(_) => Ok(done()),
         ProcedureCall::Snapshot { name, .. } => {
             context.cluster.store.snapshot(&name).map(|_| done())
         }

@@ -36,20 +36,15 @@ pub(crate) fn merge(
     Ok(proto::MergeTableRegionsResponse { proc_id: procedure::done() })
 }
 
-/// Moves a region to the named server. If there is no such server, or none is named, the region
-/// stays where it is; HBase then picks another server at random, if there is one.
+/// Moves a region to the named server, or to another one if none is named: the one with the fewest
+/// regions, where HBase takes one at random. If there is no such server, the region stays.
 pub(crate) fn move_to(
     context: &Context,
     request: proto::MoveRegionRequest,
 ) -> Result<proto::MoveRegionResponse> {
     let name = full_name(context, request.region)?;
-    let cluster = &context.cluster;
-    cluster.store.region(&name)?.check_serving()?;
     let target = request.dest_server_name.map(names::server_from_proto).transpose()?;
-    let mut servers = cluster.region_servers().iter();
-    if let Some(server) = servers.find(|server| Some(&server.name) == target.as_ref()) {
-        cluster.store.move_region(&name, server.number)?;
-    }
+    context.cluster.move_region(&name, target.as_ref())?;
     Ok(proto::MoveRegionResponse {})
 }
 

@@ -1,6 +1,7 @@
 //! Decommissions region servers and stops the server.
 
 use rowhouse_format::convert::names;
+use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
 use rowhouse_model::Result;
 
@@ -14,7 +15,7 @@ pub(crate) fn shutdown(
     Ok(proto::ShutdownResponse {})
 }
 
-/// Stops the process, which is both master and region server.
+/// Stops the process: the master is a part of it.
 pub(crate) fn stop_master(
     context: &Context,
     _: proto::StopMasterRequest,
@@ -27,42 +28,44 @@ pub(crate) fn decommissioned(
     context: &Context,
     _: proto::ListDecommissionedRegionServersRequest,
 ) -> Result<proto::ListDecommissionedRegionServersResponse> {
-    let servers = context.cluster.maintenance.decommissioned();
+    let servers = context.cluster.members.decommissioned();
     let server_name = servers.iter().map(names::server_to_proto).collect();
     Ok(proto::ListDecommissionedRegionServersResponse { server_name })
 }
 
-/// Marks servers as decommissioned. Their regions stay where they are assigned. Servers
-/// that are not online are skipped, as in HBase.
+/// Marks servers as decommissioned and moves their regions away, if the request says so.
 pub(crate) fn decommission(
     context: &Context,
     request: proto::DecommissionRegionServersRequest,
 ) -> Result<proto::DecommissionRegionServersResponse> {
     let servers = request.server_name.into_iter().map(names::server_from_proto);
-    for server in servers.collect::<Result<Vec<_>>>()? {
-        if context.cluster.region_servers().iter().any(|online| online.name == server) {
-            context.cluster.maintenance.set_decommissioned(server, true);
-        } else {
-            tracing::warn!(%server, "only an online server can be decommissioned");
-        }
-    }
+    let servers: Vec<_> = servers.collect::<Result<_>>()?;
+    context.cluster.decommission(&servers, request.offload)?;
     Ok(proto::DecommissionRegionServersResponse {})
 }
 
-/// Removes a server's mark. No region moves, since none has left.
+/// Removes a server's mark, and moves regions back to it.
 pub(crate) fn recommission(
     context: &Context,
     request: proto::RecommissionRegionServerRequest,
 ) -> Result<proto::RecommissionRegionServerResponse> {
     let server = names::server_from_proto(request.server_name)?;
-    context.cluster.maintenance.set_decommissioned(server, false);
+    let regions = request.region.into_iter().map(|region| {
+        let name = RegionRef::from_proto(region);
+        name.encoded_name().map(str::to_owned)
+    });
+    context.cluster.recommission(&server, &regions.collect::<Result<Vec<_>>>()?)?;
     Ok(proto::RecommissionRegionServerResponse {})
 }
 
-/// Returns the servers that are not known to be dead: all of them.
+/// Forgets dead servers. Returns those that were not known to be dead.
 pub(crate) fn clear_dead(
-    _: &Context,
+    context: &Context,
     request: proto::ClearDeadServersRequest,
 ) -> Result<proto::ClearDeadServersResponse> {
-    Ok(proto::ClearDeadServersResponse { server_name: request.server_name })
+    let servers = request.server_name.into_iter().map(names::server_from_proto);
+    let servers = servers.collect::<Result<Vec<_>>>()?;
+    let unknown = context.cluster.members.clear_dead(servers);
+    let server_name = unknown.iter().map(names::server_to_proto).collect();
+    Ok(proto::ClearDeadServersResponse { server_name })
 }

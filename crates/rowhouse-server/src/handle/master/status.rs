@@ -58,11 +58,14 @@ pub(crate) fn cluster_status(
         status.cluster_id = Some(proto::ClusterId { cluster_id: cluster.id.clone() });
     }
     if wants(Part::LiveServers) {
-        let servers = cluster.region_servers().iter();
-        status.live_servers = servers.map(|server| live_server(context, server)).collect();
+        let servers = cluster.region_servers();
+        status.live_servers = servers.iter().map(|server| live_server(context, server)).collect();
+    }
+    if wants(Part::DeadServers) {
+        status.dead_servers = cluster.members.dead().iter().map(names::server_to_proto).collect();
     }
     if wants(Part::Master) {
-        status.master = Some(names::server_to_proto(&cluster.master));
+        status.master = Some(names::server_to_proto(&cluster.master.name));
     }
     if wants(Part::MasterCoprocessors) {
         // A client that keeps indexes where nobody does leaves them to this server.
@@ -73,8 +76,9 @@ pub(crate) fn cluster_status(
         status.balancer_on = Some(cluster.store.master_switch(MasterSwitch::Balancer));
     }
     if wants(Part::ServersName) {
-        let servers = cluster.region_servers().iter();
-        status.servers_name = servers.map(|server| names::server_to_proto(&server.name)).collect();
+        let servers = cluster.region_servers();
+        status.servers_name =
+            servers.iter().map(|server| names::server_to_proto(&server.name)).collect();
     }
     if wants(Part::TableToRegionsCount) {
         status.table_region_states_count = region_counts(context);

@@ -1,0 +1,136 @@
+//! Region servers: balancing, decommissioning, stopping.
+
+use rowhouse_format::convert::names;
+use rowhouse_format::convert::region_server::{self, RegionServerCall};
+use rowhouse_format::proto;
+use rowhouse_model::{RegionInfo, Result, ServerName};
+
+use super::Admin;
+use super::regions::specifier;
+use crate::connection::{Address, CallRequest};
+use crate::retry::Attempts;
+
+/// What a run of the balancer did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Balanced {
+    /// Whether it ran: it does not while it is switched off.
+    pub ran: bool,
+    /// Moves of regions that it planned, if the server says so: HBase does since 2.5.
+    pub planned: u32,
+    /// Moves that it made.
+    pub made: u32,
+}
+
+impl Admin {
+    /// Moves a region to a region server.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; the master's error.
+    pub async fn move_region_to(&self, region: &RegionInfo, server: &ServerName) -> Result<()> {
+        let message = proto::MoveRegionRequest {
+            region: specifier(region),
+            dest_server_name: Some(names::server_to_proto(server)),
+        };
+        self.ask(message).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
+    /// Runs the balancer once. A dry run only plans.
+    ///
+    /// # Errors
+    /// The master's error.
+    pub async fn balance(&self, dry_run: bool) -> Result<Balanced> {
+        let message = proto::BalanceRequest { ignore_rit: None, dry_run: Some(dry_run) };
+        let answer = self.ask(message).await?;
+        Ok(Balanced {
+            ran: answer.balancer_ran,
+            planned: answer.moves_calculated.unwrap_or_default(),
+            made: answer.moves_executed.unwrap_or_default(),
+        })
+    }
+
+    /// Returns whether the balancer is switched on.
+    ///
+    /// # Errors
+    /// The master's error.
+    pub async fn balancer(&self) -> Result<bool> {
+        Ok(self.ask(proto::IsBalancerEnabledRequest {}).await?.enabled)
+    }
+
+    /// Switches the balancer on or off; returns whether it was on.
+    ///
+    /// # Errors
+    /// The master's error.
+    pub async fn set_balancer(&self, on: bool) -> Result<bool> {
+        let message = proto::SetBalancerRunningRequest { on, synchronous: Some(true) };
+        Ok(self.ask(message).await?.prev_balance_value.unwrap_or_default())
+    }
+
+    /// Marks region servers as decommissioned: they get no new regions. With `offload` their
+    /// regions move to other servers.
+    ///
+    /// # Errors
+    /// The master's error.
+    pub async fn decommission(&self, servers: &[ServerName], offload: bool) -> Result<()> {
+        let server_name = servers.iter().map(names::server_to_proto).collect();
+        self.ask(proto::DecommissionRegionServersRequest { server_name, offload }).await.map(drop)
+    }
+
+    /// Returns the region servers that are decommissioned.
+    ///
+    /// # Errors
+    /// The master's error; `Protocol` for an invalid name in the answer.
+    pub async fn decommissioned(&self) -> Result<Vec<ServerName>> {
+        let answer = self.ask(proto::ListDecommissionedRegionServersRequest {}).await?;
+        answer.server_name.into_iter().map(names::server_from_proto).collect()
+    }
+
+    /// Removes the mark of a decommissioned region server, and moves these regions to it.
+    ///
+    /// # Errors
+    /// The master's error.
+    pub async fn recommission(&self, server: &ServerName, regions: &[RegionInfo]) -> Result<()> {
+        let message = proto::RecommissionRegionServerRequest {
+            server_name: names::server_to_proto(server),
+            region: regions.iter().map(specifier).collect(),
+        };
+        self.ask(message).await?;
+        regions.iter().for_each(|region| self.client.locator().forget_table(&region.table));
+        Ok(())
+    }
+
+    /// Makes the master forget dead region servers. Returns those that it did not forget.
+    ///
+    /// # Errors
+    /// The master's error; `Protocol` for an invalid name in the answer.
+    pub async fn clear_dead_servers(&self, servers: &[ServerName]) -> Result<Vec<ServerName>> {
+        let server_name = servers.iter().map(names::server_to_proto).collect();
+        let answer = self.ask(proto::ClearDeadServersRequest { server_name }).await?;
+        answer.server_name.into_iter().map(names::server_from_proto).collect()
+    }
+
+    /// Asks a region server to stop, without a retry.
+    ///
+    /// # Errors
+    /// The server's error: a rowhouse server may not permit it.
+    pub async fn stop_region_server(&self, server: &ServerName, reason: &str) -> Result<()> {
+        let message = proto::StopServerRequest { reason: reason.to_owned() };
+        let deadline = Attempts::new(self.client.settings()).deadline();
+        let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+        let answer = self.client.connections().call(&Address::from(server), request).await;
+        answer.map(drop).map_err(|failure| failure.error)
+    }
+
+    /// Starts, stops or kills a region server of a rowhouse server, by its number.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a number without a server, a server that runs already or not at all,
+    /// and for the last server that runs; the error of an Apache HBase master, which does not know
+    /// the call.
+    pub async fn change_region_server(&self, call: RegionServerCall) -> Result<()> {
+        let procedure = region_server::call_to_proto(&call);
+        self.ask(proto::ExecProcedureRequest { procedure }).await.map(drop)
+    }
+}

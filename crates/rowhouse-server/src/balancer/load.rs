@@ -1,0 +1,98 @@
+//! Measures the load of regions.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rowhouse_store::{Region, Store};
+
+use crate::limits::{LOAD_WINDOW, MOVED_REGION_REST};
+
+/// The requests per second of each region, averaged over [`LOAD_WINDOW`].
+#[derive(Default)]
+pub(crate) struct LoadMeter {
+    regions: Mutex<HashMap<String, Measured>>,
+}
+
+struct Measured {
+    requests: u64,
+    at: Instant,
+    per_second: f64,
+    moved: Option<Instant>,
+}
+
+impl LoadMeter {
+    /// Measures all regions. Regions that are gone are forgotten.
+    pub(crate) fn sample(&self, store: &Store, now: Instant) {
+        let mut measured = self.regions.lock();
+        let mut before = std::mem::take(&mut *measured);
+        let tables = store.tables();
+        for region in tables.iter().flat_map(|table| table.regions()) {
+            let requests = requests(region);
+            let name = &region.name().encoded;
+            let next = match before.remove(name) {
+                Some(last) => last.next(requests, now),
+                None => Measured { requests, at: now, per_second: 0.0, moved: None },
+            };
+            measured.insert(name.clone(), next);
+        }
+    }
+
+    /// Returns the average requests per second of a region.
+    pub(crate) fn per_second(&self, region: &Region) -> f64 {
+        self.regions.lock().get(&region.name().encoded).map_or(0.0, |it| it.per_second)
+    }
+
+    /// Notes that the balancer moved a region.
+    pub(crate) fn note_move(&self, region: &Region, now: Instant) {
+        if let Some(measured) = self.regions.lock().get_mut(&region.name().encoded) {
+            measured.moved = Some(now);
+        }
+    }
+
+    /// Returns whether the balancer moved the region less than [`MOVED_REGION_REST`] ago.
+    pub(crate) fn is_resting(&self, region: &Region, now: Instant) -> bool {
+        let regions = self.regions.lock();
+        let moved = regions.get(&region.name().encoded).and_then(|it| it.moved);
+        moved.is_some_and(|moved| now.saturating_duration_since(moved) < MOVED_REGION_REST)
+    }
+}
+
+impl Measured {
+    fn next(self, requests: u64, now: Instant) -> Self {
+        let seconds = now.saturating_duration_since(self.at).as_secs_f64();
+        if seconds == 0.0 {
+            return self;
+        }
+        let rate = requests.saturating_sub(self.requests) as f64 / seconds;
+        // The weight of the last interval in an exponential average.
+        let weight = 1.0 - (-seconds / LOAD_WINDOW.as_secs_f64()).exp();
+        let per_second = self.per_second + weight * (rate - self.per_second);
+        Self { requests, at: now, per_second, ..self }
+    }
+}
+
+fn requests(region: &Region) -> u64 {
+    let requests = region.requests();
+    requests.reads + requests.filtered_reads + requests.writes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_rate_is_averaged_over_a_window() {
+        let begin = Instant::now();
+        let mut measured = Measured { requests: 0, at: begin, per_second: 0.0, moved: None };
+        for second in 1..=300 {
+            measured = measured.next(second * 100, begin + Duration::from_secs(second));
+            assert!(measured.per_second <= 100.0);
+        }
+        assert!(measured.per_second > 99.0);
+        measured = measured.next(30_000, begin + LOAD_WINDOW + Duration::from_secs(300));
+        assert!((30.0..40.0).contains(&measured.per_second), "{}", measured.per_second);
+    }
+}

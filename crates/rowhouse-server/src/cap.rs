@@ -1,0 +1,184 @@
+//! Limits the operations and bytes per second of a region server, so that a laptop shows the limits
+//! of a cluster's servers.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rowhouse_format::proto;
+use rowhouse_format::rpc::{Method, Request};
+
+use crate::limits::{CAP_BURST, CAPPED_CALLS_WAITING_MAX};
+
+/// The limits of a region server. Calls are admitted in the order in which they came: each reserves
+/// its share of the server's time, and starts when the shares before it have passed.
+pub(crate) struct Cap {
+    rates: Mutex<Rates>,
+    waiting: AtomicUsize,
+}
+
+struct Rates {
+    ops: Option<Rate>,
+    bytes: Option<Rate>,
+}
+
+/// A limit, and when the use so far is paid off.
+struct Rate {
+    per_second: u64,
+    paid: Instant,
+}
+
+impl Rate {
+    fn new(per_second: u64) -> Self {
+        Self { per_second: per_second.max(1), paid: Instant::now() }
+    }
+
+    /// Adds a use; returns when it may begin.
+    fn reserve(&mut self, count: u64, now: Instant) -> Instant {
+        // Time in which nothing was used is lost, except for a short burst.
+        let begin = self.paid.max(now.checked_sub(CAP_BURST).unwrap_or(now));
+        let micros = u128::from(count) * 1_000_000 / u128::from(self.per_second);
+        let takes = Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));
+        self.paid = begin.checked_add(takes).unwrap_or(begin);
+        begin
+    }
+}
+
+/// When a call may start.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Admission {
+    Now,
+    At(Instant),
+    /// Too many calls wait.
+    Refused,
+}
+
+impl Cap {
+    /// Returns `None` without a limit. A limit of 0 counts as 1.
+    pub(crate) fn new(ops_per_second: Option<u64>, bytes_per_second: Option<u64>) -> Option<Self> {
+        if ops_per_second.is_none() && bytes_per_second.is_none() {
+            return None;
+        }
+        let rates =
+            Rates { ops: ops_per_second.map(Rate::new), bytes: bytes_per_second.map(Rate::new) };
+        Some(Self { rates: Mutex::new(rates), waiting: AtomicUsize::new(0) })
+    }
+
+    /// Reserves the use of a call. A caller that is told to wait calls [`Cap::end_wait`] afterwards.
+    pub(crate) fn admit(&self, request: &Request, now: Instant) -> Admission {
+        self.reserve(operations(request), bytes_of(request), now)
+    }
+
+    fn reserve(&self, ops: u64, bytes: u64, now: Instant) -> Admission {
+        if ops == 0 {
+            return Admission::Now;
+        }
+        let mut rates = self.rates.lock();
+        let Rates { ops: ops_rate, bytes: bytes_rate } = &mut *rates;
+        let is_late = [&*ops_rate, &*bytes_rate].into_iter().flatten().any(|rate| rate.paid > now);
+        if is_late && self.waiting.load(Ordering::Relaxed) >= CAPPED_CALLS_WAITING_MAX {
+            return Admission::Refused;
+        }
+        let ops_at = ops_rate.as_mut().map(|rate| rate.reserve(ops, now));
+        let bytes_at = bytes_rate.as_mut().map(|rate| rate.reserve(bytes, now));
+        match ops_at.max(bytes_at).filter(|&at| at > now) {
+            None => Admission::Now,
+            Some(at) => {
+                self.waiting.fetch_add(1, Ordering::Relaxed);
+                Admission::At(at)
+            }
+        }
+    }
+
+    /// Notes that a call that waited begins.
+    pub(crate) fn end_wait(&self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Adds the bytes of an answer to what later calls wait for.
+    pub(crate) fn charge(&self, answer_bytes: usize) {
+        if let Some(rate) = &mut self.rates.lock().bytes {
+            rate.reserve(answer_bytes as u64, Instant::now());
+        }
+    }
+}
+
+/// HBase's `HConstants.SYSTEMTABLE_QOS`.
+const META_PRIORITY: u32 = 200;
+
+fn bytes_of(request: &Request) -> u64 {
+    (request.message.len() + request.cells.len()) as u64
+}
+
+/// Returns how many operations a call has; 0 for calls that are not limited.
+fn operations(request: &Request) -> u64 {
+    match request.method {
+        // HBase, too, has handlers of their own for calls about hbase:meta.
+        _ if request.priority >= META_PRIORITY => 0,
+        Method::Get | Method::Mutate | Method::Scan | Method::ExecService => 1,
+        Method::Multi => match request.message::<proto::MultiRequest>() {
+            Ok(multi) => {
+                let actions = multi.region_action.iter().map(|region| region.action.len() as u64);
+                actions.sum::<u64>().max(1)
+            }
+            // The call is refused later.
+            Err(_) => 1,
+        },
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(cap: &Cap, ops: u64, bytes: u64, now: Instant) -> Option<Duration> {
+        match cap.reserve(ops, bytes, now) {
+            Admission::Now => Some(Duration::ZERO),
+            Admission::At(at) => Some(at - now),
+            Admission::Refused => None,
+        }
+    }
+
+    #[test]
+    fn calls_beyond_a_burst_are_spread_at_the_rate() {
+        let cap = Cap::new(Some(1000), None).unwrap();
+        let now = Instant::now() + Duration::from_secs(1);
+        let waits: Vec<_> = (0..70).map(|_| after(&cap, 1, 1 << 30, now).unwrap()).collect();
+        let burst = CAP_BURST.as_millis() as usize;
+        assert!(waits[..=burst].iter().all(Duration::is_zero));
+        assert_eq!(waits[69], Duration::from_millis(69 - burst as u64));
+        // An action of a multi is an operation.
+        assert_eq!(after(&cap, 100, 0, now), Some(Duration::from_millis(70 - burst as u64)));
+        assert_eq!(after(&cap, 1, 0, now), Some(Duration::from_millis(170 - burst as u64)));
+        // A second without calls gives no more than a burst.
+        let later = now + Duration::from_secs(1);
+        let waits = (0..70).filter(|_| after(&cap, 1, 0, later).unwrap().is_zero()).count();
+        assert_eq!(waits, burst + 1);
+    }
+
+    #[test]
+    fn bytes_of_answers_delay_later_calls() {
+        let cap = Cap::new(None, Some(1_000_000)).unwrap();
+        let now = Instant::now();
+        assert_eq!(after(&cap, 1, 1000, now), Some(Duration::ZERO));
+        cap.charge(500_000);
+        let wait = after(&cap, 1, 1000, now).unwrap();
+        assert!(wait > Duration::from_millis(400) && wait < Duration::from_millis(600), "{wait:?}");
+    }
+
+    #[test]
+    fn only_a_full_queue_refuses() {
+        let cap = Cap::new(Some(1), None).unwrap();
+        let now = Instant::now();
+        assert_eq!(cap.reserve(1, 0, now), Admission::Now);
+        for _ in 0..CAPPED_CALLS_WAITING_MAX {
+            assert!(matches!(cap.reserve(1, 0, now), Admission::At(_)));
+        }
+        assert_eq!(cap.reserve(1, 0, now), Admission::Refused);
+        cap.end_wait();
+        assert!(matches!(cap.reserve(1, 0, now), Admission::At(_)));
+        // Calls that are no operations are never limited.
+        assert_eq!(cap.reserve(0, 1 << 40, now), Admission::Now);
+    }
+}

@@ -1,0 +1,94 @@
+//! Region servers: balancing, decommissioning, stopping.
+
+use rowhouse_client::Balanced;
+use rowhouse_model::{RegionInfo, Result, ServerName};
+
+use super::Admin;
+
+impl Admin<'_> {
+    /// Moves a region to a server of a cluster. A region that is there already stays.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let admin = database.admin();
+    /// let servers = admin.status().await?.live_servers;
+    /// let (region, _) = database.table("blog").await?.locate(b"bob").await?;
+    /// admin.move_region_to(&region, &servers[0]).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Admin::assign_region`]; `NotServingRegion` for an unassigned region; `Unsupported` for
+    /// an embedded database, which has no region servers.
+    pub async fn move_region_to(self, region: &RegionInfo, server: &ServerName) -> Result<()> {
+        self.backend().servers()?.move_region_to(region, server).await
+    }
+
+    /// Runs the balancer of a cluster once: it moves regions so that each server has a similar
+    /// share of the load. With `dry_run` it only plans.
+    ///
+    /// # Errors
+    /// `Unsupported` for an embedded database; `Connection`.
+    pub async fn balance(self, dry_run: bool) -> Result<Balanced> {
+        self.backend().servers()?.balance(dry_run).await
+    }
+
+    /// Returns whether the balancer of a cluster is switched on.
+    ///
+    /// # Errors
+    /// As [`Admin::balance`].
+    pub async fn balancer(self) -> Result<bool> {
+        self.backend().servers()?.balancer().await
+    }
+
+    /// Switches the balancer of a cluster on or off; returns whether it was on.
+    ///
+    /// # Errors
+    /// As [`Admin::balance`].
+    pub async fn set_balancer(self, on: bool) -> Result<bool> {
+        self.backend().servers()?.set_balancer(on).await
+    }
+
+    /// Marks servers of a cluster as decommissioned: they get no new regions. With `offload` their
+    /// regions move to other servers.
+    ///
+    /// # Errors
+    /// As [`Admin::balance`].
+    pub async fn decommission(self, servers: &[ServerName], offload: bool) -> Result<()> {
+        self.backend().servers()?.decommission(servers, offload).await
+    }
+
+    /// Returns the servers of a cluster that are decommissioned.
+    ///
+    /// # Errors
+    /// As [`Admin::balance`].
+    pub async fn decommissioned(self) -> Result<Vec<ServerName>> {
+        self.backend().servers()?.decommissioned().await
+    }
+
+    /// Removes the mark of a decommissioned server, and moves these regions to it.
+    ///
+    /// # Errors
+    /// As [`Admin::balance`].
+    pub async fn recommission(self, server: &ServerName, regions: &[RegionInfo]) -> Result<()> {
+        self.backend().servers()?.recommission(server, regions).await
+    }
+
+    /// Makes a cluster forget dead servers. Returns those that it did not forget.
+    ///
+    /// # Errors
+    /// As [`Admin::balance`].
+    pub async fn clear_dead_servers(self, servers: &[ServerName]) -> Result<Vec<ServerName>> {
+        self.backend().servers()?.clear_dead_servers(servers).await
+    }
+
+    /// Asks a region server of a cluster to stop. Its regions move to other servers. The last
+    /// region server of `rowhouse serve` stops only if that was started with `--allow-shutdown`.
+    ///
+    /// # Errors
+    /// As [`Admin::balance`]; `Unsupported` for a server that clients may not stop.
+    pub async fn stop_region_server(self, server: &ServerName) -> Result<()> {
+        self.backend().servers()?.stop_region_server(server, "requested by a client").await
+    }
+}

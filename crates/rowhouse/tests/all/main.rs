@@ -22,6 +22,7 @@ mod observers;
 mod one_moment;
 mod plain_requests;
 mod queries_in_transactions;
+mod region_servers;
 mod regions;
 mod search;
 mod settings;

@@ -16,12 +16,12 @@ finish() {
 }
 
 launch() {
-  "$binary" serve --data "$data" --listen "$bootstrap" --zookeeper "$zookeeper" >>"$log" 2>&1 </dev/null &
+  "$binary" serve --data "$data" --listen "$bootstrap" --zookeeper "$zookeeper" "$@" >>"$log" 2>&1 </dev/null &
   pid=$!
 }
 
 start() {
-  launch
+  launch "$@"
   for _ in $(seq 300); do
     (exec 3<>"/dev/tcp/${bootstrap/://}") 2>/dev/null && return
     kill -0 "$pid" 2>/dev/null || break
@@ -70,5 +70,15 @@ step 60 InTests "$binary"
 "$here/hfile-kinds.sh"
 start
 step 120 Blog zk "$zookeeper" verify
+stop
+start --region-servers 4
+step 120 Blog zk "$zookeeper" verify
+step 120 Blog rpc "$bootstrap" verify
+step 120 Blog master "$master" verify
+step 180 AsyncScans zk "$zookeeper" 1
+step 120 Regions zk "$zookeeper"
+step 300 Splits zk "$zookeeper" 1
+step 240 Snapshots zk "$zookeeper"
+step 240 RegionServers zk "$zookeeper" 60
 stop
 echo "ok $binary passed in $SECONDS s"

@@ -1,5 +1,6 @@
 //! Commands about the regions of a table.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::IpAddr;
 
@@ -40,7 +41,7 @@ pub(super) async fn splits<W: Write>(
     Ok(splits.iter().map(|split| escape(split)).collect())
 }
 
-/// Prints the name, start and end of every region.
+/// Prints the name, start and end of every region, and of a cluster the server, size and requests.
 pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
@@ -63,22 +64,51 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> 
         regions = served;
     }
 
-    let heading = ["REGION_NAME", "START_KEY", "END_KEY"].map(String::from);
-    let lines: Vec<[String; 3]> = regions.iter().map(columns).collect();
+    let loads = session.database.admin().status().await?.loads;
+    // An embedded database has no servers.
+    let has_servers = loads.iter().any(|load| load.name.port > 0);
+    let served =
+        loads.iter().flat_map(|load| load.regions.iter().map(move |it| (&it.name, (load, it))));
+    let served: BTreeMap<_, _> = served.filter(|_| has_servers).collect();
+    let mut heading = vec!["REGION_NAME", "START_KEY", "END_KEY"];
+    if has_servers {
+        heading.insert(0, "SERVER_NAME");
+        heading.extend(["SIZE", "REQ"]);
+    }
+    let heading: Vec<_> = heading.into_iter().map(String::from).collect();
+    let cells = |region: &RegionInfo| {
+        let name = region.name().full;
+        let mut cells: Vec<_> = texts(region).into();
+        if has_servers {
+            let (server, size, requests) = match served.get(&name) {
+                Some((server, load)) => {
+                    let requests = (load.reads + load.writes).to_string();
+                    (server.name.to_string(), load.file_mib.to_string(), requests)
+                }
+                None => ("-".into(), "-".into(), "-".into()),
+            };
+            cells.insert(0, server);
+            cells.extend([size, requests]);
+        }
+        cells
+    };
+    let lines: Vec<Vec<String>> = regions.iter().map(cells).collect();
     let width = |at: usize| {
         let widest = lines.iter().chain([&heading]).map(|line| line[at].chars().count()).max();
-        widest.unwrap_or(0).max(KEY_WIDTH_MIN)
+        let least = if is_key(&heading[at]) { KEY_WIDTH_MIN } else { 0 };
+        widest.unwrap_or(0).max(least)
     };
-    let widths = [width(0), width(1), width(2)];
-    session.say(line(&heading, widths))?;
-    session.say(line(&widths.map(|width| "-".repeat(width)), widths))?;
-    for (region, columns) in regions.iter().zip(&lines) {
+    let widths: Vec<_> = (0..heading.len()).map(width).collect();
+    session.say(line(&heading, &widths))?;
+    let rule: Vec<_> = widths.iter().map(|&width| "-".repeat(width)).collect();
+    session.say(line(&rule, &widths))?;
+    for (region, cells) in regions.iter().zip(&lines) {
         if let Some(schema) = schema {
             let (start, stop) = (&region.range.start, &region.range.stop);
             let bounds = format!("from {} to {}", bound(schema, start), bound(schema, stop));
             session.say(format_args!(" # {bounds}"))?;
         }
-        session.say(line(columns, widths))?;
+        session.say(line(cells, &widths))?;
     }
     session.say(format_args!(" {} rows", regions.len()))
 }
@@ -118,7 +148,7 @@ pub(super) async fn locate<W: Write>(session: &mut Session<W>, call: Call) -> Re
             Some(server) => format!("{}:{}", server.host, server.port),
             None => "-".into(),
         };
-        let (encoded, [name, start, stop]) = (region.name().encoded, columns(region));
+        let (encoded, [name, start, stop]) = (region.name().encoded, texts(region));
         session.say(format_args!(
             " {host} {{ENCODED => {encoded}, NAME => '{name}', STARTKEY => '{start}', ENDKEY => '{stop}'}}"
         ))?;
@@ -233,14 +263,19 @@ pub(super) async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<
 /// The minimum width of the column for a key, as in HBase's shell.
 const KEY_WIDTH_MIN: usize = 10;
 
-fn columns(region: &RegionInfo) -> [String; 3] {
+/// Returns the full name of a region, its first row and its end.
+fn texts(region: &RegionInfo) -> [String; 3] {
     let name = escape(&region.name().full);
     [name, escape(&region.range.start), escape(&region.range.stop)]
 }
 
-fn line(columns: &[String; 3], widths: [usize; 3]) -> String {
-    let columns = columns.iter().zip(widths).map(|(text, width)| format!(" {text:>width$} |"));
-    columns.collect()
+fn is_key(heading: &str) -> bool {
+    heading.ends_with("_KEY")
+}
+
+fn line(cells: &[String], widths: &[usize]) -> String {
+    let cells = cells.iter().zip(widths).map(|(text, width)| format!(" {text:>width$} |"));
+    cells.collect()
 }
 
 /// Returns the fields of a key that a region boundary determines.

@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::command::admin::AdminArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
+use crate::command::demo::DemoArgs;
 use crate::command::export::ExportArgs;
 use crate::command::hfile::HFileArgs;
 use crate::command::import::ImportArgs;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
+    /// Run an experiment on this machine
+    Demo(DemoArgs),
     /// Write a table to HFiles in the layout of HBase's bulk load
     Export(ExportArgs),
     /// Show the contents of HFiles, of rowhouse or of Apache HBase

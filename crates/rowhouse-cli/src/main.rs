@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => command::serve::run(args),
         Command::Backup(args) => command::backup::backup(&args),
         Command::Check(args) => command::check::run(&args),
+        Command::Demo(args) => command::demo::run(&args),
         Command::Export(args) => command::export::run(&args),
         Command::Hfile(args) => command::hfile::run(&args),
         Command::Import(args) => command::import::run(&args),

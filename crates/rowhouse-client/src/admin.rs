@@ -92,6 +92,8 @@ pub struct RegionLoad {
     pub memstore_mib: u64,
     /// Number of read requests.
     pub reads: u64,
+    /// Rows that were read and not returned, because a filter left nothing of them.
+    pub filtered_reads: u64,
     /// Number of write requests.
     pub writes: u64,
 }
@@ -568,6 +570,7 @@ fn region(load: proto::RegionLoad) -> RegionLoad {
         file_mib: load.storefile_size_mb().into(),
         memstore_mib: load.mem_store_size_mb().into(),
         reads: load.read_requests_count(),
+        filtered_reads: load.filtered_read_requests_count(),
         writes: load.write_requests_count(),
         name: load.region_specifier.value,
     }

@@ -140,6 +140,12 @@ impl Server {
         servers.iter().map(|it| format!("{}:{}", it.name.host, it.name.port)).collect()
     }
 
+    /// Returns how many calls each region server that runs has received since it started, by
+    /// number.
+    pub fn region_server_calls(&self) -> Vec<u64> {
+        self.cluster.region_servers().iter().map(|server| server.requests.total()).collect()
+    }
+
     /// Where metrics and health are served, if they are.
     pub fn web(&self) -> Option<SocketAddr> {
         self.web

@@ -5,6 +5,7 @@ mod argument;
 pub(crate) mod backup;
 pub(crate) mod check;
 mod csv_error;
+pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod hfile;
 pub(crate) mod import;

@@ -1,0 +1,109 @@
+//! Prints and draws the result of the experiment.
+
+use std::fmt::Write;
+
+use super::{Cost, HotspotArgs, Measured, RANGE, SERVERS};
+
+/// Characters of the longest bar.
+const BAR_CHARS: f64 = 24.0;
+
+/// Returns the result as a table with bars.
+pub(super) fn text(all: &[Measured], args: &HotspotArgs) -> String {
+    let mut text = format!(
+        "{SERVERS} region servers, each limited to {} operations a second\n\n",
+        args.ops_per_server
+    );
+    let most = greatest(all);
+    let width = all.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    for it in all {
+        // A string takes everything.
+        let _ = writeln!(
+            text,
+            "{:<width$}  {:>6.0} writes/s {:<24}  busiest server {:>3.0} %   {}",
+            it.name,
+            it.writes_per_second,
+            bar(it.writes_per_second / most),
+            it.shares.first().unwrap_or(&0.0) * 100.0,
+            it.template,
+        );
+    }
+    let _ = writeln!(text, "\n{:<width$}  one row{:33}{RANGE} rows in order", "", "");
+    let head = "servers  rows read  returned    ms";
+    let _ = writeln!(text, "{:<width$}  {head}      {head}", "");
+    for it in all {
+        let _ = writeln!(text, "{:<width$}  {}      {}", it.name, cost(it.get), cost(it.range));
+    }
+    text.push_str(
+        "\nservers: asked by a read; rows read: by the servers; ms: median time of a read.\n",
+    );
+    text
+}
+
+fn cost(of: Cost) -> String {
+    format!("{:>7.1} {:>10.0} {:>9.0} {:>5.1}", of.servers, of.rows, of.returned, of.millis)
+}
+
+fn bar(share: f64) -> String {
+    "█".repeat((share * BAR_CHARS).round() as usize)
+}
+
+fn greatest(all: &[Measured]) -> f64 {
+    all.iter().map(|it| it.writes_per_second).fold(1.0, f64::max)
+}
+
+const WIDTH: f64 = 860.0;
+const ROW: f64 = 44.0;
+const TOP: f64 = 76.0;
+const LABELS: f64 = 190.0;
+const BARS: f64 = 330.0;
+
+/// Returns the result as a drawing: for each design a bar of its writes, divided into the shares of
+/// the servers.
+pub(super) fn svg(all: &[Measured], args: &HotspotArgs) -> String {
+    let height = TOP + ROW * all.len() as f64 + 40.0;
+    let mut svg = format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="13">
+<style>
+  text {{ fill: #222 }} .small {{ font-size: 11px; fill: #666 }} .back {{ fill: #fff }}
+  .s0 {{ fill: #b3341f }} .s1 {{ fill: #2f6f9f }} .s2 {{ fill: #5b9ac4 }} .s3 {{ fill: #9cc3de }}
+  @media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .small {{ fill: #999 }} .back {{ fill: #1c1c1c }} }}
+</style>
+<rect class="back" width="{WIDTH}" height="{height}"/>
+<text x="16" y="28" font-size="16">Writes per second under {} designs of the row key</text>
+<text x="16" y="48" class="small">{SERVERS} region servers, each limited to {} operations a second; a bar is divided into the shares of the servers, the busiest first</text>
+<text x="{}" y="68" class="small">one row: servers, ms</text>
+<text x="{}" y="68" class="small">{RANGE} rows: servers, ms</text>
+"##,
+        all.len(),
+        args.ops_per_server,
+        LABELS + BARS + 70.0,
+        LABELS + BARS + 210.0,
+    );
+    let most = greatest(all);
+    for (at, it) in all.iter().enumerate() {
+        let y = TOP + ROW * at as f64;
+        let text = |svg: &mut String, x: f64, y: f64, class: &str, text: &str| {
+            let _ = writeln!(svg, r#"<text x="{x}" y="{y}" class="{class}">{text}</text>"#);
+        };
+        text(&mut svg, 16.0, y + 14.0, "", it.name);
+        text(&mut svg, 16.0, y + 30.0, "small", it.template);
+        let mut x = LABELS + 50.0;
+        for (server, share) in it.shares.iter().enumerate() {
+            let width = BARS * 0.75 * share * it.writes_per_second / most;
+            let _ = writeln!(
+                svg,
+                r#"<rect class="s{server}" x="{x:.1}" y="{y}" width="{width:.1}" height="18"><title>{:.0} % of the writes</title></rect>"#,
+                share * 100.0
+            );
+            x += width;
+        }
+        let writes = format!("{:.0}", it.writes_per_second);
+        text(&mut svg, x + 6.0, y + 14.0, "", &writes);
+        for (offset, cost) in [(70.0, it.get), (210.0, it.range)] {
+            let told = format!("{:.1}, {:.1}", cost.servers, cost.millis);
+            text(&mut svg, LABELS + BARS + offset, y + 14.0, "", &told);
+        }
+    }
+    svg.push_str("</svg>\n");
+    svg
+}

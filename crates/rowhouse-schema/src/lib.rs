@@ -38,6 +38,7 @@
 //! | | [`IndexSchema::search_plan`] |
 //! | estimate the cost of a read | [`Plan::estimate`] with [`Statistics`] |
 //! | review a template | [`KeySchema::check`] |
+//! | find the field that makes a hotspot | [`LoadProfile::judge`] |
 //! | map keys to Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate |
 //! | | `rowhouse-derive`; [`KeyReader`] |
 //!
@@ -70,7 +71,9 @@ mod transform;
 mod typed;
 mod value;
 
-pub use advise::{FamilySize, Finding, Rule, check_table};
+pub use advise::{
+    FamilySize, Finding, LoadCause, LoadProfile, LoadVerdict, RangeLoad, RowLoad, Rule, check_table,
+};
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};

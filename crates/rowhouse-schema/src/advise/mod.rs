@@ -1,5 +1,6 @@
 //! Advice on a template: surprises, costs and failures to expect, reported before there are rows.
 
+mod load;
 mod rules;
 mod sample;
 mod table;
@@ -8,6 +9,7 @@ use std::fmt;
 
 use crate::key::KeySchema;
 
+pub use load::{LoadCause, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
 pub use table::{FamilySize, check_table};
 
 /// The kind of a finding. Numbers never change, so that they can be quoted and searched for.

@@ -1,0 +1,444 @@
+//! Judges the load of a table: whether it falls on few of its rows, which field of the key makes it
+//! so, and which key would spread it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rowhouse_model::{Bytes, RowRange, escape};
+
+use crate::KeySchema;
+use crate::value::Quoted;
+
+/// The load of the keys from `start` to the start of the next range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeLoad {
+    /// The first key; empty for the beginning of the table.
+    pub start: Bytes,
+    /// Requests.
+    pub load: u64,
+}
+
+/// A row, and the requests that it received at least.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowLoad {
+    /// The row.
+    pub row: Bytes,
+    /// Requests.
+    pub load: u64,
+}
+
+/// The load of a table over some time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadProfile {
+    /// For each interval of time, oldest first, the load by ranges of keys in key order.
+    pub intervals: Vec<Vec<RangeLoad>>,
+    /// The busiest rows, the busiest first.
+    pub rows: Vec<RowLoad>,
+    /// The regions of the table, in key order.
+    pub regions: Vec<RowRange>,
+}
+
+/// What the load of a table looks like.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LoadCause {
+    /// There are too few requests to say.
+    TooLittle,
+    /// The load is spread over the keys.
+    Even,
+    /// One row has a large share.
+    OneRow {
+        /// The row.
+        row: Bytes,
+    },
+    /// In each interval the load is beyond the keys of the one before: the keys grow, or fall.
+    Growing {
+        /// The field whose values grow, if the table has a template.
+        field: Option<String>,
+        /// Whether new keys come before the older ones.
+        is_falling: bool,
+    },
+    /// The first field of the key has few values.
+    FewValues {
+        /// The field.
+        field: String,
+        /// The values that have most of the load.
+        count: usize,
+    },
+    /// One value of the first field has a large share.
+    OneValue {
+        /// The field.
+        field: String,
+        /// The value, as text.
+        value: String,
+        /// Whether the share is of a short time only.
+        is_burst: bool,
+    },
+}
+
+/// A judgement about the load of a table.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LoadVerdict {
+    /// What the load looks like.
+    pub cause: LoadCause,
+    /// The share of the load, between 0 and 1, that the cause accounts for.
+    pub share: f64,
+    /// The share of the region with the most load.
+    pub region_share: f64,
+    /// A template that spreads the load, if one does.
+    pub cure: Option<String>,
+}
+
+/// Requests below which there is no judgement.
+const LOAD_MIN: u64 = 1_000;
+/// The share of a row that makes it a hot row.
+const ROW_SHARE: f64 = 0.1;
+/// The share of the load that is beyond the keys of the interval before, from which on keys grow.
+/// Keys that do not grow have 5 % there.
+const GROWING_SHARE: f64 = 0.5;
+/// The part of an interval's load that lies before the key that later keys are compared with.
+const BEFORE_SHARE: f64 = 0.95;
+/// The share of one value of the first field that makes it a hot value.
+const VALUE_SHARE: f64 = 0.3;
+/// The number of values of the first field that counts as few, and the share that they have.
+const FEW_VALUES: usize = 4;
+const FEW_VALUES_SHARE: f64 = 0.8;
+/// A value is busy for a short time if so much of its load is within a quarter of the intervals.
+const BURST_SHARE: f64 = 0.8;
+/// Buckets of a proposed template.
+const BUCKETS: u32 = 16;
+
+impl LoadProfile {
+    /// Judges the load. `schema` is the table's template, if it has one.
+    pub fn judge(&self, schema: Option<&KeySchema>) -> LoadVerdict {
+        let total: u64 = self.intervals.iter().flatten().map(|range| range.load).sum();
+        let region_share = self.region_share(total);
+        let verdict = |cause, share| {
+            let cure = schema.and_then(|schema| cure(&cause, schema));
+            LoadVerdict { cause, share, region_share, cure }
+        };
+        if total < LOAD_MIN {
+            return verdict(LoadCause::TooLittle, 0.0);
+        }
+        if let Some(hot) = self.rows.first() {
+            let share = (hot.load as f64 / total as f64).min(1.0);
+            if share >= ROW_SHARE {
+                return verdict(LoadCause::OneRow { row: hot.row.clone() }, share);
+            }
+        }
+        if let Some((cause, share)) = self.growing(schema) {
+            return verdict(cause, share);
+        }
+        if let Some((cause, share)) = schema.and_then(|schema| self.few_values(schema, total)) {
+            return verdict(cause, share);
+        }
+        verdict(LoadCause::Even, region_share)
+    }
+
+    /// Returns the share of the region with the most load.
+    fn region_share(&self, total: u64) -> f64 {
+        let mut loads = vec![0; self.regions.len()];
+        for range in self.intervals.iter().flatten() {
+            let region = self.regions.partition_point(|region| region.start <= range.start);
+            if let Some(load) = loads.get_mut(region.saturating_sub(1)) {
+                *load += range.load;
+            }
+        }
+        loads.into_iter().max().unwrap_or(0) as f64 / total.max(1) as f64
+    }
+
+    /// Returns whether keys grow or fall, and the share of the load that is at new keys.
+    fn growing(&self, schema: Option<&KeySchema>) -> Option<(LoadCause, f64)> {
+        let (mut beyond, mut below, mut all) = (0u64, 0u64, 0u64);
+        // A key of an interval, and a key of the next one.
+        let mut pair = None;
+        let busy = self.intervals.iter().filter(|ranges| load(ranges) > 0);
+        for two in busy.collect::<Vec<_>>().windows(2) {
+            let [before, after] = two else { continue };
+            let (low, high) =
+                (quantile(before, 1.0 - BEFORE_SHARE), quantile(before, BEFORE_SHARE));
+            all += load(after);
+            beyond += after.iter().filter(|it| it.start >= high).map(|it| it.load).sum::<u64>();
+            let ends = after.iter().zip(after.iter().skip(1)).filter(|(_, next)| next.start <= low);
+            below += ends.map(|(range, _)| range.load).sum::<u64>();
+            pair = Some((quantile(before, 0.5), quantile(after, 0.5)));
+        }
+        let share = |part: u64| part as f64 / all.max(1) as f64;
+        let is_falling = below > beyond;
+        let share = share(below.max(beyond));
+        if share < GROWING_SHARE {
+            return None;
+        }
+        let field = schema.zip(pair).and_then(|(schema, (from, to))| differing(schema, &from, &to));
+        Some((LoadCause::Growing { field, is_falling }, share))
+    }
+
+    /// Returns whether few values of the first field have most of the load.
+    fn few_values(&self, schema: &KeySchema, total: u64) -> Option<(LoadCause, f64)> {
+        let mut field = None;
+        let mut loads: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for (interval, ranges) in self.intervals.iter().enumerate() {
+            for range in ranges.iter().filter(|range| range.load > 0) {
+                let prefix = schema.read_prefix(&range.start);
+                let Some((name, value)) = prefix.values().first() else { continue };
+                field.get_or_insert_with(|| name.clone());
+                let of_value = loads.entry(Quoted(value).to_string());
+                of_value.or_insert_with(|| vec![0; self.intervals.len()])[interval] += range.load;
+            }
+        }
+        let field = field?;
+        let mut sums: Vec<(u64, &String)> =
+            loads.iter().map(|(value, loads)| (loads.iter().sum(), value)).collect();
+        sums.sort_unstable_by(|a, b| b.cmp(a));
+        let share = |load: u64| load as f64 / total as f64;
+        let few: u64 = sums.iter().take(FEW_VALUES).map(|(load, _)| load).sum();
+        let (most, value) = *sums.first()?;
+        // One value of a single one is all of the table; the few are judged first.
+        if share(most) < VALUE_SHARE || sums.len() <= FEW_VALUES {
+            let count = sums.len().min(FEW_VALUES);
+            let cause = LoadCause::FewValues { field, count };
+            return (share(few) >= FEW_VALUES_SHARE).then_some((cause, share(few)));
+        }
+        let mut of_value = loads.get(value)?.clone();
+        of_value.sort_unstable_by(|a, b| b.cmp(a));
+        let quarter = of_value.len().div_ceil(4);
+        let in_quarter: u64 = of_value.iter().take(quarter).sum();
+        let is_burst = self.intervals.len() > 1 && in_quarter as f64 >= most as f64 * BURST_SHARE;
+        Some((LoadCause::OneValue { field, value: value.clone(), is_burst }, share(most)))
+    }
+}
+
+fn load(ranges: &[RangeLoad]) -> u64 {
+    ranges.iter().map(|range| range.load).sum()
+}
+
+/// Returns the start of the range in which this share of the load is reached.
+fn quantile(ranges: &[RangeLoad], share: f64) -> Bytes {
+    let wanted = load(ranges) as f64 * share;
+    let mut sum = 0;
+    let reached = ranges.iter().find(|range| {
+        sum += range.load;
+        sum as f64 >= wanted
+    });
+    reached.or(ranges.last()).map(|range| range.start.clone()).unwrap_or_default()
+}
+
+/// Returns the first field whose values differ in two keys.
+fn differing(schema: &KeySchema, a: &[u8], b: &[u8]) -> Option<String> {
+    let (a, b) = (schema.read_prefix(a), schema.read_prefix(b));
+    let differs = b.values().iter().find(|(name, value)| {
+        !a.values().iter().any(|(other, same)| other == name && same == value)
+    });
+    let first = || schema.fields().first().map(|field| field.name().to_owned());
+    differs.map(|(name, _)| name.clone()).or_else(first)
+}
+
+/// Returns a template that spreads the load, where a change of the key does.
+fn cure(cause: &LoadCause, schema: &KeySchema) -> Option<String> {
+    let others = |hot: &str| -> Vec<&str> {
+        schema.fields().iter().map(|field| field.name()).filter(|name| *name != hot).collect()
+    };
+    let spread_by = match cause {
+        LoadCause::Growing { field: Some(field), .. } => {
+            // A bucket of a field that does not grow keeps its rows together.
+            others(field).first().copied().unwrap_or(field)
+        }
+        LoadCause::FewValues { field, .. } | LoadCause::OneValue { field, .. } => {
+            *others(field).first()?
+        }
+        _ => return None,
+    };
+    let cured = format!("[bucket {BUCKETS} of {spread_by}]{schema}");
+    KeySchema::parse(&cured).ok().map(|cured| cured.to_string())
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+impl fmt::Display for LoadVerdict {
+    /// Writes the judgement in one or several sentences.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = percent(self.share);
+        match &self.cause {
+            LoadCause::TooLittle => {
+                return write!(f, "There are fewer than {LOAD_MIN} requests: too few to judge.");
+            }
+            LoadCause::Even => write!(f, "The load is spread over the keys.")?,
+            LoadCause::OneRow { row } => write!(
+                f,
+                "One row has {share} of the load: {}. No key spreads a row: divide it into several, \
+                 or gather its changes before they are written.",
+                escape(row)
+            )?,
+            LoadCause::Growing { field, is_falling } => {
+                let end = if *is_falling { "first" } else { "last" };
+                let why = match field {
+                    Some(field) => {
+                        format!("`{field}` grows and comes first in the keys that change")
+                    }
+                    None => "the keys grow".to_owned(),
+                };
+                write!(f, "{share} of the load is at new keys at the {end} end: {why}.")?;
+            }
+            LoadCause::FewValues { field, count } => {
+                write!(
+                    f,
+                    "{share} of the load is at {count} values of `{field}`, which comes first."
+                )?;
+            }
+            LoadCause::OneValue { field, value, is_burst } => {
+                let time = if *is_burst { ", in a short time" } else { "" };
+                write!(f, "{share} of the load is at {field} = {value}{time}.")?;
+            }
+        }
+        write!(f, " The busiest region has {} of the load.", percent(self.region_share))?;
+        match &self.cure {
+            Some(cure) => write!(f, " This key spreads it: {cure}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts keys of each interval in the ranges between the keys that occur, at most 64.
+    fn profile(intervals: &[Vec<Bytes>]) -> LoadProfile {
+        let ranges = |keys: &Vec<Bytes>| {
+            let mut sorted = keys.clone();
+            sorted.sort();
+            let step = sorted.len().div_ceil(64).max(1);
+            let starts = sorted.chunks(step);
+            starts
+                .map(|keys| RangeLoad { start: keys[0].clone(), load: keys.len() as u64 })
+                .collect()
+        };
+        LoadProfile {
+            intervals: intervals.iter().map(ranges).collect(),
+            rows: Vec::new(),
+            regions: vec![RowRange::new("", "m"), RowRange::new("m", "")],
+        }
+    }
+
+    fn judge(template: &str, keys: impl Fn(&KeySchema, u64) -> Bytes) -> LoadVerdict {
+        let schema = KeySchema::parse(template).unwrap();
+        let interval =
+            |minute: u64| (0..500).map(|nth| keys(&schema, minute * 500 + nth)).collect::<Vec<_>>();
+        let intervals: Vec<_> = (0..6).map(interval).collect();
+        profile(&intervals).judge(Some(&schema))
+    }
+
+    fn user(number: u64) -> String {
+        format!("u{:03}", number.wrapping_mul(7919) % 997)
+    }
+
+    #[test]
+    fn a_time_that_comes_first_grows_and_a_bucket_of_the_user_spreads_it() {
+        let verdict = judge("[at millis][user string]", |schema, number| {
+            let fields =
+                [("at", (1_700_000_000_000 + number).into()), ("user", user(number).into())];
+            schema.encode(&fields).unwrap()
+        });
+        let growing = LoadCause::Growing { field: Some("at".into()), is_falling: false };
+        assert_eq!(verdict.cause, growing);
+        assert!(verdict.share > 0.9, "{verdict}");
+        assert_eq!(verdict.cure.as_deref(), Some("[bucket 16 of user][at millis][user string]"));
+    }
+
+    #[test]
+    fn newest_first_falls() {
+        let verdict = judge("[at millis desc][user string]", |schema, number| {
+            let fields =
+                [("at", (1_700_000_000_000 + number).into()), ("user", user(number).into())];
+            schema.encode(&fields).unwrap()
+        });
+        let falling = LoadCause::Growing { field: Some("at".into()), is_falling: true };
+        assert_eq!(verdict.cause, falling);
+    }
+
+    #[test]
+    fn a_number_alone_is_spread_by_its_own_bucket() {
+        let verdict = judge("foo[n digits 8]", |schema, number| {
+            schema.encode(&[("n", number.into())]).unwrap()
+        });
+        assert!(matches!(verdict.cause, LoadCause::Growing { .. }), "{verdict}");
+        assert_eq!(verdict.cure.as_deref(), Some("[bucket 16 of n]foo[n digits 8]"));
+        let text = verdict.to_string();
+        assert!(text.contains("`n` grows") && text.contains("at the last end"), "{text}");
+    }
+
+    #[test]
+    fn users_and_buckets_before_a_time_are_even() {
+        let fields = |number: u64| {
+            [("at", (1_700_000_000_000 + number).into()), ("user", user(number).into())]
+        };
+        for template in ["[user string][at millis]", "[bucket 16 of user][at millis][user string]"]
+        {
+            let verdict = judge(template, |schema, number| schema.encode(&fields(number)).unwrap());
+            assert_eq!(verdict.cause, LoadCause::Even, "{template}: {verdict}");
+            assert_eq!(verdict.cure, None);
+        }
+    }
+
+    #[test]
+    fn few_metrics_are_counted() {
+        let verdict = judge("[metric string][at millis]", |schema, number| {
+            let metric = ["cpu", "disk", "net"][number as usize % 3];
+            let fields = [("metric", metric.into()), ("at", (1_700_000_000_000 + number).into())];
+            schema.encode(&fields).unwrap()
+        });
+        let few = LoadCause::FewValues { field: "metric".into(), count: 3 };
+        assert_eq!(verdict.cause, few);
+        assert_eq!(verdict.cure.as_deref(), Some("[bucket 16 of at][metric string][at millis]"));
+    }
+
+    #[test]
+    fn a_busy_user_is_named_and_a_burst_is_told_from_a_steady_load() {
+        let schema = KeySchema::parse("[user string][id u32]").unwrap();
+        let key = |user: String, number: u64| {
+            let id = number.wrapping_mul(2_654_435_761) % 1_000_000;
+            schema.encode(&[("user", user.into()), ("id", id.into())]).unwrap()
+        };
+        let mixed = |interval: u64| (0..500).map(move |nth| interval * 500 + nth);
+        let steady = |number: u64| match number % 5 {
+            0 | 1 => key("bob".into(), number),
+            _ => key(user(number), number),
+        };
+        let steady: Vec<Vec<_>> = (0..6).map(|it| mixed(it).map(steady).collect()).collect();
+        let others = |it| mixed(it).map(|number| key(user(number), number)).collect();
+        let mut burst: Vec<Vec<_>> = (0..5).map(others).collect();
+        burst.insert(3, (0..1500).map(|number| key("bob".into(), number)).collect());
+        for (intervals, is_burst) in [(steady, false), (burst, true)] {
+            let verdict = profile(&intervals).judge(Some(&schema));
+            let (field, value) = ("user".into(), "'bob'".into());
+            assert_eq!(verdict.cause, LoadCause::OneValue { field, value, is_burst }, "{verdict}");
+            assert!((0.3..0.5).contains(&verdict.share), "{}", verdict.share);
+            let cure = "[bucket 16 of id][user string][id u32]";
+            assert_eq!(verdict.cure.as_deref(), Some(cure));
+        }
+    }
+
+    #[test]
+    fn one_row_is_named_first_and_little_load_is_not_judged() {
+        let mut profile =
+            profile(&[(0..2000u32).map(|n| n.to_be_bytes().to_vec().into()).collect()]);
+        assert_eq!(profile.judge(None).cause, LoadCause::Even);
+        profile.rows = vec![RowLoad { row: "hot".into(), load: 1500 }];
+        let verdict = profile.judge(None);
+        assert_eq!(verdict.cause, LoadCause::OneRow { row: "hot".into() });
+        assert_eq!(verdict.share, 0.75);
+        profile.intervals[0].truncate(10);
+        assert_eq!(profile.judge(None).cause, LoadCause::TooLittle);
+    }
+
+    #[test]
+    fn the_busiest_region_is_measured() {
+        let keys = |first: u8| (0..1000u32).map(move |n| Bytes::from(vec![first, (n % 256) as u8]));
+        let both = keys(b'a').chain(keys(b'b')).chain(keys(b'x')).chain(keys(b'c')).collect();
+        let verdict = profile(&[both]).judge(None);
+        assert!((0.74..0.76).contains(&verdict.region_share), "{}", verdict.region_share);
+    }
+}

@@ -117,8 +117,8 @@ impl Exception {
         Self { class: class.into(), message: exception.message.unwrap_or_default(), do_not_retry }
     }
 
-    /// Returns what HBase answers to a call for which its queue has no room. Clients repeat the call
-    /// after a pause.
+    /// Returns what HBase answers to a call for which its queue has no room. Clients repeat the
+    /// call after a pause.
     pub fn call_queue_full() -> Self {
         Self {
             class: "org.apache.hadoop.hbase.CallQueueTooBigException".into(),

@@ -64,7 +64,8 @@ impl Cap {
         Some(Self { rates: Mutex::new(rates), waiting: AtomicUsize::new(0) })
     }
 
-    /// Reserves the use of a call. A caller that is told to wait calls [`Cap::end_wait`] afterwards.
+    /// Reserves the use of a call. A caller that is told to wait calls [`Cap::end_wait`]
+    /// afterwards.
     pub(crate) fn admit(&self, request: &Request, now: Instant) -> Admission {
         self.reserve(operations(request), bytes_of(request), now)
     }

@@ -1,5 +1,5 @@
-//! Starts and ends region servers of a rowhouse server, rowhouse's own calls. They are sent as HBase
-//! procedures, which every HBase client can call.
+//! Starts and ends region servers of a rowhouse server, rowhouse's own calls. They are sent as
+//! HBase procedures, which every HBase client can call.
 
 use rowhouse_model::{Error, Result};
 

@@ -228,8 +228,9 @@ pub(crate) struct TablesSwapped {
 }
 
 /// A region assigned to a region server, or taken out of service. Regions without this edit are
-/// assigned to the server of their creation ([`RegionMeta::server`]) and in service. Regions that replace others have the assignment of the
-/// first of those; a table that is enabled has all its regions in service.
+/// assigned to the server of their creation ([`RegionMeta::server`]) and in service. Regions that
+/// replace others have the assignment of the first of those; a table that is enabled has all its
+/// regions in service.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct RegionAssigned {
     #[prost(uint64, tag = "1")]

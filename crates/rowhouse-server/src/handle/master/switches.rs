@@ -69,8 +69,8 @@ pub(crate) fn balancer(
     Ok(proto::IsBalancerEnabledResponse { enabled })
 }
 
-/// Runs the balancer, if it is on. A dry run only counts the moves. No region is ever in transition,
-/// so it makes no difference whether those are ignored.
+/// Runs the balancer, if it is on. A dry run only counts the moves. No region is ever in
+/// transition, so it makes no difference whether those are ignored.
 pub(crate) fn balance(
     context: &Context,
     request: proto::BalanceRequest,

@@ -96,7 +96,7 @@ pub use observer::{
 };
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
-pub use region::{Region, RegionRequests, RegionSize};
+pub use region::{FamilyRequests, Region, RegionRequests, RegionSize};
 pub use region_in_mode::RegionInMode;
 pub use rowhouse_format::hfile::ZstdForm;
 pub use salvage::{SalvageReport, salvage};

@@ -91,7 +91,8 @@ const ALLOCATION_BYTES: usize = 48;
 
 /// Adds the loads of two columns over the union of their bounds.
 fn union(left: Ranges, right: Ranges) -> Ranges {
-    let mut bounds: Vec<Bytes> = left.iter().chain(&right).map(|(start, _)| start.clone()).collect();
+    let mut bounds: Vec<Bytes> =
+        left.iter().chain(&right).map(|(start, _)| start.clone()).collect();
     bounds.sort_unstable();
     bounds.dedup();
     let mut sum: Ranges = bounds.into_iter().map(|start| (start, Load::default())).collect();
@@ -115,9 +116,8 @@ fn union(left: Ranges, right: Ranges) -> Ranges {
 /// Merges the neighbours that have least load together until there are `ranges_max` ranges.
 fn narrow(ranges: &mut Ranges, ranges_max: usize) {
     while ranges.len() > ranges_max.max(1) {
-        let of_pair = |pair: &[(Bytes, Load)]| {
-            pair[0].1.requests().saturating_add(pair[1].1.requests())
-        };
+        let of_pair =
+            |pair: &[(Bytes, Load)]| pair[0].1.requests().saturating_add(pair[1].1.requests());
         let pairs = ranges.windows(2).map(of_pair).enumerate();
         let Some((at, _)) = pairs.min_by_key(|(_, requests)| *requests) else { return };
         let (_, load) = ranges.remove(at + 1);

@@ -126,7 +126,8 @@ impl TableHeat {
         let hot_rows = self.state.lock().as_mut().map(|state| state.hot_rows.rows(now_millis));
         // Decoded without the lock, for which requests would wait.
         let columns = columns.into_iter();
-        let wanted = columns.filter(|it| it.begun_millis < to_millis && from_millis < it.end_millis());
+        let wanted =
+            columns.filter(|it| it.begun_millis < to_millis && from_millis < it.end_millis());
         let (mut sampled, mut found) = (false, Vec::new());
         for column in wanted {
             sampled |= column.sampled;

@@ -82,17 +82,15 @@ impl Heat {
         self.budget.as_ref().is_some_and(|budget| budget.has_tables())
     }
 
-    /// Makes all tables obey their budgets, and writes the file if that is due. To be called every
-    /// minute or so.
-    pub(crate) fn keep(&self, disk: &dyn Disk) {
-        let Some(budget) = &self.budget else { return };
+    /// Makes all tables obey their budgets, and returns whether the file is to be written. To be
+    /// called every minute or so.
+    pub(crate) fn keep(&self) -> bool {
+        let Some(budget) = &self.budget else { return false };
         let tables: Vec<_> = self.known.lock().tables.values().cloned().collect();
         tables.iter().for_each(|table| table.keep());
         let now_millis = budget.now_millis();
         let since = now_millis.saturating_sub(self.known.lock().saved_millis);
-        if !(0..SAVE_MILLIS).contains(&since) {
-            self.save(disk);
-        }
+        !(0..SAVE_MILLIS).contains(&since)
     }
 
     /// Writes the file, unless there were no requests since it was written. A failure is only
@@ -135,9 +133,15 @@ impl Known {
 fn log(why: &Unusable) {
     let file = file::PATH;
     match why {
-        Unusable::Io(error) => tracing::warn!(%error, file, "the heat of earlier opens is unreadable"),
+        Unusable::Io(error) => {
+            tracing::warn!(%error, file, "the heat of earlier opens is unreadable")
+        }
         Unusable::Version(version) => {
-            tracing::warn!(version, file, "the heat was written by a newer version and is not used");
+            tracing::warn!(
+                version,
+                file,
+                "the heat was written by a newer version and is not used"
+            );
         }
         Unusable::Damaged(why) => {
             tracing::warn!(why, file, "the heat of earlier opens is damaged and is not used");

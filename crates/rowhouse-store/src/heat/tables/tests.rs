@@ -89,14 +89,15 @@ fn the_file_is_written_every_ten_minutes_and_not_without_requests() {
     read(&table, "a");
     assert!(heat.needs_upkeep());
     clock.add(SAVE_MILLIS - 1);
-    heat.keep(&disk);
-    assert!(!is_there(&disk));
+    assert!(!heat.keep());
     clock.add(1);
-    heat.keep(&disk);
+    assert!(heat.keep());
+    heat.save(&disk);
+    assert!(!heat.keep());
     assert!(is_there(&disk));
     disk.remove(file::PATH).unwrap();
     clock.add(SAVE_MILLIS);
-    heat.keep(&disk);
+    assert!(heat.keep());
     heat.save(&disk);
     assert!(!is_there(&disk));
 }
@@ -112,7 +113,8 @@ fn columns_of_the_file_are_not_those_of_a_table_with_other_regions() {
     heat.set_tables(BTreeMap::from([(7, Arc::clone(&truncated))]));
     assert_eq!(reads(&report(&heat, &disk, &truncated)), 0);
     // It is written without them within a minute.
-    heat.keep(&disk);
+    assert!(heat.keep());
+    heat.save(&disk);
     let (heat, table) = one_table(&clock, 7);
     assert_eq!(reads(&report(&heat, &disk, &table)), 0);
 }
@@ -162,7 +164,7 @@ fn a_thousand_tables_take_16_mib() {
         }
         clock.add(60_000);
     }
-    heat.keep(&disk());
+    heat.keep();
     let bytes: usize = tables.values().map(|table| table.bytes()).sum();
     assert!(bytes <= 16 << 20, "{bytes}");
     let used = tables.values().filter(|table| table.bytes() > 0).count();

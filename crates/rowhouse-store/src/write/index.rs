@@ -431,7 +431,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
             scan.columns.add_column(ENTRY_FAMILY, Bytes::new());
             let regions = kept.table.regions_now().into_iter();
             for region in regions.filter(|region| region.info().range.overlaps(&scan.range)) {
-                let mut entries = match region.scan(&scan) {
+                let mut entries = match region.scan_uncounted(&scan) {
                     Ok(entries) => entries,
                     // Who closes the region may wait for this write, which so must not wait.
                     Err(error) if error.kind() == ErrorKind::NotServingRegion => {

@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, KeyValue, Result, Row,
-    RowRange, Scan, Timestamp, escape, tags_with_ttl,
+    Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, KeyValue, Mutation,
+    Result, Row, RowRange, Scan, Timestamp, escape, tags_with_ttl,
 };
 use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
 
@@ -482,6 +482,13 @@ pub(super) fn extend<'a>(
         }
     }
     Ok((record, regions))
+}
+
+/// Counts the writes that observers and indexes have added to a record, each entry of an index as
+/// one.
+pub(super) fn count_added(additions: &[(Arc<Region>, Mutation)], entries: &[(Arc<Region>, Cell)]) {
+    additions.iter().for_each(|(region, it)| region.count_writes(std::slice::from_ref(it)));
+    entries.iter().for_each(|(region, cell)| region.count_written(std::slice::from_ref(cell)));
 }
 
 impl Region {

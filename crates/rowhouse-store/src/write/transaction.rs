@@ -350,7 +350,9 @@ impl Transaction {
         {
             durability = observe::durability(durability);
         }
-        Ok(Attempt::Committed(commit::commit(engine, record, durability)?))
+        let committed = commit::commit(engine, record, durability)?;
+        index::count_added(&additions, &entries);
+        Ok(Attempt::Committed(committed))
     }
 
     /// Whether another commit may have changed something that it has read or written. The caller

@@ -7,6 +7,7 @@ use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
 use crate::command::demo::DemoArgs;
 use crate::command::export::ExportArgs;
+use crate::command::heat::HeatArgs;
 use crate::command::hfile::HFileArgs;
 use crate::command::import::ImportArgs;
 use crate::command::key::KeyArgs;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Write a table to HFiles in the layout of HBase's bulk load
     Export(ExportArgs),
+    /// Show where the requests of a table are, by key and time, and which field makes it so
+    Heat(HeatArgs),
     /// Show the contents of HFiles, of rowhouse or of Apache HBase
     Hfile(HFileArgs),
     /// Write rows of CSV, JSON lines or Parquet to a table, or load HFiles as HBase's bulk load

@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod counted;
 mod explained;
+mod heat;
 mod shell;
 
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Check(args) => command::check::run(&args),
         Command::Demo(args) => command::demo::run(&args),
         Command::Export(args) => command::export::run(&args),
+        Command::Heat(args) => command::heat::run(&args),
         Command::Hfile(args) => command::hfile::run(&args),
         Command::Import(args) => command::import::run(&args),
         Command::Key(args) => Ok(command::key::run(&args)),

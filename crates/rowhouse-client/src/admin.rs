@@ -1,6 +1,7 @@
 //! Administration of tables, namespaces and the cluster.
 
 mod backup;
+mod heat;
 mod indexes;
 mod regions;
 mod servers;

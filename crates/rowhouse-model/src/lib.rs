@@ -21,6 +21,7 @@ mod error;
 mod escape;
 mod family;
 mod filter;
+mod heat;
 mod history;
 mod key_buf;
 mod key_value;
@@ -54,6 +55,7 @@ pub use filter::{
     BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, FILTER_DEPTH_MAX, Filter,
     FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,
 };
+pub use heat::{HeatBucket, HeatColumn, HeatReport, HotRow};
 pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use key_buf::KeyBuf;
 pub use key_value::KeyValue;

@@ -87,7 +87,6 @@ pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use estimate::RangeEstimate;
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
-pub use heat::{HeatBucket, HeatColumn, HotRow, TableHeatReport};
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use manifest::Assignment;
 pub use observer::{

@@ -5,14 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use rowhouse_model::{
-    Bytes, CellHistory, Error, ErrorKind, Get, Result, Row, RowRange, Scan, TableDescriptor,
-    TableName, TableState, compare_bytes,
+    Bytes, CellHistory, Error, ErrorKind, Get, HeatReport, Result, Row, RowRange, Scan,
+    TableDescriptor, TableName, TableState, compare_bytes,
 };
 
 use rowhouse_schema::IndexSchema;
 
 use crate::compaction_policy::CompactionKind;
-use crate::heat::TableHeatReport;
 use crate::read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
 use crate::region::Region;
 
@@ -242,9 +241,9 @@ impl Table {
     /// [`Settings::heat`](crate::Settings::heat) is off. Columns go back a week, the older the
     /// coarser, also those of earlier opens of the store; a crash loses the last ten minutes. The
     /// first call reads them from the disk.
-    pub fn heat(&self, from_millis: i64, to_millis: i64) -> TableHeatReport {
+    pub fn heat(&self, from_millis: i64, to_millis: i64) -> HeatReport {
         let region = self.region_of(b"");
-        let Some(heat) = region.heat() else { return TableHeatReport::default() };
+        let Some(heat) = region.heat() else { return HeatReport::default() };
         let engine = region.engine();
         engine.heat.report(&*engine.disk, heat, from_millis, to_millis)
     }

@@ -7,6 +7,7 @@ pub(crate) mod check;
 mod csv_error;
 pub(crate) mod demo;
 pub(crate) mod export;
+pub(crate) mod heat;
 pub(crate) mod hfile;
 pub(crate) mod import;
 pub(crate) mod key;

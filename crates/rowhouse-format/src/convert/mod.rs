@@ -10,6 +10,7 @@ pub mod condition;
 pub mod endpoint;
 pub mod filter;
 pub mod get;
+pub mod heat;
 pub mod index;
 pub mod multi;
 pub mod mutate;

@@ -3,6 +3,7 @@
 use rowhouse_model::{Error, Result, TableName};
 
 use super::backup::{self, BackupCall};
+use super::heat::{self, HeatCall};
 use super::index::{self, IndexCall};
 use super::region_server::{self, RegionServerCall};
 use crate::proto;
@@ -33,6 +34,8 @@ pub enum ProcedureCall {
     Backup(BackupCall),
     /// Checks or repairs an index; rowhouse's own procedure.
     Index(IndexCall),
+    /// Returns the heat of a table; rowhouse's own procedure.
+    Heat(HeatCall),
     /// Starts or ends a region server; rowhouse's own procedure.
     RegionServer(RegionServerCall),
 }
@@ -41,7 +44,7 @@ impl ProcedureCall {
     /// Decodes a procedure call.
     ///
     /// # Errors
-    /// `InvalidRequest` for an invalid table name or region server, and with HBase's message for an
+    /// `InvalidRequest` for an invalid table name, time or region server, and with HBase's message for an
     /// unknown signature or a snapshot without a name or table.
     pub fn from_proto(procedure: &proto::ProcedureDescription) -> Result<Self> {
         let value = |name: &str| {
@@ -63,6 +66,7 @@ impl ProcedureCall {
             }
             backup::SIGNATURE => Ok(Self::Backup(backup::call_from_proto(procedure))),
             index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
+            heat::SIGNATURE => Ok(Self::Heat(heat::call_from_proto(procedure)?)),
             region_server::SIGNATURE => {
                 Ok(Self::RegionServer(region_server::call_from_proto(procedure)?))
             }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rowhouse_model::{Bytes, RowRange, escape};
+use rowhouse_model::{Bytes, HeatBucket, HeatReport, HotRow, RowRange, escape};
 
 use crate::KeySchema;
 use crate::value::Quoted;
@@ -32,10 +32,31 @@ pub struct RowLoad {
 pub struct LoadProfile {
     /// For each interval of time, oldest first, the load by ranges of keys in key order.
     pub intervals: Vec<Vec<RangeLoad>>,
-    /// The busiest rows, the busiest first.
+    /// The busiest rows of the last minutes, the busiest first.
     pub rows: Vec<RowLoad>,
+    /// The load of all rows in these minutes.
+    pub rows_total: u64,
     /// The regions of the table, in key order.
     pub regions: Vec<RowRange>,
+}
+
+/// A kind of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadKind {
+    /// Rows read.
+    Reads,
+    /// Mutations.
+    Writes,
+}
+
+impl LoadKind {
+    /// Returns the requests of this kind.
+    pub fn of(self, bucket: &HeatBucket) -> u64 {
+        match self {
+            Self::Reads => bucket.reads,
+            Self::Writes => bucket.writes,
+        }
+    }
 }
 
 /// What the load of a table looks like.
@@ -90,6 +111,8 @@ pub struct LoadVerdict {
     pub cure: Option<String>,
 }
 
+/// The longest time over which hot rows are counted.
+const HOT_ROW_MILLIS: i64 = 10 * 60 * 1000;
 /// Requests below which there is no judgement.
 const LOAD_MIN: u64 = 1_000;
 /// The share of a row that makes it a hot row.
@@ -110,6 +133,31 @@ const BURST_SHARE: f64 = 0.8;
 const BUCKETS: u32 = 16;
 
 impl LoadProfile {
+    /// Returns the profile of a report's reads or writes.
+    pub fn of_heat(report: &HeatReport, kind: LoadKind, regions: Vec<RowRange>) -> Self {
+        let range = |it: &HeatBucket| RangeLoad { start: it.start.clone(), load: kind.of(it) };
+        let intervals: Vec<Vec<_>> = report
+            .columns
+            .iter()
+            .map(|column| column.buckets.iter().map(range).collect())
+            .collect();
+        let row = |it: &HotRow| {
+            let load = match kind {
+                LoadKind::Reads => it.reads,
+                LoadKind::Writes => it.writes,
+            };
+            RowLoad { row: it.row.clone(), load: load.saturating_sub(it.overestimate) }
+        };
+        let mut rows: Vec<_> = report.hot_rows.iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.load));
+        let end = report.columns.iter().map(|it| it.begun_millis + it.length_millis).max();
+        let since = end.unwrap_or(0) - HOT_ROW_MILLIS;
+        let recent = report.columns.iter().zip(&intervals);
+        let recent = recent.filter(|(column, _)| column.begun_millis >= since);
+        let rows_total = recent.map(|(_, ranges)| load(ranges)).sum();
+        Self { intervals, rows, rows_total, regions }
+    }
+
     /// Judges the load. `schema` is the table's template, if it has one.
     pub fn judge(&self, schema: Option<&KeySchema>) -> LoadVerdict {
         let total: u64 = self.intervals.iter().flatten().map(|range| range.load).sum();
@@ -121,8 +169,8 @@ impl LoadProfile {
         if total < LOAD_MIN {
             return verdict(LoadCause::TooLittle, 0.0);
         }
-        if let Some(hot) = self.rows.first() {
-            let share = (hot.load as f64 / total as f64).min(1.0);
+        if let Some(hot) = self.rows.first().filter(|_| self.rows_total >= LOAD_MIN) {
+            let share = (hot.load as f64 / self.rows_total.max(1) as f64).min(1.0);
             if share >= ROW_SHARE {
                 return verdict(LoadCause::OneRow { row: hot.row.clone() }, share);
             }
@@ -273,14 +321,12 @@ impl fmt::Display for LoadVerdict {
                 escape(row)
             )?,
             LoadCause::Growing { field, is_falling } => {
-                let end = if *is_falling { "first" } else { "last" };
-                let why = match field {
-                    Some(field) => {
-                        format!("`{field}` grows and comes first in the keys that change")
-                    }
-                    None => "the keys grow".to_owned(),
-                };
-                write!(f, "{share} of the load is at new keys at the {end} end: {why}.")?;
+                let place = if *is_falling { "before" } else { "after" };
+                write!(f, "{share} of the load is at new keys, {place} those of the time before")?;
+                match field {
+                    Some(field) => write!(f, ": `{field}` grows.")?,
+                    None => write!(f, ".")?,
+                }
             }
             LoadCause::FewValues { field, count } => {
                 write!(
@@ -319,6 +365,7 @@ mod tests {
         LoadProfile {
             intervals: intervals.iter().map(ranges).collect(),
             rows: Vec::new(),
+            rows_total: 0,
             regions: vec![RowRange::new("", "m"), RowRange::new("m", "")],
         }
     }
@@ -367,7 +414,7 @@ mod tests {
         assert!(matches!(verdict.cause, LoadCause::Growing { .. }), "{verdict}");
         assert_eq!(verdict.cure.as_deref(), Some("[bucket 16 of n]foo[n digits 8]"));
         let text = verdict.to_string();
-        assert!(text.contains("`n` grows") && text.contains("at the last end"), "{text}");
+        assert!(text.contains("at new keys, after those of the time before: `n` grows."), "{text}");
     }
 
     #[test]
@@ -427,6 +474,7 @@ mod tests {
             profile(&[(0..2000u32).map(|n| n.to_be_bytes().to_vec().into()).collect()]);
         assert_eq!(profile.judge(None).cause, LoadCause::Even);
         profile.rows = vec![RowLoad { row: "hot".into(), load: 1500 }];
+        profile.rows_total = 2000;
         let verdict = profile.judge(None);
         assert_eq!(verdict.cause, LoadCause::OneRow { row: "hot".into() });
         assert_eq!(verdict.share, 0.75);

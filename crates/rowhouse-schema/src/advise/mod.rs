@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::key::KeySchema;
 
-pub use load::{LoadCause, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
+pub use load::{LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
 pub use table::{FamilySize, check_table};
 
 /// The kind of a finding. Numbers never change, so that they can be quoted and searched for.

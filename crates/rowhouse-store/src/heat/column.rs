@@ -104,8 +104,8 @@ fn union(left: Ranges, right: Ranges) -> Ranges {
                 None => sum.len(),
             };
             let mut rest = *load;
-            for at in from..to {
-                sum[at].1 += rest.take(1, (to - at) as u64);
+            for (at, (_, load)) in sum[from..to].iter_mut().enumerate() {
+                *load += rest.take(1, (to - from - at) as u64);
             }
             from = to;
         }

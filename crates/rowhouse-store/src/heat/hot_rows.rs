@@ -3,35 +3,12 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rowhouse_model::Bytes;
+use rowhouse_model::{Bytes, HotRow};
 
 /// The window that the sketch covers has two halves of this length: it is 5 to 10 minutes long.
 pub(super) const HALF_MILLIS: i64 = 5 * 60_000;
 /// The maximum bytes of a row key that are kept; longer keys are told apart by a hash.
 const ROW_BYTES_MAX: usize = 256;
-
-/// A row with many requests in the last 5 to 10 minutes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct HotRow {
-    /// The row key, or its first 256 bytes.
-    pub row: Bytes,
-    /// Gets of the row, conditions on it, and scans of only this row. Together with `writes` never
-    /// too low.
-    pub reads: u64,
-    /// Mutations of the row.
-    pub writes: u64,
-    /// How much too high `reads` and `writes` together may be: at most a 64th of the table's
-    /// requests in these minutes (a 16th if many tables are in use).
-    pub overestimate: u64,
-}
-
-impl HotRow {
-    /// Returns the number of requests that the row had at least.
-    pub fn requests_min(&self) -> u64 {
-        (self.reads + self.writes).saturating_sub(self.overestimate)
-    }
-}
 
 /// A sketch of the hottest rows in a sliding window of two halves. For every row with `n` requests
 /// in the window and every result: `n <= reads + writes <= n + overestimate`, and `overestimate` is

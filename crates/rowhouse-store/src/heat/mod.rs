@@ -25,8 +25,6 @@ mod report;
 mod table;
 mod tables;
 
-pub use hot_rows::HotRow;
 pub(crate) use load::{Load, SharedLoad};
-pub use report::{HeatBucket, HeatColumn, TableHeatReport};
 pub(crate) use table::TableHeat;
 pub(crate) use tables::Heat;

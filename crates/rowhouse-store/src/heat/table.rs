@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
+use rowhouse_model::HeatReport;
 
 use super::budget::Budget;
 use super::column::Column;
@@ -12,7 +13,7 @@ use super::history::{History, MINUTE_MILLIS};
 use super::hot_rows::HotRows;
 use super::load::Load;
 use super::rate::Rate;
-use super::report::{HeatColumn, TableHeatReport};
+use super::report::shown;
 
 /// The heat of a table. It survives splits, merges and moves of regions, and allocates its columns
 /// with the first request.
@@ -120,7 +121,7 @@ impl TableHeat {
     }
 
     /// Returns the columns that overlap a span of time, and the hot rows.
-    pub(super) fn report(&self, from_millis: i64, to_millis: i64) -> TableHeatReport {
+    pub(super) fn report(&self, from_millis: i64, to_millis: i64) -> HeatReport {
         let now_millis = self.budget.now_millis();
         let columns = self.columns();
         let hot_rows = self.state.lock().as_mut().map(|state| state.hot_rows.rows(now_millis));
@@ -131,9 +132,14 @@ impl TableHeat {
         let (mut sampled, mut found) = (false, Vec::new());
         for column in wanted {
             sampled |= column.sampled;
-            found.push(HeatColumn::from(&column));
+            found.push(shown(&column));
         }
-        TableHeatReport { columns: found, hot_rows: hot_rows.unwrap_or_default(), sampled }
+        HeatReport {
+            columns: found,
+            hot_rows: hot_rows.unwrap_or_default(),
+            is_sampled: sampled,
+            is_by_region: false,
+        }
     }
 
     /// Returns the bytes it has allocated.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use rowhouse_model::HeatReport;
 
 use super::budget::Budget;
 use super::file::{self, Unusable};
-use super::report::TableHeatReport;
 use super::table::TableHeat;
 use crate::clock::Clock;
 use crate::disk::Disk;
@@ -72,7 +72,7 @@ impl Heat {
         table: &TableHeat,
         from_millis: i64,
         to_millis: i64,
-    ) -> TableHeatReport {
+    ) -> HeatReport {
         self.known.lock().load(disk);
         table.report(from_millis, to_millis)
     }
@@ -134,7 +134,7 @@ fn log(why: &Unusable) {
     let file = file::PATH;
     match why {
         Unusable::Io(error) => {
-            tracing::warn!(%error, file, "the heat of earlier opens is unreadable")
+            tracing::warn!(%error, file, "the heat of earlier opens is unreadable");
         }
         Unusable::Version(version) => {
             tracing::warn!(

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use rowhouse_model::{
-    Bytes, Condition, Delete, FamilyDescriptor, Filter, Get, Increment, Mutation, Put,
-    RowMutations, RowRange, Scan, TableDescriptor, TableName,
+    Bytes, Condition, Delete, FamilyDescriptor, Filter, Get, HeatBucket, HeatReport, Increment,
+    Mutation, Put, RowMutations, RowRange, Scan, TableDescriptor, TableName,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, KEY_ATTRIBUTE};
 use rowhouse_store::{
-    Clock, FamilyRequests, HeatBucket, RegionRequests, Settings, Store, Table, TableHeatReport,
-    check, copy_store,
+    Clock, FamilyRequests, RegionRequests, Settings, Store, Table, check, copy_store,
 };
 
 const MINUTE: i64 = 60_000;
@@ -60,12 +59,12 @@ fn get(row: &str) -> Get {
     Get::new(row.to_owned()).unwrap()
 }
 
-fn heat(table: &Table) -> TableHeatReport {
+fn heat(table: &Table) -> HeatReport {
     table.heat(i64::MIN, i64::MAX)
 }
 
 /// Returns the sums of all buckets: reads, writes, bytes read, bytes written.
-fn sums(report: &TableHeatReport) -> [u64; 4] {
+fn sums(report: &HeatReport) -> [u64; 4] {
     let buckets = report.columns.iter().flat_map(|column| &column.buckets);
     let counts = |it: &HeatBucket| [it.reads, it.writes, it.read_bytes, it.written_bytes];
     buckets.map(counts).fold([0; 4], |sum, more| std::array::from_fn(|at| sum[at] + more[at]))
@@ -144,7 +143,7 @@ fn every_kind_of_request_counts_in_the_region_and_in_the_heat_of_its_table() {
     assert_eq!([writes, written_bytes], [8, 8 * len]);
     assert_eq!((&g.family[..], g.reads, g.writes), (&b"g"[..], 0, 1));
     assert_eq!((g.read_bytes, g.written_bytes), (0, increment_len));
-    assert!(!heat(&table).sampled);
+    assert!(!heat(&table).is_sampled);
 }
 
 #[test]
@@ -178,7 +177,7 @@ fn the_hottest_row_has_a_range_and_a_place_of_its_own() {
     let hottest = &report.hot_rows[0];
     assert_eq!(hottest.row, "row123");
     // Within a tenth of a second, so that most requests count for several.
-    assert!(report.sampled);
+    assert!(report.is_sampled);
     assert!((1200..1800).contains(&hottest.requests_min()), "{hottest:?}");
     let column = report.columns.last().unwrap();
     let place = column.buckets.iter().position(|it| it.start == "row123").unwrap();
@@ -281,7 +280,7 @@ fn a_store_without_heat_counts_requests_only() {
     table.mutate(&put("a").into()).unwrap();
     table.get(&get("a")).unwrap();
     assert_eq!(counts(&table), [1, 1, 0, 0]);
-    assert_eq!(heat(&table), TableHeatReport::default());
+    assert_eq!(heat(&table), HeatReport::default());
     store.close().unwrap();
     assert!(!dir.path().join("heat").exists());
 }

@@ -4,7 +4,7 @@ use super::alteration::Alteration;
 use super::keeping::Keeper;
 use rowhouse_client::{BackupStatus, Client, ClusterStatus, Scanner, Settings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, CompactionState, Condition, Error, ErrorKind, Get, Mutation,
+    Bytes, CellHistory, CompactionState, Condition, Error, ErrorKind, Get, HeatReport, Mutation,
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
     ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
 };
@@ -205,6 +205,14 @@ impl Cluster {
 
     pub(super) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
         self.client.admin().unassign_region(region).await
+    }
+
+    pub(super) async fn heat(&self, table: &TableName, from: i64, to: i64) -> Result<HeatReport> {
+        let admin = self.client.admin();
+        match self.keeper.server_keeps().await? {
+            true => admin.heat(table, from, to).await,
+            false => admin.heat_by_region(table).await,
+        }
     }
 
     pub(super) fn admin(&self) -> rowhouse_client::Admin {

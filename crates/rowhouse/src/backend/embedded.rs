@@ -15,8 +15,8 @@ use std::sync::Arc;
 use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 use rowhouse_model::{
     Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, ErrorKind, Get,
-    Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations,
-    RowRange, Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
+    HeatReport, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row,
+    RowMutations, RowRange, Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
@@ -192,6 +192,10 @@ impl Embedded {
     pub(super) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
         let (store, name) = (self.store.clone(), region.name());
         blocking(move || store.unassign_region(&name.full)).await
+    }
+
+    pub(super) async fn heat(&self, table: &TableName, from: i64, to: i64) -> Result<HeatReport> {
+        Ok(self.store.table(table)?.heat(from, to))
     }
 
     /// Leaves the region in place, as HBase does with a single server.

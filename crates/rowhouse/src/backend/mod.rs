@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rowhouse_client::{BackupStatus, ClusterStatus, Settings as ClientSettings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, Get, Mutation,
-    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, RowRange,
-    Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, Get, HeatReport,
+    Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations,
+    RowRange, Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
 #[cfg(feature = "search")]
 use rowhouse_schema::SearchPlan;
@@ -174,6 +174,10 @@ impl Backend {
 
     pub(crate) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
         on!(self, inner => inner.move_region(region).await)
+    }
+
+    pub(crate) async fn heat(&self, table: &TableName, from: i64, to: i64) -> Result<HeatReport> {
+        on!(self, inner => inner.heat(table, from, to).await)
     }
 
     /// Returns the administration of region servers.

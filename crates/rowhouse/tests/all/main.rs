@@ -13,6 +13,7 @@ mod changes;
 mod columns;
 mod counters;
 mod guide_in_chinese;
+mod heat;
 mod index_answers;
 mod indexes;
 mod insert;

@@ -67,6 +67,7 @@ pub(crate) enum Verb {
     GetCounter,
     GetSplits,
     Help,
+    Hot,
     Incr,
     Insert,
     IsDisabled,

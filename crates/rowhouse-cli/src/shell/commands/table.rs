@@ -593,6 +593,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["help", "help 'get'"],
     },
     Command {
+        verb: Verb::Hot,
+        name: "hot",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, OPTIONS],
+        options: &[("MINUTES", "only the last so many minutes; all that is kept by default")],
+        about: "Shows where the requests of a table are, by key, and which field makes it so.",
+        details: "rowhouse heat draws the same.",
+        examples: &["hot 'mail'", "hot 'mail', {MINUTES => 10}"],
+    },
+    Command {
         verb: Verb::Incr,
         name: "incr",
         alias: None,

@@ -133,6 +133,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::ListDecommissioned => servers::decommissioned(session).await.map(nothing),
         Verb::Recommission => servers::recommission(session, call).await.map(nothing),
         Verb::StopRegionServer => servers::stop(session, call).await.map(nothing),
+        Verb::Hot => servers::hot(session, call).await.map(nothing),
         Verb::ListDeadServers => status::dead(session).await.map(nothing),
         Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),

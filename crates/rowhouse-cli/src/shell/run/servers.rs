@@ -6,6 +6,7 @@ use rowhouse::admin::ServerName;
 
 use super::regions::find;
 use super::status::say_servers;
+use crate::heat::TableHeat;
 use crate::shell::call::{Call, text};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -74,6 +75,16 @@ pub(super) async fn clear_dead<W: Write>(session: &mut Session<W>, call: Call) -
     }
     let left = session.database.admin().clear_dead_servers(&dead).await?;
     say_servers(session, &left)
+}
+
+/// Prints the heat of a table.
+pub(super) async fn hot<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    let mut options = call.take_options()?;
+    call.no_more_than(1)?;
+    let minutes = options.take_count("MINUTES")?;
+    options.finish()?;
+    let heat = TableHeat::read(&session.database, &call.table()?, minutes).await?;
+    heat.lines().iter().try_for_each(|line| session.say(line))
 }
 
 pub(super) async fn stop<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

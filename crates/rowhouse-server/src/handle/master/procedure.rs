@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::BytesMut;
+use rowhouse_format::convert::heat::{self, HeatCall};
 use rowhouse_format::convert::index::{IndexCall, IndexOperation, IndexStatus};
 use rowhouse_format::convert::procedure::ProcedureCall;
 use rowhouse_format::convert::region_server::{RegionServerCall, RegionServerChange};
 use rowhouse_format::convert::{backup, index};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_procedure_result_response::State;
-use rowhouse_model::{Error, Result, Snapshot};
+use rowhouse_model::{Bytes, Error, Result, Snapshot};
 use rowhouse_schema::IndexState;
 
 use super::{snapshot, table};
@@ -57,6 +58,7 @@ pub(crate) fn exec(
 ) -> Result<proto::ExecProcedureResponse> {
     let store = &context.cluster.store;
     let mut expected_timeout = snapshot::EXPECTED_MILLIS;
+    let mut return_data = None;
     match ProcedureCall::from_proto(&request.procedure)? {
         ProcedureCall::Flush { table, families } => {
             table::flush_families(&*store.table(&table)?, &families)?;
@@ -65,6 +67,7 @@ pub(crate) fn exec(
             store.take_snapshot(Snapshot::new(&name, table)?)?;
         }
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
+        ProcedureCall::Heat(call) => return_data = Some(heat(context, &call)?),
         ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
         ProcedureCall::Index(call) => {
             begin_index(context, &call)?;
@@ -72,7 +75,7 @@ pub(crate) fn exec(
         }
     }
     let expected_timeout = Some(expected_timeout);
-    Ok(proto::ExecProcedureResponse { expected_timeout, return_data: None })
+    Ok(proto::ExecProcedureResponse { expected_timeout, return_data })
 }
 
 fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()> {
@@ -89,21 +92,37 @@ fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()>
 pub(crate) fn exec_with_answer(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
     let request = call_context.message::<proto::ExecProcedureRequest>()?;
     let context = &call_context.context;
-    let ProcedureCall::Index(call) = ProcedureCall::from_proto(&request.procedure)? else {
-        return Err(Error::unsupported(format!(
-            "only the procedures of indexes return data: signature={}",
-            request.procedure.signature
-        )));
+    let return_data = match ProcedureCall::from_proto(&request.procedure)? {
+        ProcedureCall::Heat(call) => heat(context, &call)?,
+        ProcedureCall::Index(call) => index_answer(context, &call)?,
+        _ => {
+            return Err(Error::unsupported(format!(
+                "only the procedures of indexes and heat return data: signature={}",
+                request.procedure.signature
+            )));
+        }
     };
-    begin_index(context, &call)?;
+    let return_data = Some(return_data);
+    call_context.reply(out, &proto::ExecProcedureResponse { expected_timeout: None, return_data })
+}
+
+/// Begins to check or repair an index, and returns how far that is. Waits some time for a check.
+fn index_answer(context: &Context, call: &IndexCall) -> Result<Bytes> {
+    begin_index(context, call)?;
     let status = match call.operation {
         IndexOperation::Verify => {
             context.cluster.index_checks.wait(&call.table, &call.index, INDEX_WAIT)?
         }
-        IndexOperation::Repair => index_status(context, &call)?,
+        IndexOperation::Repair => index_status(context, call)?,
     };
-    let return_data = Some(index::status_to_text(&status).into_bytes().into());
-    call_context.reply(out, &proto::ExecProcedureResponse { expected_timeout: None, return_data })
+    Ok(index::status_to_text(&status).into_bytes().into())
+}
+
+/// Returns the heat of a table.
+fn heat(context: &Context, call: &HeatCall) -> Result<Bytes> {
+    let table = context.cluster.store.table(&call.table)?;
+    let report = table.heat(call.from_millis, call.to_millis);
+    Ok(heat::report_to_bytes(&report))
 }
 
 /// Begins to check or repair an index, unless that is under way.
@@ -142,7 +161,9 @@ pub(crate) fn is_done(
     let done = || proto::IsProcedureDoneResponse { done: Some(true), snapshot: None };
     match ProcedureCall::from_proto(&request.procedure.ok_or_else(unsaid)?)? {
         // These are complete when the call that runs them returns.
-        ProcedureCall::Flush { .. } | ProcedureCall::RegionServer(_) => Ok(done()),
+        ProcedureCall::Flush { .. } | ProcedureCall::Heat(_) | ProcedureCall::RegionServer(_) => {
+            Ok(done())
+        }
         ProcedureCall::Snapshot { name, .. } => {
             context.cluster.store.snapshot(&name).map(|_| done())
         }

@@ -47,11 +47,11 @@ fn read(table: &TableHeat, row: &str) {
     table.record(row.as_bytes(), Load::of_reads(1, 10), 1, true);
 }
 
-fn reads(report: &TableHeatReport) -> u64 {
+fn reads(report: &HeatReport) -> u64 {
     report.columns.iter().flat_map(|column| &column.buckets).map(|bucket| bucket.reads).sum()
 }
 
-fn report(heat: &Heat, disk: &SimulatedDisk, table: &TableHeat) -> TableHeatReport {
+fn report(heat: &Heat, disk: &SimulatedDisk, table: &TableHeat) -> HeatReport {
     heat.report(disk, table, i64::MIN, i64::MAX)
 }
 
@@ -74,7 +74,7 @@ fn columns_survive_a_close_and_share_the_minute_of_the_next_open() {
     let found = report(&heat, &disk, &table);
     let columns = found.columns.iter().map(|column| column.begun_millis / 60_000);
     assert_eq!(columns.collect::<Vec<_>>(), [0, 1, 2]);
-    assert!(!found.sampled);
+    assert!(!found.is_sampled);
     assert_eq!(found.hot_rows.len(), 2, "hot rows are of one open");
     let found = heat.report(&disk, &table, 60_000, 120_000);
     assert_eq!(reads(&found), 2);
@@ -191,7 +191,7 @@ fn sampled_requests_count_for_all_of_them_on_average() {
     }
     assert!(recorded < 3 * 4000 + 4000, "{recorded}");
     let found = report(&heat, &disk(), &table);
-    assert!(found.sampled);
+    assert!(found.is_sampled);
     let total = reads(&found);
     let is_near = |count: u64, expected: u64| count.abs_diff(expected) < expected / 10;
     assert!(is_near(total, requests), "{total}");

@@ -1,0 +1,105 @@
+//! `rowhouse heat`: where the requests of a table are.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rowhouse::{Database, Error};
+use serde_json::json;
+
+use super::{CommandResult, DATA_DIR, argument, database_url, directory_of};
+use crate::heat::{TableHeat, svg};
+
+/// Arguments of `rowhouse heat`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HeatArgs {
+    /// The table
+    table: String,
+    /// The data directory, or that of a running server
+    #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
+    data: PathBuf,
+    /// A server or cluster: hbase://HOST:PORT, hbase+zk://HOST:PORT; overrides --data
+    #[arg(long, value_name = "URL", value_parser = argument::url)]
+    at: Option<String>,
+    /// Only the last so many minutes
+    #[arg(long, value_name = "N")]
+    minutes: Option<u32>,
+    /// Draw the heat into this file
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &HeatArgs) -> CommandResult {
+    let url = database_url(&args.data, args.at.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let heat = runtime.block_on(async {
+        let builder = Database::builder(&url);
+        let database = match directory_of(&url) {
+            Some(_) => builder.only_existing().open().await?,
+            None => builder.open().await?,
+        };
+        let heat = TableHeat::read(&database, &args.table, args.minutes).await;
+        database.close().await?;
+        heat
+    })?;
+    match args.json {
+        true => println!("{}", json_of(&heat)),
+        false => heat.lines().iter().for_each(|line| println!("{line}")),
+    }
+    if let Some(path) = &args.svg {
+        let write = std::fs::write(path, svg(&heat));
+        write
+            .map_err(|source| Error::io(format_args!("cannot write {}", path.display()), source))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn json_of(heat: &TableHeat) -> serde_json::Value {
+    let columns = heat.report.columns.iter().map(|column| {
+        let buckets = column.buckets.iter().map(|bucket| {
+            json!({
+                "start": rowhouse::key::escape(&bucket.start),
+                "key": heat.key(&bucket.start),
+                "reads": bucket.reads,
+                "writes": bucket.writes,
+                "read_bytes": bucket.read_bytes,
+                "written_bytes": bucket.written_bytes,
+            })
+        });
+        json!({
+            "begun_millis": column.begun_millis,
+            "length_millis": column.length_millis,
+            "buckets": buckets.collect::<Vec<_>>(),
+        })
+    });
+    let rows = heat.report.hot_rows.iter().map(|row| {
+        json!({
+            "row": rowhouse::key::escape(&row.row),
+            "key": heat.key(&row.row),
+            "reads": row.reads,
+            "writes": row.writes,
+            "overestimate": row.overestimate,
+        })
+    });
+    let [writes, reads] = heat.verdicts().map(|(_, verdict)| {
+        json!({
+            "text": verdict.to_string(),
+            "share": verdict.share,
+            "region_share": verdict.region_share,
+            "cure": verdict.cure,
+        })
+    });
+    json!({
+        "table": heat.table,
+        "sampled": heat.report.is_sampled,
+        "by_region": heat.report.is_by_region,
+        "columns": columns.collect::<Vec<_>>(),
+        "hot_rows": rows.collect::<Vec<_>>(),
+        "verdicts": { "writes": writes, "reads": reads },
+    })
+}

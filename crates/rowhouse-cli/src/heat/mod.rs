@@ -1,0 +1,106 @@
+//! The heat of a table in words and as a picture.
+
+mod grid;
+mod picture;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rowhouse::admin::{HeatReport, HotRow, LoadKind, LoadProfile, LoadVerdict};
+use rowhouse::key::{KeySchema, escape};
+use rowhouse::{Bytes, Database, Result, RowRange};
+use rowhouse_model::escape_line;
+
+use crate::counted::counted;
+use grid::Grid;
+
+pub(crate) use picture::svg;
+
+/// Ranges and rows that are listed.
+const LISTED: usize = 5;
+
+/// The heat of a table, with what its keys mean.
+pub(crate) struct TableHeat {
+    pub(crate) table: String,
+    pub(crate) report: HeatReport,
+    pub(crate) schema: Option<KeySchema>,
+    pub(crate) regions: Vec<RowRange>,
+}
+
+impl TableHeat {
+    /// Reads the heat of a table, of the last minutes or of all times.
+    pub(crate) async fn read(
+        database: &Database,
+        name: &str,
+        minutes: Option<u32>,
+    ) -> Result<Self> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let from = minutes.map_or(i64::MIN, |minutes| now - i64::from(minutes) * 60_000);
+        let table = database.table(name).await?;
+        let report = database.admin().heat(name, from, i64::MAX).await?;
+        let regions = table.regions().await?.into_iter().map(|region| region.range).collect();
+        let schema = table.key_schema().ok().cloned();
+        Ok(Self { table: name.to_owned(), report, schema, regions })
+    }
+
+    /// Returns the judgements about writes and reads.
+    pub(crate) fn verdicts(&self) -> [(&'static str, LoadVerdict); 2] {
+        [("writes", LoadKind::Writes), ("reads", LoadKind::Reads)].map(|(name, kind)| {
+            let profile = LoadProfile::of_heat(&self.report, kind, self.regions.clone());
+            (name, profile.judge(self.schema.as_ref()))
+        })
+    }
+
+    /// Returns the report as lines of text.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let buckets = || self.report.columns.iter().flat_map(|column| &column.buckets);
+        let reads: u64 = buckets().map(|bucket| bucket.reads).sum();
+        let writes: u64 = buckets().map(|bucket| bucket.writes).sum();
+        let how = match (self.report.is_by_region, self.report.is_sampled) {
+            (true, _) => {
+                " since its regions were opened, by region: the servers measure nothing finer"
+            }
+            (false, true) => ", estimated from a sample",
+            (false, false) => "",
+        };
+        let (reads, writes) = (counted(reads, "read"), counted(writes, "write"));
+        let mut lines = vec![format!("{}: {reads}, {writes}{how}", self.table)];
+        let grid = Grid::new(&self.report);
+        let hottest = grid.hottest(LISTED);
+        if !hottest.is_empty() {
+            lines.push("hottest ranges".to_owned());
+        }
+        for (range, share) in hottest {
+            let (from, to) = grid.range(range);
+            let to = to.map_or_else(|| "…".to_owned(), |to| self.key(&to));
+            lines.push(format!("  {:>4.0} %  from {} to {to}", share * 100.0, self.key(&from)));
+        }
+        // A row whose count may be mostly error is not known to be hot.
+        let is_hot = |row: &&HotRow| row.requests_min() >= row.overestimate;
+        let rows: Vec<_> = self.report.hot_rows.iter().filter(is_hot).take(LISTED).collect();
+        if !rows.is_empty() {
+            lines.push("hottest rows of the last minutes".to_owned());
+        }
+        lines.extend(rows.into_iter().map(|row| self.row_line(row)));
+        lines.extend(self.verdicts().map(|(name, verdict)| format!("{name}: {verdict}")));
+        lines
+    }
+
+    fn row_line(&self, row: &HotRow) -> String {
+        let (reads, writes) = (counted(row.reads, "read"), counted(row.writes, "write"));
+        let error = match row.overestimate {
+            0 => String::new(),
+            over => format!(", at most {over} too many"),
+        };
+        format!("  {}: {reads}, {writes}{error}", self.key(&row.row))
+    }
+
+    /// Returns a key with its fields, if the table has a template.
+    pub(crate) fn key(&self, key: &Bytes) -> String {
+        match &self.schema {
+            _ if key.is_empty() => "…".to_owned(),
+            Some(schema) => escape_line(&schema.read_prefix(key).to_string()),
+            None => escape(key),
+        }
+    }
+}

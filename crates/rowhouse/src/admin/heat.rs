@@ -1,0 +1,33 @@
+//! Where the requests of a table are.
+
+use rowhouse_model::{HeatReport, Result, TableName};
+
+use super::Admin;
+
+impl Admin<'_> {
+    /// Returns the heat of a table between two times in milliseconds since 1970: its requests by
+    /// row key and minute, and its hottest rows. An embedded database and a rowhouse server keep a
+    /// week of it. Of an Apache HBase cluster it is one column with the requests of each region
+    /// since that was opened, whatever the times ([`HeatReport::is_by_region`]).
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// use rowhouse::admin::{LoadKind, LoadProfile};
+    ///
+    /// let heat = database.admin().heat("mail", i64::MIN, i64::MAX).await?;
+    /// let mail = database.table("mail").await?;
+    /// let regions = mail.regions().await?.into_iter().map(|region| region.range).collect();
+    /// let writes = LoadProfile::of_heat(&heat, LoadKind::Writes, regions);
+    /// println!("{}", writes.judge(mail.key_schema().ok()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; `Connection` of a cluster.
+    pub async fn heat(self, table: &str, from_millis: i64, to_millis: i64) -> Result<HeatReport> {
+        let table = TableName::parse(table)?;
+        self.backend().heat(&table, from_millis, to_millis).await
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use rowhouse_model::{Result, TableName, TableState, escape, escape_line};
+use rowhouse_model::{Result, TableName, TableState, escape};
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, INDEXES_ATTRIBUTE, IndexOf, KEY_ATTRIBUTE, KeySchema,
 };
@@ -12,7 +12,7 @@ use rowhouse_store::{RegionRequests, RegionSize, Table};
 use super::Web;
 use super::page::{Page, Place};
 use super::reader::{Reader, escaped};
-use super::shown::{Keys, bytes, count, number, shortened, time};
+use super::shown::{Keys, bytes, count, number, printable, shortened, time};
 use super::tasks::index_state;
 use super::words;
 use crate::limits::WEB_LISTED_MAX;
@@ -83,7 +83,7 @@ fn declared(table: &Table, attribute: &str) -> Option<String> {
     let stored = table.descriptor().attributes.get(attribute.as_bytes())?;
     let stored = String::from_utf8_lossy(stored);
     // The version of the language comes first.
-    Some(escape_line(stored.split_once(' ').map_or(&*stored, |(_, text)| text)))
+    Some(printable(stored.split_once(' ').map_or(&*stored, |(_, text)| text)))
 }
 
 /// Sums over the regions of a table.
@@ -162,7 +162,7 @@ fn columns(reader: &Reader, table: &Table) -> Markup {
     match ColumnSchema::of_table(table.descriptor()) {
         Ok(Some(schema)) => html! {
             ul { @for column in schema.columns() {
-                li { code { (column.name()) } " " code.dim { (escape_line(&column.to_string())) } }
+                li { code { (column.name()) } " " code.dim { (printable(&column.to_string())) } }
             } }
         },
         Ok(None) => none(reader),
@@ -191,7 +191,7 @@ fn indexes(web: &Web, reader: &Reader, table: &Arc<Table>) -> Result<Markup> {
         } }
         tbody { @for (index, name, entries) in rows { tr {
             td { a href=(link(reader, &name)) { (index.name()) } }
-            td { code { (escape_line(&index.to_string())) } }
+            td { code { (printable(&index.to_string())) } }
             td.number { @if let Some(entries) = &entries { (bytes(Totals::of(entries).size.file_bytes)) } }
             td { @if let Some(entries) = &entries { (index_state(reader, table, entries)) } }
         } } }
@@ -233,7 +233,7 @@ fn attributes(reader: &Reader, table: &Table) -> Markup {
     let attributes = attributes.iter().filter(|(name, _)| !shown.contains(&&name[..]));
     let attributes = attributes.map(|(name, value)| (escape(name), escape(value)));
     let configured = table.descriptor().configuration.iter();
-    let configured = configured.map(|(name, value)| (escape_line(name), escape_line(value)));
+    let configured = configured.map(|(name, value)| (printable(name), printable(value)));
     let all: Vec<_> = attributes.chain(configured).collect();
     html! {
         @if all.is_empty() { (none(reader)) }

@@ -22,6 +22,7 @@ pub(crate) struct SlowLog {
 
 /// A call in the log.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "web"), allow(dead_code, reason = "only web pages show keys decoded"))]
 pub(crate) struct LoggedCall {
     /// Its description for HBase's clients.
     pub(crate) payload: proto::SlowLogPayload,

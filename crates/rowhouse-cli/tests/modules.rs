@@ -40,6 +40,7 @@ const STORE: &[Layer] = &[
             "oversized_rows",
             "reader_memory",
             "block_cache",
+            "heat",
         ],
     ),
     ("log and files", &["manifest", "directory", "wal", "store_file", "memstore"]),

@@ -144,6 +144,11 @@ impl Row {
         self.cells.as_slice().len()
     }
 
+    /// Returns the sum of the cells' bytes, as they are encoded.
+    pub fn byte_len(&self) -> u64 {
+        self.cells.as_slice().iter().map(|place| u64::from(place.len)).sum()
+    }
+
     /// Returns the cells individually; they share the row's buffers.
     pub fn to_cells(&self) -> Vec<Cell> {
         self.cells().map(KeyValue::to_cell).collect()

@@ -25,6 +25,8 @@ pub(crate) enum Work {
     RelieveMemory,
     /// Delete expired snapshots.
     ExpireSnapshots,
+    /// Keep the heat of the tables in its bounds, and write it to the disk from time to time.
+    KeepHeat,
 }
 
 /// Pending work. Holds each piece of work once, so its length is bounded by the number of (region,
@@ -56,9 +58,11 @@ impl Queue {
             // Flushes make room for writers, so they go before other work.
             match work {
                 Work::Flush { .. } | Work::RelieveMemory => state.work.push_front(work),
-                Work::RelieveLog | Work::TidyLog | Work::SyncLog | Work::ExpireSnapshots => {
-                    state.work.push_back(work);
-                }
+                Work::RelieveLog
+                | Work::TidyLog
+                | Work::SyncLog
+                | Work::ExpireSnapshots
+                | Work::KeepHeat => state.work.push_back(work),
             }
             self.changed.notify_all();
         }

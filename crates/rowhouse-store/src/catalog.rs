@@ -127,6 +127,11 @@ impl Catalog {
         change(&mut changed);
         IndexedTables::install(IndexedTables::of(&changed.tables), &self.engine);
         self.engine.observers.note_named(changed.tables.values().map(|table| table.descriptor()));
+        let heats = changed.tables.values().filter_map(|table| {
+            let heat = table.regions().first()?.heat()?;
+            Some((table.id(), Arc::clone(heat)))
+        });
+        self.engine.heat.set_tables(heats.collect());
         *entries = Arc::new(changed);
     }
 }

@@ -12,8 +12,8 @@ use crate::manifest;
 const LOCK: &str = "LOCK";
 const FORMAT: &str = "FORMAT";
 /// The prefixes of names in a data directory.
-const OWN_NAMES: [&str; 9] =
-    [LOCK, FORMAT, "MANIFEST", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
+const OWN_NAMES: [&str; 10] =
+    [LOCK, FORMAT, "MANIFEST", "heat", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
 /// The format version that this code writes, and the oldest version that can read it.
 const FORMAT_VERSION: u32 = 3;
 /// The first version whose [`FORMAT`] has a checksum.

@@ -15,6 +15,7 @@ use crate::compaction_queue::{Candidates, Compactions};
 use crate::disk::Disk;
 use crate::erased::Erased;
 use crate::family::{Families, FamilyStore};
+use crate::heat::Heat;
 use crate::id_queue::IdQueue;
 use crate::layout::file_path;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
@@ -24,7 +25,7 @@ use crate::observer::Observers;
 use crate::read::ReadContext;
 use crate::reader_memory::ReaderMemory;
 use crate::settings::Settings;
-use crate::space::Space;
+use crate::space::{Need, Space};
 use crate::store_file::{Files, SnapshotFiles};
 use crate::tasks::{RunningTask, Tasks};
 use crate::wal::{self, Wal};
@@ -54,6 +55,7 @@ pub(crate) struct Engine {
     /// The tables that have indexes; `None` if there are none.
     pub(crate) indexed: ArcSwapOption<Erased>,
     pub(crate) files: Arc<Files>,
+    pub(crate) heat: Heat,
     /// Work of the flush thread.
     pub(crate) queue: Queue,
     /// Log maintenance that no caller has to wait for.
@@ -195,6 +197,20 @@ impl Engine {
         });
         let (family, region) = (escape(family.name()), region.unwrap_or_default());
         self.begin_task(format!("{what} {family} in {region}"), status)
+    }
+
+    /// Keeps the heat of the tables in its bounds, and writes it to the disk if that is due.
+    pub(crate) fn keep_heat(&self) {
+        if self.heat.keep() {
+            self.save_heat();
+        }
+    }
+
+    /// Writes the heat of the tables to the disk, unless it is full.
+    pub(crate) fn save_heat(&self) {
+        if self.space.check(&*self.disk, Need::Room).is_ok() {
+            self.heat.save(&*self.disk);
+        }
     }
 
     /// Returns the names of the expired snapshots, unless their cleanup is switched off.

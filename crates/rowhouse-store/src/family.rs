@@ -20,6 +20,7 @@ pub(crate) use steady::{DropLimits, Inputs, LoadGuard, SteadyGuard};
 use crate::background::{Queue, Work};
 use crate::block_cache::Caching;
 use crate::compaction_policy::{CompactionKind, Drops, Policy, PolicyInput, read_amplification};
+use crate::heat::SharedLoad;
 use crate::memstore::Memstore;
 use crate::newest::Current;
 use crate::oversized_rows::{OversizedRowLog, RowLimit};
@@ -51,6 +52,8 @@ pub(crate) struct FamilyStore {
     flush_requested: AtomicBool,
     /// The read amplification of the files, as [`read_amplification`] counts it.
     read_amplification: AtomicUsize,
+    /// Requests since the store was opened; all 0 if it keeps no heat.
+    pub(crate) requests: SharedLoad,
     /// Since when a flush has been postponed.
     blocked_since: Mutex<Option<Instant>>,
     /// The region is about to be dropped: compactions of its files are useless.
@@ -131,6 +134,7 @@ impl FamilyStore {
             steady: Steady::default(),
             flush_requested: AtomicBool::new(false),
             read_amplification,
+            requests: SharedLoad::default(),
             blocked_since: Mutex::default(),
             leaving: AtomicBool::new(false),
             dropped: AtomicBool::new(false),

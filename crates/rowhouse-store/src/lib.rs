@@ -44,6 +44,7 @@ mod flush;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod hand_over;
+mod heat;
 mod hfile;
 mod id_queue;
 mod indexed;
@@ -86,6 +87,7 @@ pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use estimate::RangeEstimate;
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
+pub use heat::{HeatBucket, HeatColumn, HotRow, TableHeatReport};
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use manifest::Assignment;
 pub use observer::{
@@ -94,7 +96,7 @@ pub use observer::{
 };
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
-pub use region::{Region, RegionRequests, RegionSize};
+pub use region::{FamilyRequests, Region, RegionRequests, RegionSize};
 pub use region_in_mode::RegionInMode;
 pub use rowhouse_format::hfile::ZstdForm;
 pub use salvage::{SalvageReport, salvage};

@@ -2,15 +2,15 @@
 
 mod split_rows;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 
 use rowhouse_model::{
-    Bytes, CellHistory, CompactionState, Durability, Error, ErrorKind, FamilyDescriptor, Get,
-    RegionInfo, RegionName, Result, Row, RowRange, Scan, TableDescriptor, TableName, check_row,
-    equal_bytes, escape,
+    Bytes, Cell, CellHistory, CompactionState, Durability, Error, ErrorKind, FamilyDescriptor, Get,
+    Mutation, RegionInfo, RegionName, Result, Row, RowRange, Scan, TableDescriptor, TableName,
+    check_row, equal_bytes, escape,
 };
 
 use rowhouse_schema::{IndexOf, IndexSchema};
@@ -21,11 +21,12 @@ use crate::compaction_policy::CompactionKind;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::heat::{Load, TableHeat};
 use crate::layout::file_path;
 use crate::manifest::Assignment;
 use crate::newest::Current;
 use crate::read::{
-    Opening, Pending, ReadCounts, ReadPoint, RegionScanner, RowSelection, Rows, explain_cell,
+    Opening, Pending, ReadPoint, RegionCounts, RegionScanner, RowSelection, Rows, explain_cell,
     only_column, read_row, read_row_as_of, read_row_at_once, read_row_pending,
 };
 use crate::wait_mode::NonBlocking;
@@ -48,8 +49,7 @@ pub struct Region {
     /// The regions that this one replaced.
     came_of: Vec<Weak<Region>>,
     /// Shared with the region's scanners.
-    reads: Arc<ReadCounts>,
-    writes: AtomicU64,
+    counts: Arc<RegionCounts>,
 }
 
 /// Requests to a region since the store was opened.
@@ -61,6 +61,28 @@ pub struct RegionRequests {
     pub filtered_reads: u64,
     /// Mutations.
     pub writes: u64,
+    /// Bytes of the cells returned; 0 if [`Settings::heat`](crate::Settings::heat) is off.
+    pub read_bytes: u64,
+    /// Bytes of the cells of mutations; 0 if [`Settings::heat`](crate::Settings::heat) is off.
+    pub written_bytes: u64,
+}
+
+/// Requests to a family of a region since the store was opened, or since the region was split off or
+/// merged. All counts are 0 if [`Settings::heat`](crate::Settings::heat) is off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FamilyRequests {
+    /// The family's name.
+    pub family: Bytes,
+    /// Rows returned with cells of the family. A row that a scan returns in parts may count for
+    /// each.
+    pub reads: u64,
+    /// Mutations with cells of the family.
+    pub writes: u64,
+    /// Bytes of its cells returned.
+    pub read_bytes: u64,
+    /// Bytes of its cells in mutations.
+    pub written_bytes: u64,
 }
 
 /// The settings of the table's declaration that a region uses.
@@ -116,8 +138,7 @@ impl Region {
             topology_lock: Mutex::default(),
             moved: OnceLock::new(),
             came_of: Vec::new(),
-            reads: Arc::default(),
-            writes: AtomicU64::new(0),
+            counts: Arc::default(),
         };
         region.keep_steady(table);
         region
@@ -178,11 +199,29 @@ impl Region {
 
     /// Returns the counts of rows read and mutations received since the store was opened.
     pub fn requests(&self) -> RegionRequests {
-        RegionRequests {
-            reads: self.reads.rows.load(Ordering::Relaxed),
-            filtered_reads: self.reads.filtered.load(Ordering::Relaxed),
-            writes: self.writes.load(Ordering::Relaxed),
-        }
+        let Load { reads, writes, read_bytes, written_bytes } = self.counts.requests();
+        let filtered_reads = self.counts.filtered();
+        RegionRequests { reads, filtered_reads, writes, read_bytes, written_bytes }
+    }
+
+    /// Returns the counts of each family, by name.
+    pub fn family_requests(&self) -> Vec<FamilyRequests> {
+        let of = |family: &Arc<FamilyStore>| {
+            let Load { reads, writes, read_bytes, written_bytes } = family.requests.get();
+            let family = family.name().clone();
+            FamilyRequests { family, reads, writes, read_bytes, written_bytes }
+        };
+        self.families().iter().map(of).collect()
+    }
+
+    /// Returns the heat of the table; `None` if the store keeps none.
+    pub(crate) fn heat(&self) -> Option<&Arc<TableHeat>> {
+        self.counts.heat()
+    }
+
+    /// Sets the heat of the table, which its regions share.
+    pub(crate) fn set_heat(&self, heat: &Arc<TableHeat>) {
+        self.counts.set_heat(heat);
     }
 
     /// Returns the durability of writes that ask for the table's default.
@@ -222,7 +261,14 @@ impl Region {
     #[inline]
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_get(get, point)?;
-        self.count(1, 0);
+        let read = read_row(&self.engine.read_context(), self.families(), get, point);
+        self.count_read(get.row(), read.as_ref().ok());
+        read
+    }
+
+    /// As [`Region::read`], for the store's own work: the read does not count.
+    pub(crate) fn read_uncounted(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
+        self.check_get(get, point)?;
         read_row(&self.engine.read_context(), self.families(), get, point)
     }
 
@@ -232,8 +278,8 @@ impl Region {
     pub(crate) fn read_non_blocking(&self, get: &Get) -> Result<NonBlocking<Row>> {
         self.check_get(get, None)?;
         let read = read_row_at_once(&self.engine.read_context(), self.families(), get)?;
-        if matches!(read, NonBlocking::Done(_)) {
-            self.count(1, 0);
+        if let NonBlocking::Done(row) = &read {
+            self.count_read(get.row(), Some(row));
         }
         Ok(read)
     }
@@ -245,14 +291,24 @@ impl Region {
         self.check_families(get.columns.families().map(|(family, _)| &family[..]))
     }
 
-    /// Adds to the counts of rows read and mutations received.
-    pub(crate) fn count(&self, reads: usize, writes: usize) {
-        let add = |to: &AtomicU64, count: usize| match count {
-            0 => {}
-            count => _ = to.fetch_add(count as u64, Ordering::Relaxed),
-        };
-        add(&self.reads.rows, reads);
-        add(&self.writes, writes);
+    /// Counts the read of a row; `read` is what it returned, if anything.
+    #[inline]
+    pub(crate) fn count_read(&self, row: &[u8], read: Option<&Row>) {
+        self.counts.add_read(self.families(), row, read);
+    }
+
+    /// Counts mutations.
+    pub(crate) fn count_writes(&self, mutations: &[Mutation]) {
+        let writes = mutations.iter().map(|mutation| (mutation.row(), mutation.cells()));
+        self.counts.add_writes(self.families(), writes);
+    }
+
+    /// Counts a mutation by the cells that it wrote.
+    pub(crate) fn count_written(&self, cells: &[Cell]) {
+        if let Some(first) = cells.first() {
+            let row = first.row_bytes();
+            self.counts.add_writes(self.families(), std::iter::once((&row, cells)));
+        }
     }
 
     /// Reports for every stored cell of the column that `get` names whether the get shows it, and
@@ -275,6 +331,11 @@ impl Region {
     /// As [`Region::get`]; `InvalidRequest` and `Unsupported` for an invalid or unsupported filter.
     pub fn scan(&self, scan: &Scan) -> Result<RegionScanner> {
         self.open_scan(scan, None)
+    }
+
+    /// As [`Region::scan`], for the store's own work: the rows do not count as read.
+    pub(crate) fn scan_uncounted(&self, scan: &Scan) -> Result<RegionScanner> {
+        self.open_counted_by(None, scan, None, None, None)
     }
 
     /// Opens a scan at `sequence`, the [`RegionScanner::read_point`] of a lost scanner, if flushes
@@ -306,6 +367,17 @@ impl Region {
         point: Option<&ReadPoint>,
         as_of: Option<u64>,
     ) -> Result<RegionScanner> {
+        self.open_counted_by(Some(&self.counts), scan, selection, point, as_of)
+    }
+
+    fn open_counted_by(
+        &self,
+        counts: Option<&Arc<RegionCounts>>,
+        scan: &Scan,
+        selection: Option<RowSelection>,
+        point: Option<&ReadPoint>,
+        as_of: Option<u64>,
+    ) -> Result<RegionScanner> {
         self.check_readable(point)?;
         self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
         let conditions = selection.as_ref().and_then(RowSelection::columns).unwrap_or_default();
@@ -321,7 +393,7 @@ impl Region {
         let rows = Rows::Range(&range);
         let context = &self.engine.read_context();
         let opening = Opening { context, families: self.families(), rows, point, as_of };
-        RegionScanner::open(&opening, scan, selection, &self.reads)
+        RegionScanner::open(&opening, scan, selection, counts)
     }
 
     /// Flushes the memstores of all families to files.

@@ -1,8 +1,11 @@
 //! The operations of a region in a wait mode: for callers that must not block, such as a thread
 //! that serves many connections, and that repeat on another thread what would have.
 
+use std::iter::{empty, once};
+use std::slice::from_ref;
+
 use rowhouse_model::{
-    Condition, Durability, Get, Mutation, MutationOutcome, Result, Row, RowCondition,
+    Bytes, Condition, Durability, Get, Mutation, MutationOutcome, Result, Row, RowCondition,
 };
 
 use crate::region::Region;
@@ -50,7 +53,8 @@ impl RegionInMode<'_> {
             WaitMode::Blocking => self.region.mutate(mutation).map(NonBlocking::Done),
             WaitMode::NonBlocking if self.is_synced(mutation) => Ok(NonBlocking::WouldBlock),
             WaitMode::NonBlocking => {
-                self.counted(0, 1, apply::apply_one(self.region, mutation, self.wait_mode))
+                let result = apply::apply_one(self.region, mutation, self.wait_mode);
+                self.counted(empty(), from_ref(mutation), result)
             }
         }
     }
@@ -70,7 +74,8 @@ impl RegionInMode<'_> {
         if self.is_synced(mutation) || is_filter(condition) {
             return Ok(NonBlocking::WouldBlock);
         }
-        self.counted(1, 1, apply::apply_if(self.region, condition, mutation, self.wait_mode))
+        let result = apply::apply_if(self.region, condition, mutation, self.wait_mode);
+        self.counted(once(mutation.row()), from_ref(mutation), result)
     }
 
     /// As [`Region::mutate_rows`].
@@ -90,7 +95,7 @@ impl RegionInMode<'_> {
             return Ok(NonBlocking::WouldBlock);
         }
         let result = apply::apply_rows(self.region, conditions, mutations, self.wait_mode);
-        self.counted(conditions.len(), mutations.len(), result)
+        self.counted(conditions.iter().map(|asked| &asked.row), mutations, result)
     }
 
     /// As [`Region::batch`]. In non-blocking mode does all of it, or nothing and returns
@@ -104,7 +109,7 @@ impl RegionInMode<'_> {
         }
         let result = apply::apply(self.region, mutations, self.wait_mode);
         if matches!(result, NonBlocking::Done(_)) {
-            self.region.count(0, mutations.len());
+            self.region.count_writes(mutations);
         }
         result
     }
@@ -114,14 +119,14 @@ impl RegionInMode<'_> {
     }
 
     /// Counts an operation that did not return `WouldBlock`.
-    fn counted<T>(
+    fn counted<'r, T>(
         &self,
-        reads: usize,
-        writes: usize,
+        conditions: impl Iterator<Item = &'r Bytes>,
+        mutations: &[Mutation],
         result: Result<NonBlocking<T>>,
     ) -> Result<NonBlocking<T>> {
         if !matches!(result, Ok(NonBlocking::WouldBlock)) {
-            self.region.count(reads, writes);
+            self.region.count_conditional(conditions, mutations);
         }
         result
     }

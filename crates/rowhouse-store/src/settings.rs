@@ -58,6 +58,10 @@ pub struct Settings {
     /// `UnknownScanner` within 64 rows and releases them; HBase's clients then continue with a new
     /// scanner on their own. Default 1 h; `Duration::MAX` sets no limit.
     pub scan_age_max: Duration,
+    /// Whether the store keeps the heat of its tables: their requests by time and key range, and
+    /// their hottest rows. See [`Table::heat`](crate::Table::heat). It takes at most 16 MiB of
+    /// memory, and as much on disk. Default `true`.
+    pub heat: bool,
 }
 
 /// When the files of a (region, family) are compacted, and how fast. A table or family can override
@@ -178,6 +182,7 @@ impl Default for Settings {
             split: SplitSettings::default(),
             busy_wait: Duration::from_secs(10),
             scan_age_max: Duration::from_secs(3600),
+            heat: true,
         }
     }
 }

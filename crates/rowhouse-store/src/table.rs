@@ -12,6 +12,7 @@ use rowhouse_model::{
 use rowhouse_schema::IndexSchema;
 
 use crate::compaction_policy::CompactionKind;
+use crate::heat::TableHeatReport;
 use crate::read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
 use crate::region::Region;
 
@@ -41,6 +42,7 @@ impl Table {
         state: TableState,
     ) -> Self {
         sort(&mut regions);
+        share_heat(&regions, &[]);
         let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
         let indexes = IndexSchema::of_table(&descriptor);
         let (reindexing, misfits_written) = (Arc::default(), Arc::default());
@@ -92,6 +94,7 @@ impl Table {
         let left = self.regions.iter().filter(is_left);
         let mut regions: Vec<_> = left.chain(added).cloned().collect();
         sort(&mut regions);
+        share_heat(&regions, &self.regions);
         let (descriptor, disabled) = (self.descriptor.clone(), Arc::clone(&self.disabled));
         let (indexes, reindexing) = (self.indexes.clone(), Arc::clone(&self.reindexing));
         let misfits_written = Arc::clone(&self.misfits_written);
@@ -228,6 +231,24 @@ impl Table {
         self.at(get.row(), |region| region.get(get))
     }
 
+    /// As [`Table::get`], for the store's own work: the read does not count.
+    pub(crate) fn get_uncounted(&self, get: &Get) -> Result<Row> {
+        self.check_enabled()?;
+        self.at(get.row(), |region| region.read_uncounted(get, None))
+    }
+
+    /// Returns the requests to the table between two times, in milliseconds since 1970, by time and
+    /// key range, and its hottest rows at present. It is empty if
+    /// [`Settings::heat`](crate::Settings::heat) is off. Columns go back a week, the older the
+    /// coarser, also those of earlier opens of the store; a crash loses the last ten minutes. The
+    /// first call reads them from the disk.
+    pub fn heat(&self, from_millis: i64, to_millis: i64) -> TableHeatReport {
+        let region = self.region_of(b"");
+        let Some(heat) = region.heat() else { return TableHeatReport::default() };
+        let engine = region.engine();
+        engine.heat.report(&*engine.disk, heat, from_millis, to_millis)
+    }
+
     /// Reports for every stored cell of a column why a get shows or hides it.
     ///
     /// # Errors
@@ -265,10 +286,24 @@ impl Table {
         self.open_scan(scan, None)
     }
 
+    /// As [`Table::scan`], for the store's own work: the rows do not count as read.
+    pub(crate) fn scan_uncounted(self: &Arc<Self>, scan: Scan) -> Result<TableScanner> {
+        self.open_counted(scan, None, false)
+    }
+
     fn open_scan(
         self: &Arc<Self>,
         scan: Scan,
         point: Option<Arc<ReadPoint>>,
+    ) -> Result<TableScanner> {
+        self.open_counted(scan, point, true)
+    }
+
+    fn open_counted(
+        self: &Arc<Self>,
+        scan: Scan,
+        point: Option<Arc<ReadPoint>>,
+        is_counted: bool,
     ) -> Result<TableScanner> {
         self.check_enabled()?;
         let mut scanner = TableScanner {
@@ -280,6 +315,7 @@ impl Table {
             current: None,
             region_gave_rows: false,
             in_call: false,
+            is_counted,
         };
         scanner.open_next()?;
         Ok(scanner)
@@ -360,6 +396,8 @@ pub struct TableScanner {
     region_gave_rows: bool,
     /// Its user has begun a call.
     in_call: bool,
+    /// Its rows count as read.
+    is_counted: bool,
 }
 
 impl TableScanner {
@@ -412,8 +450,8 @@ impl TableScanner {
         self.current = None;
         self.region_gave_rows = false;
         let Some(left) = self.left.take() else { return Ok(()) };
-        let Self { table, scan, point, rows_left, .. } = self;
-        let rows_left = *rows_left;
+        let Self { table, scan, point, rows_left, is_counted, .. } = self;
+        let (rows_left, is_counted) = (*rows_left, *is_counted);
         let edge = if scan.reversed { &left.stop } else { &left.start };
         let (scanner, opened) = loop {
             let region = match scan.reversed {
@@ -430,7 +468,12 @@ impl TableScanner {
             let range = region.info().range.intersect(&left);
             let limit = scan.limit.map(|_| rows_left);
             let scan = Scan { range: range.clone(), limit, ..scan.clone() };
-            match region.open_scan(&scan, point.as_deref()) {
+            let opened = match is_counted {
+                true => region.open_scan(&scan, point.as_deref()),
+                // Such scans have no read point.
+                false => region.scan_uncounted(&scan),
+            };
+            match opened {
                 Ok(scanner) => break (scanner, range),
                 Err(error)
                     if error.kind() == ErrorKind::NotServingRegion
@@ -462,6 +505,15 @@ fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> 
         false => RowRange { start: opened.stop.clone(), ..range },
     };
     (!rest.is_empty()).then_some(rest)
+}
+
+/// Gives the regions of a table one heat: that of its regions so far, or a new one.
+fn share_heat(regions: &[Arc<Region>], before: &[Arc<Region>]) {
+    let Some(first) = regions.first() else { return };
+    let heat = before.iter().chain(regions).find_map(|region| region.heat()).cloned();
+    if let Some(heat) = heat.or_else(|| first.engine().heat.new_table()) {
+        regions.iter().for_each(|region| region.set_heat(&heat));
+    }
 }
 
 fn sort(regions: &mut [Arc<Region>]) {

@@ -32,6 +32,9 @@ pub(crate) fn work(engine: &Engine, share: Share) {
         if !engine.expired_snapshots().is_empty() {
             engine.queue.push(Work::ExpireSnapshots);
         }
+        if engine.heat.needs_upkeep() {
+            engine.queue.push(Work::KeepHeat);
+        }
     };
     while let Some(job) = engine.compactions.next(&candidates, bytes_max, each_period) {
         let done = guard(|| {

@@ -25,6 +25,7 @@ use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Memory};
 use crate::family::{Families, FamilyStore};
+use crate::heat::Heat;
 use crate::id_queue::IdQueue;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
@@ -159,8 +160,10 @@ impl Builder {
         let (families, snapshots) = open_families(&files, &self.settings, &state);
         let reader_memory = ReaderMemory::new(self.settings.reader_memory_limit());
         let reader_memory = Arc::new(reader_memory);
+        let heat = Heat::new(self.settings.heat, &self.clock);
         let engine = Arc::new(Engine {
             files,
+            heat,
             space: Space::new(self.settings.disk_reserve_bytes),
             settings: self.settings,
             disk,

@@ -20,7 +20,7 @@ mod select;
 mod visible;
 
 pub(crate) use context::ReadContext;
-pub(crate) use counts::ReadCounts;
+pub(crate) use counts::RegionCounts;
 pub(crate) use explain::{explain_cell, only_column};
 pub(crate) use family::Rows;
 pub(crate) use get::{

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rowhouse_filter::FilterRun;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row, RowBuilder, RowRange, Scan};
 
-use super::counts::ReadCounts;
+use super::counts::{RegionCounts, ScanCounts};
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
@@ -57,14 +57,10 @@ pub(super) struct ScanCursor {
     /// The same, since readers held too much memory.
     ended: Option<Over>,
     progress: ScanProgress,
-    /// Rows returned but not yet counted.
-    rows_given: u64,
     /// The filter ended the scan at the key of a row.
     ended_at_key: bool,
     /// The counts to update, if any.
-    counter: Option<Arc<ReadCounts>>,
-    /// Filtered rows already added to `counter`.
-    filtered_counted: u64,
+    counts: Option<ScanCounts>,
 }
 
 /// Requests that a scanner that is in a call ends.
@@ -254,30 +250,25 @@ impl ScanCursor {
             failed: false,
             ended: None,
             progress: ScanProgress::default(),
-            rows_given: 0,
             ended_at_key: false,
-            counter: None,
-            filtered_counted: 0,
+            counts: None,
         })
     }
 
-    /// Makes the scanner add the rows it returns to `counter`, at each clock check and when it is
-    /// dropped.
-    pub(super) fn counted_by(mut self, counter: &Arc<ReadCounts>) -> Self {
-        self.counter = Some(Arc::clone(counter));
+    /// Makes the scanner add the rows it returns of `families` to `counts`, at each clock check and
+    /// when it is dropped.
+    pub(super) fn counted_by<'f>(
+        mut self,
+        counts: &Arc<RegionCounts>,
+        families: impl Iterator<Item = &'f Arc<FamilyStore>>,
+    ) -> Self {
+        self.counts = Some(ScanCounts::new(counts, families));
         self
     }
 
     fn count_rows(&mut self) {
-        let Some(counter) = &self.counter else { return };
-        let rows = std::mem::take(&mut self.rows_given);
-        let filtered = self.progress.rows_filtered - self.filtered_counted;
-        self.filtered_counted += filtered;
-        if rows > 0 {
-            counter.rows.fetch_add(rows, Ordering::Relaxed);
-        }
-        if filtered > 0 {
-            counter.filtered.fetch_add(filtered, Ordering::Relaxed);
+        if let Some(counts) = &mut self.counts {
+            counts.flush(self.progress.rows_filtered);
         }
     }
 
@@ -394,11 +385,18 @@ impl ScanCursor {
             // The last part of a row may be empty.
             if !is_partial && std::mem::take(&mut self.part_given) {
                 self.rows_left -= 1;
-                self.rows_given += 1;
+                if let Some(counts) = &mut self.counts {
+                    counts.add_row();
+                }
             }
             if !cells.is_empty() {
                 self.usual = (cells.len(), cells.copied_len());
-                return Ok(Scanned::Row { row: cells.finish(), is_partial });
+                let bytes = cells.byte_len();
+                let row = cells.finish();
+                if let Some(counts) = &mut self.counts {
+                    counts.add_cells(&self.row, &row, bytes);
+                }
+                return Ok(Scanned::Row { row, is_partial });
             }
             if is_partial {
                 return Ok(self.pause());

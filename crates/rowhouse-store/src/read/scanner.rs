@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use rowhouse_model::{Result, Row, Scan};
 
 use super::RowSelection;
-use super::counts::ReadCounts;
+use super::counts::RegionCounts;
 use super::scan::{AskedToEnd, NOT_ASKED, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
 use crate::reader_memory::{MemoryHolder, Over, Registered};
 
@@ -47,13 +47,19 @@ struct SharedCursor {
 }
 
 impl RegionScanner {
+    /// Opens a scanner; it adds to `counts`, if there are any.
     pub(crate) fn open(
         opening: &Opening<'_>,
         scan: &Scan,
         selection: Option<RowSelection>,
-        counter: &Arc<ReadCounts>,
+        counts: Option<&Arc<RegionCounts>>,
     ) -> Result<Self> {
-        let cursor = ScanCursor::open(opening, scan, selection)?.counted_by(counter);
+        let mut cursor = ScanCursor::open(opening, scan, selection)?;
+        if let Some(counts) = counts {
+            let families = opening.families.iter();
+            let read = families.filter(|family| scan.columns.selects_family(family.name()));
+            cursor = cursor.counted_by(counts, read);
+        }
         let read_point = cursor.read_point();
         let cursor = if cursor.holds_memstores() {
             let cursor = Mutex::new(Some(Box::new(cursor)));

@@ -62,6 +62,7 @@ impl Inner {
         if synced.is_ok() && self.note_end() {
             self.engine.wal().remove_synced_file();
         }
+        self.engine.save_heat();
         // They refer to tables, which refer to the engine.
         self.engine.indexed.store(None);
         self.engine.observers.clear();

@@ -195,7 +195,12 @@ impl Store {
                 Err(error)
                     if error.kind() == ErrorKind::NotServingRegion
                         && placed.iter().all(|(region, _)| region.wait_for_replacement()) => {}
-                done => return done,
+                done => {
+                    for (region, mutation) in placed {
+                        region.count_writes(std::slice::from_ref(mutation));
+                    }
+                    return done;
+                }
             }
         }
     }

@@ -196,7 +196,7 @@ pub(super) fn row_keys(table: &Arc<Table>, from: &Bytes, raw: bool) -> Result<Ve
     scan.limit = Some(ROWS_AT_ONCE as u64);
     scan.raw = raw;
     scan.filter = Some(Box::new(Filter::FirstKeyOnly));
-    let mut rows = table.scan(scan)?;
+    let mut rows = table.scan_uncounted(scan)?;
     let mut keys = Vec::with_capacity(ROWS_AT_ONCE);
     while let Some(row) = rows.next()? {
         keys.push(Bytes::copy_from_slice(row.key()));

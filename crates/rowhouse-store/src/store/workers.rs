@@ -49,6 +49,10 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
         Work::RelieveLog => flush::shrink_log(engine),
         Work::RelieveMemory => flush::shrink_memory(engine),
         Work::ExpireSnapshots => delete_expired_snapshots(engine),
+        Work::KeepHeat => {
+            engine.keep_heat();
+            Ok(())
+        }
     });
     match done {
         Ok(()) => {}

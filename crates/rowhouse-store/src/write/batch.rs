@@ -403,7 +403,11 @@ impl<'a> Batch<'a> {
                 self.rows_to_lock = observe::out_of_service(additions.chain(entries));
                 if self.rows_to_lock.is_empty() { Err(error) } else { Ok(()) }
             }
-            committed => committed,
+            Err(error) => Err(error),
+            Ok(()) => {
+                index::count_added(&additions, &entries);
+                Ok(())
+            }
         }
     }
 

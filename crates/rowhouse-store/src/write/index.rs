@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, KeyValue, Result, Row,
-    RowRange, Scan, Timestamp, escape, tags_with_ttl,
+    Bytes, Cell, CellKind, CellRef, Columns, Error, ErrorKind, Get, Key, KeyValue, Mutation,
+    Result, Row, RowRange, Scan, Timestamp, escape, tags_with_ttl,
 };
 use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
 
@@ -431,7 +431,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
             scan.columns.add_column(ENTRY_FAMILY, Bytes::new());
             let regions = kept.table.regions_now().into_iter();
             for region in regions.filter(|region| region.info().range.overlaps(&scan.range)) {
-                let mut entries = match region.scan(&scan) {
+                let mut entries = match region.scan_uncounted(&scan) {
                     Ok(entries) => entries,
                     // Who closes the region may wait for this write, which so must not wait.
                     Err(error) if error.kind() == ErrorKind::NotServingRegion => {
@@ -482,6 +482,13 @@ pub(super) fn extend<'a>(
         }
     }
     Ok((record, regions))
+}
+
+/// Counts the writes that observers and indexes have added to a record, each entry of an index as
+/// one.
+pub(super) fn count_added(additions: &[(Arc<Region>, Mutation)], entries: &[(Arc<Region>, Cell)]) {
+    additions.iter().for_each(|(region, it)| region.count_writes(std::slice::from_ref(it)));
+    entries.iter().for_each(|(region, cell)| region.count_written(std::slice::from_ref(cell)));
 }
 
 impl Region {

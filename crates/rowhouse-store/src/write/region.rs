@@ -1,6 +1,8 @@
 //! The writes of a region.
 
-use rowhouse_model::{Condition, Mutation, MutationOutcome, Result, RowCondition};
+use std::iter::once;
+
+use rowhouse_model::{Bytes, Condition, Mutation, MutationOutcome, Result, RowCondition};
 
 use super::apply;
 use crate::region::Region;
@@ -13,7 +15,7 @@ impl Region {
     /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment of a
     /// value that is no counter, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
-        self.count(0, 1);
+        self.count_writes(std::slice::from_ref(mutation));
         apply::apply_one(self, mutation, WaitMode::Blocking).map(NonBlocking::done)
     }
 
@@ -28,7 +30,7 @@ impl Region {
         condition: &Condition,
         mutation: &Mutation,
     ) -> Result<Option<MutationOutcome>> {
-        self.count(1, 1);
+        self.count_conditional(once(mutation.row()), std::slice::from_ref(mutation));
         apply::apply_if(self, condition, mutation, WaitMode::Blocking).map(NonBlocking::done)
     }
 
@@ -51,14 +53,24 @@ impl Region {
         conditions: &[RowCondition],
         mutations: &[Mutation],
     ) -> Result<Option<Vec<MutationOutcome>>> {
-        self.count(conditions.len(), mutations.len());
+        self.count_conditional(conditions.iter().map(|asked| &asked.row), mutations);
         apply::apply_rows(self, conditions, mutations, WaitMode::Blocking).map(NonBlocking::done)
     }
 
     /// Changes rows one by one, in order, without atomicity between rows. Neighbouring mutations
     /// that need no read share a log record.
     pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
-        self.count(0, mutations.len());
+        self.count_writes(mutations);
         apply::apply(self, mutations, WaitMode::Blocking).done()
+    }
+
+    /// Counts conditions on rows, each as a read of its row, and mutations.
+    pub(crate) fn count_conditional<'r>(
+        &self,
+        conditions: impl Iterator<Item = &'r Bytes>,
+        mutations: &[Mutation],
+    ) {
+        conditions.for_each(|row| self.count_read(row, None));
+        self.count_writes(mutations);
     }
 }

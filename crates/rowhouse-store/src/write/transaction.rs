@@ -232,7 +232,7 @@ impl Transaction {
         for cell in families {
             get = get.family(cell.as_bytes().slice_ref(cell.family()));
         }
-        let row = region.read(&get, Some(&self.point))?;
+        let row = region.read_uncounted(&get, Some(&self.point))?;
         Ok(row.cells().map(KeyValue::timestamp).fold(floor, Timestamp::max))
     }
 
@@ -269,6 +269,7 @@ impl Transaction {
             match self.attempt(&more, attempt)? {
                 Attempt::Conflict => return Ok(Ended::Conflict),
                 Attempt::Committed(committed) => {
+                    self.writes.iter().for_each(|(region, cells)| region.count_written(cells));
                     committed.wait(engine)?;
                     break;
                 }
@@ -349,7 +350,9 @@ impl Transaction {
         {
             durability = observe::durability(durability);
         }
-        Ok(Attempt::Committed(commit::commit(engine, record, durability)?))
+        let committed = commit::commit(engine, record, durability)?;
+        index::count_added(&additions, &entries);
+        Ok(Attempt::Committed(committed))
     }
 
     /// Whether another commit may have changed something that it has read or written. The caller

@@ -15,6 +15,7 @@ mod estimates;
 mod explained_cells;
 mod formats;
 mod growing_values;
+mod heat;
 #[path = "../support/histories.rs"]
 mod histories;
 mod index_histories;

@@ -1,0 +1,311 @@
+//! The rows with the most requests, by the space-saving sketch of Metwally, Agrawal and El Abbadi
+//! ("Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rowhouse_model::Bytes;
+
+/// The window that the sketch covers has two halves of this length: it is 5 to 10 minutes long.
+pub(super) const HALF_MILLIS: i64 = 5 * 60_000;
+/// The maximum bytes of a row key that are kept; longer keys are told apart by a hash.
+const ROW_BYTES_MAX: usize = 256;
+
+/// A row with many requests in the last 5 to 10 minutes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HotRow {
+    /// The row key, or its first 256 bytes.
+    pub row: Bytes,
+    /// Gets of the row, conditions on it, and scans of only this row. Together with `writes` never
+    /// too low.
+    pub reads: u64,
+    /// Mutations of the row.
+    pub writes: u64,
+    /// How much too high `reads` and `writes` together may be: at most a 64th of the table's
+    /// requests in these minutes (a 16th if many tables are in use).
+    pub overestimate: u64,
+}
+
+impl HotRow {
+    /// Returns the number of requests that the row had at least.
+    pub fn requests_min(&self) -> u64 {
+        (self.reads + self.writes).saturating_sub(self.overestimate)
+    }
+}
+
+/// A sketch of the hottest rows in a sliding window of two halves. For every row with `n` requests
+/// in the window and every result: `n <= reads + writes <= n + overestimate`, and `overestimate` is
+/// at most the sum over the halves of their requests divided by `rows_max`. A row that is not among
+/// the results of either half has at most that many requests.
+#[derive(Debug)]
+pub(super) struct HotRows {
+    /// The current half, and the one before.
+    halves: [Half; 2],
+    begun_millis: i64,
+    rows_max: usize,
+}
+
+impl HotRows {
+    pub(super) fn new(rows_max: usize) -> Self {
+        Self { halves: Default::default(), begun_millis: 0, rows_max: rows_max.max(1) }
+    }
+
+    /// Adds requests of a row.
+    pub(super) fn add(&mut self, row: &[u8], reads: u64, writes: u64, now_millis: i64) {
+        self.turn(now_millis);
+        self.halves[0].add(row, reads, writes, self.rows_max);
+    }
+
+    /// Returns the rows of the window, those first that had the most requests for certain.
+    pub(super) fn rows(&mut self, now_millis: i64) -> Vec<HotRow> {
+        self.turn(now_millis);
+        let mut rows = Vec::new();
+        let [current, before] = &self.halves;
+        let both = [(current, before), (before, current)];
+        for (nth, (half, other)) in both.into_iter().enumerate() {
+            for (hash, entry) in half.hashes.iter().zip(&half.entries) {
+                let at_other = other.hashes.iter().position(|have| have == hash);
+                // Rows of both halves are found in the first.
+                if nth == 1 && at_other.is_some() {
+                    continue;
+                }
+                let more = match at_other {
+                    Some(at) => other.entries[at].counts,
+                    None => other.dropped.as_bound(),
+                };
+                let counts = entry.counts.and(more);
+                rows.push(HotRow {
+                    row: Bytes::copy_from_slice(&entry.row),
+                    reads: counts.reads,
+                    writes: counts.writes,
+                    overestimate: counts.overestimate,
+                });
+            }
+        }
+        rows.sort_by(|a, b| {
+            b.requests_min().cmp(&a.requests_min()).then_with(|| a.row.cmp(&b.row))
+        });
+        rows.truncate(self.rows_max);
+        rows
+    }
+
+    /// Sets the maximum number of rows of each half.
+    pub(super) fn set_rows_max(&mut self, rows_max: usize) {
+        self.rows_max = rows_max.max(1);
+        for half in &mut self.halves {
+            while half.entries.len() > self.rows_max {
+                half.drop_least();
+            }
+            half.hashes.shrink_to_fit();
+            half.entries.shrink_to_fit();
+        }
+    }
+
+    /// Returns the bytes it has allocated.
+    pub(super) fn bytes(&self) -> usize {
+        self.halves.iter().map(Half::bytes).sum()
+    }
+
+    /// Begins a new half if the current one is over, or if the clock was set back.
+    fn turn(&mut self, now_millis: i64) {
+        let age = now_millis.saturating_sub(self.begun_millis);
+        if (0..HALF_MILLIS).contains(&age) {
+            return;
+        }
+        self.halves.swap(0, 1);
+        self.halves[0].clear();
+        if !(0..2 * HALF_MILLIS).contains(&age) {
+            self.halves[1].clear();
+        }
+        self.begun_millis = now_millis - now_millis.rem_euclid(HALF_MILLIS);
+    }
+}
+
+/// A sketch of one half of the window.
+#[derive(Debug, Default)]
+struct Half {
+    /// The hash of each entry's row, apart from the entries: a search reads only them.
+    hashes: Vec<u64>,
+    entries: Vec<Entry>,
+    /// The counts of the last entry that was dropped. No row without an entry has more requests:
+    /// the least entry is dropped, and later entries have at least as many.
+    dropped: Counts,
+}
+
+#[derive(Debug)]
+struct Entry {
+    row: Box<[u8]>,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    reads: u64,
+    writes: u64,
+    /// How much too high both together may be.
+    overestimate: u64,
+}
+
+impl Counts {
+    fn requests(&self) -> u64 {
+        self.reads.saturating_add(self.writes)
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            reads: self.reads.saturating_add(other.reads),
+            writes: self.writes.saturating_add(other.writes),
+            overestimate: self.overestimate.saturating_add(other.overestimate),
+        }
+    }
+
+    /// Returns the counts of a row of which only this is known: that it has at most as many.
+    fn as_bound(self) -> Self {
+        Self { overestimate: self.requests(), ..self }
+    }
+}
+
+impl Half {
+    fn add(&mut self, row: &[u8], reads: u64, writes: u64, rows_max: usize) {
+        let hash = hash(row);
+        let more = Counts { reads, writes, overestimate: 0 };
+        if let Some(at) = self.hashes.iter().position(|have| *have == hash) {
+            let counts = &mut self.entries[at].counts;
+            *counts = counts.and(more);
+            return;
+        }
+        if self.entries.len() >= rows_max {
+            self.drop_least();
+        }
+        // It may have been dropped before, with at most as many requests as the last one.
+        let counts = self.dropped.as_bound().and(more);
+        let row = Box::from(&row[..row.len().min(ROW_BYTES_MAX)]);
+        self.hashes.push(hash);
+        self.entries.push(Entry { row, counts });
+    }
+
+    fn drop_least(&mut self) {
+        let requests = |&at: &usize| self.entries[at].counts.requests();
+        if let Some(at) = (0..self.entries.len()).min_by_key(requests) {
+            self.hashes.swap_remove(at);
+            self.dropped = self.entries.swap_remove(at).counts;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.hashes.clear();
+        self.entries.clear();
+        self.dropped = Counts::default();
+    }
+
+    fn bytes(&self) -> usize {
+        let rows: usize = self.entries.iter().map(|entry| entry.row.len()).sum();
+        let each = size_of::<u64>() + size_of::<Entry>();
+        rows + self.entries.capacity() * each
+    }
+}
+
+fn hash(row: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    row.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn one_hot_row_is_found_among_many_others() {
+        let mut hot = HotRows::new(64);
+        for nth in 0..100_000u64 {
+            let other = format!("row{:06}", nth * 7919 % 100_000);
+            hot.add(other.as_bytes(), 1, 0, 0);
+            if nth.is_multiple_of(10) {
+                hot.add(b"hot", 0, 1, 0);
+            }
+        }
+        let rows = hot.rows(0);
+        assert_eq!(rows[0].row, "hot");
+        let requests = rows[0].reads + rows[0].writes;
+        assert!((10_000..=10_000 + rows[0].overestimate).contains(&requests), "{rows:?}");
+        assert!(rows[0].overestimate <= 110_000 / 64);
+        assert!(rows[1].requests_min() < 100, "{:?}", rows[1]);
+    }
+
+    #[test]
+    fn a_row_that_was_dropped_comes_back_with_at_least_its_requests() {
+        let mut hot = HotRows::new(2);
+        for (row, reads) in [("a", 4), ("b", 9), ("c", 1), ("d", 1), ("a", 6)] {
+            hot.add(row.as_bytes(), reads, 0, 0);
+        }
+        let a = hot.rows(0).into_iter().find(|found| found.row == "a").unwrap();
+        assert_eq!((a.reads, a.overestimate), (12, 6));
+    }
+
+    #[test]
+    fn rows_leave_after_ten_minutes() {
+        let mut hot = HotRows::new(64);
+        hot.add(b"early", 5, 0, 0);
+        hot.add(b"late", 3, 1, HALF_MILLIS);
+        let names = |hot: &mut HotRows, now| {
+            let rows = hot.rows(now).into_iter();
+            rows.map(|row| String::from_utf8(row.row.to_vec()).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&mut hot, HALF_MILLIS), ["early", "late"]);
+        assert_eq!(names(&mut hot, 2 * HALF_MILLIS), ["late"]);
+        assert!(names(&mut hot, 4 * HALF_MILLIS).is_empty());
+        hot.add(b"early", 1, 0, 5 * HALF_MILLIS);
+        assert!(names(&mut hot, 0).is_empty(), "the clock was set back");
+    }
+
+    #[test]
+    fn long_rows_with_the_same_beginning_are_told_apart() {
+        let mut hot = HotRows::new(64);
+        let prefix = "p".repeat(300);
+        hot.add(format!("{prefix}a").as_bytes(), 2, 0, 0);
+        hot.add(format!("{prefix}b").as_bytes(), 1, 0, 0);
+        let rows = hot.rows(0);
+        assert_eq!(rows.iter().map(|row| row.reads).collect::<Vec<_>>(), [2, 1]);
+        assert!(rows.iter().all(|row| row.row == "p".repeat(256)));
+    }
+
+    proptest! {
+        #[test]
+        fn results_are_never_too_low_and_too_high_by_their_overestimate_at_most(
+            requests in prop::collection::vec((0u8..40, 1u64..20, any::<bool>(), any::<bool>()), 0..400),
+            rows_max in 1usize..20,
+            fewer in 1usize..20,
+        ) {
+            let mut hot = HotRows::new(rows_max);
+            let mut actual: HashMap<u8, u64> = HashMap::new();
+            let mut all = 0;
+            for (nth, (row, weight, reads, _)) in requests.iter().enumerate() {
+                let now = if nth < requests.len() / 2 { 0 } else { HALF_MILLIS };
+                let (reads, writes) = if *reads { (*weight, 0) } else { (0, *weight) };
+                hot.add(&[*row], reads, writes, now);
+                *actual.entry(*row).or_default() += weight;
+                all += weight;
+            }
+            let now = if requests.len() < 2 { 0 } else { HALF_MILLIS };
+            for (rows_max, is_shrunk) in [(rows_max, false), (rows_max.min(fewer), true)] {
+                if is_shrunk {
+                    hot.set_rows_max(rows_max);
+                }
+                let rows = hot.rows(now);
+                prop_assert!(rows.len() <= rows_max);
+                for found in &rows {
+                    let count = actual[&found.row[0]];
+                    let requests = found.reads + found.writes;
+                    prop_assert!(count <= requests, "{found:?} {count}");
+                    prop_assert!(requests <= count + found.overestimate, "{found:?} {count}");
+                    prop_assert!(is_shrunk || found.overestimate <= all / rows_max as u64);
+                }
+            }
+        }
+    }
+}

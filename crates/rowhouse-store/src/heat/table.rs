@@ -1,0 +1,214 @@
+//! The heat of one table, which its regions share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use super::budget::Budget;
+use super::column::Column;
+use super::grid::Grid;
+use super::history::{History, MINUTE_MILLIS};
+use super::hot_rows::HotRows;
+use super::load::Load;
+use super::rate::Rate;
+use super::report::{HeatColumn, TableHeatReport};
+
+/// The heat of a table. It survives splits, merges and moves of regions, and allocates its columns
+/// with the first request.
+///
+/// A request is recorded with a probability of one in a power of two, which follows the rate of
+/// requests, and then counts as often as that power says: sums are right on average, and exact while
+/// there are fewer than some thousand requests per second.
+pub(crate) struct TableHeat {
+    budget: Arc<Budget>,
+    /// The power of two, or [`OFF`].
+    sampling: AtomicU32,
+    /// `None` before the first request.
+    state: Mutex<Option<Box<State>>>,
+}
+
+/// Nothing is recorded: too many tables are in use.
+const OFF: u32 = u32::MAX;
+/// A clock that was set back by less than this leaves the current column.
+const SET_BACK_MILLIS: i64 = 5 * MINUTE_MILLIS;
+
+struct State {
+    grid: Grid,
+    /// When the current column began.
+    minute_millis: i64,
+    /// Whether requests of the current column count for several.
+    sampled: bool,
+    history: History,
+    hot_rows: HotRows,
+    rate: Rate,
+}
+
+impl TableHeat {
+    pub(super) fn new(budget: &Arc<Budget>) -> Self {
+        let (sampling, state) = (AtomicU32::new(0), Mutex::new(None));
+        Self { budget: Arc::clone(budget), sampling, state }
+    }
+
+    /// Returns for how many requests the `nth` one of a region counts; `None` if it is not to be
+    /// recorded.
+    #[inline]
+    pub(crate) fn weight(&self, nth: u64) -> Option<u64> {
+        let sampling = self.sampling.load(Ordering::Relaxed);
+        if sampling == 0 {
+            return Some(1);
+        }
+        // Requests may recur in any order, so their numbers are mixed. `OFF` shifts by 63: the rest
+        // is decided when it is recorded.
+        let weight = 1u64 << (sampling & 63);
+        (mix(nth) & (weight - 1) == 0).then_some(weight)
+    }
+
+    /// Records requests at a row, for `weight` as many. `is_of_row` says that all of them are for
+    /// this row, rather than for rows up to it.
+    pub(crate) fn record(&self, row: &[u8], load: Load, weight: u64, is_of_row: bool) {
+        let now_millis = self.budget.now_millis();
+        let mut slot = self.state.lock();
+        let state = match &mut *slot {
+            Some(state) => state,
+            None if self.sampling.load(Ordering::Relaxed) == OFF => return,
+            None if !self.budget.add_table() => return self.sampling.store(OFF, Ordering::Relaxed),
+            None => slot.insert(Box::new(State::new(&self.budget, now_millis))),
+        };
+        state.turn(now_millis, &self.budget);
+        let load = load.times(weight);
+        state.grid.add(row, load);
+        if is_of_row {
+            state.hot_rows.add(row, load.reads, load.writes, now_millis);
+        }
+        state.sampled |= weight > 1;
+        let sampling = self.sampling.load(Ordering::Relaxed);
+        let next = state.rate.next(sampling, now_millis);
+        if next != sampling {
+            self.sampling.store(next, Ordering::Relaxed);
+        }
+        self.budget.note_change();
+    }
+
+    /// Adds columns of an earlier time at which the store was open.
+    pub(super) fn add_earlier(&self, columns: Vec<Column>) {
+        let now_millis = self.budget.now_millis();
+        let mut slot = self.state.lock();
+        if slot.is_none() && self.budget.add_table() {
+            *slot = Some(Box::new(State::new(&self.budget, now_millis)));
+        }
+        if let Some(state) = &mut *slot {
+            state.history.add_earlier(columns);
+            state.thin(now_millis, &self.budget);
+        }
+    }
+
+    /// Completes the column of a minute that is over, and obeys a budget that has become smaller.
+    pub(super) fn keep(&self) {
+        let now_millis = self.budget.now_millis();
+        if let Some(state) = &mut *self.state.lock() {
+            state.turn(now_millis, &self.budget);
+            state.thin(now_millis, &self.budget);
+        }
+    }
+
+    /// Returns all columns, by time, the current one included.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let slot = self.state.lock();
+        let Some(state) = &*slot else { return Vec::new() };
+        state.history.columns().iter().cloned().chain(state.column()).collect()
+    }
+
+    /// Returns the columns that overlap a span of time, and the hot rows.
+    pub(super) fn report(&self, from_millis: i64, to_millis: i64) -> TableHeatReport {
+        let now_millis = self.budget.now_millis();
+        let columns = self.columns();
+        let hot_rows = self.state.lock().as_mut().map(|state| state.hot_rows.rows(now_millis));
+        // Decoded without the lock, for which requests would wait.
+        let columns = columns.into_iter();
+        let wanted =
+            columns.filter(|it| it.begun_millis < to_millis && from_millis < it.end_millis());
+        let (mut sampled, mut found) = (false, Vec::new());
+        for column in wanted {
+            sampled |= column.sampled;
+            found.push(HeatColumn::from(&column));
+        }
+        TableHeatReport { columns: found, hot_rows: hot_rows.unwrap_or_default(), sampled }
+    }
+
+    /// Returns the bytes it has allocated.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.state.lock().as_ref().map_or(0, |state| state.bytes() + state.history.bytes())
+    }
+}
+
+impl Drop for TableHeat {
+    fn drop(&mut self) {
+        if self.state.get_mut().is_some() {
+            self.budget.remove_table();
+        }
+    }
+}
+
+impl State {
+    fn new(budget: &Budget, now_millis: i64) -> Self {
+        let places = budget.places();
+        Self {
+            grid: Grid::new(places),
+            minute_millis: minute_of(now_millis),
+            sampled: false,
+            history: History::default(),
+            hot_rows: HotRows::new(places),
+            rate: Rate::default(),
+        }
+    }
+
+    /// Begins the column of the minute, unless it is the current one.
+    fn turn(&mut self, now_millis: i64, budget: &Budget) {
+        let minute_millis = minute_of(now_millis);
+        let ahead = self.minute_millis - minute_millis;
+        if (0..SET_BACK_MILLIS).contains(&ahead) {
+            return;
+        }
+        if let Some(column) = self.column() {
+            self.history.push(column);
+            self.thin(now_millis, budget);
+        }
+        self.grid.begin_minute();
+        self.minute_millis = minute_millis;
+        self.sampled = false;
+    }
+
+    /// Returns the current column; `None` if there were no requests.
+    fn column(&self) -> Option<Column> {
+        let mut loads = self.grid.loads();
+        loads.any(|(_, load)| !load.is_nothing()).then(|| {
+            Column::new(self.minute_millis, MINUTE_MILLIS, self.sampled, self.grid.loads())
+        })
+    }
+
+    fn thin(&mut self, now_millis: i64, budget: &Budget) {
+        let places = budget.places();
+        self.grid.set_ranges_max(places);
+        self.hot_rows.set_rows_max(places);
+        self.history.thin(now_millis, budget.table_bytes().saturating_sub(self.bytes()));
+    }
+
+    /// Returns the bytes it takes besides its columns.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.grid.bytes() + self.hot_rows.bytes()
+    }
+}
+
+fn minute_of(millis: i64) -> i64 {
+    millis - millis.rem_euclid(MINUTE_MILLIS)
+}
+
+/// Returns a number that looks random (the last steps of SplitMix64).
+fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

@@ -241,10 +241,10 @@ impl Totals {
     fn add(&mut self, region: &Region) {
         self.regions += 1;
         self.size.add(&region.size());
-        let RegionRequests { reads, filtered_reads, writes } = region.requests();
-        self.requests.reads += reads;
-        self.requests.filtered_reads += filtered_reads;
-        self.requests.writes += writes;
+        let requests = region.requests();
+        self.requests.reads += requests.reads;
+        self.requests.filtered_reads += requests.filtered_reads;
+        self.requests.writes += requests.writes;
     }
 
     /// The mean bytes of a region, in files and in memory.

@@ -7,6 +7,8 @@
 mod assets;
 mod calls;
 mod guard;
+mod heat;
+mod heat_grid;
 mod jmx;
 mod monitoring;
 mod page;
@@ -37,7 +39,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::page::Page;
 use self::reader::Reader;
-use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_QUERIES_MAX};
+use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
 use crate::server::Context;
 
 /// What the connections of the web port share.
@@ -46,11 +48,14 @@ pub(crate) struct Web {
     context: Context,
     /// A permit for each query that may run.
     queries: Arc<Semaphore>,
+    /// A permit for each read of heat that may run.
+    heats: Arc<Semaphore>,
 }
 
 impl Web {
     pub(crate) fn new(context: Context) -> Self {
-        Self { context, queries: Arc::new(Semaphore::new(WEB_QUERIES_MAX)) }
+        let permits = |count| Arc::new(Semaphore::new(count));
+        Self { context, queries: permits(WEB_QUERIES_MAX), heats: permits(WEB_HEATS_MAX) }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -127,11 +132,13 @@ fn routes(web: Web) -> Router {
         .route("/", to_page(tables::list))
         .route("/tables/{name}", get(table))
         .route("/servers", to_page(servers::list))
+        .route("/heat/{name}", get(heat::answer))
         .route("/query", get(run_query))
         .route("/calls", to_page(calls::list))
         .route("/tasks", to_page(tasks::list))
         .route("/settings", to_page(settings::list))
         .route("/style.css", get(assets::style))
+        .route("/heat.js", get(assets::heat_script))
         .route("/icon.svg", get(assets::icon))
         .route("/health", get(monitoring::health))
         .route("/metrics", get(monitoring::metrics))
@@ -153,4 +160,45 @@ async fn run_query(State(web): State<Web>, reader: Reader) -> Response {
 
 async fn not_found(State(web): State<Web>, reader: Reader) -> Response {
     Page::not_found(&reader).response(&web, &reader)
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::ServerName;
+    use rowhouse_store::Store;
+
+    use super::*;
+    use crate::Options;
+    use crate::cluster::Cluster;
+    use crate::region_server::RegionServer;
+
+    #[tokio::test]
+    async fn only_so_many_queries_and_reads_of_heat_run_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options::new(dir.path());
+        let name = ServerName { host: "h".into(), port: 1, start_code: 1 };
+        let server = Arc::new(RegionServer::new(0, name, (1, None), &options));
+        let store = Store::open(dir.path()).unwrap();
+        let servers = vec![Arc::clone(&server)];
+        let cluster = Cluster::new(store, Arc::clone(&server), servers, &options).unwrap();
+        let web = Web::new(Context::new(Arc::new(cluster), server));
+        let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
+        let heat = |name: &str| {
+            let reader = Reader::new("/heat", Vec::new(), "");
+            heat::answer(State(web.clone()), Path(name.to_owned()), reader)
+        };
+        let running = Arc::clone(&web.queries).acquire_many_owned(WEB_QUERIES_MAX as u32);
+        let reading = Arc::clone(&web.heats).acquire_many_owned(WEB_HEATS_MAX as u32);
+        let (running, reading) = (running.await.unwrap(), reading.await.unwrap());
+        assert_eq!(query().await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(heat("t").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(heat("t.json").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop((running, reading));
+        // Each gives its permit back.
+        for _ in 0..=WEB_HEATS_MAX {
+            assert_eq!(query().await.status(), StatusCode::OK);
+            assert_eq!(heat("t").await.status(), StatusCode::NOT_FOUND);
+            assert_eq!(heat("t.json").await.status(), StatusCode::NOT_FOUND);
+        }
+    }
 }

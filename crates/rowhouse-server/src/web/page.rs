@@ -46,7 +46,7 @@ pub(super) struct Page {
     title: String,
     body: Markup,
     /// A script of this server that the page runs.
-    pub(super) script: Option<&'static str>,
+    script: Option<&'static str>,
 }
 
 impl Page {
@@ -57,6 +57,11 @@ impl Page {
 
     fn without_place(status: StatusCode, title: impl Into<String>, body: Markup) -> Self {
         Self { place: None, status, title: title.into(), body, script: None }
+    }
+
+    /// Has the page run a script of this server.
+    pub(super) fn with_script(self, path: &'static str) -> Self {
+        Self { script: Some(path), ..self }
     }
 
     /// Returns the page of an error.

@@ -75,7 +75,7 @@ fn answer(web: &Web, reader: &Reader, name: &str, query: &str) -> Result<Markup>
         "" => None,
         query => Some(plan(store, &table, query)?),
     };
-    let found = Found::read(store, &table, query.trim())?;
+    let found = Found::read(store, &table, query.trim(), Instant::now() + WEB_QUERY_WAIT)?;
     Ok(html! {
         @if let Some(plan) = plan {
             h2 { (reader.text(words::PLAN)) }
@@ -119,6 +119,7 @@ fn plan(store: &Store, table: &Arc<Table>, query: &str) -> Result<String> {
 }
 
 /// Why no more rows were read.
+#[derive(Debug, PartialEq, Eq)]
 enum Stop {
     End,
     Rows,
@@ -134,8 +135,7 @@ struct Found {
 
 impl Found {
     /// Reads region after region until there are enough rows or the time is over.
-    fn read(store: &Store, table: &Table, query: &str) -> Result<Self> {
-        let until = Instant::now() + WEB_QUERY_WAIT;
+    fn read(store: &Store, table: &Table, query: &str, until: Instant) -> Result<Self> {
         let mut found = Self { rows: Vec::new(), stop: Stop::End };
         for region in table.regions() {
             let mut scanner = open(store, region, query)?;
@@ -245,5 +245,36 @@ impl Cells {
         };
         let column = shortened(&format!("{}:{}", escape(family), escape(qualifier)));
         format!("{column}={}{more}", escape(begin))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{FamilyDescriptor, Put};
+
+    use super::*;
+
+    #[test]
+    fn a_query_ends_when_its_time_is_over_after_enough_rows_or_with_the_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let name = TableName::parse("t").unwrap();
+        let table = TableDescriptor::new(name.clone()).family(FamilyDescriptor::new("f").unwrap());
+        store.create_table(table, &["row10".into()]).unwrap();
+        let table = store.table(&name).unwrap();
+        let put = |row: usize| {
+            let put = Put::new(format!("row{row:02}")).unwrap().add("f", "q", "v").unwrap();
+            table.mutate(&put.into()).unwrap();
+        };
+        let read = |until| {
+            let found = Found::read(&store, &table, "", until).unwrap();
+            (found.rows.len(), found.stop)
+        };
+        let later = Instant::now() + std::time::Duration::from_secs(3_600);
+        (0..WEB_QUERY_ROWS_MAX).for_each(put);
+        assert_eq!(read(later), (WEB_QUERY_ROWS_MAX, Stop::End));
+        assert_eq!(read(Instant::now()), (0, Stop::Time));
+        put(WEB_QUERY_ROWS_MAX);
+        assert_eq!(read(later), (WEB_QUERY_ROWS_MAX, Stop::Rows));
     }
 }

@@ -75,7 +75,7 @@ impl<S: Sync> FromRequestParts<S> for Reader {
 }
 
 impl Reader {
-    fn new(path: &str, params: Vec<(String, String)>, accepted: &str) -> Self {
+    pub(super) fn new(path: &str, params: Vec<(String, String)>, accepted: &str) -> Self {
         let chosen = params.iter().find(|(name, _)| name == "lang");
         let chosen = chosen.and_then(|(_, value)| match &value[..] {
             "zh" => Some(Lang::Zh),

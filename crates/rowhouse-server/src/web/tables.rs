@@ -116,7 +116,8 @@ pub(super) fn one(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
             (bytes(size.memstore_bytes)) " " (text(words::IN_MEMORY)) " · "
             (number(requests.reads)) " " (text(words::READS)) " · "
             (number(requests.writes)) " " (text(words::WRITES)) " · "
-            a href=(reader.link("/query", &[("table", name)])) { (text(words::QUERY)) }
+            a href=(reader.link("/query", &[("table", name)])) { (text(words::QUERY)) } " · "
+            a href=(reader.link(&format!("/heat/{}", escaped(name)), &[])) { (text(words::HEAT)) }
         }
         h2 { (text(words::TEMPLATE)) } (template(reader, &table))
         h2 { (text(words::COLUMNS)) } (columns(reader, &table))

@@ -105,6 +105,25 @@ texts! {
     MORE_ROWS: "and there are more", "还有更多";
     OUT_OF_TIME: "then the time was over: there may be more", "时间已到，可能还有更多";
 
+    // Heat.
+    HEAT: "Heat", "热度";
+    BYTES: "Bytes read and written", "读写字节";
+    SHOWN: "Shown", "显示";
+    SHOW: "Show", "显示";
+    TIME: "Time", "时间";
+    LAST_HOUR: "last hour", "最近一小时";
+    LAST_6_HOURS: "last 6 hours", "最近六小时";
+    LAST_DAY: "last day", "最近一天";
+    LAST_WEEK: "last week", "最近一周";
+    SAMPLED: "Not all requests were recorded: the numbers are right on average.", "只记录了部分请求：数值为平均意义上的估计。";
+    NO_HEAT: "There were no requests in this time.", "此时间段内没有请求。";
+    HEAT_FAILED: "The data could not be read:", "无法读取数据：";
+    HEAT_KEYS: "Time goes from left to right, keys from top to bottom. Drag over a part to zoom in, double-click to see all. On the keyboard: arrows go to the next range, + and - zoom, 0 shows all.", "时间从左到右，键从上到下。拖动选择一块以放大，双击恢复全部。键盘：方向键移到相邻区间，+ 和 - 缩放，0 显示全部。";
+    HOTTEST: "The hottest ranges", "最热的区间";
+    HOT_ROWS: "Hot rows", "热点行";
+    HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes.", "最近五到十分钟内请求最多的行。";
+    TOO_HIGH_BY: "Too high by at most", "至多偏高";
+
     // Slow calls.
     SLOW_CALLS_ARE: "Calls are kept that took longer than", "保留的调用：耗时超过";
     LARGE_CALLS_ARE: "or whose answer was larger than", "或应答大于";

@@ -72,8 +72,9 @@ fn put_mail(server: &TestServer, regions: &[RegionInfo], user: &str, n: u8, send
     let mut key = user.as_bytes().to_vec();
     key.extend([0, 1, n]);
     let region = regions.iter().find(|region| region.range.contains(&key)).unwrap();
-    let put = Put::new(key).unwrap().add("d", "s", sender.to_owned()).unwrap();
-    let put = put.add("d", "z", 7u32.to_be_bytes().to_vec()).unwrap();
+    let put =
+        Put::new(key).unwrap().add("d", "s", Bytes::copy_from_slice(sender.as_bytes())).unwrap();
+    let put = put.add("d", "z", Bytes::from_static(&[0, 0, 0, 7])).unwrap();
     support::mutate(&mut server.client(), region, put).unwrap();
 }
 
@@ -149,10 +150,11 @@ fn a_server_stops_while_a_client_keeps_its_connection_open() {
     assert!(rest.ends_with(b"ok\n"));
 }
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "/",
     "/tables/mail",
     "/servers",
+    "/heat/mail",
     "/query",
     "/query?table=mail",
     "/calls",
@@ -281,6 +283,9 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
         "/".to_owned(),
         "/tables/t".to_owned(),
         "/calls".to_owned(),
+        "/heat/t?of=writes".to_owned(),
+        format!("/heat/t?of={escaped}"),
+        format!("/heat/{escaped}"),
         "/query?table=t".to_owned(),
         format!("/query?table=t&q={escaped}"),
         format!("/query?table={escaped}&q=a"),
@@ -295,6 +300,47 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
         }
     }
     assert!(page(web, "/calls").contains("&lt;script&gt;alert(1)"));
+}
+
+#[test]
+fn heat_is_shown_by_decoded_ranges_and_rows() {
+    let (server, web) = server();
+    let regions = create_mail(&server);
+    for _ in 0..3 {
+        put_mail(&server, &regions, "bob", 3, "eve");
+    }
+    let heat = |query: &str| -> serde_json::Value {
+        serde_json::from_str(&page(web, &format!("/heat/mail.json{query}"))).unwrap()
+    };
+    let sum = |heat: &serde_json::Value| -> u64 {
+        let columns = heat["columns"].as_array().unwrap();
+        let values = columns.iter().flat_map(|column| column["values"].as_array().unwrap());
+        values.map(|value| value.as_u64().unwrap()).sum()
+    };
+    let writes = heat("?of=writes");
+    assert_eq!(
+        (sum(&writes), &writes["table"], &writes["of"]),
+        (3, &"mail".into(), &"writes".into())
+    );
+    assert_eq!(writes["bounds"][0], serde_json::json!({ "key": "…", "bytes": "" }));
+    let hot = &writes["hot_rows"][0];
+    assert_eq!((&hot["key"], &hot["writes"]), (&"user='bob', n=3".into(), &3.into()), "{writes}");
+    assert!(sum(&heat("?of=bytes")) > 3);
+    assert_eq!(sum(&heat("?of=writes&from=1000&to=2000")), 0);
+    assert_eq!(heat("?of=writes&start=z")["bounds"][0]["bytes"], "z");
+    let shown = page(web, "/heat/mail?of=writes");
+    for expected in
+        ["<noscript>", "user='bob', n=3", "data-of=\"writes\"", "src=\"/heat.js\" defer"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert!(page(web, "/heat.js").contains("use strict"));
+    for wrong in ["?of=x", "?from=x", "?start=%5Cq"] {
+        let (status, body) = ask(web, &format!("/heat/mail.json{wrong}"), "localhost");
+        assert_eq!(status, "HTTP/1.1 400 Bad Request", "{wrong}");
+        assert!(body.starts_with("{\"error\":"), "{body}");
+    }
+    assert_eq!(ask(web, "/heat/none", "localhost").0, "HTTP/1.1 404 Not Found");
 }
 
 #[test]

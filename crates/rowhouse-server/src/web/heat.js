@@ -163,7 +163,7 @@
       const column = data.columns[cursor.column];
       const times = `${time(column.begun)} – ${time(column.begun + column.length)} UTC`;
       output.textContent =
-        `${startOf(range.first)} – ${stopOf(range.last)} · ${times} · ${amount(range.value)} ${text.of}`;
+        `${startOf(range.first)} – ${stopOf(range.last)} · ${times} · ${text.unit}: ${amount(range.value)}`;
     }
     draw();
   }
@@ -182,11 +182,24 @@
     const middle = (from + to) / 2, half = Math.max((to - from) / 2, SPAN_MIN / 2);
     const bytes = (row, end) => row < data.bounds.length ? data.bounds[row].bytes : end;
     load({
-      from: Math.round(middle - half),
-      to: Math.round(middle + half),
+      from: Math.max(Math.round(middle - half), whole.from),
+      to: Math.min(Math.round(middle + half), whole.to),
       start: bytes(first, ""),
       stop: bytes(last, view.stop),
     });
+  }
+
+  // Shows all keys, at most in the whole time.
+  function zoomOut(from, to) {
+    from = Math.max(Math.round(from), whole.from);
+    load({ from, to: Math.min(Math.round(to), whole.to), start: "", stop: "" });
+  }
+
+  // Shows the time before or after, with the same keys.
+  function pan(spans) {
+    const span = view.to - view.from;
+    const from = Math.min(Math.max(view.from + Math.round(spans * span), whole.from), whole.to - span);
+    load({ ...view, from, to: from + span });
   }
 
   function zoomAtCursor(factor) {
@@ -195,7 +208,7 @@
     const middle = cursor && column ? column.begun + column.length / 2 : (view.from + view.to) / 2;
     const span = (view.to - view.from) * factor / 2;
     if (factor > 1) {
-      load({ from: Math.round(middle - span), to: Math.round(middle + span), start: "", stop: "" });
+      zoomOut(middle - span, middle + span);
       return;
     }
     const rows = Math.max(1, Math.ceil(data.bounds.length * factor / 2));
@@ -207,7 +220,11 @@
   // Goes to the next column, or to the next range of the column.
   function step([columns, rows]) {
     if (!data.columns.length) return;
-    const at = cursor ?? { column: data.columns.length - 1, row: 0 };
+    if (!cursor) {
+      move({ column: data.columns.length - 1, row: 0 });
+      return;
+    }
+    const at = cursor;
     const column = Math.min(Math.max(at.column + columns, 0), data.columns.length - 1);
     const range = rangeAt(at);
     let row = at.row;
@@ -218,7 +235,8 @@
 
   canvas.addEventListener("keydown", (event) => {
     if (!data || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (steps[event.key]) step(steps[event.key]);
+    if (event.shiftKey && steps[event.key]?.[0]) pan(steps[event.key][0] / 2);
+    else if (steps[event.key]) step(steps[event.key]);
     else if (event.key === "+" || event.key === "=") zoomAtCursor(0.5);
     else if (event.key === "-") zoomAtCursor(2);
     else if (event.key === "0") load(whole);
@@ -243,10 +261,12 @@
   canvas.addEventListener("pointerup", () => {
     const done = drag;
     drag = null;
-    if (!done || !data || Math.abs(done.x1 - done.x0) < 5 || Math.abs(done.y1 - done.y0) < 5) {
+    if (!done || !data || Math.abs(done.x1 - done.x0) < 5) {
       draw();
       return;
     }
+    // A drag along the time leaves the keys.
+    if (Math.abs(done.y1 - done.y0) < 5) [done.y0, done.y1] = [0, Infinity];
     const { inner, rows } = size(), count = data.bounds.length;
     const millis = (x) => view.from + Math.min(Math.max(x - LEFT, 0), inner) / inner * (view.to - view.from);
     const row = (y) => Math.min(Math.max((y - TOP) / rows, 0), 1) * count;

@@ -40,25 +40,31 @@ enum Measure {
 }
 
 impl Measure {
-    const ALL: [(Self, &str, Text); 3] = [
-        (Self::Reads, "reads", words::READS),
-        (Self::Writes, "writes", words::WRITES),
-        (Self::Bytes, "bytes", words::BYTES),
-    ];
+    const ALL: [Self; 3] = [Self::Reads, Self::Writes, Self::Bytes];
 
     /// Returns the measure that an address names; reads if it names none.
     fn parse(param: &str) -> Result<Self> {
-        let named = Self::ALL.iter().find(|(_, name, _)| *name == param);
-        match (named, param) {
-            (Some((measure, ..)), _) => Ok(*measure),
-            (None, "") => Ok(Self::Reads),
-            (None, _) => Err(Error::invalid(format!("not reads, writes or bytes: of={param}"))),
+        match Self::ALL.into_iter().find(|measure| measure.name() == param) {
+            Some(measure) => Ok(measure),
+            None if param.is_empty() => Ok(Self::Reads),
+            None => Err(Error::invalid(format!("not reads, writes or bytes: of={param}"))),
         }
     }
 
     fn name(self) -> &'static str {
-        let named = Self::ALL.iter().find(|(measure, ..)| *measure == self);
-        named.map(|(_, name, _)| *name).unwrap_or_default()
+        match self {
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    fn label(self) -> Text {
+        match self {
+            Self::Reads => words::READS,
+            Self::Writes => words::WRITES,
+            Self::Bytes => words::BYTES,
+        }
     }
 
     fn of(self, bucket: &HeatBucket) -> u64 {
@@ -197,7 +203,7 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
         @if map.grid.columns.is_empty() { p { (text(words::NO_HEAT)) } }
         canvas id="heat" tabindex="0" role="application" aria-describedby="heat-keys"
             aria-label=(text(words::HEAT)) data-json=(format!("{address}.json"))
-            data-of=(map.measure.name()) data-from=(map.from) data-to=(map.to)
+            data-of=(map.measure.name()) data-unit=(text(map.measure.label())) data-from=(map.from) data-to=(map.to)
             data-first=(text(words::FIRST_KEY)) data-end=(text(words::LAST_KEY))
             data-failed=(text(words::HEAT_FAILED)) {}
         output id="heat-at" for="heat" aria-live="polite" {}
@@ -220,8 +226,8 @@ fn form(reader: &Reader, address: &str, map: &Map) -> Markup {
             @if let Some(lang) = reader.chosen_lang() { input type="hidden" name="lang" value=(lang); }
             label {
                 (reader.text(words::SHOWN))
-                select name="of" { @for (measure, name, label) in Measure::ALL {
-                    option value=(name) selected[measure == map.measure] { (reader.text(label)) }
+                select name="of" { @for measure in Measure::ALL {
+                    option value=(measure.name()) selected[measure == map.measure] { (reader.text(measure.label())) }
                 } }
             }
             label {
@@ -240,7 +246,7 @@ fn hottest(reader: &Reader, map: &Map) -> Markup {
     html! { div.wide { table {
         thead { tr {
             th { (reader.text(words::BEGAN)) } th { (reader.text(words::START)) }
-            th { (reader.text(words::STOP)) } th.number { (map.measure.name()) }
+            th { (reader.text(words::STOP)) } th.number { (reader.text(map.measure.label())) }
         } }
         tbody { @for range in map.grid.hottest(HOTTEST, &map.range.stop) {
             @let Hottest { begun_millis, length_millis: _, start, stop, load } = range;

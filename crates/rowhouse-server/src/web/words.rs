@@ -118,7 +118,7 @@ texts! {
     SAMPLED: "Not all requests were recorded: the numbers are right on average.", "只记录了部分请求：数值为平均意义上的估计。";
     NO_HEAT: "There were no requests in this time.", "此时间段内没有请求。";
     HEAT_FAILED: "The data could not be read:", "无法读取数据：";
-    HEAT_KEYS: "Time goes from left to right, keys from top to bottom. Drag over a part to zoom in, double-click to see all. On the keyboard: arrows go to the next range, + and - zoom, 0 shows all.", "时间从左到右，键从上到下。拖动选择一块以放大，双击恢复全部。键盘：方向键移到相邻区间，+ 和 - 缩放，0 显示全部。";
+    HEAT_KEYS: "Time goes from left to right, keys from top to bottom. Drag over a part to zoom in, double-click to see all. On the keyboard: arrows go to the next range, with Shift to the time before or after; + and - zoom, 0 shows all.", "时间从左到右，键从上到下。拖动选择一块以放大，双击恢复全部。键盘：方向键移到相邻区间，同时按 Shift 则移到前后的时间；+ 和 - 缩放，0 显示全部。";
     HOTTEST: "The hottest ranges", "最热的区间";
     HOT_ROWS: "Hot rows", "热点行";
     HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes.", "最近五到十分钟内请求最多的行。";

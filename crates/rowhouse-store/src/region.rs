@@ -59,7 +59,7 @@ pub struct RegionRequests {
     pub reads: u64,
     /// Rows read but not returned: a filter removed all their cells, or no cell was visible.
     pub filtered_reads: u64,
-    /// Mutations.
+    /// Mutations, with those that observers and indexes add to others.
     pub writes: u64,
     /// Bytes of the cells returned; 0 if [`Settings::heat`](crate::Settings::heat) is off.
     pub read_bytes: u64,
@@ -67,8 +67,8 @@ pub struct RegionRequests {
     pub written_bytes: u64,
 }
 
-/// Requests to a family of a region since the store was opened, or since the region was split off or
-/// merged. All counts are 0 if [`Settings::heat`](crate::Settings::heat) is off.
+/// Requests to a family of a region since the store was opened, or since the region was split off
+/// or merged. All counts are 0 if [`Settings::heat`](crate::Settings::heat) is off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FamilyRequests {

@@ -1,7 +1,7 @@
 //! The current minute of a table: key ranges whose bounds follow the load.
 
 use super::key::Key;
-use super::load::Load;
+use super::load::{Load, share};
 
 /// Keys kept per range, from which the bound of a split is chosen.
 const SAMPLES: usize = 8;
@@ -14,8 +14,8 @@ const SPLIT_SHARE: u64 = 2;
 /// than twice the mean load is split at the median of a sample of its keys, and the neighbours that
 /// have least together become one range, so that there are never more than `ranges_max`.
 ///
-/// Splits and merges compare loads that are halved each minute, so that the ranges of a minute begin
-/// as those of the minute before and an idle second does not undo them.
+/// Splits and merges compare loads that are halved each minute, so that the ranges of a minute
+/// begin as those of the minute before and an idle second does not undo them.
 #[derive(Debug)]
 pub(super) struct Grid {
     ranges: Vec<Range>,
@@ -112,14 +112,13 @@ impl Grid {
         let left = range.samples.partition_point(|key| *key < bound);
         let right_samples = range.samples.split_off(left);
         let (part, whole) = (right_samples.len() as u64, SAMPLES as u64);
-        let mut recent = Load { reads: range.recent, ..Load::default() };
         let right = Range {
             start: bound,
             load: range.load.take(part, whole),
-            recent: recent.take(part, whole).reads,
+            recent: share(range.recent, part, whole),
             samples: right_samples,
         };
-        range.recent = recent.reads;
+        range.recent -= right.recent;
         self.ranges.insert(at + 1, right);
         if self.ranges.len() > self.ranges_max {
             self.merge_coldest();

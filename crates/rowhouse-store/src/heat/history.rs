@@ -10,6 +10,8 @@ const AGE_MILLIS_MAX: i64 = 7 * DAY_MILLIS;
 /// The length of columns that are older than a day, and the maximum number of their ranges.
 const OLD_LENGTH_MILLIS: i64 = 15 * MINUTE_MILLIS;
 const OLD_RANGES_MAX: usize = 16;
+/// Columns for which there is spare space.
+const SPARE_MAX: usize = 32;
 /// The maximum number of ranges of a column that was made of several for lack of memory.
 const MERGED_RANGES_MAX: usize = 32;
 
@@ -38,7 +40,13 @@ impl History {
             Some(last) if last.end_millis() > column.begun_millis => {
                 *last = last.merged(&column, column.ranges().len().max(last.ranges().len()));
             }
-            _ => self.columns.push(column),
+            _ => {
+                // Doubling the space would cost the old columns theirs.
+                if self.columns.len() == self.columns.capacity() {
+                    self.columns.reserve_exact(SPARE_MAX);
+                }
+                self.columns.push(column);
+            }
         }
     }
 
@@ -50,12 +58,13 @@ impl History {
     }
 
     /// Makes the columns coarser until they take `bytes_max` bytes or only one is left, and drops
-    /// those older than a week. From an age of a day on they are a quarter of an hour long. If there
-    /// is still too little memory, the two neighbours become one that are shortest for their age,
-    /// again and again: of columns of the same length the oldest two.
+    /// those older than a week. From an age of a day on they are a quarter of an hour long. If
+    /// memory is still short, the two neighbours become one that are shortest for their age, again
+    /// and again: of columns of the same length the oldest two.
     pub(super) fn thin(&mut self, now_millis: i64, bytes_max: usize) {
         self.columns.retain(|column| column.end_millis() > now_millis - AGE_MILLIS_MAX);
         self.thin_old(now_millis);
+        self.columns.shrink_to(self.columns.len() + SPARE_MAX);
         let mut bytes = self.bytes();
         while bytes > bytes_max && self.columns.len() > 1 {
             let pairs = self.columns.windows(2).enumerate();
@@ -66,7 +75,6 @@ impl History {
             let Some((at, _)) = shortest else { return };
             bytes = bytes.saturating_sub(self.merge(at, MERGED_RANGES_MAX));
         }
-        self.columns.shrink_to(self.columns.len() + 64);
     }
 
     fn thin_old(&mut self, now_millis: i64) {
@@ -79,12 +87,9 @@ impl History {
                 self.merge(at, OLD_RANGES_MAX);
                 continue;
             }
-            if self.columns[at].length_millis < OLD_LENGTH_MILLIS {
-                // It has no neighbour in its quarter of an hour.
-                let column = &mut self.columns[at];
-                if column.ranges().len() > OLD_RANGES_MAX {
-                    *column = column.narrowed(OLD_RANGES_MAX);
-                }
+            let column = &mut self.columns[at];
+            if column.ranges().len() > OLD_RANGES_MAX {
+                *column = column.narrowed(OLD_RANGES_MAX);
             }
             at += 1;
         }

@@ -277,14 +277,14 @@ mod tests {
     proptest! {
         #[test]
         fn results_are_never_too_low_and_too_high_by_their_overestimate_at_most(
-            requests in prop::collection::vec((0u8..40, 1u64..20, any::<bool>(), any::<bool>()), 0..400),
+            requests in prop::collection::vec((0u8..40, 1u64..20, any::<bool>()), 0..400),
             rows_max in 1usize..20,
             fewer in 1usize..20,
         ) {
             let mut hot = HotRows::new(rows_max);
             let mut actual: HashMap<u8, u64> = HashMap::new();
             let mut all = 0;
-            for (nth, (row, weight, reads, _)) in requests.iter().enumerate() {
+            for (nth, (row, weight, reads)) in requests.iter().enumerate() {
                 let now = if nth < requests.len() / 2 { 0 } else { HALF_MILLIS };
                 let (reads, writes) = if *reads { (*weight, 0) } else { (0, *weight) };
                 hot.add(&[*row], reads, writes, now);

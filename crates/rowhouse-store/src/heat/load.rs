@@ -39,8 +39,7 @@ impl Load {
 
     /// Takes `part` of `whole` equal parts out of the load and returns it, rounded down.
     pub(super) fn take(&mut self, part: u64, whole: u64) -> Self {
-        let share = |count: u64| (u128::from(count) * u128::from(part) / u128::from(whole)) as u64;
-        let taken = self.map(share);
+        let taken = self.map(|count| share(count, part, whole));
         self.reads -= taken.reads;
         self.writes -= taken.writes;
         self.read_bytes -= taken.read_bytes;
@@ -60,6 +59,11 @@ impl Load {
             written_bytes: act(self.written_bytes),
         }
     }
+}
+
+/// Returns `part` of `whole` equal parts of a count, rounded down; `part` is at most `whole`.
+pub(super) fn share(count: u64, part: u64, whole: u64) -> u64 {
+    (u128::from(count) * u128::from(part) / u128::from(whole)) as u64
 }
 
 impl AddAssign for Load {

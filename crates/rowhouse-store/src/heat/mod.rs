@@ -5,12 +5,12 @@
 //! [`TableHeat`], which its regions share. It records requests, at a high rate a sample of them, in
 //! the column of the current minute (`grid`): key ranges whose bounds follow the load. A column
 //! whose minute is over is encoded (`column`) and kept in the `history`, which makes old columns
-//! coarser in time and keys, so that it fits its share of 16 MiB. `hot_rows` has the hottest rows of
-//! the last minutes, with a bound of the error. All of these are pure: time is passed in.
+//! coarser in time and keys, so that it fits its share of 16 MiB. `hot_rows` has the hottest rows
+//! of the last minutes, with a bound of the error. All of these are pure: time is passed in.
 //!
 //! [`Heat`] has the heats of all tables. It writes their columns into a file every ten minutes and
-//! when the store is closed (`file`). Heat is not data: if the file is damaged or cannot be written,
-//! this is logged, and nothing fails.
+//! when the store is closed (`file`). Heat is not data: if the file is damaged or cannot be
+//! written, this is logged, and nothing fails.
 
 mod budget;
 mod column;

@@ -39,7 +39,7 @@ pub struct HeatBucket {
     /// The first key, at most 64 bytes; empty for the first range. The next range starts where this
     /// one ends.
     pub start: Bytes,
-    /// Rows read. The rows of a scan count in stretches of up to 64, at the last row of each.
+    /// Rows read. The rows of a scan count in stretches of up to 64, at the first row of each.
     pub reads: u64,
     /// Mutations.
     pub writes: u64,

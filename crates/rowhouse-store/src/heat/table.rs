@@ -14,8 +14,8 @@ use super::load::Load;
 use super::rate::Rate;
 use super::report::{HeatColumn, TableHeatReport};
 
-/// The heat of a table. It survives splits, merges and moves of regions, and allocates its columns
-/// with the first request.
+/// The heat of a table. It survives splits, merges and moves of regions, and allocates its
+/// columns with the first request.
 ///
 /// A request is recorded with a probability of one in a power of two, which follows the rate of
 /// requests, and then counts as often as that power says: sums are right on average, and exact while
@@ -65,7 +65,7 @@ impl TableHeat {
     }
 
     /// Records requests at a row, for `weight` as many. `is_of_row` says that all of them are for
-    /// this row, rather than for rows up to it.
+    /// this row, rather than for rows from it on.
     pub(crate) fn record(&self, row: &[u8], load: Load, weight: u64, is_of_row: bool) {
         let now_millis = self.budget.now_millis();
         let mut slot = self.state.lock();

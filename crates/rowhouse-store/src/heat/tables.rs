@@ -106,7 +106,7 @@ impl Heat {
         let tables = known.tables.iter().map(|(id, table)| (*id, table.columns()));
         let tables = tables.filter(|(_, columns)| !columns.is_empty()).collect();
         if let Err(error) = file::write(disk, &tables) {
-            tracing::warn!(%error, file = file::PATH, "the heat of the tables could not be written");
+            tracing::warn!(%error, file = file::PATH, "the heat of tables could not be written");
         }
     }
 }

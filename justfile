@@ -28,9 +28,9 @@ lint:
     cargo clippy -p rowhouse-import --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
-# Start a server in ./rowhouse-data, with metrics on 127.0.0.1:16030.
+# Start a server in ./rowhouse-data, with web pages on 127.0.0.1:16010.
 serve *ARGS:
-    cargo run --release -- serve --web {{ARGS}}
+    cargo run --release -- serve {{ARGS}}
 
 # Open the shell on ./rowhouse-data or its server.
 shell *ARGS:

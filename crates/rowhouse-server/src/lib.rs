@@ -40,5 +40,5 @@ mod slow_log;
 mod web;
 mod zookeeper;
 
-pub use options::Options;
+pub use options::{Options, WebPort};
 pub use server::Server;

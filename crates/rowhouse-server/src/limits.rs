@@ -25,6 +25,30 @@ pub(crate) const WEB_CONNECTIONS_MAX: usize = 64;
 /// Bytes of the header of a web request.
 #[cfg(feature = "web")]
 pub(crate) const WEB_HEADER_BYTES_MAX: usize = 16 << 10;
+/// Bytes of the path and query of a web request.
+#[cfg(feature = "web")]
+pub(crate) const WEB_URI_BYTES_MAX: usize = 8 << 10;
+/// Queries of web pages that run at once. Further ones are refused.
+#[cfg(feature = "web")]
+pub(crate) const WEB_QUERIES_MAX: usize = 2;
+/// How long a query of a web page reads.
+#[cfg(feature = "web")]
+pub(crate) const WEB_QUERY_WAIT: Duration = Duration::from_secs(2);
+/// Rows that a query of a web page returns.
+#[cfg(feature = "web")]
+pub(crate) const WEB_QUERY_ROWS_MAX: usize = 50;
+/// Cells of a family that a web page shows of a row.
+#[cfg(feature = "web")]
+pub(crate) const WEB_FAMILY_CELLS_MAX: u32 = 20;
+/// Characters of a key or value that a web page shows.
+#[cfg(feature = "web")]
+pub(crate) const WEB_SHOWN_CHARS_MAX: usize = 200;
+/// Tables, regions of a table, and dead servers that a web page lists.
+#[cfg(feature = "web")]
+pub(crate) const WEB_LISTED_MAX: usize = 1_000;
+/// Reads of the heat of tables for web pages that run at once. Further ones are refused.
+#[cfg(feature = "web")]
+pub(crate) const WEB_HEATS_MAX: usize = 4;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls of one connection that run on worker threads at once; at this limit the connection

@@ -40,9 +40,9 @@ pub struct Options {
     /// Calls with larger answers are kept in the large log; HBase's `hbase.ipc.warn.response.size`.
     /// Default 100 MiB.
     pub large_answer_bytes: u64,
-    /// Where metrics and health are served over HTTP, without authentication; `None` for nowhere.
-    /// Needs the feature `web`. Default `None`.
-    pub web: Option<String>,
+    /// Where web pages, metrics and health are served over HTTP, without authentication. Default
+    /// [`WebPort::Off`].
+    pub web: WebPort,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -62,8 +62,28 @@ impl Options {
             allow_shutdown: false,
             slow_call: Duration::from_secs(10),
             large_answer_bytes: 100 << 20,
-            web: None,
+            web: WebPort::Off,
             settings: Settings::default(),
         }
     }
+}
+
+/// Where web pages, metrics and health are served over HTTP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WebPort {
+    /// Nowhere.
+    #[default]
+    Off,
+    /// At [`WebPort::DEFAULT_ADDRESS`]. If another process has this port, the log says so and
+    /// nothing is served; nor is it without the feature `web`.
+    Default,
+    /// At this address, `HOST:PORT`; port 0 takes a free one. The server does not start if it
+    /// cannot listen there, nor without the feature `web`.
+    At(String),
+}
+
+impl WebPort {
+    /// The address of [`WebPort::Default`]: that of the master's pages in HBase, on loopback.
+    pub const DEFAULT_ADDRESS: &str = "127.0.0.1:16010";
 }

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use tokio::net::{TcpListener, TcpSocket};
 
-use crate::Options;
 use crate::limits::{CONNECTIONS_WAITING_MAX, REGION_SERVERS_MAX};
+use crate::{Options, WebPort};
 
 /// The ports of a server.
 pub(crate) struct Ports {
@@ -72,15 +72,28 @@ impl Ports {
         for offset in (1..=count).filter(|_| count > 1) {
             region_servers.push(RpcPort::bind(options, offset).await?);
         }
-        let web = match &options.web {
-            None => None,
-            Some(_) if cfg!(not(feature = "web")) => {
-                let message = "this server was built without the feature `web`";
-                return Err(Error::unsupported(message));
-            }
-            Some(address) => Some(bind(address, "--web").await?),
-        };
+        let web = bind_web(&options.web).await?;
         Ok(Self { master, region_servers, web })
+    }
+}
+
+/// Binds the web port, if it is on. The default port may be taken: then there is no web.
+async fn bind_web(port: &WebPort) -> Result<Option<TcpListener>> {
+    let has_web = cfg!(feature = "web");
+    match port {
+        WebPort::Off => Ok(None),
+        WebPort::Default if !has_web => Ok(None),
+        WebPort::Default => match bind(WebPort::DEFAULT_ADDRESS, "--web").await {
+            Ok(listener) => Ok(Some(listener)),
+            Err(error) => {
+                tracing::warn!(%error, "no web pages are served");
+                Ok(None)
+            }
+        },
+        WebPort::At(_) if !has_web => {
+            Err(Error::unsupported("this server was built without the feature `web`"))
+        }
+        WebPort::At(address) => bind(address, "--web").await.map(Some),
     }
 }
 

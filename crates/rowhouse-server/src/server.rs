@@ -114,7 +114,7 @@ impl Server {
         }
         #[cfg(feature = "web")]
         if let Some(listener) = web {
-            tracing::info!(address = ?server.web, "serving metrics");
+            tracing::info!(address = ?server.web, "serving web pages");
             serve_web(&cluster, listener);
         }
         let mut tasks = cluster.tasks.lock();
@@ -249,7 +249,8 @@ pub(crate) fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &
 fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(&cluster.master));
     let (stop, max) = (cluster.master.stopping(), crate::limits::WEB_CONNECTIONS_MAX);
-    let serve = move |stream, peer| crate::web::serve(stream, peer, context.clone());
+    let web = crate::web::Web::new(context);
+    let serve = move |stream, peer| crate::web::serve(stream, peer, web.clone());
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
 }
 

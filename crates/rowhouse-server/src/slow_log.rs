@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use parking_lot::Mutex;
+use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
 use rowhouse_format::proto::slow_log_payload::Type;
 use rowhouse_format::proto::slow_log_response_request::{FilterByOperator, LogType};
@@ -15,7 +17,20 @@ pub(crate) struct SlowLog {
     slow: Duration,
     large_bytes: u64,
     /// Oldest first.
-    entries: Mutex<VecDeque<proto::SlowLogPayload>>,
+    entries: Mutex<VecDeque<LoggedCall>>,
+}
+
+/// A call in the log.
+#[derive(Clone)]
+#[cfg_attr(not(feature = "web"), allow(dead_code, reason = "only web pages show keys decoded"))]
+pub(crate) struct LoggedCall {
+    /// Its description for HBase's clients.
+    pub(crate) payload: proto::SlowLogPayload,
+    /// The region, if the call names one.
+    pub(crate) region: Option<RegionRef>,
+    /// The row, or the first row of a scan and the row before which it ends; the first
+    /// [`SLOW_LOG_PARAM_BYTES_MAX`](crate::limits::SLOW_LOG_PARAM_BYTES_MAX) bytes of each.
+    pub(crate) rows: Vec<Bytes>,
 }
 
 impl SlowLog {
@@ -36,12 +51,18 @@ impl SlowLog {
     }
 
     /// Adds a call; beyond [`SLOW_LOG_ENTRIES_MAX`] the oldest is removed.
-    pub(crate) fn add(&self, entry: proto::SlowLogPayload) {
+    pub(crate) fn add(&self, entry: LoggedCall) {
         let mut entries = self.entries.lock();
         if entries.len() == SLOW_LOG_ENTRIES_MAX {
             entries.pop_front();
         }
         entries.push_back(entry);
+    }
+
+    /// Returns all calls, newest first.
+    #[cfg(feature = "web")]
+    pub(crate) fn calls(&self) -> Vec<LoggedCall> {
+        self.entries.lock().iter().rev().cloned().collect()
     }
 
     /// Removes all calls.
@@ -59,8 +80,8 @@ impl SlowLog {
             LogType::LargeLog => Type::LargeLog,
         };
         let entries = self.entries.lock();
-        let logged =
-            entries.iter().rev().filter(|entry| [log, Type::All].contains(&entry.r#type()));
+        let logged = entries.iter().rev().map(|entry| &entry.payload);
+        let logged = logged.filter(|entry| [log, Type::All].contains(&entry.r#type()));
         let selected = logged.filter(|entry| is_selected(request, entry));
         selected.take(request.limit() as usize).cloned().collect()
     }
@@ -101,14 +122,15 @@ mod tests {
         SlowLog::new(Duration::from_millis(10), 100)
     }
 
-    fn entry(log: Type, region: &str, client: &str, user: &str) -> proto::SlowLogPayload {
-        proto::SlowLogPayload {
+    fn entry(log: Type, region: &str, client: &str, user: &str) -> LoggedCall {
+        let payload = proto::SlowLogPayload {
             r#type: log.into(),
             region_name: Some(region.into()),
             client_address: client.into(),
             user_name: user.into(),
             ..Default::default()
-        }
+        };
+        LoggedCall { payload, region: None, rows: Vec::new() }
     }
 
     #[test]

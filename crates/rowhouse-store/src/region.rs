@@ -236,21 +236,15 @@ impl Region {
 
     /// Returns the region's size in memory and on disk.
     pub fn size(&self) -> RegionSize {
-        let mut size = RegionSize::default();
-        for family in self.families() {
-            let super_version = family.super_version();
-            size.stores += 1;
-            size.files += super_version.files.len();
-            for file in &super_version.files {
-                let blocks = file.block_sizes();
-                size.file_bytes += file.share_len();
-                size.uncompressed_bytes += blocks.uncompressed;
-                size.index_bytes += blocks.index;
-                size.bloom_bytes += blocks.bloom;
-            }
-            size.memstore_bytes += family.memstore_bytes();
-        }
-        size
+        let mut sum = RegionSize::default();
+        self.families().iter().for_each(|family| sum.add(&size_of_family(family)));
+        sum
+    }
+
+    /// Returns the size of each family in memory and on disk, by name.
+    pub fn family_sizes(&self) -> Vec<(Bytes, RegionSize)> {
+        let families = self.families();
+        families.iter().map(|family| (family.name().clone(), size_of_family(family))).collect()
     }
 
     /// Reads one row.
@@ -743,6 +737,37 @@ pub struct RegionSize {
     pub bloom_bytes: u64,
     /// Bytes of memstores.
     pub memstore_bytes: u64,
+}
+
+impl RegionSize {
+    /// Adds another size.
+    pub fn add(&mut self, other: &Self) {
+        self.stores += other.stores;
+        self.files += other.files;
+        self.file_bytes += other.file_bytes;
+        self.uncompressed_bytes += other.uncompressed_bytes;
+        self.index_bytes += other.index_bytes;
+        self.bloom_bytes += other.bloom_bytes;
+        self.memstore_bytes += other.memstore_bytes;
+    }
+}
+
+fn size_of_family(family: &FamilyStore) -> RegionSize {
+    let super_version = family.super_version();
+    let mut size = RegionSize {
+        stores: 1,
+        files: super_version.files.len(),
+        memstore_bytes: family.memstore_bytes(),
+        ..RegionSize::default()
+    };
+    for file in &super_version.files {
+        let blocks = file.block_sizes();
+        size.file_bytes += file.share_len();
+        size.uncompressed_bytes += blocks.uncompressed;
+        size.index_bytes += blocks.index;
+        size.bloom_bytes += blocks.bloom;
+    }
+    size
 }
 
 /// Whether the delete markers of a table stay: it has a copy, or is one.

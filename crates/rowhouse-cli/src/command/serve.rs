@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rowhouse::{Error, ErrorKind};
-use rowhouse_server::{Options, Server};
+use rowhouse_server::{Options, Server, WebPort};
 use rowhouse_store::{Holder, Settings, SplitSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -42,10 +42,13 @@ pub(crate) struct ServeArgs {
     /// Listen here for ZooKeeper's protocol, for clients that look up their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
-    /// Listen here for HTTP with metrics for Prometheus and health, without authentication [default
-    /// with --web alone: 127.0.0.1:16030]
-    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:16030")]
+    /// Serve web pages, metrics for Prometheus and health over HTTP here, without authentication
+    /// [default: 127.0.0.1:16010 if that port is free]
+    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
     pub(crate) web: Option<String>,
+    /// Serve nothing over HTTP
+    #[arg(long, conflicts_with = "web")]
+    pub(crate) no_web: bool,
     /// The address announced to clients, if it differs from the one listened on; this machine must
     /// also reach it for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
@@ -124,7 +127,11 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         bytes_per_server: args.bytes_per_server,
         zookeeper: args.zookeeper,
         advertise: args.advertise,
-        web: args.web,
+        web: match args.web {
+            _ if args.no_web => WebPort::Off,
+            None => WebPort::Default,
+            Some(address) => WebPort::At(address),
+        },
         backups: args.backups,
         allow_shutdown: args.allow_shutdown,
         slow_call: Duration::from_millis(args.slow_call_millis),
@@ -152,8 +159,7 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
         false => zookeeper.ip().to_string(),
     };
     let (data, log) = (data.display(), log.display());
-    let web =
-        server.web().map(|web| format!("  web    http://{web}/metrics\n")).unwrap_or_default();
+    let web = server.web().map(|web| format!("  web    http://{web}/\n")).unwrap_or_default();
     let region_servers = server.region_servers();
     let region_servers = match region_servers.len() {
         1 => String::new(),

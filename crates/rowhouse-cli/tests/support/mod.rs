@@ -17,7 +17,15 @@ impl Drop for Served {
 /// Starts a server of `data` on free ports, and returns when it serves.
 pub(crate) fn serve(data: &Path, more: &[&str]) -> Served {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--zookeeper", "127.0.0.1:0", "--data"])
+        .args([
+            "serve",
+            "--no-web",
+            "--listen",
+            "127.0.0.1:0",
+            "--zookeeper",
+            "127.0.0.1:0",
+            "--data",
+        ])
         .arg(data)
         .args(more)
         .stdout(Stdio::piped())

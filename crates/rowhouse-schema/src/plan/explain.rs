@@ -4,12 +4,54 @@ use std::fmt;
 
 use rowhouse_model::{RowRange, escape};
 
-use super::{Plan, QualifierPlan, RANGES_MAX, Residual};
+use super::{Plan, QualifierPlan, RANGES_MAX, Residual, RowSequence};
 use crate::columns::ColumnAddress;
 use crate::value::Value;
 
 /// The most ranges that are printed; the others are only counted.
 pub(crate) const RANGES_SHOWN: usize = 20;
+
+impl Plan {
+    /// Explains in words how the plan is read: the number of scans, and where rows are filtered.
+    /// Each line ends with a line end.
+    ///
+    /// ```
+    /// use rowhouse_schema::{KeySchema, Predicate};
+    ///
+    /// let schema = KeySchema::parse("[user string][n u8]")?;
+    /// let plan = schema.plan(&Predicate::parse("user = 'bob' and n > 7")?)?;
+    /// let reading = "read: one range after the other\nfilter: only in the ranges\n";
+    /// assert_eq!(plan.reading(), reading);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn reading(&self) -> String {
+        let scans = match (self.ranges().len(), self.order().sequence()) {
+            (0, _) => return "read: nothing\n".to_owned(),
+            (_, RowSequence::AsRead) => "one range after the other",
+            (_, RowSequence::Merged) => {
+                "the streams side by side, merged by the key without its buckets"
+            }
+            (_, RowSequence::Physical) => {
+                "one range after the other; a query that asks for the order of fields is refused"
+            }
+        };
+        let filter = match (self.residual(), self.column_filter()) {
+            (Some(_), None) => "on each row's decoded key, by the residual",
+            (None, None) => "only in the ranges",
+            (Some(_), Some(_)) => "on each row's decoded key, by the residual, then on its columns",
+            (None, Some(_)) => "on each row's columns",
+        };
+        let names: Vec<_> = self.qualifiers().iter().map(|plan| plan.column().name()).collect();
+        let cells = match names.is_empty() {
+            true => String::new(),
+            false => format!(
+                "cells: of {} only matching qualifiers; the store seeks to them\n",
+                names.join(", ")
+            ),
+        };
+        format!("read: {scans}\nfilter: {filter}\n{cells}")
+    }
+}
 
 impl fmt::Display for Plan {
     /// Explains the plan: the ranges, with bytes as HBase prints them (`…` where there is no end),

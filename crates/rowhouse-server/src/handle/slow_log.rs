@@ -11,7 +11,7 @@ use crate::answer::Routed;
 use crate::call::CallContext;
 use crate::limits::SLOW_LOG_PARAM_BYTES_MAX;
 use crate::server::Context;
-use crate::slow_log::began_millis;
+use crate::slow_log::{LoggedCall, began_millis};
 
 /// The Java package of HBase's messages.
 const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
@@ -23,7 +23,7 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize) {
     let Some(kind) = log.kind_of(took, bytes) else { return };
     let method = call_context.request.method;
     let millis = |time: std::time::Duration| i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
-    let Described { region_name, param, gets, mutations, service_calls } = describe(call_context);
+    let Described { region, rows, param, gets, mutations, service_calls } = describe(call_context);
     let caller = &call_context.client.caller;
     tracing::warn!(
         ?kind,
@@ -34,7 +34,7 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize) {
         param,
         "slow call or large response"
     );
-    log.add(proto::SlowLogPayload {
+    let payload = proto::SlowLogPayload {
         start_time: began_millis(took),
         processing_time: millis(took),
         queue_time: millis(waited),
@@ -45,13 +45,14 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize) {
         call_details: call_details(method),
         param: Some(param),
         user_name: caller.user.clone(),
-        region_name: Some(region_name),
+        region_name: Some(shown(region.as_ref())),
         multi_gets: Some(gets),
         multi_mutations: Some(mutations),
         multi_service_calls: Some(service_calls),
         r#type: kind.into(),
         ..Default::default()
-    });
+    };
+    log.add(LoggedCall { payload, region, rows });
 }
 
 /// Returns the method's name and, for data calls, the Java class of the request.
@@ -69,7 +70,8 @@ fn call_details(method: Method) -> String {
 /// The description of a call in the log.
 #[derive(Default)]
 struct Described {
-    region_name: String,
+    region: Option<RegionRef>,
+    rows: Vec<Bytes>,
     param: String,
     gets: i32,
     mutations: i32,
@@ -78,29 +80,26 @@ struct Described {
 
 fn describe(call_context: &CallContext) -> Described {
     let described = match call_context.request.method {
-        Method::Get => call_context.message::<proto::GetRequest>().map(|request| {
-            let region_name = shown(request.region);
-            let param = format!("region= {region_name}, row= {}", escape(&request.get.row));
-            Described { region_name, param, ..Described::default() }
-        }),
+        Method::Get => call_context
+            .message::<proto::GetRequest>()
+            .map(|request| described_row(request.region, &request.get.row)),
         Method::Mutate => call_context.message::<proto::MutateRequest>().map(|request| {
-            let region_name = shown(request.region);
-            let row = escape(request.mutation.row.as_deref().unwrap_or_default());
-            let param = format!("region= {region_name}, row= {row}");
-            Described { region_name, param, ..Described::default() }
+            described_row(request.region, &request.mutation.row.unwrap_or_default())
         }),
         Method::Scan => call_context.message::<proto::ScanRequest>().map(|request| {
-            let region_name = request.region.map(shown).unwrap_or_default();
-            let mut param = format!("region= {region_name}");
-            if let Some(scan) = &request.scan {
-                let row = |row: &Option<Bytes>| escape(row.as_deref().unwrap_or_default());
-                let (start, stop) = (row(&scan.start_row), row(&scan.stop_row));
-                param += &format!(", start row= {start}, stop row= {stop}");
+            let region = request.region.map(RegionRef::from_proto);
+            let mut param = format!("region= {}", shown(region.as_ref()));
+            let mut rows = Vec::new();
+            if let Some(scan) = request.scan {
+                let [start, stop] = [scan.start_row, scan.stop_row].map(Option::unwrap_or_default);
+                let (from, to) = (escape(&start), escape(&stop));
+                param += &format!(", start row= {from}, stop row= {to}");
+                rows = vec![beginning(&start), beginning(&stop)];
             }
             if let Some(id) = request.scanner_id {
                 param += &format!(", scanner_id= {id}");
             }
-            Described { region_name, param, ..Described::default() }
+            Described { region, rows, param, ..Described::default() }
         }),
         Method::Multi => call_context.message::<proto::MultiRequest>().map(described_multi),
         Method::ExecService => {
@@ -128,18 +127,31 @@ fn described_multi(request: proto::MultiRequest) -> Described {
         i32::try_from(actions().filter(|action| is(action)).count()).unwrap_or(i32::MAX)
     };
     let first = request.region_action.first();
-    let region_name = first.map(|first| shown(first.region.clone())).unwrap_or_default();
+    let region = first.map(|first| RegionRef::from_proto(first.region.clone()));
+    let region_name = shown(region.as_ref());
     Described {
         param: format!("region= {region_name}, for {} action(s)", actions().count()),
         gets: count(|action| action.get.is_some()),
         mutations: count(|action| action.mutation.is_some()),
         service_calls: count(|action| action.service_call.is_some()),
-        region_name,
+        rows: Vec::new(),
+        region,
     }
 }
 
-fn shown(region: proto::RegionSpecifier) -> String {
-    RegionRef::from_proto(region).to_string()
+fn described_row(region: proto::RegionSpecifier, row: &[u8]) -> Described {
+    let region = RegionRef::from_proto(region);
+    let param = format!("region= {region}, row= {}", escape(row));
+    Described { param, region: Some(region), rows: vec![beginning(row)], ..Described::default() }
+}
+
+/// Copies the beginning of a row, so that the log does not hold the call's buffer.
+fn beginning(row: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(&row[..row.len().min(SLOW_LOG_PARAM_BYTES_MAX)])
+}
+
+fn shown(region: Option<&RegionRef>) -> String {
+    region.map(RegionRef::to_string).unwrap_or_default()
 }
 
 /// Returns the entries of the slow or the large log, in the form of clients before HBase 2.5.

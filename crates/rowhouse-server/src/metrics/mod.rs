@@ -167,9 +167,7 @@ impl<'a> Sources<'a> {
             for region in table.regions() {
                 let (size, requests) = (region.size(), region.requests());
                 totals.regions += 1;
-                totals.size.files += size.files;
-                totals.size.file_bytes += size.file_bytes;
-                totals.size.memstore_bytes += size.memstore_bytes;
+                totals.size.add(&size);
                 totals.requests.reads += requests.reads;
                 totals.requests.filtered_reads += requests.filtered_reads;
                 totals.requests.writes += requests.writes;

@@ -1,24 +1,81 @@
-//! Metrics and health over HTTP.
+//! Web pages, metrics and health over HTTP.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
+use bytes::Bytes;
+use rowhouse_format::proto;
+use rowhouse_format::rpc::Service;
+use rowhouse_model::{FamilyDescriptor, Put, RegionInfo, TableDescriptor, TableName};
+use rowhouse_server::{Options, WebPort};
+
 use crate::support::{self, TestServer};
 
 fn server() -> (TestServer, SocketAddr) {
-    let server = TestServer::start_with(|options| options.web = Some("127.0.0.1:0".into()));
+    server_with(|_| {})
+}
+
+fn server_with(set: impl FnOnce(&mut Options)) -> (TestServer, SocketAddr) {
+    let server = TestServer::start_with(|options| {
+        options.web = WebPort::At("127.0.0.1:0".into());
+        set(options);
+    });
     let web = server.web();
     (server, web)
 }
 
 /// Sends a request and returns the status line and the body.
 fn ask(web: SocketAddr, path: &str, host: &str) -> (String, String) {
+    let (head, body) = ask_with(web, path, &format!("Host: {host}\r\n"));
+    (head.lines().next().unwrap().to_owned(), body)
+}
+
+/// Sends a request with these headers and returns the head and the body.
+fn ask_with(web: SocketAddr, path: &str, headers: &str) -> (String, String) {
+    send(web, &format!("GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"))
+}
+
+fn send(web: SocketAddr, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(web).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    (head.lines().next().unwrap().to_owned(), body.to_owned())
+    (head.to_owned(), body.to_owned())
+}
+
+/// Returns a page, which must be there.
+fn page(web: SocketAddr, path: &str) -> String {
+    let (status, body) = ask(web, path, "localhost");
+    assert_eq!(status, "HTTP/1.1 200 OK", "{path}: {body}");
+    body
+}
+
+/// Creates the table `mail` with a template, columns and an index, and two regions.
+fn create_mail(server: &TestServer) -> Vec<RegionInfo> {
+    let table = TableDescriptor::new(TableName::parse("mail").unwrap())
+        .family(FamilyDescriptor::new("d").unwrap())
+        .attribute("rowhouse.key", "1 [user string][n u8]")
+        .attribute("rowhouse.columns", "1 d:s sender string; d:z size u32")
+        .attribute("rowhouse.indexes", "1 by_sender [sender]");
+    let message = proto::CreateTableRequest {
+        table_schema: rowhouse_format::convert::table::to_proto(&table),
+        split_keys: vec![Bytes::from_static(b"m")],
+        ..Default::default()
+    };
+    server.connect(Service::Master).call(&message).unwrap();
+    server.regions("mail")
+}
+
+fn put_mail(server: &TestServer, regions: &[RegionInfo], user: &str, n: u8, sender: &str) {
+    let mut key = user.as_bytes().to_vec();
+    key.extend([0, 1, n]);
+    let region = regions.iter().find(|region| region.range.contains(&key)).unwrap();
+    let put =
+        Put::new(key).unwrap().add("d", "s", Bytes::copy_from_slice(sender.as_bytes())).unwrap();
+    let put = put.add("d", "z", Bytes::from_static(&[0, 0, 0, 7])).unwrap();
+    support::mutate(&mut server.client(), region, put).unwrap();
 }
 
 fn sample(text: &str, name: &str) -> f64 {
@@ -35,13 +92,9 @@ fn calls_reads_writes_and_errors_are_counted() {
         support::put(&mut client, &region, row, "v").unwrap();
     }
     support::get(&mut client, &region, "a").unwrap();
-    let elsewhere = rowhouse_format::proto::GetRequest {
+    let elsewhere = proto::GetRequest {
         region: support::region_ref(&region).to_proto(),
-        get: rowhouse_format::proto::Get {
-            row: "a".into(),
-            max_versions: Some(0),
-            ..Default::default()
-        },
+        get: proto::Get { row: "a".into(), max_versions: Some(0), ..Default::default() },
     };
     client.call(&elsewhere).unwrap_err();
 
@@ -66,8 +119,8 @@ fn health_is_200_while_writes_are_taken() {
 #[test]
 fn running_tasks_are_listed_for_hbases_shell_which_finds_the_port_in_the_status() {
     let (server, web) = server();
-    let mut master = server.connect(rowhouse_format::rpc::Service::Master);
-    let status = master.call(&rowhouse_format::proto::GetClusterStatusRequest::default()).unwrap();
+    let mut master = server.connect(Service::Master);
+    let status = master.call(&proto::GetClusterStatusRequest::default()).unwrap();
     let load = &status.cluster_status.live_servers[0].server_load;
     assert_eq!(load.info_server_port(), u32::from(web.port()));
     let (status, tasks) = ask(web, "/rs-status?format=json&filter=general", "localhost");
@@ -95,4 +148,296 @@ fn a_server_stops_while_a_client_keeps_its_connection_open() {
     let mut rest = Vec::new();
     idle.read_to_end(&mut rest).unwrap();
     assert!(rest.ends_with(b"ok\n"));
+}
+
+const PAGES: [&str; 9] = [
+    "/",
+    "/tables/mail",
+    "/servers",
+    "/heat/mail",
+    "/query",
+    "/query?table=mail",
+    "/calls",
+    "/tasks",
+    "/settings",
+];
+
+#[test]
+fn every_page_is_there_in_both_languages_with_headers_that_keep_other_origins_out() {
+    let (server, web) = server();
+    let regions = create_mail(&server);
+    put_mail(&server, &regions, "bob", 3, "eve");
+    for path in PAGES {
+        for (accepted, lang, tables) in [("en", "en", ">Tables<"), ("zh-CN,en", "zh-CN", ">表<")] {
+            let headers = format!("Host: localhost\r\nAccept-Language: {accepted}\r\n");
+            let (head, body) = ask_with(web, path, &headers);
+            assert!(head.starts_with("HTTP/1.1 200 OK"), "{path}: {head} {body}");
+            assert!(body.starts_with("<!DOCTYPE html>"), "{path}: {body}");
+            assert!(body.contains(&format!("<html lang=\"{lang}\">")), "{path}: {body}");
+            assert!(body.contains(tables), "{path}: {body}");
+            for header in [
+                "content-security-policy: default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+                "cross-origin-resource-policy: same-origin",
+                "x-content-type-options: nosniff",
+                "cache-control: no-store",
+            ] {
+                assert!(head.contains(header), "{path}: {head}");
+            }
+            assert!(!head.to_ascii_lowercase().contains("access-control-"), "{path}: {head}");
+            // Nothing that the policy would not let through.
+            for not_allowed in [" style=", "<script>", " onclick", "http://", "https://"] {
+                assert!(!body.contains(not_allowed), "{path}: {not_allowed}: {body}");
+            }
+        }
+    }
+    let chosen = page(web, "/tables/mail?lang=zh");
+    assert!(chosen.contains("href=\"/settings?lang=zh\""), "{chosen}");
+    assert!(chosen.contains("href=\"/tables/mail?lang=en\""), "{chosen}");
+}
+
+#[test]
+fn a_table_is_shown_with_its_declarations_and_decoded_bounds() {
+    let (server, web) = server();
+    let regions = create_mail(&server);
+    put_mail(&server, &regions, "bob", 3, "eve");
+    let list = page(web, "/");
+    assert!(list.contains("href=\"/tables/mail\""), "{list}");
+    assert!(list.contains("[user string][n u8]"), "{list}");
+    assert!(list.contains("index of mail: by_sender"), "{list}");
+    let mail = page(web, "/tables/mail");
+    let bound = regions[1].range.start.clone();
+    assert_eq!(&bound[..], b"m");
+    for expected in [
+        "<code>sender</code>",
+        "by_sender [sender]",
+        "title=\"m\">m…<",
+        "the first",
+        "ready",
+        &regions[0].name().encoded,
+        server.address(),
+    ] {
+        assert!(mail.contains(expected), "{expected}: {mail}");
+    }
+    assert_eq!(ask(web, "/tables/none", "localhost").0, "HTTP/1.1 404 Not Found");
+    assert_eq!(ask(web, "/tables/no%20name", "localhost").0, "HTTP/1.1 400 Bad Request");
+}
+
+#[test]
+fn a_query_is_shown_with_its_plan_and_decoded_rows_of_all_regions() {
+    let (server, web) = server();
+    let regions = create_mail(&server);
+    for (user, n) in [("bob", 3), ("bob", 4), ("zoe", 1)] {
+        put_mail(&server, &regions, user, n, "eve");
+    }
+    let all = page(web, "/query?table=mail&q=sender%20%3D%20%27eve%27");
+    for expected in ["reads the whole table", "user='bob', n=4", "user='zoe', n=1", "size=7"] {
+        assert!(all.contains(expected), "{expected}: {all}");
+    }
+    assert!(all.contains("3 rows, and no more"), "{all}");
+    let one = page(web, "/query?table=mail&q=user+%3D+'bob'+and+n+%3D+3");
+    assert!(one.contains("ranges: 1") && one.contains("1 rows, and no more"), "{one}");
+    let first = page(web, "/query?table=mail");
+    assert!(first.contains("user='bob', n=3") && !first.contains("<h2>Plan</h2>"), "{first}");
+    let (status, wrong) = ask(web, "/query?table=mail&q=nobody+%3D+1", "localhost");
+    assert_eq!(status, "HTTP/1.1 400 Bad Request");
+    assert!(wrong.contains("role=\"alert\"") && wrong.contains("nobody = 1"), "{wrong}");
+}
+
+#[test]
+fn a_query_ends_after_fifty_rows_and_shows_the_beginning_of_long_rows_and_values() {
+    let (server, web) = server();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let rows = (0..60).map(|row| (format!("row{row:02}"), "v".to_owned()));
+    support::put_many(&mut server.client(), &region, rows);
+    let put = (0..30).fold(Put::new("row01").unwrap(), |put, at| {
+        put.add("cf", format!("q{at:02}"), vec![b'x'; 10_000]).unwrap()
+    });
+    support::mutate(&mut server.client(), &region, put).unwrap();
+    let body = page(web, "/query?table=t");
+    assert!(body.contains("50 rows, and there are more"), "{body}");
+    assert!(body.contains("row49") && !body.contains("row50"), "{body}");
+    assert!(body.contains("… (9.8 KiB)"), "{body}");
+    assert!(body.len() < 60_000, "{}", body.len());
+}
+
+#[test]
+fn hostile_names_are_escaped_wherever_they_are_shown() {
+    let (server, web) = server_with(|options| options.slow_call = std::time::Duration::ZERO);
+    let evil = "<script>alert(1)</script>\"'";
+    let table = TableDescriptor::new(TableName::parse("t").unwrap())
+        .family(FamilyDescriptor::new("<b>").unwrap())
+        .attribute(evil, evil);
+    let message = proto::CreateTableRequest {
+        table_schema: rowhouse_format::convert::table::to_proto(&table),
+        split_keys: vec![Bytes::from_static(b"<script>x")],
+        ..Default::default()
+    };
+    server.connect(Service::Master).call(&message).unwrap();
+    let region = server.regions("t").remove(0);
+    let put = Put::new(evil).unwrap().add("<b>", evil, evil).unwrap();
+    let region =
+        if region.range.contains(evil.as_bytes()) { region } else { server.regions("t").remove(1) };
+    support::mutate(&mut server.client(), &region, put).unwrap();
+    let escaped = "%3Cscript%3Ealert(1)%3C%2Fscript%3E%22%27";
+    for path in [
+        "/".to_owned(),
+        "/tables/t".to_owned(),
+        "/calls".to_owned(),
+        "/heat/t?of=writes".to_owned(),
+        format!("/heat/t?of={escaped}"),
+        format!("/heat/{escaped}"),
+        "/query?table=t".to_owned(),
+        format!("/query?table=t&q={escaped}"),
+        format!("/query?table={escaped}&q=a"),
+        format!("/tables/{escaped}"),
+        format!("/{escaped}"),
+        format!("/?lang=zh&{escaped}={escaped}"),
+    ] {
+        let (_, body) = ask(web, &path, "localhost");
+        assert!(body.contains("<h1>"), "{path}: {body}");
+        for raw in ["<script>", "<b>", "\"'"] {
+            assert!(!body.contains(raw), "{path}: {raw}: {body}");
+        }
+    }
+    assert!(page(web, "/calls").contains("&lt;script&gt;alert(1)"));
+}
+
+#[test]
+fn heat_is_shown_by_decoded_ranges_and_rows() {
+    let (server, web) = server();
+    let regions = create_mail(&server);
+    for _ in 0..3 {
+        put_mail(&server, &regions, "bob", 3, "eve");
+    }
+    let heat = |query: &str| -> serde_json::Value {
+        serde_json::from_str(&page(web, &format!("/heat/mail.json{query}"))).unwrap()
+    };
+    let sum = |heat: &serde_json::Value| -> u64 {
+        let columns = heat["columns"].as_array().unwrap();
+        let values = columns.iter().flat_map(|column| column["values"].as_array().unwrap());
+        values.map(|value| value.as_u64().unwrap()).sum()
+    };
+    let writes = heat("?of=writes");
+    assert_eq!(
+        (sum(&writes), &writes["table"], &writes["of"]),
+        (3, &"mail".into(), &"writes".into())
+    );
+    assert_eq!(writes["bounds"][0], serde_json::json!({ "key": "…", "bytes": "" }));
+    let hot = &writes["hot_rows"][0];
+    assert_eq!((&hot["key"], &hot["writes"]), (&"user='bob', n=3".into(), &3.into()), "{writes}");
+    assert!(sum(&heat("?of=bytes")) > 3);
+    assert_eq!(sum(&heat("?of=writes&from=1000&to=2000")), 0);
+    assert_eq!(heat("?of=writes&start=z")["bounds"][0]["bytes"], "z");
+    let shown = page(web, "/heat/mail?of=writes");
+    for expected in
+        ["<noscript>", "user='bob', n=3", "data-of=\"writes\"", "src=\"/heat.js\" defer"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert!(page(web, "/heat.js").contains("use strict"));
+    for wrong in ["?of=x", "?from=x", "?start=%5Cq"] {
+        let (status, body) = ask(web, &format!("/heat/mail.json{wrong}"), "localhost");
+        assert_eq!(status, "HTTP/1.1 400 Bad Request", "{wrong}");
+        assert!(body.starts_with("{\"error\":"), "{body}");
+    }
+    assert_eq!(ask(web, "/heat/none", "localhost").0, "HTTP/1.1 404 Not Found");
+}
+
+#[test]
+fn slow_calls_are_listed_with_decoded_rows() {
+    let (server, web) = server_with(|options| options.slow_call = std::time::Duration::ZERO);
+    let regions = create_mail(&server);
+    put_mail(&server, &regions, "bob", 3, "eve");
+    let calls = page(web, "/calls");
+    assert!(calls.contains("Mutate") && calls.contains("user='bob', n=3"), "{calls}");
+}
+
+#[test]
+fn what_a_page_of_another_origin_fetches_is_refused_and_its_links_are_not() {
+    let (_server, web) = server();
+    let ask = |path: &str, site: &str, mode: &str, dest: &str| {
+        let headers = format!(
+            "Host: localhost\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\nSec-Fetch-Dest: {dest}\r\n"
+        );
+        ask_with(web, path, &headers).0.lines().next().unwrap().to_owned()
+    };
+    for path in ["/", "/query", "/metrics", "/jmx", "/health", "/style.css"] {
+        assert_eq!(ask(path, "cross-site", "cors", "empty"), "HTTP/1.1 403 Forbidden", "{path}");
+        assert_eq!(ask(path, "same-site", "no-cors", "script"), "HTTP/1.1 403 Forbidden", "{path}");
+        assert_eq!(
+            ask(path, "cross-site", "navigate", "iframe"),
+            "HTTP/1.1 403 Forbidden",
+            "{path}"
+        );
+        assert_eq!(ask(path, "cross-site", "navigate", "document"), "HTTP/1.1 200 OK", "{path}");
+        assert_eq!(ask(path, "same-origin", "cors", "empty"), "HTTP/1.1 200 OK", "{path}");
+    }
+}
+
+#[test]
+fn only_reads_are_answered_and_long_addresses_are_refused() {
+    let (_server, web) = server();
+    for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+        let request = format!(
+            "{method} /settings HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        );
+        let (head, _) = send(web, &request);
+        assert!(head.starts_with("HTTP/1.1 405"), "{method}: {head}");
+    }
+    let long = format!("/query?q={}", "x".repeat(9_000));
+    assert_eq!(ask(web, &long, "localhost").0, "HTTP/1.1 414 URI Too Long");
+}
+
+#[test]
+fn beans_have_hbases_names_and_are_selected_by_a_pattern() {
+    let (server, web) = server();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    support::put(&mut server.client(), &region, "a", "v").unwrap();
+    let beans = |query: &str| -> serde_json::Value {
+        serde_json::from_str(&page(web, &format!("/jmx{query}"))).unwrap()
+    };
+    let all = beans("");
+    let find = |name: &str| {
+        let name = format!("Hadoop:service=HBase,name={name}");
+        let beans = all["beans"].as_array().unwrap();
+        beans.iter().find(|bean| bean["name"] == name.as_str()).unwrap().clone()
+    };
+    let server_bean = find("RegionServer,sub=Server");
+    assert_eq!(server_bean["writeRequestCount"], 1);
+    assert_eq!(server_bean["rpcMutateRequestCount"], 1);
+    assert_eq!(server_bean["storeCount"], 1);
+    let master = find("Master,sub=Server");
+    assert_eq!(
+        (&master["numRegionServers"], &master["tag.isActiveMaster"]),
+        (&1.into(), &"true".into())
+    );
+    let of_region = format!(
+        "Namespace_default_table_t_region_{}_metric_writeRequestCount",
+        region.name().encoded
+    );
+    assert_eq!(find("RegionServer,sub=Regions")[&of_region], 1);
+    assert_eq!(
+        find("RegionServer,sub=Tables")["Namespace_default_table_t_metric_writeRequestCount"],
+        1
+    );
+    let some = beans("?qry=Hadoop:service=HBase,name=Master,*");
+    assert_eq!(some["beans"].as_array().unwrap().len(), 1);
+    assert_eq!(beans("?qry=java.lang:*")["beans"], serde_json::json!([]));
+}
+
+#[test]
+fn the_web_is_off_in_libraries_and_the_default_port_is_no_condition() {
+    let server = TestServer::start();
+    assert!(server.has_no_web());
+    drop(server);
+    // The port may be free or not: the server starts in either case.
+    let holder = std::net::TcpListener::bind(WebPort::DEFAULT_ADDRESS);
+    let server = TestServer::start_with(|options| options.web = WebPort::Default);
+    assert!(server.has_no_web());
+    drop((server, holder));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let mut options = support::options(dir.path());
+    options.web = WebPort::At(taken.local_addr().unwrap().to_string());
+    assert_eq!(support::start_error(options).kind(), rowhouse_model::ErrorKind::InUse);
 }

@@ -101,6 +101,11 @@ impl TestServer {
         self.server.as_ref().unwrap().web().unwrap()
     }
 
+    /// Returns whether nothing is served over HTTP.
+    pub(crate) fn has_no_web(&self) -> bool {
+        self.server.as_ref().unwrap().web().is_none()
+    }
+
     /// Returns the data directory.
     pub(crate) fn data(&self) -> &Path {
         self.dir.path()

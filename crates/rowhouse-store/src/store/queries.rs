@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Error, Filter, Result, RowRange, Scan, TimeRange};
+use rowhouse_model::{Bytes, Columns, Error, Filter, Result, RowRange, Scan, TableName, TimeRange};
 use rowhouse_schema::{
     COLLECTED_ENTRIES_MAX, ColumnSchema, Direction, ENTRY_FAMILY, IndexCost, IndexPlan,
     IndexSchema, IndexState, KEY_ATTRIBUTE, KeySchema, Plan, Predicate, TimeZone,
@@ -103,6 +103,23 @@ impl Store {
         }
         let as_of = Some(asked.as_of).filter(|&sequence| sequence > 0);
         region.open_selected(asked.scan, Some(query.select(ranges, asked.scan)), None, as_of)
+    }
+
+    /// Returns the plan by the index that [`Store::scan_query`] would use for a query, if the table
+    /// had one region; `None` if that reads by the key. Nothing is read for it but estimates.
+    ///
+    /// # Errors
+    /// As [`Store::scan_query`]; `TableNotFound`; `InvalidRequest` for a query with `matches`, which
+    /// is always answered by a full-text index.
+    pub fn query_index(
+        &self,
+        table: &TableName,
+        asked: &QueryScan<'_>,
+    ) -> Result<Option<IndexPlan>> {
+        let query = TableQuery::new(self.table(table)?, Predicate::parse(asked.query)?)?;
+        let ranges = query.plan.ranges().iter().map(|range| range.intersect(&asked.scan.range));
+        let ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
+        self.choose_index(&query, asked, &ranges)
     }
 
     /// Opens a scan of the rows of a range that match a query with `matches`. The scanner takes the

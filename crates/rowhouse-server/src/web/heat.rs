@@ -1,0 +1,293 @@
+//! The heat map of a table, and its data.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use rowhouse_model::{
+    Bytes, Error, HeatBucket, HotRow, Result, RowRange, TableName, escape, unescape,
+};
+use rowhouse_store::Table;
+use serde_json::{Value, json};
+
+use super::heat_grid::{Grid, Hottest, TimeColumn};
+use super::page::{Page, Place, status_of};
+use super::reader::{Reader, escaped};
+use super::shown::{Keys, bytes, number, time};
+use super::words::{self, Text};
+use super::{Web, failed, monitoring, tables, verdict};
+
+/// Hours back from now that the page offers.
+const HOURS: [(i64, Text); 4] = [
+    (1, words::LAST_HOUR),
+    (6, words::LAST_6_HOURS),
+    (24, words::LAST_DAY),
+    (168, words::LAST_WEEK),
+];
+const HOURS_DEFAULT: i64 = 6;
+/// Ranges that the table for readers without scripts has.
+const HOTTEST: usize = 10;
+/// Hot rows that the page shows.
+const HOT_ROWS_SHOWN: usize = 20;
+const HOUR_MILLIS: i64 = 3_600_000;
+
+/// What of the requests is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Measure {
+    Reads,
+    Writes,
+    Bytes,
+}
+
+impl Measure {
+    const ALL: [Self; 3] = [Self::Reads, Self::Writes, Self::Bytes];
+
+    /// Returns the measure that an address names; reads if it names none.
+    fn parse(param: &str) -> Result<Self> {
+        match Self::ALL.into_iter().find(|measure| measure.name() == param) {
+            Some(measure) => Ok(measure),
+            None if param.is_empty() => Ok(Self::Reads),
+            None => Err(Error::invalid(format!("not reads, writes or bytes: of={param}"))),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    fn label(self) -> Text {
+        match self {
+            Self::Reads => words::READS,
+            Self::Writes => words::WRITES,
+            Self::Bytes => words::BYTES,
+        }
+    }
+
+    fn of(self, bucket: &HeatBucket) -> u64 {
+        match self {
+            Self::Reads => bucket.reads,
+            Self::Writes => bucket.writes,
+            Self::Bytes => bucket.read_bytes.saturating_add(bucket.written_bytes),
+        }
+    }
+
+    fn show(self, load: u64) -> String {
+        match self {
+            Self::Reads | Self::Writes => number(load),
+            Self::Bytes => bytes(load),
+        }
+    }
+}
+
+/// A map as an address asks for it.
+struct Map {
+    table: Arc<Table>,
+    measure: Measure,
+    from: i64,
+    to: i64,
+    range: RowRange,
+    grid: Grid,
+    hot_rows: Vec<HotRow>,
+    sampled: bool,
+    /// The judgements about writes and reads.
+    verdicts: [String; 2],
+}
+
+impl Map {
+    fn read(web: &Web, reader: &Reader, name: &str) -> Result<Self> {
+        let store = &web.context.cluster.store;
+        let table = store.table(&TableName::parse(name)?)?;
+        let measure = Measure::parse(reader.param("of"))?;
+        let hours = param(reader, "hours", HOURS_DEFAULT)?;
+        let to = param(reader, "to", store.now_millis())?;
+        let from = param(reader, "from", to.saturating_sub(hours.saturating_mul(HOUR_MILLIS)))?;
+        let key = |name| unescape(reader.param(name)).map(Bytes::from);
+        let range = RowRange::new(key("start")?, key("stop")?);
+        let report = table.heat(from, to);
+        let columns = report.columns.iter().map(|column| TimeColumn {
+            begun_millis: column.begun_millis,
+            length_millis: column.length_millis,
+            ranges: column.buckets.iter().map(|it| (it.start.clone(), measure.of(it))).collect(),
+        });
+        let grid = Grid::of(columns.collect(), &range, from, to);
+        let verdicts = verdict::of(reader, &table, &report);
+        let (hot_rows, sampled) = (report.hot_rows, report.is_sampled);
+        Ok(Self { table, measure, from, to, range, grid, hot_rows, sampled, verdicts })
+    }
+
+    fn json(&self) -> Value {
+        let keys = Keys::of(self.table.descriptor());
+        let key = |key: &[u8]| json!({ "key": keys.text(key), "bytes": escape(key) });
+        let columns = self.grid.columns.iter().map(|column| {
+            let (starts, values): (Vec<_>, Vec<_>) = column.ranges.iter().copied().unzip();
+            json!({
+                "begun": column.begun_millis,
+                "length": column.length_millis,
+                "starts": starts,
+                "values": values,
+            })
+        });
+        let hot_rows = self.hot_rows.iter().map(|row| {
+            json!({
+                "key": keys.text(&row.row),
+                "bytes": escape(&row.row),
+                "reads": row.reads,
+                "writes": row.writes,
+                "overestimate": row.overestimate,
+            })
+        });
+        json!({
+            "table": self.table.name().to_string(),
+            "of": self.measure.name(),
+            "from": self.from,
+            "to": self.to,
+            "sampled": self.sampled,
+            "bounds": self.grid.bounds.iter().map(|bound| key(bound)).collect::<Vec<_>>(),
+            "stop": Some(&self.range.stop).filter(|stop| !stop.is_empty()).map(|stop| key(stop)),
+            "columns": columns.collect::<Vec<_>>(),
+            "hot_rows": hot_rows.collect::<Vec<_>>(),
+            "verdicts": { "writes": self.verdicts[0], "reads": self.verdicts[1] },
+        })
+    }
+}
+
+/// Returns a number of the address.
+fn param(reader: &Reader, name: &str, default: i64) -> Result<i64> {
+    match reader.param(name) {
+        "" => Ok(default),
+        text => text.parse().map_err(|_| Error::invalid(format!("not a number: {name}={text}"))),
+    }
+}
+
+/// Answers with the page of a table, or with its data if the name ends with `.json`.
+pub(super) async fn answer(
+    State(web): State<Web>,
+    Path(name): Path<String>,
+    reader: Reader,
+) -> Response {
+    let permits = Arc::clone(&web.heats);
+    match name.strip_suffix(".json").map(str::to_owned) {
+        None => {
+            web.limited_page(reader, permits, move |web, reader| page(web, reader, &name)).await
+        }
+        Some(name) => data(web, reader, name).await,
+    }
+}
+
+async fn data(web: Web, reader: Reader, name: String) -> Response {
+    let Ok(permit) = Arc::clone(&web.heats).try_acquire_owned() else {
+        let error = json!({ "error": reader.text(words::BUSY_MORE) });
+        return (StatusCode::SERVICE_UNAVAILABLE, monitoring::json(&error)).into_response();
+    };
+    let made = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        match Map::read(&web, &reader, &name) {
+            Ok(map) => monitoring::json(&map.json()),
+            Err(error) => {
+                let json = json!({ "error": error.to_string() });
+                (status_of(&error), monitoring::json(&json)).into_response()
+            }
+        }
+    });
+    made.await.unwrap_or_else(|error| failed(&error))
+}
+
+fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
+    let map = Map::read(web, reader, name)?;
+    let text = |text| reader.text(text);
+    let address = format!("/heat/{}", escaped(name));
+    let body = html! {
+        p { a href=(tables::link(reader, map.table.name())) { (text(words::TABLE)) } }
+        (form(reader, &address, &map))
+        @if map.sampled { p.dim { (text(words::SAMPLED)) } }
+        @if map.grid.columns.is_empty() { p { (text(words::NO_HEAT)) } }
+        canvas id="heat" tabindex="0" role="application" aria-describedby="heat-keys"
+            aria-label=(text(words::HEAT)) data-json=(format!("{address}.json"))
+            data-of=(map.measure.name()) data-unit=(text(map.measure.label())) data-from=(map.from) data-to=(map.to)
+            data-first=(text(words::FIRST_KEY)) data-end=(text(words::LAST_KEY))
+            data-failed=(text(words::HEAT_FAILED)) {}
+        output id="heat-at" for="heat" aria-live="polite" {}
+        p.dim id="heat-keys" { (text(words::HEAT_KEYS)) }
+        noscript {
+            h2 { (text(words::HOTTEST)) }
+            (hottest(reader, &map))
+        }
+        h2 { (text(words::VERDICT)) }
+        dl {
+            dt { (text(words::WRITES)) } dd { (map.verdicts[0]) }
+            dt { (text(words::READS)) } dd { (map.verdicts[1]) }
+        }
+        h2 { (text(words::HOT_ROWS)) }
+        (hot_rows(reader, &map))
+    };
+    let title = format!("{}: {}", text(words::HEAT), map.table.name());
+    Ok(Page::new(Place::Tables, title, body).with_script("/heat.js"))
+}
+
+fn form(reader: &Reader, address: &str, map: &Map) -> Markup {
+    let hours = param(reader, "hours", HOURS_DEFAULT).unwrap_or(HOURS_DEFAULT);
+    html! {
+        form action=(address) method="get" {
+            @if let Some(lang) = reader.chosen_lang() { input type="hidden" name="lang" value=(lang); }
+            label {
+                (reader.text(words::SHOWN))
+                select name="of" { @for measure in Measure::ALL {
+                    option value=(measure.name()) selected[measure == map.measure] { (reader.text(measure.label())) }
+                } }
+            }
+            label {
+                (reader.text(words::TIME))
+                select name="hours" { @for (choice, label) in HOURS {
+                    option value=(choice) selected[choice == hours] { (reader.text(label)) }
+                } }
+            }
+            button { (reader.text(words::SHOW)) }
+        }
+    }
+}
+
+fn hottest(reader: &Reader, map: &Map) -> Markup {
+    let keys = Keys::of(map.table.descriptor());
+    html! { div.wide { table {
+        thead { tr {
+            th { (reader.text(words::BEGAN)) } th { (reader.text(words::START)) }
+            th { (reader.text(words::STOP)) } th.number { (reader.text(map.measure.label())) }
+        } }
+        tbody { @for range in map.grid.hottest(HOTTEST, &map.range.stop) {
+            @let Hottest { begun_millis, length_millis: _, start, stop, load } = range;
+            tr {
+                td { (time(begun_millis)) }
+                td { (keys.start(reader, &start)) }
+                td { (keys.stop(reader, &stop)) }
+                td.number { (map.measure.show(load)) }
+            }
+        } }
+    } } }
+}
+
+fn hot_rows(reader: &Reader, map: &Map) -> Markup {
+    let keys = Keys::of(map.table.descriptor());
+    html! {
+        p.dim { (reader.text(words::HOT_ROWS_MORE)) }
+        @if map.hot_rows.is_empty() { p.dim { (reader.text(words::NONE)) } }
+        @else { div.wide { table {
+            thead { tr {
+                th { (reader.text(words::ROW)) }
+                th.number { (reader.text(words::READS)) } th.number { (reader.text(words::WRITES)) }
+                th.number { (reader.text(words::TOO_HIGH_BY)) }
+            } }
+            tbody { @for row in map.hot_rows.iter().take(HOT_ROWS_SHOWN) { tr {
+                td { (keys.show(&row.row)) }
+                td.number { (number(row.reads)) }
+                td.number { (number(row.writes)) }
+                td.number { (number(row.overestimate)) }
+            } } }
+        } } }
+    }
+}

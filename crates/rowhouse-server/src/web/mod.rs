@@ -1,0 +1,205 @@
+//! Web pages, metrics and health over HTTP (`docs/web.md`).
+//!
+//! Everything is read-only and without authentication, so it listens on loopback unless told
+//! otherwise; [`guard`] refuses requests that a page of another origin causes. Pages are made on
+//! threads that may block: sizes are asked of each region, which takes locks.
+
+mod assets;
+mod calls;
+mod guard;
+mod heat;
+mod heat_grid;
+mod jmx;
+mod monitoring;
+mod page;
+mod query;
+mod reader;
+mod servers;
+mod settings;
+mod shown;
+mod tables;
+mod tasks;
+mod verdict;
+mod words;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rowhouse_model::Result;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use self::page::Page;
+use self::reader::Reader;
+use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
+use crate::server::Context;
+
+/// What the connections of the web port share.
+#[derive(Clone)]
+pub(crate) struct Web {
+    context: Context,
+    /// A permit for each query that may run.
+    queries: Arc<Semaphore>,
+    /// A permit for each read of heat that may run.
+    heats: Arc<Semaphore>,
+}
+
+impl Web {
+    pub(crate) fn new(context: Context) -> Self {
+        let permits = |count| Arc::new(Semaphore::new(count));
+        Self { context, queries: permits(WEB_QUERIES_MAX), heats: permits(WEB_HEATS_MAX) }
+    }
+
+    /// Answers with a page, which is made on a thread that may block.
+    async fn page(
+        self,
+        reader: Reader,
+        make: impl FnOnce(&Self, &Reader) -> Result<Page> + Send + 'static,
+    ) -> Response {
+        let made = tokio::task::spawn_blocking(move || match make(&self, &reader) {
+            Ok(page) => page.response(&self, &reader),
+            Err(error) => Page::of_error(&error).response(&self, &reader),
+        });
+        made.await.unwrap_or_else(|error| failed(&error))
+    }
+
+    /// As [`Web::page`], for work of which only so much may run at once.
+    async fn limited_page(
+        self,
+        reader: Reader,
+        permits: Arc<Semaphore>,
+        make: impl FnOnce(&Self, &Reader) -> Result<Page> + Send + 'static,
+    ) -> Response {
+        match permits.try_acquire_owned() {
+            Ok(permit) => self.page(reader, with_permit(permit, make)).await,
+            Err(_) => Page::busy(&reader).response(&self, &reader),
+        }
+    }
+}
+
+/// Holds the permit until the page is made, also if the reader does not wait for it.
+fn with_permit(
+    permit: OwnedSemaphorePermit,
+    make: impl FnOnce(&Web, &Reader) -> Result<Page> + Send + 'static,
+) -> impl FnOnce(&Web, &Reader) -> Result<Page> + Send + 'static {
+    move |web, reader| {
+        let _permit = permit;
+        make(web, reader)
+    }
+}
+
+/// The answer if the making of an answer ended in a panic.
+fn failed(error: &tokio::task::JoinError) -> Response {
+    tracing::error!(%error, "a web page was not made");
+    (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()
+}
+
+/// Serves a connection until either side ends it.
+pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
+    let mut stop = web.context.stop.clone();
+    let service = TowerToHyperService::new(routes(web));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HANDSHAKE_WAIT)
+        .max_buf_size(WEB_HEADER_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = &mut connection => ended,
+        _ = stop.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%peer, %error, "web connection lost");
+    }
+}
+
+fn routes(web: Web) -> Router {
+    let to_page = |make: fn(&Web, &Reader) -> Result<Page>| {
+        get(move |State(web): State<Web>, reader: Reader| web.page(reader, make))
+    };
+    Router::new()
+        .route("/", to_page(tables::list))
+        .route("/tables/{name}", get(table))
+        .route("/servers", to_page(servers::list))
+        .route("/heat/{name}", get(heat::answer))
+        .route("/query", get(run_query))
+        .route("/calls", to_page(calls::list))
+        .route("/tasks", to_page(tasks::list))
+        .route("/settings", to_page(settings::list))
+        .route("/style.css", get(assets::style))
+        .route("/heat.js", get(assets::heat_script))
+        .route("/icon.svg", get(assets::icon))
+        .route("/health", get(monitoring::health))
+        .route("/metrics", get(monitoring::metrics))
+        .route("/rs-status", get(monitoring::tasks))
+        .route("/jmx", get(jmx::beans))
+        .fallback(not_found)
+        .layer(middleware::from_fn_with_state(web.clone(), guard::check))
+        .with_state(web)
+}
+
+async fn table(State(web): State<Web>, Path(name): Path<String>, reader: Reader) -> Response {
+    web.page(reader, move |web, reader| tables::one(web, reader, &name)).await
+}
+
+async fn run_query(State(web): State<Web>, reader: Reader) -> Response {
+    let permits = Arc::clone(&web.queries);
+    web.limited_page(reader, permits, query::run).await
+}
+
+async fn not_found(State(web): State<Web>, reader: Reader) -> Response {
+    Page::not_found(&reader).response(&web, &reader)
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::ServerName;
+    use rowhouse_store::Store;
+
+    use super::*;
+    use crate::Options;
+    use crate::cluster::Cluster;
+    use crate::region_server::RegionServer;
+
+    #[tokio::test]
+    async fn only_so_many_queries_and_reads_of_heat_run_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options::new(dir.path());
+        let name = ServerName { host: "h".into(), port: 1, start_code: 1 };
+        let server = Arc::new(RegionServer::new(0, name, (1, None), &options));
+        let store = Store::open(dir.path()).unwrap();
+        let servers = vec![Arc::clone(&server)];
+        let cluster = Cluster::new(store, Arc::clone(&server), servers, &options).unwrap();
+        let web = Web::new(Context::new(Arc::new(cluster), server));
+        let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
+        let heat = |name: &str| {
+            let reader = Reader::new("/heat", Vec::new(), "");
+            heat::answer(State(web.clone()), Path(name.to_owned()), reader)
+        };
+        let running = Arc::clone(&web.queries).acquire_many_owned(WEB_QUERIES_MAX as u32);
+        let reading = Arc::clone(&web.heats).acquire_many_owned(WEB_HEATS_MAX as u32);
+        let (running, reading) = (running.await.unwrap(), reading.await.unwrap());
+        assert_eq!(query().await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(heat("t").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(heat("t.json").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop((running, reading));
+        // Each gives its permit back.
+        for _ in 0..=WEB_HEATS_MAX {
+            assert_eq!(query().await.status(), StatusCode::OK);
+            assert_eq!(heat("t").await.status(), StatusCode::NOT_FOUND);
+            assert_eq!(heat("t.json").await.status(), StatusCode::NOT_FOUND);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Answers for programs: health, metrics for Prometheus, and running tasks for HBase's shell.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+
+use super::{Web, failed};
+use crate::metrics;
+
+/// Answers 200 while writes are taken, and 503 with the reason otherwise.
+pub(super) async fn health(State(web): State<Web>) -> Response {
+    match web.context.cluster.store.check_writable() {
+        Ok(()) => "ok\n".into_response(),
+        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
+    }
+}
+
+/// Returns the metrics for Prometheus.
+pub(super) async fn metrics(State(web): State<Web>) -> Response {
+    match tokio::task::spawn_blocking(move || metrics::render(&web.context.cluster)).await {
+        Ok(text) => ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response(),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Returns the running tasks as HBase's `/rs-status?format=json` does: the command `processlist` of
+/// its shell reads them there.
+pub(super) async fn tasks(State(web): State<Web>) -> Response {
+    let tasks = web.context.cluster.store.tasks();
+    let tasks = tasks.into_iter().map(|task| {
+        serde_json::json!({
+            "description": task.description,
+            "status": task.status,
+            "state": "RUNNING",
+            "starttimems": task.begun_millis,
+            "statustimems": task.begun_millis,
+        })
+    });
+    json(&serde_json::Value::Array(tasks.collect()))
+}
+
+/// Answers with JSON.
+pub(super) fn json(value: &serde_json::Value) -> Response {
+    ([(CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}

@@ -1,0 +1,163 @@
+//! The frame of a page, and pages without content of their own.
+
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_LANGUAGE, CONTENT_TYPE, VARY};
+use axum::response::{IntoResponse, Response};
+use maud::{DOCTYPE, Markup, html};
+use rowhouse_model::{Error, ErrorKind};
+
+use super::Web;
+use super::reader::{Lang, Reader};
+use super::words::{self, Text};
+
+/// The parts of the navigation, in its order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Tables,
+    Servers,
+    Query,
+    Calls,
+    Tasks,
+    Settings,
+}
+
+impl Place {
+    const ALL: [Self; 6] =
+        [Self::Tables, Self::Servers, Self::Query, Self::Calls, Self::Tasks, Self::Settings];
+
+    fn path_and_name(self) -> (&'static str, Text) {
+        match self {
+            Self::Tables => ("/", words::TABLES),
+            Self::Servers => ("/servers", words::SERVERS),
+            Self::Query => ("/query", words::QUERY),
+            Self::Calls => ("/calls", words::CALLS),
+            Self::Tasks => ("/tasks", words::TASKS),
+            Self::Settings => ("/settings", words::SETTINGS),
+        }
+    }
+}
+
+/// A page without its frame.
+pub(super) struct Page {
+    /// The part of the navigation that it belongs to.
+    place: Option<Place>,
+    pub(super) status: StatusCode,
+    /// Title and first heading. Names in it are as they are: it is escaped when it is written.
+    title: String,
+    body: Markup,
+    /// A script of this server that the page runs.
+    script: Option<&'static str>,
+}
+
+impl Page {
+    /// Creates a page of a part of the navigation.
+    pub(super) fn new(place: Place, title: impl Into<String>, body: Markup) -> Self {
+        Self { place: Some(place), ..Self::without_place(StatusCode::OK, title, body) }
+    }
+
+    fn without_place(status: StatusCode, title: impl Into<String>, body: Markup) -> Self {
+        Self { place: None, status, title: title.into(), body, script: None }
+    }
+
+    /// Has the page run a script of this server.
+    pub(super) fn with_script(self, path: &'static str) -> Self {
+        Self { script: Some(path), ..self }
+    }
+
+    /// Returns the page of an error.
+    pub(super) fn of_error(error: &Error) -> Self {
+        let body = html! { p.error role="alert" lang="en" { (error) } };
+        Self::without_place(status_of(error), format!("{:?}", error.kind()), body)
+    }
+
+    /// Returns the page of an address where nothing is.
+    pub(super) fn not_found(reader: &Reader) -> Self {
+        let body = html! { p { (reader.text(words::NOT_FOUND_MORE)) } };
+        Self::without_place(StatusCode::NOT_FOUND, reader.text(words::NOT_FOUND), body)
+    }
+
+    /// Returns the page that says that too much is running.
+    pub(super) fn busy(reader: &Reader) -> Self {
+        let body = html! { p.error role="alert" { (reader.text(words::BUSY_MORE)) } };
+        Self::without_place(StatusCode::SERVICE_UNAVAILABLE, reader.text(words::BUSY), body)
+    }
+
+    /// Returns the answer: the page in its frame.
+    pub(super) fn response(self, web: &Web, reader: &Reader) -> Response {
+        let headers = [
+            (CONTENT_TYPE, "text/html; charset=utf-8"),
+            (CONTENT_LANGUAGE, reader.lang.tag()),
+            (VARY, "Accept-Language"),
+        ];
+        (self.status, headers, self.framed(web, reader).into_string()).into_response()
+    }
+
+    fn framed(&self, web: &Web, reader: &Reader) -> Markup {
+        let Self { place, status: _, title, body, script } = self;
+        html! {
+            (DOCTYPE)
+            html lang=(reader.lang.tag()) {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (title) " – rowhouse" }
+                    link rel="stylesheet" href="/style.css";
+                    link rel="icon" href="/icon.svg" type="image/svg+xml";
+                    @if let Some(script) = script { script src=(script) defer {} }
+                }
+                body {
+                    a.skip href="#main" { (reader.text(words::SKIP)) }
+                    header { (navigation(reader, *place)) (health(web, reader)) (languages(reader)) }
+                    main id="main" { h1 { (title) } (body) }
+                    footer {
+                        "rowhouse " (env!("CARGO_PKG_VERSION")) " · "
+                        (web.context.server.name) " · "
+                        a href="/health" { "/health" } " "
+                        a href="/metrics" { "/metrics" } " "
+                        a href="/jmx" { "/jmx" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn navigation(reader: &Reader, place: Option<Place>) -> Markup {
+    html! {
+        nav aria-label=(reader.text(words::NAVIGATION)) {
+            @for part in Place::ALL {
+                @let (path, name) = part.path_and_name();
+                a href=(reader.link(path, &[])) aria-current=[(place == Some(part)).then_some("page")] {
+                    (reader.text(name))
+                }
+            }
+        }
+    }
+}
+
+fn health(web: &Web, reader: &Reader) -> Markup {
+    match web.context.cluster.store.check_writable() {
+        Ok(()) => html! { span.good { (reader.text(words::HEALTHY)) } },
+        Err(error) => html! {
+            span.bad role="alert" { (reader.text(words::NO_WRITES)) ": " span lang="en" { (error) } }
+        },
+    }
+}
+
+fn languages(reader: &Reader) -> Markup {
+    let (lang, name) = match reader.lang {
+        Lang::En => (Lang::Zh, "中文"),
+        Lang::Zh => (Lang::En, "English"),
+    };
+    html! { a.lang href=(reader.link_in(lang)) hreflang=(lang.tag()) lang=(lang.tag()) { (name) } }
+}
+
+/// Returns the status of the page of an error.
+pub(super) fn status_of(error: &Error) -> StatusCode {
+    match error.kind() {
+        ErrorKind::TableNotFound => StatusCode::NOT_FOUND,
+        ErrorKind::InvalidRequest | ErrorKind::Unsupported => StatusCode::BAD_REQUEST,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

@@ -1,0 +1,184 @@
+//! Settings and limits.
+
+use std::time::Duration;
+
+use maud::{Markup, html};
+use rowhouse_model::Result;
+use rowhouse_store::{CompactionSettings, Settings, SplitSettings};
+
+use super::Web;
+use super::page::{Page, Place};
+use super::reader::Reader;
+use super::shown::{bytes, count, duration, number};
+use super::words;
+use crate::{Options, limits};
+
+/// Names and values.
+type Rows = Vec<(&'static str, String)>;
+
+/// Shows the settings of the server and the store, and limits that cannot be set.
+pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
+    let options = &web.context.cluster.options;
+    let body = html! {
+        h2 { (reader.text(words::SERVER)) } (table(server(options)))
+        h2 { (reader.text(words::STORE)) } (table(store(&options.settings)))
+        h2 { (reader.text(words::COMPACTIONS)) } (table(compactions(&options.settings.compaction)))
+        h2 { (reader.text(words::SPLITS)) } (table(splits(&options.settings.split)))
+        h2 { (reader.text(words::LIMITS)) } (table(fixed()))
+    };
+    Ok(Page::new(Place::Settings, reader.text(words::SETTINGS), body))
+}
+
+fn table(rows: Rows) -> Markup {
+    html! { table { tbody { @for (name, value) in rows {
+        tr { th scope="row" { code { (name) } } td { (value) } }
+    } } } }
+}
+
+fn server(options: &Options) -> Rows {
+    // The settings of the store have tables of their own. A new option does not compile until it is
+    // shown here.
+    let Options {
+        data,
+        listen,
+        region_servers,
+        ops_per_server,
+        bytes_per_server,
+        zookeeper,
+        advertise,
+        backups,
+        allow_shutdown,
+        slow_call,
+        large_answer_bytes,
+        web,
+        settings: _,
+    } = options;
+    vec![
+        ("data", data.display().to_string()),
+        ("listen", listen.clone()),
+        ("region_servers", number((*region_servers).into())),
+        ("ops_per_server", or_none(ops_per_server.map(number))),
+        ("bytes_per_server", or_none(bytes_per_server.map(bytes))),
+        ("zookeeper", zookeeper.clone()),
+        ("advertise", or_none(advertise.clone())),
+        ("backups", or_none(backups.as_ref().map(|dir| dir.display().to_string()))),
+        ("allow_shutdown", allow_shutdown.to_string()),
+        ("slow_call", time(*slow_call)),
+        ("large_answer_bytes", bytes(*large_answer_bytes)),
+        ("web", format!("{web:?}")),
+    ]
+}
+
+fn store(settings: &Settings) -> Rows {
+    let Settings {
+        memstore_flush_bytes,
+        memstore_bytes_max,
+        reader_memstore_bytes_max,
+        block_cache_bytes,
+        mutation_bytes_max,
+        cell_bytes_max,
+        wal_segment_bytes,
+        wal_bytes_max,
+        wal_sync_interval,
+        disk_reserve_bytes,
+        open_files_max,
+        heat,
+        aside_age_max,
+        aside_bytes_max,
+        compaction: _,
+        split: _,
+        busy_wait,
+        scan_age_max,
+    } = settings;
+    vec![
+        ("memstore_flush_bytes", bytes(*memstore_flush_bytes)),
+        ("memstore_bytes_max", bytes(*memstore_bytes_max)),
+        ("reader_memstore_bytes_max", or_none(reader_memstore_bytes_max.map(bytes))),
+        ("block_cache_bytes", bytes(*block_cache_bytes)),
+        ("mutation_bytes_max", bytes(*mutation_bytes_max as u64)),
+        ("cell_bytes_max", bytes(*cell_bytes_max as u64)),
+        ("wal_segment_bytes", bytes(*wal_segment_bytes)),
+        ("wal_bytes_max", bytes(*wal_bytes_max)),
+        ("wal_sync_interval", time(*wal_sync_interval)),
+        ("disk_reserve_bytes", bytes(*disk_reserve_bytes)),
+        ("open_files_max", count(*open_files_max)),
+        ("heat", heat.to_string()),
+        ("aside_age_max", time(*aside_age_max)),
+        ("aside_bytes_max", bytes(*aside_bytes_max)),
+        ("busy_wait", time(*busy_wait)),
+        ("scan_age_max", time(*scan_age_max)),
+    ]
+}
+
+fn compactions(settings: &CompactionSettings) -> Rows {
+    let CompactionSettings {
+        files_min,
+        files_max,
+        ratio,
+        bytes_min,
+        bytes_max,
+        major_period,
+        major_jitter,
+        files_blocking,
+        blocking_wait,
+        threads,
+        bytes_per_second,
+        check_period,
+    } = settings;
+    vec![
+        ("files_min", count(*files_min)),
+        ("files_max", count(*files_max)),
+        ("ratio", ratio.to_string()),
+        ("bytes_min", or_none(bytes_min.map(bytes))),
+        ("bytes_max", or_none(Some(*bytes_max).filter(|&max| max < u64::MAX).map(bytes))),
+        ("major_period", time(*major_period)),
+        ("major_jitter", major_jitter.to_string()),
+        ("files_blocking", count(*files_blocking)),
+        ("blocking_wait", time(*blocking_wait)),
+        ("threads", count(*threads)),
+        ("bytes_per_second", or_none(bytes_per_second.map(bytes))),
+        ("check_period", time(*check_period)),
+    ]
+}
+
+fn splits(settings: &SplitSettings) -> Rows {
+    let SplitSettings { automatic, region_bytes_max, first_bytes, jitter, regions_max } = settings;
+    vec![
+        ("automatic", automatic.to_string()),
+        ("region_bytes_max", bytes(*region_bytes_max)),
+        ("first_bytes", bytes(*first_bytes)),
+        ("jitter", jitter.to_string()),
+        ("regions_max", count(*regions_max)),
+    ]
+}
+
+/// Returns limits that are part of the program.
+fn fixed() -> Rows {
+    vec![
+        ("connections_max", count(limits::CONNECTIONS_MAX)),
+        ("web_connections_max", count(limits::WEB_CONNECTIONS_MAX)),
+        ("web_queries_max", count(limits::WEB_QUERIES_MAX)),
+        ("web_query_wait", time(limits::WEB_QUERY_WAIT)),
+        ("web_query_rows_max", count(limits::WEB_QUERY_ROWS_MAX)),
+        ("web_heats_max", count(limits::WEB_HEATS_MAX)),
+        ("scanners_max", count(limits::SCANNERS_MAX)),
+        ("scanner_lease", time(limits::SCANNER_LEASE)),
+        ("scan_answer_bytes_max", bytes(limits::SCAN_ANSWER_BYTES_MAX)),
+        ("multi_answer_bytes_max", bytes(limits::MULTI_ANSWER_BYTES_MAX)),
+        ("workers_max", count(limits::WORKERS_MAX)),
+        ("slow_log_entries_max", count(limits::SLOW_LOG_ENTRIES_MAX)),
+        ("balancer_interval", time(limits::BALANCER_INTERVAL)),
+    ]
+}
+
+fn or_none(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "–".to_owned())
+}
+
+fn time(time: Duration) -> String {
+    match i64::try_from(time.as_millis()) {
+        Ok(millis) => duration(millis),
+        // It is without a limit.
+        Err(_) => or_none(None),
+    }
+}

@@ -1,0 +1,151 @@
+//! Numbers, times and keys as pages show them.
+
+use maud::{Markup, html};
+use rowhouse_model::{TableDescriptor, escape};
+use rowhouse_schema::{KeySchema, Time};
+
+use super::reader::Reader;
+use super::words;
+use crate::limits::WEB_SHOWN_CHARS_MAX;
+
+/// The row keys of a table, decoded by its template if it has one.
+pub(super) struct Keys(Option<KeySchema>);
+
+impl Keys {
+    /// The keys of a table. A template of a newer version decodes nothing.
+    pub(super) fn of(table: &TableDescriptor) -> Self {
+        Self(KeySchema::of_table(table).ok().flatten())
+    }
+
+    /// The keys of a table that is not there.
+    pub(super) fn unknown() -> Self {
+        Self(None)
+    }
+
+    /// Returns the fields of a key, or of the beginning of one; without a template its bytes, as
+    /// HBase prints them.
+    pub(super) fn text(&self, key: &[u8]) -> String {
+        shortened(&match &self.0 {
+            Some(schema) => printable(&schema.read_prefix(key).to_string()),
+            None => escape(key),
+        })
+    }
+
+    /// Shows a key. A tooltip has its bytes.
+    pub(super) fn show(&self, key: &[u8]) -> Markup {
+        let bytes = self.0.as_ref().map(|_| shortened(&escape(key)));
+        html! { code title=[bytes] { (self.text(key)) } }
+    }
+
+    /// Shows the first key of a range.
+    pub(super) fn start(&self, reader: &Reader, key: &[u8]) -> Markup {
+        match key {
+            [] => html! { span.dim { (reader.text(words::FIRST_KEY)) } },
+            key => self.show(key),
+        }
+    }
+
+    /// Shows the key before which a range ends.
+    pub(super) fn stop(&self, reader: &Reader, key: &[u8]) -> Markup {
+        match key {
+            [] => html! { span.dim { (reader.text(words::LAST_KEY)) } },
+            key => self.show(key),
+        }
+    }
+}
+
+/// Returns a text with its control characters escaped. Backslashes stay: they may be escapes already.
+pub(super) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => printable.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
+            false => printable.push(c),
+        }
+    }
+    printable
+}
+
+/// Returns the beginning of a text that is too long to be shown.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(WEB_SHOWN_CHARS_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// Returns a number with its digits in groups.
+pub(super) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Returns a count of things.
+pub(super) fn count(count: usize) -> String {
+    number(count as u64)
+}
+
+/// Returns a number of bytes in the largest unit of which it has one.
+pub(super) fn bytes(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let power = (bytes.max(1).ilog2() / 10).min(4);
+    match power {
+        0 => format!("{bytes} B"),
+        power => {
+            format!("{:.1} {}", bytes as f64 / 1024f64.powi(power as i32), units[power as usize])
+        }
+    }
+}
+
+/// Returns a time, given in milliseconds since 1970, to the second in UTC.
+pub(super) fn time(millis: i64) -> String {
+    let text = Time::from_millis(millis).to_string();
+    let text = text.split('.').next().unwrap_or_default();
+    format!("{} UTC", text.replace('T', " "))
+}
+
+/// Returns a duration, given in milliseconds.
+pub(super) fn duration(millis: i64) -> String {
+    match millis.max(0) {
+        millis @ 0..10_000 => format!("{millis} ms"),
+        millis @ 10_000..120_000 => format!("{} s", millis / 1000),
+        millis @ 120_000..7_200_000 => format!("{} min", millis / 60_000),
+        millis @ 7_200_000..172_800_000 => format!("{} h", millis / 3_600_000),
+        millis => format!("{} d", millis / 86_400_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_bytes_have_units() {
+        for (from, grouped) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(number(from), grouped);
+        }
+        let sizes = [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1 << 40, "1.0 TiB")];
+        for (from, text) in sizes.into_iter().chain([(u64::MAX, "16777216.0 TiB")]) {
+            assert_eq!(bytes(from), text);
+        }
+        assert_eq!(time(1_669_852_800_123), "2022-12-01 00:00:00 UTC");
+        assert_eq!(duration(-5), "0 ms");
+        assert_eq!(duration(90_000), "90 s");
+        assert_eq!(duration(86_400_000 * 3), "3 d");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let long = "分".repeat(WEB_SHOWN_CHARS_MAX + 1);
+        assert_eq!(shortened(&long).chars().count(), WEB_SHOWN_CHARS_MAX + 1);
+        assert!(shortened(&long).ends_with("分…"));
+        assert_eq!(shortened("ab"), "ab");
+    }
+}

@@ -1,0 +1,173 @@
+//! All texts of the pages, in English and Chinese. Words of HBase's data model stay as they are in
+//! its Chinese documentation: region, memstore, HFile.
+
+/// A text in both languages.
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    pub(super) en: &'static str,
+    pub(super) zh: &'static str,
+}
+
+macro_rules! texts {
+    ($($name:ident: $en:literal, $zh:literal;)*) => {
+        $(pub(super) const $name: Text = Text { en: $en, zh: $zh };)*
+        #[cfg(test)]
+        const ALL: &[(&str, Text)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+texts! {
+    // Navigation and frame.
+    NAVIGATION: "Pages", "页面";
+    SKIP: "Skip to the content", "跳到正文";
+    TABLES: "Tables", "表";
+    SERVERS: "Servers", "服务器";
+    QUERY: "Query", "查询";
+    CALLS: "Slow calls", "慢调用";
+    TASKS: "Tasks", "任务";
+    SETTINGS: "Settings", "设置";
+    HEALTHY: "writes are taken", "可写";
+    NO_WRITES: "no writes are taken", "不可写";
+    NOT_FOUND: "Not found", "未找到";
+    NOT_FOUND_MORE: "There is no page at this address.", "此地址没有页面。";
+    BUSY: "Busy", "繁忙";
+    BUSY_MORE: "Too many of these requests are running. Try again in a moment.", "同类请求过多，请稍后再试。";
+
+    // Everywhere.
+    NONE: "none", "无";
+    NOT_SHOWN: "Not shown:", "未显示：";
+    STATE: "State", "状态";
+    SERVER: "Server", "服务器";
+    BEGAN: "Began", "开始时间";
+    AT_MOST: "of at most", "上限";
+    ON: "on", "开";
+    OFF: "off", "关";
+
+    // Tables.
+    TABLE: "Table", "表";
+    NO_TABLES: "There are no tables yet.", "还没有表。";
+    TEMPLATE: "Row-key template", "行键模板";
+    COMPUTED: "computed", "计算得出";
+    COLUMNS: "Columns", "列";
+    INDEX: "Index", "索引";
+    INDEXES: "Indexes", "索引";
+    INDEX_OF: "index of", "索引，属于";
+    DECLARATION: "Declaration", "声明";
+    FAMILY: "Family", "列族";
+    FAMILIES: "Families", "列族";
+    ATTRIBUTES: "Attributes", "属性";
+    REGION: "Region", "region";
+    REGIONS: "Regions", "region";
+    FILES: "HFiles", "HFile 数";
+    FILE_BYTES: "On disk", "磁盘占用";
+    MEMSTORE_BYTES: "In memory", "内存占用";
+    IN_FILES: "in HFiles", "在 HFile 中";
+    IN_MEMORY: "in memstores", "在 memstore 中";
+    READS: "Rows read", "读取行数";
+    WRITES: "Mutations", "写入次数";
+    ENABLED: "enabled", "已启用";
+    DISABLED: "disabled", "已停用";
+    START: "From", "起始";
+    STOP: "To before", "终止（不含）";
+    FIRST_KEY: "the first", "最小键";
+    LAST_KEY: "the end", "末尾";
+    NOT_IN_SERVICE: "not in service", "未上线";
+    MAJOR_COMPACTION: "Last major compaction", "上次 major compaction";
+
+    // Servers.
+    MASTER: "Master", "master";
+    BALANCER: "Balancer", "负载均衡";
+    SPLITS: "Splits", "分裂";
+    MERGES: "Merges", "合并";
+    STARTED: "Started", "启动时间";
+    CALLS_PER_SECOND: "Calls per second", "每秒调用";
+    CALLS_TOTAL: "Calls", "调用总数";
+    LOAD: "Requests per second", "每秒请求";
+    LOAD_MORE: "Requests per second are rows read and mutations of the regions, averaged over a minute.", "每秒请求是各 region 的读取行数与写入次数，取一分钟平均值。";
+    OPEN_SCANNERS: "Open scanners", "打开的扫描器";
+    LIVE: "live", "在线";
+    DECOMMISSIONED: "decommissioned", "已退役";
+    STOPPED_SERVERS: "Stopped servers", "已停止的服务器";
+    MEMORY: "Memory", "内存";
+    MEMSTORES: "Memstores", "memstore";
+    READER_MEMSTORES: "Flushed memstores that readers hold", "读取者持有的已刷写 memstore";
+    BLOCK_CACHE: "Block cache", "块缓存";
+
+    // Query.
+    RUN: "Run", "执行";
+    QUERY_MORE: "Without a query the first rows are shown. Times without a zone are UTC. A query ends after 2 seconds or 50 rows.", "不填查询则显示开头的行。未注明时区的时间为 UTC。查询在 2 秒或 50 行后结束。";
+    PLAN: "Plan", "执行计划";
+    ROW: "Row", "行";
+    ROWS: "Rows", "行";
+    ROWS_FOUND: "rows", "行";
+    CELLS: "Cells", "单元格";
+    ALL_ROWS: "and no more", "已全部显示";
+    MORE_ROWS: "and there are more", "还有更多";
+    OUT_OF_TIME: "then the time was over: there may be more", "时间已到，可能还有更多";
+
+    // Heat.
+    HEAT: "Heat", "热度";
+    BYTES: "Bytes read and written", "读写字节";
+    SHOWN: "Shown", "显示";
+    SHOW: "Show", "显示";
+    TIME: "Time", "时间";
+    LAST_HOUR: "last hour", "最近一小时";
+    LAST_6_HOURS: "last 6 hours", "最近六小时";
+    LAST_DAY: "last day", "最近一天";
+    LAST_WEEK: "last week", "最近一周";
+    SAMPLED: "Not all requests were recorded: the numbers are right on average.", "只记录了部分请求：数值为平均意义上的估计。";
+    NO_HEAT: "There were no requests in this time.", "此时间段内没有请求。";
+    HEAT_FAILED: "The data could not be read:", "无法读取数据：";
+    HEAT_KEYS: "Time goes from left to right, keys from top to bottom. Drag over a part to zoom in, double-click to see all. On the keyboard: arrows go to the next range, with Shift to the time before or after; + and - zoom, 0 shows all.", "时间从左到右，键从上到下。拖动选择一块以放大，双击恢复全部。键盘：方向键移到相邻区间，同时按 Shift 则移到前后的时间；+ 和 - 缩放，0 显示全部。";
+    VERDICT: "Where the load is, and why", "负载在哪里，为什么";
+    HOTTEST: "The hottest ranges", "最热的区间";
+    HOT_ROWS: "Hot rows", "热点行";
+    HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes.", "最近五到十分钟内请求最多的行。";
+    TOO_HIGH_BY: "Too high by at most", "至多偏高";
+
+    // Slow calls.
+    SLOW_CALLS_ARE: "Calls are kept that took longer than", "保留的调用：耗时超过";
+    LARGE_CALLS_ARE: "or whose answer was larger than", "或应答大于";
+    KIND: "Kind", "类别";
+    SLOW: "slow", "慢";
+    LARGE: "large", "大";
+    SLOW_AND_LARGE: "slow, large", "慢且大";
+    METHOD: "Method", "方法";
+    TOOK: "Took", "耗时";
+    WAITED: "Waited", "排队";
+    ANSWER: "Answer", "应答大小";
+    CLIENT: "Client", "客户端";
+
+    // Tasks.
+    TASK: "Task", "任务";
+    NO_TASKS: "No task is running.", "没有正在运行的任务。";
+    PROGRESS: "Amount or progress", "数量或进度";
+    RUNNING_FOR: "Running for", "已运行";
+    BACKUP_RUNNING: "A backup is being written.", "正在写备份。";
+    INDEXES_NOT_READY: "Indexes that are not ready", "未就绪的索引";
+    READY: "ready", "就绪";
+    BUILDING: "being built", "构建中";
+    UP_TO: "up to", "已到";
+    REPAIRING: "being repaired", "修复中";
+
+    // Settings.
+    STORE: "Store", "存储";
+    COMPACTIONS: "Compactions", "compaction";
+    LIMITS: "Limits that cannot be set", "固定的限制";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_has_both_languages() {
+        let is_chinese = |text: &str| text.chars().any(|it| ('\u{4e00}'..'\u{9fff}').contains(&it));
+        // Words that Chinese documentation of HBase leaves as they are.
+        let words = ["region", "master", "memstore", "compaction"];
+        for (name, Text { en, zh }) in ALL {
+            assert!(!en.is_empty() && en.is_ascii(), "{name}: {en}");
+            assert!(is_chinese(zh) || words.contains(zh), "{name}: {zh}");
+        }
+    }
+}

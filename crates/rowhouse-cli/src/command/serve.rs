@@ -29,8 +29,8 @@ pub(crate) struct ServeArgs {
     /// Listen here for HBase's protocol; with several region servers, those have the ports after it
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:16020")]
     pub(crate) listen: String,
-    /// Serve as so many region servers, with regions that move between them: a model of a cluster in
-    /// one process
+    /// Serve as so many region servers, with regions that move between them: a model of a cluster
+    /// in one process
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) region_servers: u32,
     /// Limit each region server to so many operations per second; more of them wait

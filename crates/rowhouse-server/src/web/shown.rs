@@ -54,7 +54,8 @@ impl Keys {
     }
 }
 
-/// Returns a text with its control characters escaped. Backslashes stay: they may be escapes already.
+/// Returns a text with its control characters escaped. Backslashes stay: they may be escapes
+/// already.
 pub(super) fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     for c in text.chars() {

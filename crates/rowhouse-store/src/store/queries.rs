@@ -109,8 +109,8 @@ impl Store {
     /// had one region; `None` if that reads by the key. Nothing is read for it but estimates.
     ///
     /// # Errors
-    /// As [`Store::scan_query`]; `TableNotFound`; `InvalidRequest` for a query with `matches`, which
-    /// is always answered by a full-text index.
+    /// As [`Store::scan_query`]; `TableNotFound`; `InvalidRequest` for a query with `matches`,
+    /// which is always answered by a full-text index.
     pub fn query_index(
         &self,
         table: &TableName,

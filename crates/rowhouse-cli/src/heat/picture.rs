@@ -24,7 +24,9 @@ const DARK: [&str; COLORS] = [
     "#fcffa4",
 ];
 /// Characters of a label.
-const LABEL_CHARS: usize = 38;
+const LABEL_CHARS: usize = 36;
+/// Characters of a line below the drawing.
+const LINE_CHARS: usize = 150;
 
 /// Returns the drawing.
 pub(crate) fn svg(heat: &TableHeat) -> String {
@@ -89,7 +91,7 @@ fn head(heat: &TableHeat) -> String {
         let rules = colors.iter().enumerate();
         rules.map(|(at, color)| format!(".c{at} {{ fill: {color} }} ")).collect::<String>()
     };
-    let (width, height) = (LEFT + WIDTH + 24.0, TOP + HEIGHT + 100.0);
+    let (width, height) = (LEFT + WIDTH + 24.0, TOP + HEIGHT + 120.0);
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">
 <style>
@@ -138,11 +140,29 @@ fn axes(svg: &mut String, heat: &TableHeat, grid: &Grid, row_height: f64, time: 
             time_of(millis)
         );
     }
-    for (at, (name, verdict)) in heat.verdicts().iter().enumerate() {
-        let y = TOP + HEIGHT + 44.0 + 18.0 * at as f64;
-        let text = escaped(&format!("{name}: {verdict}"));
-        let _ = writeln!(svg, r#"<text x="16" y="{y}">{text}</text>"#);
+    let verdicts = heat.verdicts().map(|(name, verdict)| format!("{name}: {verdict}"));
+    for (at, line) in verdicts.iter().flat_map(|text| wrapped(text)).enumerate() {
+        let y = TOP + HEIGHT + 44.0 + 16.0 * at as f64;
+        let _ = writeln!(svg, r#"<text x="16" y="{y}">{}</text>"#, escaped(&line));
     }
+}
+
+/// Breaks a text into lines that fit the width.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > LINE_CHARS {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 /// Returns the time in UTC.

@@ -51,10 +51,10 @@ fn greatest(all: &[Measured]) -> f64 {
     all.iter().map(|it| it.writes_per_second).fold(1.0, f64::max)
 }
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 920.0;
 const ROW: f64 = 44.0;
 const TOP: f64 = 76.0;
-const LABELS: f64 = 190.0;
+const LABELS: f64 = 240.0;
 const BARS: f64 = 330.0;
 
 /// Returns the result as a drawing: for each design a bar of its writes, divided into the shares of

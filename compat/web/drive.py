@@ -1,0 +1,199 @@
+"""Looks at the web pages of a server with headless Chromium:  drive.py http://HOST:PORT TABLE SCREENSHOTS
+
+Loads each page, hovers over the heat map, zooms it with the mouse and the keyboard, and runs a query. Screenshots are
+written into the folder SCREENSHOTS. Speaks the DevTools protocol itself: it needs Python and Chromium alone.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import re
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+
+class WebSocket:
+    """A client of RFC 6455, as far as DevTools needs it: texts, in frames of any length."""
+
+    def __init__(self, url):
+        host, port, path = re.match(r"ws://([^:/]+):(\d+)(/.*)", url).groups()
+        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.socket.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        self.buffer = b""
+        while b"\r\n\r\n" not in self.buffer:
+            self.buffer += self.socket.recv(4096)
+        self.buffer = self.buffer.split(b"\r\n\r\n", 1)[1]
+
+    def send(self, text):
+        data = text.encode()
+        mask = os.urandom(4)
+        if len(data) < 126:
+            head = struct.pack("!BB", 0x81, 0x80 | len(data))
+        else:
+            head = struct.pack("!BBQ", 0x81, 0x80 | 127, len(data))
+        self.socket.sendall(head + mask + bytes(byte ^ mask[at % 4] for at, byte in enumerate(data)))
+
+    def take(self, count):
+        while len(self.buffer) < count:
+            received = self.socket.recv(1 << 20)
+            if not received:
+                raise EOFError("Chromium closed the connection")
+            self.buffer += received
+        taken, self.buffer = self.buffer[:count], self.buffer[count:]
+        return taken
+
+    def receive(self):
+        text = b""
+        while True:
+            first, second = self.take(2)
+            length = second & 0x7F
+            if length == 126:
+                (length,) = struct.unpack("!H", self.take(2))
+            elif length == 127:
+                (length,) = struct.unpack("!Q", self.take(8))
+            payload = self.take(length)
+            if first & 0x0F in (0, 1):
+                text += payload
+                if first & 0x80:
+                    return text.decode()
+
+
+class Page:
+    def __init__(self, devtools):
+        self.socket = WebSocket(devtools)
+        self.last = 0
+        self.errors = []
+        for domain in ["Page", "Runtime", "Log"]:
+            self.call(f"{domain}.enable")
+
+    def call(self, method, **params):
+        self.last += 1
+        self.socket.send(json.dumps({"id": self.last, "method": method, "params": params}))
+        while True:
+            message = json.loads(self.socket.receive())
+            if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+                self.errors.append(message["params"])
+            if message.get("id") == self.last:
+                assert "error" not in message, (method, message["error"])
+                return message["result"]
+
+    def open(self, url):
+        self.call("Page.navigate", url=url)
+        self.until("document.readyState == 'complete'")
+
+    def evaluate(self, expression):
+        result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in result, (expression, result["exceptionDetails"])
+        return result["result"].get("value")
+
+    def until(self, condition):
+        """Waits for a condition in the page, at most ten seconds."""
+        wait = "new Promise(done => { let left = 200; const look = () => (%s) ? done(true) : left-- ? setTimeout(look, 50) : done(false); look(); })"
+        assert self.evaluate(wait % condition), f"never true: {condition}"
+
+    def mouse(self, kind, x, y, button="none", buttons=0):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1)
+
+    def key(self, key, text=None):
+        extra = {"text": text} if text else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **extra)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def screenshot(self, path):
+        picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+        path.write_bytes(base64.b64decode(picture))
+
+
+def check(name, holds, shown=""):
+    if not holds:
+        raise SystemExit(f"FAIL {name}: {shown}")
+    print(f"ok {name}")
+
+
+def run(page, base, table, into):
+    for lang in ["en", "zh"]:
+        for path in ["", f"tables/{table}", "servers", "query", "calls", "tasks", "settings"]:
+            page.open(f"{base}/{path}?lang={lang}")
+            title = page.evaluate("document.querySelector('h1').textContent")
+            check(f"/{path} in {lang}", title)
+            page.screenshot(into / f"{path.replace('/', '-') or 'tables'}-{lang}.png")
+    page.open(f"{base}/tables/{table}?lang=en")
+    template = page.evaluate("document.body.innerText.includes('[user string]')")
+    check("the template is shown", template)
+
+    page.open(f"{base}/heat/{table}?of=writes&hours=1&lang=en")
+    page.until("document.querySelector('#heat').width > 300")
+    box = page.evaluate("(({x, y, width, height}) => [x, y, width, height])(document.querySelector('#heat').getBoundingClientRect())")
+    x, y, width, height = box
+    at = "document.querySelector('#heat-at').textContent"
+    page.until("performance.getEntriesByType('resource').some(it => it.name.includes('.json'))")
+    # The load is in the last minute, which is a few points wide.
+    for offset in range(1, 40, 2):
+        page.mouse("mouseMoved", x + width - offset, y + height / 2)
+        if "user=" in page.evaluate(at):
+            break
+    hovered = page.evaluate(at)
+    check("hovering shows decoded keys", "user=" in hovered, hovered)
+    page.screenshot(into / "heat.png")
+    reads = "performance.getEntriesByType('resource').filter(it => it.name.includes('.json')).length"
+    before = page.evaluate(reads)
+    page.mouse("mousePressed", x + width * 0.6, y + height * 0.4, "left", 1)
+    page.mouse("mouseMoved", x + width * 0.95, y + height * 0.8, "left", 1)
+    page.mouse("mouseReleased", x + width * 0.95, y + height * 0.8, "left")
+    page.until(f"{reads} > {before}")
+    check("dragging zooms", True)
+    page.screenshot(into / "heat-zoomed.png")
+    page.evaluate("document.querySelector('#heat').focus()")
+    before = page.evaluate(reads)
+    page.key("0", "0")
+    page.until(f"{reads} > {before}")
+    before = page.evaluate(reads)
+    page.key("ArrowDown")
+    page.key("+", "+")
+    page.until(f"{reads} > {before}")
+    check("the keyboard zooms", True)
+    verdict = page.evaluate("document.body.innerText.includes('of the load')")
+    check("the judgement is shown", verdict)
+
+    page.open(f"{base}/query?table={table}&q=user%20%3D%20%27bob%27&lang=en")
+    rows = page.evaluate("document.querySelectorAll('tbody tr').length")
+    check("the query has rows", rows > 0, rows)
+    check("its plan is shown", page.evaluate("document.body.innerText.includes('ranges: 1')"))
+    page.screenshot(into / "query-rows.png")
+    check("no page had an error", page.errors == [], page.errors)
+
+
+def main():
+    base, table, into = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as profile:
+        chromium = subprocess.Popen(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+             "--remote-debugging-address=127.0.0.1", "--window-size=1200,900", f"--user-data-dir={profile}", "about:blank"],
+            stderr=subprocess.PIPE, text=True,
+        )
+        try:
+            for line in chromium.stderr:
+                found = re.search(r"DevTools listening on ws://([^/]+)/", line)
+                if found:
+                    break
+            else:
+                raise SystemExit("FAIL Chromium did not start")
+            pages = json.load(urllib.request.urlopen(f"http://{found.group(1)}/json/list", timeout=30))
+            target = next(page for page in pages if page["type"] == "page")
+            run(Page(target["webSocketDebuggerUrl"]), base, table, into)
+        finally:
+            chromium.kill()
+            chromium.wait()
+
+
+main()

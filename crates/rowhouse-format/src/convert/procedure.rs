@@ -44,8 +44,8 @@ impl ProcedureCall {
     /// Decodes a procedure call.
     ///
     /// # Errors
-    /// `InvalidRequest` for an invalid table name, time or region server, and with HBase's message for an
-    /// unknown signature or a snapshot without a name or table.
+    /// `InvalidRequest` for an invalid table name, time or region server, and with HBase's message
+    /// for an unknown signature or a snapshot without a name or table.
     pub fn from_proto(procedure: &proto::ProcedureDescription) -> Result<Self> {
         let value = |name: &str| {
             let named = procedure.configuration.iter().find(|pair| pair.name == name);

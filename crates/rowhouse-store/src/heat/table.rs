@@ -19,8 +19,8 @@ use super::report::shown;
 /// columns with the first request.
 ///
 /// A request is recorded with a probability of one in a power of two, which follows the rate of
-/// requests, and then counts as often as that power says: sums are right on average, and exact while
-/// there are fewer than some thousand requests per second.
+/// requests, and then counts as often as that power says: sums are right on average, and exact
+/// while there are fewer than some thousand requests per second.
 pub(crate) struct TableHeat {
     budget: Arc<Budget>,
     /// The power of two, or [`OFF`].

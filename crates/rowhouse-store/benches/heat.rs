@@ -1,9 +1,9 @@
 //! Measures what the heat of tables costs: `cargo bench -p rowhouse-store --bench heat`.
 //!
-//! Gets, puts and scanned rows of two stores, one of which keeps no heat. Rounds alternate between
-//! the stores; reported are the median of each, and the median of the differences of neighbouring
-//! rounds. Requests come as fast as they can, so few are recorded; the cost of one that is recorded
-//! is measured apart, as that of a get at a rate at which all are recorded.
+//! Gets, puts and scanned rows of two stores, one of which keeps no heat. Short rounds alternate
+//! between the stores; reported are the lower quartiles, which other load of the machine disturbs
+//! least. Requests come as fast as they can, so few are recorded. What a recorded one costs is
+//! measured by bursts that are short enough for all requests to be recorded.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -14,22 +14,39 @@ use rowhouse_model::{
     Bytes, Durability, FamilyDescriptor, Get, Mutation, Put, RowRange, Scan, TableDescriptor,
     TableName,
 };
-use rowhouse_store::{Settings, Store, Table};
+use rowhouse_store::{CompactionSettings, Settings, Store, Table};
 
-const ROWS: u64 = 100_000;
-const ROUNDS: usize = 31;
+const ROWS: u64 = 10_000;
+/// Requests of a round, and of a burst, of which all are recorded.
+const ROUND: u64 = 1000;
+const BURST: u64 = 300;
+const ROUNDS: usize = 400;
+const BURSTS: usize = 40;
+/// Rounds of puts between two flushes.
+const ROUNDS_IN_MEMORY: usize = 10;
+/// Longer than a window of the rate of recorded requests.
+const PAUSE: Duration = Duration::from_millis(110);
 
 fn main() {
     let stores = [true, false].map(Measured::open);
-    compare("get", &stores, Measured::get);
-    compare("get of a missing row", &stores, Measured::get_missing);
-    compare("put, without the log", &stores, |it| it.put(Durability::SkipWal));
-    compare("put", &stores, |it| it.put(Durability::AsyncWal));
-    compare("put of a batch of 100", &stores, Measured::put_batch);
-    compare("scanned row", &stores, Measured::scan);
-    compare("scanned row of 10 columns", &stores, Measured::scan_wide);
-    compare("scan of one row", &stores, Measured::scan_one);
-    compare("get, 1,000 per second", &stores, Measured::get_slowly);
+    compare("get", ROUNDS, &stores, |it, round| it.get(round, ROUND));
+    compare("get of a missing row", ROUNDS, &stores, Measured::get_missing);
+    compare("put, without the log", ROUNDS, &stores, |it, round| {
+        it.put(round, ROUND, Durability::SkipWal)
+    });
+    compare("put", ROUNDS, &stores, |it, round| it.put(round, ROUND, Durability::AsyncWal));
+    compare("put in a batch of 100", ROUNDS, &stores, Measured::put_batch);
+    compare("scanned row", ROUNDS, &stores, |it, round| scan(&it.table, round));
+    compare("scanned row of 10 columns", ROUNDS, &stores, |it, round| scan(&it.wide, round));
+    compare("scan of one row", ROUNDS, &stores, Measured::scan_one);
+    compare("get, all recorded", BURSTS, &stores, |it, round| {
+        std::thread::sleep(PAUSE);
+        it.get(round, BURST)
+    });
+    compare("put without the log, all recorded", BURSTS, &stores, |it, round| {
+        std::thread::sleep(PAUSE);
+        it.put(round, BURST, Durability::SkipWal)
+    });
 }
 
 struct Measured {
@@ -37,6 +54,8 @@ struct Measured {
     _store: Store,
     table: Arc<Table>,
     wide: Arc<Table>,
+    /// The table of puts.
+    written: Arc<Table>,
 }
 
 /// Returns a row key; neighbouring numbers are far apart.
@@ -57,112 +76,112 @@ fn of(mut put: Put, durability: Durability) -> Mutation {
 impl Measured {
     fn open(heat: bool) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        // Flushes and compactions happen between the rounds, or not at all.
+        let compaction = CompactionSettings {
+            files_min: usize::MAX,
+            files_blocking: usize::MAX,
+            ..CompactionSettings::default()
+        };
         let settings = Settings {
             heat,
-            memstore_flush_bytes: 2 << 30,
-            memstore_bytes_max: 8 << 30,
+            compaction,
+            memstore_flush_bytes: 1 << 30,
+            memstore_bytes_max: 4 << 30,
             ..Settings::default()
         };
         let store = Store::builder(dir.path()).settings(settings).open().unwrap();
-        let [table, wide] = [("t", 1), ("wide", 10)].map(|(name, columns)| {
-            let name = TableName::parse(name).unwrap();
-            let family = FamilyDescriptor::new("f").unwrap();
-            store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
-            let table = store.table(&name).unwrap();
-            for number in 0..ROWS {
-                table.mutate(&put_of(number, columns).into()).unwrap();
-            }
-            table.flush().unwrap();
-            table
-        });
-        Self { _dir: dir, _store: store, table, wide }
+        let [table, wide, written] =
+            [("t", 1), ("wide", 10), ("written", 1)].map(|(name, columns)| {
+                let name = TableName::parse(name).unwrap();
+                let family = FamilyDescriptor::new("f").unwrap();
+                store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+                let table = store.table(&name).unwrap();
+                for number in 0..ROWS {
+                    table.mutate(&put_of(number, columns).into()).unwrap();
+                }
+                table.flush().unwrap();
+                table
+            });
+        Self { _dir: dir, _store: store, table, wide, written }
     }
 
-    fn get(&self) -> f64 {
-        let gets: Vec<Get> = (0..ROWS).map(|number| Get::new(row(number)).unwrap()).collect();
-        nanos_each(ROWS, || {
+    fn get(&self, round: usize, times: u64) -> f64 {
+        let get = |number| Get::new(row(number)).unwrap();
+        let gets: Vec<Get> = numbers(round, times).map(get).collect();
+        nanos_each(times, || {
             for get in &gets {
                 assert_eq!(self.table.get(get).unwrap().len(), 1);
             }
         })
     }
 
-    fn get_missing(&self) -> f64 {
+    fn get_missing(&self, round: usize) -> f64 {
         let missing = |number| Get::new(format!("{}x", row(number))).unwrap();
-        let gets: Vec<Get> = (0..ROWS).map(missing).collect();
-        nanos_each(ROWS, || {
-            gets.iter().for_each(|get| assert!(self.table.get(get).unwrap().is_empty()))
+        let gets: Vec<Get> = numbers(round, ROUND).map(missing).collect();
+        nanos_each(ROUND, || {
+            for get in &gets {
+                assert!(self.table.get(get).unwrap().is_empty());
+            }
         })
     }
 
-    fn get_slowly(&self) -> f64 {
-        let gets: Vec<Get> = (0..200).map(|number| Get::new(row(number)).unwrap()).collect();
-        let mut took = Duration::ZERO;
-        let mut next = Instant::now();
-        for get in &gets {
-            while Instant::now() < next {
-                std::hint::spin_loop();
-            }
-            let begun = Instant::now();
-            self.table.get(get).unwrap();
-            took += begun.elapsed();
-            next += Duration::from_millis(1);
+    fn put(&self, round: usize, times: u64, durability: Durability) -> f64 {
+        let put = |number| of(put_of(number, 1), durability);
+        let puts: Vec<Mutation> = numbers(round, times).map(put).collect();
+        self.begin_round(round);
+        nanos_each(times, || {
+            puts.iter().for_each(|put| drop(self.written.mutate(put).unwrap()));
+        })
+    }
+
+    /// Keeps the memstore small.
+    fn begin_round(&self, round: usize) {
+        if round.is_multiple_of(ROUNDS_IN_MEMORY) {
+            self.written.flush().unwrap();
         }
-        took.as_secs_f64() * 1e9 / gets.len() as f64
     }
 
-    fn put(&self, durability: Durability) -> f64 {
-        let puts = (0..ROWS).map(|number| put_of(number, 1));
-        let puts: Vec<Mutation> = puts.map(|put| of(put, durability)).collect();
-        let nanos = nanos_each(ROWS, || {
-            puts.iter().for_each(|put| drop(self.table.mutate(put).unwrap()));
-        });
-        self.table.flush().unwrap();
-        nanos
-    }
-
-    fn put_batch(&self) -> f64 {
-        let puts = (0..ROWS).map(|number| put_of(number, 1).into());
-        let puts: Vec<Mutation> = puts.collect();
+    fn put_batch(&self, round: usize) -> f64 {
+        let put = |number| put_of(number, 1).into();
+        let puts: Vec<Mutation> = numbers(round, ROUND).map(put).collect();
         let batches: Vec<_> = puts.chunks(100).map(<[Mutation]>::to_vec).collect();
-        let nanos = nanos_each(ROWS, || {
+        self.begin_round(round);
+        nanos_each(ROUND, || {
             for batch in batches {
-                assert!(self.table.batch(batch).iter().all(Result::is_ok));
+                assert!(self.written.batch(batch).iter().all(Result::is_ok));
             }
-        });
-        self.table.flush().unwrap();
-        nanos
+        })
     }
 
-    fn scan(&self) -> f64 {
-        scan(&self.table)
-    }
-
-    fn scan_wide(&self) -> f64 {
-        scan(&self.wide)
-    }
-
-    fn scan_one(&self) -> f64 {
-        let scans = 20_000;
+    fn scan_one(&self, round: usize) -> f64 {
         let scan = |number| Scan::new(RowRange::new(row(number), Bytes::new())).limit(1);
-        let scans_of: Vec<Scan> = (0..scans).map(scan).collect();
-        nanos_each(scans, || {
-            for scan in scans_of {
+        let scans: Vec<Scan> = numbers(round, ROUND).map(scan).collect();
+        nanos_each(ROUND, || {
+            for scan in scans {
                 assert!(self.table.scan(scan).unwrap().next().unwrap().is_some());
             }
         })
     }
 }
 
-fn scan(table: &Arc<Table>) -> f64 {
-    nanos_each(ROWS, || {
-        let mut scanner = table.scan(Scan::all()).unwrap();
+/// Returns the numbers of the rows of a round.
+fn numbers(round: usize, times: u64) -> std::ops::Range<u64> {
+    let first = round as u64 * times;
+    first..first + times
+}
+
+/// Scans a tenth of a table.
+fn scan(table: &Arc<Table>, round: usize) -> f64 {
+    let from = format!("row{:08}", round as u64 % 10 * ROUND);
+    let scan = Scan::new(RowRange::new(from, Bytes::new())).limit(ROUND);
+    nanos_each(ROUND, || {
+        let mut scanner = table.scan(scan).unwrap();
         scanner.begin_call();
         let mut rows = 0;
         while scanner.next().unwrap().is_some() {
             rows += 1;
         }
-        assert_eq!(rows, ROWS);
+        assert_eq!(rows, ROUND);
     })
 }
 
@@ -172,28 +191,25 @@ fn nanos_each(times: u64, act: impl FnOnce()) -> f64 {
     begun.elapsed().as_secs_f64() * 1e9 / times as f64
 }
 
-fn compare(name: &str, stores: &[Measured; 2], measure: impl Fn(&Measured) -> f64) {
-    // Caches, and the rate of recorded requests.
-    stores.iter().for_each(|store| drop(measure(store)));
-    let rounds = if name.contains("put") || name.contains("second") { ROUNDS / 3 } else { ROUNDS };
-    let (mut on, mut off, mut more) = (Vec::new(), Vec::new(), Vec::new());
+fn compare(
+    name: &str,
+    rounds: usize,
+    stores: &[Measured; 2],
+    measure: impl Fn(&Measured, usize) -> f64,
+) {
+    let mut nanos = [Vec::new(), Vec::new()];
     for round in 0..rounds {
-        let [with, without] = match round % 2 {
-            0 => stores.each_ref().map(&measure),
-            _ => {
-                let without = measure(&stores[1]);
-                [measure(&stores[0]), without]
-            }
-        };
-        on.push(with);
-        off.push(without);
-        more.push(with - without);
+        for turn in 0..2 {
+            let store = (round + turn) % 2;
+            nanos[store].push(measure(&stores[store], round));
+        }
     }
-    let [on, off, more] = [on, off, more].map(median);
-    println!("{name}: {on:.1} ns with heat, {off:.1} without, difference {more:+.1}");
+    let [with, without] = nanos.map(lower_quartile);
+    let more = with - without;
+    println!("{name}: {with:.1} ns with heat, {without:.1} without, difference {more:+.1}");
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+fn lower_quartile(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values[values.len() / 4]
 }

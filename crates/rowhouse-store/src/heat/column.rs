@@ -104,9 +104,8 @@ fn union(left: Ranges, right: Ranges) -> Ranges {
                 None => sum.len(),
             };
             let mut rest = *load;
-            for at in from..to {
-                sum[at].1 += rest.take(1, (to - at) as u64);
-            }
+            let parts = sum[from..to].iter_mut().rev().enumerate().rev();
+            parts.for_each(|(left, (_, part))| *part += rest.take(1, left as u64 + 1));
             from = to;
         }
     }

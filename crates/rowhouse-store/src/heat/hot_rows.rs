@@ -97,6 +97,7 @@ impl HotRows {
                 half.drop_least();
             }
             half.hashes.shrink_to_fit();
+            half.requests.shrink_to_fit();
             half.entries.shrink_to_fit();
         }
     }
@@ -124,8 +125,10 @@ impl HotRows {
 /// A sketch of one half of the window.
 #[derive(Debug, Default)]
 struct Half {
-    /// The hash of each entry's row, apart from the entries: a search reads only them.
+    /// The hash of each entry's row, and its requests, apart from the entries: searches read only
+    /// them.
     hashes: Vec<u64>,
+    requests: Vec<u64>,
     entries: Vec<Entry>,
     /// The counts of the last entry that was dropped. No row without an entry has more requests:
     /// the least entry is dropped, and later entries have at least as many.
@@ -134,7 +137,7 @@ struct Half {
 
 #[derive(Debug)]
 struct Entry {
-    row: Box<[u8]>,
+    row: Vec<u8>,
     counts: Counts,
 }
 
@@ -172,35 +175,42 @@ impl Half {
         if let Some(at) = self.hashes.iter().position(|have| *have == hash) {
             let counts = &mut self.entries[at].counts;
             *counts = counts.and(more);
+            self.requests[at] = counts.requests();
             return;
         }
+        let mut space = Vec::new();
         if self.entries.len() >= rows_max {
-            self.drop_least();
+            space = self.drop_least().unwrap_or_default();
         }
         // It may have been dropped before, with at most as many requests as the last one.
         let counts = self.dropped.as_bound().and(more);
-        let row = Box::from(&row[..row.len().min(ROW_BYTES_MAX)]);
+        space.clear();
+        space.extend_from_slice(&row[..row.len().min(ROW_BYTES_MAX)]);
         self.hashes.push(hash);
-        self.entries.push(Entry { row, counts });
+        self.requests.push(counts.requests());
+        self.entries.push(Entry { row: space, counts });
     }
 
-    fn drop_least(&mut self) {
-        let requests = |&at: &usize| self.entries[at].counts.requests();
-        if let Some(at) = (0..self.entries.len()).min_by_key(requests) {
-            self.hashes.swap_remove(at);
-            self.dropped = self.entries.swap_remove(at).counts;
-        }
+    /// Drops the entry with the fewest requests; returns its row.
+    fn drop_least(&mut self) -> Option<Vec<u8>> {
+        let (at, _) = self.requests.iter().enumerate().min_by_key(|(_, requests)| **requests)?;
+        self.hashes.swap_remove(at);
+        self.requests.swap_remove(at);
+        let entry = self.entries.swap_remove(at);
+        self.dropped = entry.counts;
+        Some(entry.row)
     }
 
     fn clear(&mut self) {
         self.hashes.clear();
+        self.requests.clear();
         self.entries.clear();
         self.dropped = Counts::default();
     }
 
     fn bytes(&self) -> usize {
-        let rows: usize = self.entries.iter().map(|entry| entry.row.len()).sum();
-        let each = size_of::<u64>() + size_of::<Entry>();
+        let rows: usize = self.entries.iter().map(|entry| entry.row.capacity()).sum();
+        let each = 2 * size_of::<u64>() + size_of::<Entry>();
         rows + self.entries.capacity() * each
     }
 }

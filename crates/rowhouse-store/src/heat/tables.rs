@@ -134,7 +134,7 @@ fn log(why: &Unusable) {
     let file = file::PATH;
     match why {
         Unusable::Io(error) => {
-            tracing::warn!(%error, file, "the heat of earlier opens is unreadable")
+            tracing::warn!(%error, file, "the heat of earlier opens is unreadable");
         }
         Unusable::Version(version) => {
             tracing::warn!(

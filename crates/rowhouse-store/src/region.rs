@@ -67,6 +67,17 @@ pub struct RegionRequests {
     pub written_bytes: u64,
 }
 
+impl RegionRequests {
+    /// Adds the requests to another region.
+    pub fn add(&mut self, other: &Self) {
+        self.reads += other.reads;
+        self.filtered_reads += other.filtered_reads;
+        self.writes += other.writes;
+        self.read_bytes += other.read_bytes;
+        self.written_bytes += other.written_bytes;
+    }
+}
+
 /// Requests to a family of a region since the store was opened, or since the region was split off
 /// or merged. All counts are 0 if [`Settings::heat`](crate::Settings::heat) is off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -39,7 +39,7 @@ public final class ServedCluster {
 
   /** Starts the server and tells `conf` where it is. */
   public void start(Configuration conf) throws IOException {
-    List<String> command = new ArrayList<>(List.of(BINARY, "serve", "--data", data.toString(), "--listen", listen, "--zookeeper", zookeeper));
+    List<String> command = new ArrayList<>(List.of(BINARY, "serve", "--no-web", "--data", data.toString(), "--listen", listen, "--zookeeper", zookeeper));
     command.addAll(settings);
     File errors = WORK.resolve(data.getFileName() + ".err").toFile();
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(errors)).start();

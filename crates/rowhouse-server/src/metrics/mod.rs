@@ -3,15 +3,16 @@
 #![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port reads them"))]
 
 mod calls;
+mod totals;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use rowhouse_model::TableName;
-use rowhouse_store::{RegionRequests, RegionSize};
 
 use crate::cluster::Cluster;
 pub(crate) use calls::Calls;
+pub(crate) use totals::Totals;
 
 /// A metric, and how its samples are collected.
 pub(crate) struct Metric {
@@ -148,37 +149,18 @@ struct Sources<'a> {
     cluster: &'a Cluster,
     /// The calls of all region servers.
     calls: Calls,
-    tables: BTreeMap<TableName, TableTotals>,
-}
-
-/// Sums over the regions of a table.
-#[derive(Default)]
-struct TableTotals {
-    regions: usize,
-    size: RegionSize,
-    requests: RegionRequests,
+    tables: BTreeMap<TableName, Totals>,
 }
 
 impl<'a> Sources<'a> {
     fn new(cluster: &'a Cluster) -> Self {
         let tables = cluster.store.tables().into_iter().take(TABLES_MAX);
-        let tables = tables.map(|table| {
-            let mut totals = TableTotals::default();
-            for region in table.regions() {
-                let (size, requests) = (region.size(), region.requests());
-                totals.regions += 1;
-                totals.size.add(&size);
-                totals.requests.reads += requests.reads;
-                totals.requests.filtered_reads += requests.filtered_reads;
-                totals.requests.writes += requests.writes;
-            }
-            (table.name().clone(), totals)
-        });
+        let tables = tables.map(|table| (table.name().clone(), Totals::of(table.regions())));
         let calls = Calls::sum(cluster.ports().iter().map(|server| &server.calls));
         Self { cluster, calls, tables: tables.collect() }
     }
 
-    fn by_table(&self, out: &mut Samples<'_>, value: impl Fn(&TableTotals) -> f64) {
+    fn by_table(&self, out: &mut Samples<'_>, value: impl Fn(&Totals) -> f64) {
         for (name, totals) in &self.tables {
             out.sample("", &[("table", &name.to_string())], value(totals));
         }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use rowhouse_model::TableName;
-use rowhouse_store::{Region, RegionRequests, RegionSize, Table};
+use rowhouse_store::Table;
 use serde_json::{Map, Value, json};
 
 use super::reader::Reader;
 use super::{Web, failed, monitoring};
 use crate::cluster::Cluster;
 use crate::limits::WEB_LISTED_MAX;
-use crate::metrics::Calls;
+use crate::metrics::{Calls, Totals};
 
 /// Answers with the beans whose names match the pattern `qry`, in which `*` stands for any text; by
 /// default with all.
@@ -111,8 +111,7 @@ fn master(cluster: &Cluster) -> Bean {
 /// Returns sums over the region servers of the process, as several of them in one JVM have.
 fn server(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     let servers = cluster.region_servers();
-    let mut totals = Totals::default();
-    tables.iter().flat_map(|table| table.regions()).for_each(|region| totals.add(region));
+    let totals = Totals::of(tables.iter().flat_map(|table| table.regions()));
     let region_bytes_mean = totals.region_bytes_mean();
     let Totals { regions, size, requests } = totals;
     let calls = Calls::sum(servers.iter().map(|server| &server.calls));
@@ -201,8 +200,7 @@ fn of_tables(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     let mut bean = bean("RegionServer", "Tables", "regionserver", host);
     bean.insert("numTables".into(), tables.len().into());
     for table in tables.iter().take(WEB_LISTED_MAX) {
-        let mut totals = Totals::default();
-        table.regions().iter().for_each(|region| totals.add(region));
+        let totals = Totals::of(table.regions());
         let region_bytes_mean = totals.region_bytes_mean();
         let Totals { size, requests, .. } = totals;
         let prefix = prefix(table.name(), None);
@@ -227,30 +225,6 @@ fn of_tables(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
 fn prefix(table: &TableName, region: Option<&str>) -> String {
     let region = region.map(|name| format!("_region_{name}")).unwrap_or_default();
     format!("Namespace_{}_table_{}{region}_metric_", table.namespace(), table.qualifier())
-}
-
-/// Sums over regions.
-#[derive(Default)]
-struct Totals {
-    regions: u64,
-    size: RegionSize,
-    requests: RegionRequests,
-}
-
-impl Totals {
-    fn add(&mut self, region: &Region) {
-        self.regions += 1;
-        self.size.add(&region.size());
-        let requests = region.requests();
-        self.requests.reads += requests.reads;
-        self.requests.filtered_reads += requests.filtered_reads;
-        self.requests.writes += requests.writes;
-    }
-
-    /// The mean bytes of a region, in files and in memory.
-    fn region_bytes_mean(&self) -> u64 {
-        (self.size.file_bytes + self.size.memstore_bytes) / self.regions.max(1)
-    }
 }
 
 #[cfg(test)]

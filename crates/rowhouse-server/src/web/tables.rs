@@ -7,7 +7,7 @@ use rowhouse_model::{Result, TableName, TableState, escape};
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, INDEXES_ATTRIBUTE, IndexOf, KEY_ATTRIBUTE, KeySchema,
 };
-use rowhouse_store::{RegionRequests, RegionSize, Table};
+use rowhouse_store::{RegionSize, Table};
 
 use super::Web;
 use super::page::{Page, Place};
@@ -16,6 +16,7 @@ use super::shown::{Keys, bytes, count, number, printable, shortened, time};
 use super::tasks::index_state;
 use super::words;
 use crate::limits::WEB_LISTED_MAX;
+use crate::metrics::Totals;
 
 /// Lists the tables.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
@@ -39,7 +40,7 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
 }
 
 fn list_row(reader: &Reader, table: &Table) -> Markup {
-    let Totals { size, requests } = Totals::of(table);
+    let Totals { size, requests, .. } = Totals::of(table.regions());
     let index_of = IndexOf::of_table(table.descriptor()).ok().flatten();
     html! { tr {
         td { a href=(link(reader, table.name())) { (table.name()) } }
@@ -86,30 +87,11 @@ fn declared(table: &Table, attribute: &str) -> Option<String> {
     Some(printable(stored.split_once(' ').map_or(&*stored, |(_, text)| text)))
 }
 
-/// Sums over the regions of a table.
-struct Totals {
-    size: RegionSize,
-    requests: RegionRequests,
-}
-
-impl Totals {
-    fn of(table: &Table) -> Self {
-        let mut totals = Self { size: RegionSize::default(), requests: RegionRequests::default() };
-        for region in table.regions() {
-            let (size, requests) = (region.size(), region.requests());
-            totals.size.add(&size);
-            totals.requests.reads += requests.reads;
-            totals.requests.writes += requests.writes;
-        }
-        totals
-    }
-}
-
 /// Shows a table.
 pub(super) fn one(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
     let table = web.context.cluster.store.table(&TableName::parse(name)?)?;
     let text = |text| reader.text(text);
-    let Totals { size, requests } = Totals::of(&table);
+    let Totals { size, requests, .. } = Totals::of(table.regions());
     let body = html! {
         p {
             (state(reader, &table)) " · " (bytes(size.file_bytes)) " " (text(words::IN_FILES)) " · "
@@ -193,7 +175,7 @@ fn indexes(web: &Web, reader: &Reader, table: &Arc<Table>) -> Result<Markup> {
         tbody { @for (index, name, entries) in rows { tr {
             td { a href=(link(reader, &name)) { (index.name()) } }
             td { code { (printable(&index.to_string())) } }
-            td.number { @if let Some(entries) = &entries { (bytes(Totals::of(entries).size.file_bytes)) } }
+            td.number { @if let Some(entries) = &entries { (bytes(Totals::of(entries.regions()).size.file_bytes)) } }
             td { @if let Some(entries) = &entries { (index_state(reader, table, entries)) } }
         } } }
     } } })

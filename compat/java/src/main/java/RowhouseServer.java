@@ -18,7 +18,7 @@ public final class RowhouseServer implements AutoCloseable {
 
   public RowhouseServer(String binary) throws IOException {
     String anyPort = "127.0.0.1:0";
-    List<String> command = List.of(binary, "serve", "--data", data.toString(), "--listen", anyPort, "--zookeeper", anyPort);
+    List<String> command = List.of(binary, "serve", "--no-web", "--data", data.toString(), "--listen", anyPort, "--zookeeper", anyPort);
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     BufferedReader lines = process.inputReader();
     // The server prints its ports once it takes connections.

@@ -71,7 +71,7 @@ const SEARCH: &[Layer] = &[
 ];
 
 const CLI: &[Layer] =
-    &[("words", &["counted", "explained"]), ("commands", &["shell", "command", "args"])];
+    &[("words", &["counted", "explained", "heat"]), ("commands", &["shell", "command", "args"])];
 
 #[test]
 fn modules_of_the_store_use_only_those_below_them() {

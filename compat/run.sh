@@ -81,4 +81,7 @@ step 300 Splits zk "$zookeeper" 1
 step 240 Snapshots zk "$zookeeper"
 step 240 RegionServers zk "$zookeeper" 60
 stop
+start --region-servers 4 --ops-per-server 500
+step 60 Hotspot zk "$zookeeper"
+stop
 echo "ok $binary passed in $SECONDS s"

@@ -95,6 +95,8 @@ pub(crate) fn answer(
     arrived: Instant,
     out: &mut BytesMut,
 ) -> Option<PendingCall> {
+    // The connection of a server that was killed is cut.
+    let _running = context.server.begin_call()?;
     context.server.requests.count();
     let call_context = CallContext::new(context.clone(), client, request, arrived);
     if *context.stop.borrow() {
@@ -122,9 +124,10 @@ pub(crate) struct PendingCall {
 
 impl PendingCall {
     /// Runs the call and writes its answer. If the client's timeout has passed before the call
-    /// starts, the call is dropped without an answer, as on HBase.
+    /// starts, or its server was killed, the call is dropped without an answer, as on HBase.
     fn run(self, out: &mut BytesMut) {
         let Self { mut call_context, work, is_begun } = self;
+        let Some(_running) = call_context.context.server.begin_call() else { return };
         call_context.move_to_worker(is_begun);
         if !is_begun && call_context.is_expired() {
             let (method, timeout) = (call_context.request.method, call_context.request.timeout_ms);

@@ -17,6 +17,11 @@ pub(crate) const LOAD_WINDOW: Duration = Duration::from_secs(60);
 pub(crate) const BALANCER_INTERVAL: Duration = Duration::from_secs(60);
 /// How long the balancer leaves a region where it was moved to.
 pub(crate) const MOVED_REGION_REST: Duration = Duration::from_secs(120);
+/// How long a region server that is killed waits for the calls that run, before its regions go to
+/// others: longer than a scan looks for rows.
+pub(crate) const KILL_WAIT: Duration = Duration::from_secs(30);
+/// The interval at which it looks whether they have ended.
+pub(crate) const KILL_LOOK: Duration = Duration::from_millis(1);
 /// Maximum open connections, per port.
 pub(crate) const CONNECTIONS_MAX: usize = 4096;
 /// Connections to the web port that are open at once.

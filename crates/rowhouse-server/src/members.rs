@@ -121,17 +121,23 @@ impl Members {
         }
     }
 
-    /// Notes that a server is dead. Returns what cuts its connections.
-    pub(crate) fn end(&self, number: u32) -> Option<AbortHandle> {
+    /// Closes the port of a server and cuts its connections.
+    pub(crate) fn cut(&self, number: u32) {
+        let state = self.state.read();
+        if let Some(abort) = state.members.get(number as usize).and_then(|it| it.abort.as_ref()) {
+            abort.abort();
+        }
+    }
+
+    /// Notes that a server is dead.
+    pub(crate) fn end(&self, number: u32) {
         let mut state = self.state.write();
-        let member = state.members.get_mut(number as usize)?;
+        let Some(member) = state.members.get_mut(number as usize) else { return };
         member.is_live = false;
         member.is_decommissioned = false;
-        let abort = member.abort.take();
         let name = member.server.name.clone();
         state.dead.push(name);
         state.version += 1;
-        abort
     }
 
     /// Returns the server with this number, which must be dead.

@@ -39,14 +39,17 @@ impl Cluster {
                 "the last region server is not stopped while the process serves",
             ));
         }
+        if how == End::Kill {
+            self.members.cut(number);
+            if !server.kill() {
+                tracing::warn!(server = %server.name, "calls of a killed server are still running");
+            }
+        }
         let targets = others(self.members.targets());
         let targets = if targets.is_empty() { &live } else { &targets };
         let moved = self.store.set_region_servers(targets, |server| live.contains(&server))?;
-        let abort = self.members.end(number);
-        match (how, abort) {
-            (End::Kill, Some(abort)) => abort.abort(),
-            _ => server.stop(),
-        }
+        self.members.end(number);
+        server.stop();
         tracing::info!(server = %server.name, ?how, moved, "a region server ended");
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! One of the region servers of the process.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rowhouse_model::ServerName;
@@ -8,6 +10,7 @@ use tokio::sync::watch;
 use crate::Options;
 use crate::answer::Workers;
 use crate::cap::Cap;
+use crate::limits::{KILL_LOOK, KILL_WAIT};
 use crate::metrics::Calls;
 use crate::requests::Requests;
 use crate::scanners::Scanners;
@@ -32,6 +35,22 @@ pub(crate) struct RegionServer {
     /// Limits its operations and bytes.
     pub(crate) cap: Option<Cap>,
     stop: watch::Sender<bool>,
+    /// Calls that run now. They are counted only if the server can be killed: the only region
+    /// server of a process cannot.
+    running: AtomicUsize,
+    can_be_killed: bool,
+    is_killed: AtomicBool,
+}
+
+/// A call that runs. A server that is killed waits for it.
+pub(crate) struct RunningCall(Option<Arc<RegionServer>>);
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        if let Some(server) = &self.0 {
+            server.running.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
 }
 
 /// The number of a master with a port of its own: no region is assigned to it.
@@ -57,6 +76,9 @@ impl RegionServer {
             calls: Calls::default(),
             cap: Cap::new(options.ops_per_server, options.bytes_per_server),
             stop: watch::Sender::new(false),
+            running: AtomicUsize::new(0),
+            can_be_killed: options.region_servers > 1,
+            is_killed: AtomicBool::new(false),
         }
     }
 
@@ -68,6 +90,32 @@ impl RegionServer {
     /// Returns a receiver that becomes `true` when the server stops.
     pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
+    }
+
+    /// Returns what marks a call as running; `None` if the server was killed, so that the call must
+    /// not begin.
+    pub(crate) fn begin_call(self: &Arc<Self>) -> Option<RunningCall> {
+        if !self.can_be_killed {
+            return Some(RunningCall(None));
+        }
+        self.running.fetch_add(1, Ordering::SeqCst);
+        let running = RunningCall(Some(Arc::clone(self)));
+        (!self.is_killed.load(Ordering::SeqCst)).then_some(running)
+    }
+
+    /// Lets no call begin from now on, and waits for those that run: a client that is cut off
+    /// repeats its call at another server, where an older write must not come later. Returns
+    /// whether all have ended in time.
+    pub(crate) fn kill(&self) -> bool {
+        self.is_killed.store(true, Ordering::SeqCst);
+        let begun = Instant::now();
+        while self.running.load(Ordering::SeqCst) > 0 {
+            if begun.elapsed() > KILL_WAIT {
+                return false;
+            }
+            std::thread::sleep(KILL_LOOK);
+        }
+        true
     }
 
     /// Refuses new calls from now on. Calls under way are finished.

@@ -8,14 +8,15 @@ use rowhouse_store::{Region, Store};
 
 use crate::limits::{LOAD_WINDOW, MOVED_REGION_REST};
 
-/// The requests per second of each region, averaged over [`LOAD_WINDOW`].
+/// The load of each region, averaged over [`LOAD_WINDOW`]: requests per second, of which each
+/// [`BYTES_PER_REQUEST`] of cells count as one more.
 #[derive(Default)]
 pub(crate) struct LoadMeter {
     regions: Mutex<HashMap<String, Measured>>,
 }
 
 struct Measured {
-    requests: u64,
+    work: u64,
     at: Instant,
     per_second: f64,
     moved: Option<Instant>,
@@ -28,17 +29,17 @@ impl LoadMeter {
         let mut before = std::mem::take(&mut *measured);
         let tables = store.tables();
         for region in tables.iter().flat_map(|table| table.regions()) {
-            let requests = requests(region);
+            let work = work(region);
             let name = &region.name().encoded;
             let next = match before.remove(name) {
-                Some(last) => last.next(requests, now),
-                None => Measured { requests, at: now, per_second: 0.0, moved: None },
+                Some(last) => last.next(work, now),
+                None => Measured { work, at: now, per_second: 0.0, moved: None },
             };
             measured.insert(name.clone(), next);
         }
     }
 
-    /// Returns the average requests per second of a region.
+    /// Returns the average load of a region per second.
     pub(crate) fn per_second(&self, region: &Region) -> f64 {
         self.regions.lock().get(&region.name().encoded).map_or(0.0, |it| it.per_second)
     }
@@ -59,22 +60,27 @@ impl LoadMeter {
 }
 
 impl Measured {
-    fn next(self, requests: u64, now: Instant) -> Self {
+    fn next(self, work: u64, now: Instant) -> Self {
         let seconds = now.saturating_duration_since(self.at).as_secs_f64();
         if seconds == 0.0 {
             return self;
         }
-        let rate = requests.saturating_sub(self.requests) as f64 / seconds;
+        let rate = work.saturating_sub(self.work) as f64 / seconds;
         // The weight of the last interval in an exponential average.
         let weight = 1.0 - (-seconds / LOAD_WINDOW.as_secs_f64()).exp();
         let per_second = self.per_second + weight * (rate - self.per_second);
-        Self { requests, at: now, per_second, ..self }
+        Self { work, at: now, per_second, ..self }
     }
 }
 
-fn requests(region: &Region) -> u64 {
+/// Bytes of cells that are as much work as a request: those of a small block.
+const BYTES_PER_REQUEST: u64 = 4 << 10;
+
+/// Returns the requests of a region since the store was opened, and their bytes as requests.
+fn work(region: &Region) -> u64 {
     let requests = region.requests();
-    requests.reads + requests.filtered_reads + requests.writes
+    let bytes = requests.read_bytes.saturating_add(requests.written_bytes);
+    requests.reads + requests.filtered_reads + requests.writes + bytes / BYTES_PER_REQUEST
 }
 
 #[cfg(test)]
@@ -86,7 +92,7 @@ mod tests {
     #[test]
     fn a_rate_is_averaged_over_a_window() {
         let begin = Instant::now();
-        let mut measured = Measured { requests: 0, at: begin, per_second: 0.0, moved: None };
+        let mut measured = Measured { work: 0, at: begin, per_second: 0.0, moved: None };
         for second in 1..=300 {
             measured = measured.next(second * 100, begin + Duration::from_secs(second));
             assert!(measured.per_second <= 100.0);

@@ -5,7 +5,7 @@
 pub(super) struct Candidate {
     /// The number of its server.
     pub(super) server: u32,
-    /// Requests per second.
+    /// Requests and bytes per second, as [`LoadMeter`](super::LoadMeter) measures them.
     pub(super) load: f64,
     /// Bytes of its files.
     pub(super) bytes: u64,
@@ -29,7 +29,7 @@ const SLOP: f64 = 0.2;
 /// The least improvement of a move for the busier server, as a share of the average. Below it, the
 /// load that the next minute brings may undo the move.
 const GAIN_MIN: f64 = 0.1;
-/// Requests per second of a server, on average, below which load does not count.
+/// The load of a server, on average, below which load does not count.
 const LOAD_MIN: f64 = 10.0;
 /// A region with less than this share of a server's average load counts as idle.
 const IDLE_SHARE: f64 = 0.02;

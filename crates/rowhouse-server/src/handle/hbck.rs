@@ -71,8 +71,8 @@ pub(crate) fn bypass(
     Ok(proto::BypassProcedureResponse { bypassed: vec![false; request.proc_id.len()] })
 }
 
-/// Repairs nothing: the only server that can crash is this process, which replayed its log when it
-/// restarted.
+/// Repairs nothing: the regions of a region server that ends go to others at once, and the process
+/// replays its log when it restarts.
 pub(crate) fn server_crashed(
     _: &Context,
     request: proto::ScheduleServerCrashProcedureRequest,

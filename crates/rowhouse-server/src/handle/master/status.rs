@@ -94,6 +94,8 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
     let (used_bytes, max_bytes) = parts
         .iter()
         .fold((0, 0u64), |(used, max), part| (used + part.0, max.saturating_add(part.1)));
+    let is_first = context.cluster.meta_server().number == server.number;
+    let tasks = if is_first { store.tasks() } else { Vec::new() };
     proto::LiveServerInfo {
         server: names::server_to_proto(&server.name),
         server_load: proto::ServerLoad {
@@ -106,7 +108,8 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
             report_start_time: Some(server.name.start_code),
             report_end_time: Some(now_millis()),
             info_server_port: server.web_port.map(u32::from),
-            tasks: store.tasks().into_iter().map(server_task).collect(),
+            // They are the store's: one server reports them.
+            tasks: tasks.into_iter().map(server_task).collect(),
             ..Default::default()
         },
     }

@@ -82,3 +82,30 @@ fn a_namespace_lives_from_create_to_delete() {
         assert_eq!(error.kind(), ErrorKind::NamespaceNotFound, "{error}");
     });
 }
+
+#[test]
+fn requests_are_counted_by_region() {
+    on_cluster(|client| async move {
+        let table = create(&client, "counted", &[b"m"]).await;
+        for number in 0..20 {
+            let put = Put::new(format!("a{number}")).unwrap().add("cf", "q", "v").unwrap();
+            table.mutate(put).await.unwrap();
+        }
+        // HBase's region servers report to the master every three seconds.
+        let mut writes = Vec::new();
+        for _ in 0..60 {
+            let heat = client.admin().heat_by_region(table.name()).await.unwrap();
+            assert!(heat.is_by_region);
+            let buckets = &heat.columns[0].buckets;
+            let starts: Vec<_> = buckets.iter().map(|bucket| bucket.start.clone()).collect();
+            assert_eq!(starts, [&b""[..], b"m"]);
+            writes = buckets.iter().map(|bucket| bucket.writes).collect();
+            if writes[0] >= 20 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(250)).await;
+        }
+        assert_eq!(writes, [20, 0]);
+        drop_table(&client, &table).await;
+    });
+}

@@ -71,10 +71,14 @@ impl Cluster {
         let now = Instant::now();
         self.load.sample(&self.store, now);
         let tables = self.store.tables();
-        let regions: Vec<_> = tables.iter().flat_map(|table| table.regions()).collect();
+        let regions = tables.iter().enumerate();
+        let regions: Vec<_> = regions
+            .flat_map(|(number, table)| table.regions().iter().map(move |it| (number, it)))
+            .collect();
         let candidates: Vec<_> = regions
             .iter()
-            .map(|region| Candidate {
+            .map(|&(table, region)| Candidate {
+                table,
                 server: region.assignment().server,
                 load: self.load.per_second(region),
                 bytes: region.size().file_bytes,
@@ -86,7 +90,7 @@ impl Cluster {
         if is_dry || moves.is_empty() {
             return Ok(Balanced { planned, made: 0 });
         }
-        let moves: Vec<_> = moves.iter().map(|it| (regions[it.region], it.to)).collect();
+        let moves: Vec<_> = moves.iter().map(|it| (regions[it.region].1, it.to)).collect();
         let named: Vec<_> =
             moves.iter().map(|(region, to)| (region.name().full.clone(), *to)).collect();
         self.store.move_regions(&named)?;

@@ -3,6 +3,8 @@
 /// A region, as far as the balancer looks at it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
+    /// Its table: regions of one table have the same number.
+    pub(super) table: usize,
     /// The number of its server.
     pub(super) server: u32,
     /// Requests and bytes per second, as [`LoadMeter`](super::LoadMeter) measures them.
@@ -23,7 +25,7 @@ pub(super) struct Move {
 /// Moves of one run: small steps, whose effect is measured before the next.
 const LOADED_MOVES_MAX: usize = 4;
 /// Moves of regions without load, which disturb nobody.
-const IDLE_MOVES_MAX: usize = 32;
+const IDLE_MOVES_MAX: usize = 256;
 /// How far above the average a server's share may be. As HBase's `hbase.regions.slop`.
 const SLOP: f64 = 0.2;
 /// The least improvement of a move for the busier server, as a share of the average. Below it, the
@@ -42,6 +44,7 @@ pub(super) fn plan(servers: &[u32], regions: &[Candidate]) -> Vec<Move> {
     }
     let mut state = State::new(servers, regions);
     state.spread_load();
+    state.spread_tables();
     state.spread_regions();
     state.moves
 }
@@ -52,6 +55,8 @@ struct State<'a> {
     /// The average load of a server.
     mean: f64,
     moves: Vec<Move>,
+    /// How many of the moves spread load.
+    loaded_moves: usize,
 }
 
 struct Server {
@@ -75,7 +80,7 @@ impl<'a> State<'a> {
             }
         }
         let mean = servers.iter().map(|server| server.load).sum::<f64>() / servers.len() as f64;
-        Self { regions, servers, mean, moves: Vec::new() }
+        Self { regions, servers, mean, moves: Vec::new(), loaded_moves: 0 }
     }
 
     /// Moves regions from the busiest server to the least busy one.
@@ -106,15 +111,46 @@ impl<'a> State<'a> {
                 return;
             }
             self.apply(region, from, to);
+            self.loaded_moves += 1;
         }
     }
 
-    /// Moves idle regions from the server with the most regions to the one with the fewest.
+    /// Moves idle regions of each table from the server with the most of them to the one with the
+    /// fewest.
+    fn spread_tables(&mut self) {
+        let tables = self.regions.iter().map(|region| region.table + 1).max().unwrap_or(0);
+        for table in 0..tables {
+            while self.idle_moves() < IDLE_MOVES_MAX {
+                let by_count = |&at: &usize| {
+                    (
+                        self.count_of(at, table),
+                        self.servers[at].regions.len(),
+                        self.servers[at].bytes,
+                    )
+                };
+                let (Some(from), Some(to)) = (
+                    (0..self.servers.len()).max_by_key(by_count),
+                    (0..self.servers.len()).min_by_key(by_count),
+                ) else {
+                    return;
+                };
+                if self.count_of(from, table) < self.count_of(to, table) + 2 {
+                    break;
+                }
+                let Some(region) = self.idle_region(from, to, |it| it.table == table) else {
+                    break;
+                };
+                self.apply(region, from, to);
+            }
+        }
+    }
+
+    /// Moves idle regions from the server with the most regions to the one with the fewest, as far
+    /// as their tables stay spread.
     fn spread_regions(&mut self) {
-        let begun = self.moves.len();
         let average = self.servers.iter().map(|server| server.regions.len()).sum::<usize>() as f64
             / self.servers.len() as f64;
-        while self.moves.len() < begun + IDLE_MOVES_MAX {
+        while self.idle_moves() < IDLE_MOVES_MAX {
             let by_count = |&at: &usize| {
                 let server = &self.servers[at];
                 (server.regions.len(), server.bytes)
@@ -125,27 +161,44 @@ impl<'a> State<'a> {
             ) else {
                 return;
             };
-            let (most, fewest) = (&self.servers[from], &self.servers[to]);
-            let gap = most.regions.len() - fewest.regions.len();
+            let gap = self.servers[from].regions.len() - self.servers[to].regions.len();
             if gap < 2 || gap as f64 <= average * SLOP {
                 return;
             }
-            let bytes_gap = most.bytes.saturating_sub(fewest.bytes);
-            let is_idle = |&region: &usize| {
-                let load = self.regions[region].load;
-                self.mean < LOAD_MIN || load <= self.mean * IDLE_SHARE
-            };
-            // Of idle regions, the one that brings the sizes of the two servers closest.
-            let distance = |&region: &usize| (bytes_gap / 2).abs_diff(self.regions[region].bytes);
-            let Some(region) = self.movable(from).filter(is_idle).min_by_key(distance) else {
-                return;
-            };
-            let load = self.regions[region].load;
-            if self.mean >= LOAD_MIN && fewest.load + load > self.mean * (1.0 + SLOP) {
-                return;
-            }
+            let has_more =
+                |it: &Candidate| self.count_of(from, it.table) > self.count_of(to, it.table);
+            let Some(region) = self.idle_region(from, to, has_more) else { return };
             self.apply(region, from, to);
         }
+    }
+
+    /// Returns the idle region of a server whose move brings the sizes of the two servers closest
+    /// and leaves the other one's load fair.
+    fn idle_region(
+        &self,
+        from: usize,
+        to: usize,
+        is_wanted: impl Fn(&Candidate) -> bool,
+    ) -> Option<usize> {
+        let has_load = self.mean >= LOAD_MIN;
+        let room = self.mean * (1.0 + SLOP) - self.servers[to].load;
+        let is_idle =
+            |it: &Candidate| !has_load || (it.load <= self.mean * IDLE_SHARE && it.load <= room);
+        let gap = self.servers[from].bytes.saturating_sub(self.servers[to].bytes);
+        let movable = self.movable(from).filter(|&region| {
+            let region = &self.regions[region];
+            is_idle(region) && is_wanted(region)
+        });
+        movable.min_by_key(|&region| (gap / 2).abs_diff(self.regions[region].bytes))
+    }
+
+    fn count_of(&self, server: usize, table: usize) -> usize {
+        let regions = self.servers[server].regions.iter();
+        regions.filter(|&&region| self.regions[region].table == table).count()
+    }
+
+    fn idle_moves(&self) -> usize {
+        self.moves.len() - self.loaded_moves
     }
 
     /// Returns the regions of a server that may move and have not.
@@ -179,7 +232,7 @@ mod tests {
     use super::*;
 
     fn region(server: u32, load: f64) -> Candidate {
-        Candidate { server, load, bytes: 1 << 20, can_move: true }
+        Candidate { table: 0, server, load, bytes: 1 << 20, can_move: true }
     }
 
     fn loads(servers: &[u32], regions: &[Candidate]) -> Vec<f64> {
@@ -232,6 +285,25 @@ mod tests {
     }
 
     #[test]
+    fn each_table_is_spread_and_so_are_all_regions() {
+        let of = |table, server| Candidate { table, ..region(server, 0.0) };
+        // Server 0 has two tables, and the others have a third one.
+        let mut regions: Vec<_> = (0..8).map(|_| of(0, 0)).collect();
+        regions.extend((0..5).map(|_| of(1, 0)));
+        regions.extend((0..12).map(|number| of(2, 1 + number % 3)));
+        settle(&[0, 1, 2, 3], &mut regions);
+        let count = |table: Option<usize>, server: u32| {
+            let is_of = |it: &&Candidate| table.is_none_or(|table| it.table == table);
+            regions.iter().filter(is_of).filter(|it| it.server == server).count()
+        };
+        for table in [Some(0), Some(1), Some(2), None] {
+            let counts = [0, 1, 2, 3].map(|server| count(table, server));
+            let spread = counts.iter().max().unwrap() - counts.iter().min().unwrap();
+            assert!(spread <= 1, "{table:?}: {counts:?}");
+        }
+    }
+
+    #[test]
     fn what_may_not_move_stays() {
         let fixed = Candidate { can_move: false, ..region(0, 100.0) };
         assert_eq!(plan(&[0, 1], &[fixed; 8]), []);
@@ -251,8 +323,15 @@ mod tests {
 
     fn candidate() -> impl Strategy<Value = Candidate> {
         let load = prop_oneof![2 => Just(0.0), 3 => 0.0..50.0f64, 1 => 0.0..2000.0f64];
-        (0u32..5, load, 0u64..1 << 30, prop::bool::weighted(0.9))
-            .prop_map(|(server, load, bytes, can_move)| Candidate { server, load, bytes, can_move })
+        let can_move = prop::bool::weighted(0.9);
+        let parts = (0usize..3, 0u32..5, load, 0u64..1 << 30, can_move);
+        parts.prop_map(|(table, server, load, bytes, can_move)| Candidate {
+            table,
+            server,
+            load,
+            bytes,
+            can_move,
+        })
     }
 
     proptest! {

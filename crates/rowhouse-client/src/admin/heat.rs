@@ -1,5 +1,7 @@
 //! The heat of tables.
 
+use std::collections::HashMap;
+
 use rowhouse_format::convert::heat::{self, HeatCall};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, HeatBucket, HeatColumn, HeatReport, Result, TableName};
@@ -37,7 +39,7 @@ impl Admin {
         let regions = self.client.table(table).regions().await?;
         let status = self.cluster_status().await?;
         let loads = status.loads.iter().flat_map(|server| &server.regions);
-        let loads: std::collections::HashMap<_, _> = loads.map(|load| (&load.name, load)).collect();
+        let loads: HashMap<_, _> = loads.map(|load| (&load.name, load)).collect();
         let buckets = regions.iter().map(|(region, _)| {
             let load = loads.get(&region.name().full);
             HeatBucket {

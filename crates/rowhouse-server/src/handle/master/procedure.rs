@@ -17,7 +17,7 @@ use rowhouse_schema::IndexState;
 
 use super::{snapshot, table};
 use crate::call::CallContext;
-use crate::membership::End;
+use crate::lifecycle::End;
 use crate::server::Context;
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);

@@ -57,17 +57,21 @@ pub fn unescape(text: &str) -> Result<Vec<u8>> {
 }
 
 /// Returns the text with characters that would break the line or move a terminal's cursor as
-/// `\xHH`, and backslashes escaped in the same way.
-pub fn escape_line(text: &str) -> String {
+/// `\xHH`. Backslashes stay: this is for texts that have escapes already.
+pub fn escape_controls(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match c {
-            '\\' => shown.push_str("\\x5C"),
-            c if c.is_control() => shown.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
-            c => shown.push(c),
+        match c.is_control() {
+            true => shown.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
+            false => shown.push(c),
         }
     }
     shown
+}
+
+/// As [`escape_controls`], with backslashes escaped in the same way.
+pub fn escape_line(text: &str) -> String {
+    escape_controls(&text.replace('\\', "\\x5C"))
 }
 
 #[cfg(test)]

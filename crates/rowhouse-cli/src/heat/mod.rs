@@ -1,17 +1,16 @@
 //! The heat of a table in words and as a picture.
 
-mod grid;
 mod picture;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rowhouse::admin::{HeatReport, HotRow, LoadKind, LoadProfile, LoadVerdict};
+use rowhouse::admin::{HeatBucket, HeatReport, HotRow, LoadKind, LoadProfile, LoadVerdict};
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::{Bytes, Database, Result, RowRange};
-use rowhouse_model::escape_line;
+use rowhouse_model::escape_controls;
+use rowhouse_schema::HeatMap;
 
 use crate::counted::counted;
-use grid::Grid;
 
 pub(crate) use picture::svg;
 
@@ -63,17 +62,21 @@ impl TableHeat {
             (false, true) => ", estimated from a sample",
             (false, false) => "",
         };
+        let total = reads + writes;
         let (reads, writes) = (counted(reads, "read"), counted(writes, "write"));
         let mut lines = vec![format!("{}: {reads}, {writes}{how}", self.table)];
-        let grid = Grid::new(&self.report);
-        let hottest = grid.hottest(LISTED);
+        let hottest = self.map().hottest(LISTED, &Bytes::new());
         if !hottest.is_empty() {
             lines.push("hottest ranges".to_owned());
         }
-        for (range, share) in hottest {
-            let (from, to) = grid.range(range);
-            let to = to.map_or_else(|| "…".to_owned(), |to| self.key(&to));
-            lines.push(format!("  {:>4.0} %  from {} to {to}", share * 100.0, self.key(&from)));
+        for range in hottest {
+            let began = match self.report.is_by_region {
+                true => String::new(),
+                false => format!("{}  ", time_of(range.begun_millis)),
+            };
+            let share = range.load as f64 / total.max(1) as f64 * 100.0;
+            let (from, to) = (self.key(&range.start), self.key(&range.stop));
+            lines.push(format!("  {began}{share:>4.0} %  from {from} to {to}"));
         }
         // A row whose count may be mostly error is not known to be hot.
         let is_hot = |row: &&HotRow| row.requests_min() >= row.overestimate;
@@ -84,6 +87,15 @@ impl TableHeat {
         lines.extend(rows.into_iter().map(|row| self.row_line(row)));
         lines.extend(self.verdicts().map(|(name, verdict)| format!("{name}: {verdict}")));
         lines
+    }
+
+    /// Returns the map of all requests.
+    fn map(&self) -> HeatMap {
+        let columns = &self.report.columns;
+        let from = columns.first().map_or(0, |column| column.begun_millis);
+        let to = columns.last().map_or(0, |column| column.begun_millis + column.length_millis);
+        let requests = |bucket: &HeatBucket| bucket.reads + bucket.writes;
+        HeatMap::new(&self.report, requests, &RowRange::all(), from, to)
     }
 
     fn row_line(&self, row: &HotRow) -> String {
@@ -99,8 +111,16 @@ impl TableHeat {
     pub(crate) fn key(&self, key: &Bytes) -> String {
         match &self.schema {
             _ if key.is_empty() => "…".to_owned(),
-            Some(schema) => escape_line(&schema.read_prefix(key).to_string()),
+            Some(schema) => escape_controls(&schema.read_prefix(key).to_string()),
             None => escape(key),
         }
+    }
+}
+
+/// Returns the time in UTC.
+fn time_of(millis: i64) -> String {
+    match jiff::Timestamp::from_millisecond(millis) {
+        Ok(time) => time.strftime("%m-%d %H:%M").to_string(),
+        Err(_) => String::new(),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::TableHeat;
-use super::grid::Grid;
+use rowhouse::Bytes;
+
+use super::{TableHeat, time_of};
 
 const LEFT: f64 = 250.0;
 const TOP: f64 = 64.0;
@@ -30,49 +31,39 @@ const LINE_CHARS: usize = 150;
 
 /// Returns the drawing.
 pub(crate) fn svg(heat: &TableHeat) -> String {
-    let grid = Grid::new(&heat.report);
-    let columns = &heat.report.columns;
-    let begin = columns.first().map_or(0, |column| column.begun_millis);
-    let end = columns.iter().map(|it| it.begun_millis + it.length_millis).max().unwrap_or(begin);
+    let map = heat.map();
+    let begin = map.columns.first().map_or(0, |column| column.begun_millis);
+    let end = map.columns.last().map_or(0, |column| column.begun_millis + column.length_millis);
     let span = (end - begin).max(60_000) as f64;
     let x = |millis: i64| LEFT + (millis - begin) as f64 / span * WIDTH;
-    let row_height = HEIGHT / grid.starts.len() as f64;
+    let row_height = HEIGHT / map.bounds.len().max(1) as f64;
 
     let mut svg = head(heat);
-    // Requests per minute.
-    let rate = |column: usize, requests: f64| {
-        requests / (columns[column].length_millis.max(1) as f64 / 60_000.0)
-    };
-    let most = grid
-        .columns
-        .iter()
-        .enumerate()
-        .flat_map(|(at, requests)| requests.iter().map(move |&requests| rate(at, requests)));
-    let most = most.fold(1.0, f64::max);
-    for (at, requests) in grid.columns.iter().enumerate() {
-        let (from, to) = (x(columns[at].begun_millis), {
-            let column = &columns[at];
-            x(column.begun_millis + column.length_millis.max(60_000)).min(LEFT + WIDTH)
-        });
-        let colors: Vec<_> =
-            requests.iter().map(|&requests| color(rate(at, requests), most)).collect();
-        let mut row = 0;
-        while row < colors.len() {
-            let same = colors[row..].iter().take_while(|color| **color == colors[row]).count();
-            if let Some(color) = colors[row] {
-                // A string takes everything.
-                let _ = writeln!(
-                    svg,
-                    r#"<rect class="c{color}" x="{from:.1}" y="{:.1}" width="{:.1}" height="{:.1}"/>"#,
-                    TOP + row as f64 * row_height,
-                    (to - from).max(1.0),
-                    same as f64 * row_height,
-                );
-            }
-            row += same;
-        }
+    // Requests per minute and row of the drawing.
+    let cells = map.columns.iter().flat_map(|column| {
+        let minutes = column.length_millis.max(60_000) as f64 / 60_000.0;
+        let ends = column.ranges.iter().skip(1).map(|&(row, _)| row).chain([map.bounds.len()]);
+        column.ranges.iter().zip(ends).map(move |(&(row, load), end)| {
+            let rows = (end - row).max(1);
+            (column, row, rows, load as f64 / minutes / rows as f64)
+        })
+    });
+    let cells: Vec<_> = cells.collect();
+    let most = cells.iter().map(|(.., rate)| *rate).fold(1.0, f64::max);
+    for (column, row, rows, rate) in cells {
+        let Some(color) = color(rate, most) else { continue };
+        let from = x(column.begun_millis);
+        let to = x(column.begun_millis + column.length_millis.max(60_000)).min(LEFT + WIDTH);
+        // A string takes everything.
+        let _ = writeln!(
+            svg,
+            r#"<rect class="c{color}" x="{from:.1}" y="{:.1}" width="{:.1}" height="{:.1}"/>"#,
+            TOP + row as f64 * row_height,
+            (to - from).max(1.0),
+            rows as f64 * row_height,
+        );
     }
-    axes(&mut svg, heat, &grid, row_height, (begin, end));
+    axes(&mut svg, heat, &map.bounds, (begin, end));
     svg.push_str("</svg>\n");
     svg
 }
@@ -110,14 +101,14 @@ fn head(heat: &TableHeat) -> String {
     )
 }
 
-fn axes(svg: &mut String, heat: &TableHeat, grid: &Grid, row_height: f64, time: (i64, i64)) {
-    let (begin, end) = time;
+fn axes(svg: &mut String, heat: &TableHeat, bounds: &[Bytes], (begin, end): (i64, i64)) {
+    let row_height = HEIGHT / bounds.len().max(1) as f64;
     let _ = writeln!(
         svg,
         r#"<rect class="frame" x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}"/>"#
     );
     let every = (LABEL_DISTANCE / row_height).ceil().max(1.0) as usize;
-    for (row, start) in grid.starts.iter().enumerate().step_by(every) {
+    for (row, start) in bounds.iter().enumerate().step_by(every) {
         let mut label = heat.key(start);
         if label.chars().count() > LABEL_CHARS {
             label = label.chars().take(LABEL_CHARS - 1).chain(['…']).collect();
@@ -163,14 +154,6 @@ fn wrapped(text: &str) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Returns the time in UTC.
-fn time_of(millis: i64) -> String {
-    match jiff::Timestamp::from_millisecond(millis) {
-        Ok(time) => time.strftime("%m-%d %H:%M").to_string(),
-        Err(_) => String::new(),
-    }
 }
 
 fn escaped(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! Advice on a template: surprises, costs and failures to expect, reported before there are rows.
 
+mod heat_map;
 mod load;
 mod rules;
 mod sample;
@@ -9,6 +10,7 @@ use std::fmt;
 
 use crate::key::KeySchema;
 
+pub use heat_map::{HeatMap, HeatMapColumn, HottestRange};
 pub use load::{LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
 pub use table::{FamilySize, check_table};
 

@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto::slow_log_payload::Type;
-use rowhouse_model::{Result, TableName};
+use rowhouse_model::{Result, TableName, escape_controls};
 
 use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
 use super::servers::address;
-use super::shown::{Keys, bytes, duration, printable, shortened, time};
+use super::shown::{Keys, bytes, duration, shortened, time};
 use super::{tables, words};
 use crate::region_server::RegionServer;
 use crate::slow_log::LoggedCall;
@@ -65,7 +65,7 @@ fn row(web: &Web, reader: &Reader, call: &LoggedCall, server: &str) -> Markup {
         td.number { (duration(payload.processing_time.into())) }
         td.number { (duration(payload.queue_time.into())) }
         td.number { (bytes(payload.response_size.unsigned_abs())) }
-        td { (shortened(&printable(&payload.user_name))) " " (payload.client_address) }
+        td { (shortened(&escape_controls(&payload.user_name))) " " (payload.client_address) }
         td { (server) }
     } }
 }
@@ -80,7 +80,7 @@ fn shown_rows(
     let table = table.and_then(|name| web.context.cluster.store.table(name).ok());
     let keys = table.map_or_else(Keys::unknown, |table| Keys::of(table.descriptor()));
     match rows {
-        [] => html! { code.dim { (shortened(&printable(param))) } },
+        [] => html! { code.dim { (shortened(&escape_controls(param))) } },
         [row] => keys.show(row),
         [start, stop, ..] => html! { (keys.start(reader, start)) " – " (keys.stop(reader, stop)) },
     }

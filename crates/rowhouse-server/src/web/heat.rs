@@ -9,10 +9,10 @@ use maud::{Markup, html};
 use rowhouse_model::{
     Bytes, Error, HeatBucket, HotRow, Result, RowRange, TableName, escape, unescape,
 };
+use rowhouse_schema::{HeatMap, HottestRange};
 use rowhouse_store::Table;
 use serde_json::{Value, json};
 
-use super::heat_grid::{Grid, Hottest, TimeColumn};
 use super::page::{Page, Place, status_of};
 use super::reader::{Reader, escaped};
 use super::shown::{Keys, bytes, number, time};
@@ -92,7 +92,7 @@ struct Map {
     from: i64,
     to: i64,
     range: RowRange,
-    grid: Grid,
+    map: HeatMap,
     hot_rows: Vec<HotRow>,
     sampled: bool,
     /// The judgements about writes and reads.
@@ -110,21 +110,16 @@ impl Map {
         let key = |name| unescape(reader.param(name)).map(Bytes::from);
         let range = RowRange::new(key("start")?, key("stop")?);
         let report = table.heat(from, to);
-        let columns = report.columns.iter().map(|column| TimeColumn {
-            begun_millis: column.begun_millis,
-            length_millis: column.length_millis,
-            ranges: column.buckets.iter().map(|it| (it.start.clone(), measure.of(it))).collect(),
-        });
-        let grid = Grid::of(columns.collect(), &range, from, to);
+        let map = HeatMap::new(&report, |bucket| measure.of(bucket), &range, from, to);
         let verdicts = verdict::of(reader, &table, &report);
         let (hot_rows, sampled) = (report.hot_rows, report.is_sampled);
-        Ok(Self { table, measure, from, to, range, grid, hot_rows, sampled, verdicts })
+        Ok(Self { table, measure, from, to, range, map, hot_rows, sampled, verdicts })
     }
 
     fn json(&self) -> Value {
         let keys = Keys::of(self.table.descriptor());
         let key = |key: &[u8]| json!({ "key": keys.text(key), "bytes": escape(key) });
-        let columns = self.grid.columns.iter().map(|column| {
+        let columns = self.map.columns.iter().map(|column| {
             let (starts, values): (Vec<_>, Vec<_>) = column.ranges.iter().copied().unzip();
             json!({
                 "begun": column.begun_millis,
@@ -148,7 +143,7 @@ impl Map {
             "from": self.from,
             "to": self.to,
             "sampled": self.sampled,
-            "bounds": self.grid.bounds.iter().map(|bound| key(bound)).collect::<Vec<_>>(),
+            "bounds": self.map.bounds.iter().map(|bound| key(bound)).collect::<Vec<_>>(),
             "stop": Some(&self.range.stop).filter(|stop| !stop.is_empty()).map(|stop| key(stop)),
             "columns": columns.collect::<Vec<_>>(),
             "hot_rows": hot_rows.collect::<Vec<_>>(),
@@ -206,7 +201,7 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
         p { a href=(tables::link(reader, map.table.name())) { (text(words::TABLE)) } }
         (form(reader, &address, &map))
         @if map.sampled { p.dim { (text(words::SAMPLED)) } }
-        @if map.grid.columns.is_empty() { p { (text(words::NO_HEAT)) } }
+        @if map.map.columns.is_empty() { p { (text(words::NO_HEAT)) } }
         canvas id="heat" tabindex="0" role="application" aria-describedby="heat-keys"
             aria-label=(text(words::HEAT)) data-json=(format!("{address}.json"))
             data-of=(map.measure.name()) data-unit=(text(map.measure.label())) data-from=(map.from) data-to=(map.to)
@@ -259,8 +254,8 @@ fn hottest(reader: &Reader, map: &Map) -> Markup {
             th { (reader.text(words::BEGAN)) } th { (reader.text(words::START)) }
             th { (reader.text(words::STOP)) } th.number { (reader.text(map.measure.label())) }
         } }
-        tbody { @for range in map.grid.hottest(HOTTEST, &map.range.stop) {
-            @let Hottest { begun_millis, length_millis: _, start, stop, load } = range;
+        tbody { @for range in map.map.hottest(HOTTEST, &map.range.stop) {
+            @let HottestRange { begun_millis, start, stop, load } = range;
             tr {
                 td { (time(begun_millis)) }
                 td { (keys.start(reader, &start)) }

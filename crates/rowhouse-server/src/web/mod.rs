@@ -8,7 +8,6 @@ mod assets;
 mod calls;
 mod guard;
 mod heat;
-mod heat_grid;
 mod jmx;
 mod monitoring;
 mod page;

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use maud::{Markup, html};
-use rowhouse_model::{Error, Result, Row, Scan, TableDescriptor, TableName, escape};
+use rowhouse_model::{
+    Error, Result, Row, Scan, TableDescriptor, TableName, escape, escape_controls,
+};
 use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
 use rowhouse_store::{QueryScan, Region, RegionScanner, ScanLimits, Scanned, Store, Table};
 
 use super::Web;
 use super::page::{Page, Place, status_of};
 use super::reader::Reader;
-use super::shown::{Keys, bytes, count, printable, shortened};
+use super::shown::{Keys, bytes, count, shortened};
 use super::{tables, words};
 use crate::limits::{
     WEB_FAMILY_CELLS_MAX, WEB_LISTED_MAX, WEB_QUERY_ROWS_MAX, WEB_QUERY_WAIT, WEB_SHOWN_CHARS_MAX,
@@ -236,7 +238,7 @@ impl Cells {
         if value.len() <= DECODED_BYTES_MAX
             && let Some(Ok(cell)) = self.0.as_ref().map(|it| it.decode(family, qualifier, value))
         {
-            return shortened(&printable(&cell.to_string()));
+            return shortened(&escape_controls(&cell.to_string()));
         }
         let begin = &value[..value.len().min(WEB_SHOWN_CHARS_MAX)];
         let more = match value.len() > begin.len() {

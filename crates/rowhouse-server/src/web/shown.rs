@@ -1,7 +1,7 @@
 //! Numbers, times and keys as pages show them.
 
 use maud::{Markup, html};
-use rowhouse_model::{TableDescriptor, escape};
+use rowhouse_model::{TableDescriptor, escape, escape_controls};
 use rowhouse_schema::{KeySchema, Time};
 
 use super::reader::Reader;
@@ -26,7 +26,7 @@ impl Keys {
     /// HBase prints them.
     pub(super) fn text(&self, key: &[u8]) -> String {
         shortened(&match &self.0 {
-            Some(schema) => printable(&schema.read_prefix(key).to_string()),
+            Some(schema) => escape_controls(&schema.read_prefix(key).to_string()),
             None => escape(key),
         })
     }
@@ -52,19 +52,6 @@ impl Keys {
             key => self.show(key),
         }
     }
-}
-
-/// Returns a text with its control characters escaped. Backslashes stay: they may be escapes
-/// already.
-pub(super) fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c.is_control() {
-            true => printable.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
-            false => printable.push(c),
-        }
-    }
-    printable
 }
 
 /// Returns the beginning of a text that is too long to be shown.

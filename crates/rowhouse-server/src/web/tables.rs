@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use rowhouse_model::{Result, TableName, TableState, escape};
+use rowhouse_model::{Result, TableName, TableState, escape, escape_controls};
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, INDEXES_ATTRIBUTE, IndexOf, KEY_ATTRIBUTE, KeySchema,
 };
@@ -12,7 +12,7 @@ use rowhouse_store::{RegionSize, Table};
 use super::Web;
 use super::page::{Page, Place};
 use super::reader::{Reader, escaped};
-use super::shown::{Keys, bytes, count, number, printable, shortened, time};
+use super::shown::{Keys, bytes, count, number, shortened, time};
 use super::tasks::index_state;
 use super::words;
 use crate::limits::WEB_LISTED_MAX;
@@ -84,7 +84,7 @@ fn declared(table: &Table, attribute: &str) -> Option<String> {
     let stored = table.descriptor().attributes.get(attribute.as_bytes())?;
     let stored = String::from_utf8_lossy(stored);
     // The version of the language comes first.
-    Some(printable(stored.split_once(' ').map_or(&*stored, |(_, text)| text)))
+    Some(escape_controls(stored.split_once(' ').map_or(&*stored, |(_, text)| text)))
 }
 
 /// Shows a table.
@@ -145,7 +145,7 @@ fn columns(reader: &Reader, table: &Table) -> Markup {
     match ColumnSchema::of_table(table.descriptor()) {
         Ok(Some(schema)) => html! {
             ul { @for column in schema.columns() {
-                li { code { (column.name()) } " " code.dim { (printable(&column.to_string())) } }
+                li { code { (column.name()) } " " code.dim { (escape_controls(&column.to_string())) } }
             } }
         },
         Ok(None) => none(reader),
@@ -174,7 +174,7 @@ fn indexes(web: &Web, reader: &Reader, table: &Arc<Table>) -> Result<Markup> {
         } }
         tbody { @for (index, name, entries) in rows { tr {
             td { a href=(link(reader, &name)) { (index.name()) } }
-            td { code { (printable(&index.to_string())) } }
+            td { code { (escape_controls(&index.to_string())) } }
             td.number { @if let Some(entries) = &entries { (bytes(Totals::of(entries.regions()).size.file_bytes)) } }
             td { @if let Some(entries) = &entries { (index_state(reader, table, entries)) } }
         } } }
@@ -216,7 +216,8 @@ fn attributes(reader: &Reader, table: &Table) -> Markup {
     let attributes = attributes.iter().filter(|(name, _)| !shown.contains(&&name[..]));
     let attributes = attributes.map(|(name, value)| (escape(name), escape(value)));
     let configured = table.descriptor().configuration.iter();
-    let configured = configured.map(|(name, value)| (printable(name), printable(value)));
+    let configured =
+        configured.map(|(name, value)| (escape_controls(name), escape_controls(value)));
     let all: Vec<_> = attributes.chain(configured).collect();
     html! {
         @if all.is_empty() { (none(reader)) }

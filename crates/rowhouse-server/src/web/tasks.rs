@@ -1,14 +1,14 @@
 //! Running tasks, and the indexes that are not ready.
 
 use maud::{Markup, html};
-use rowhouse_model::{Columns, Result, RowRange};
+use rowhouse_model::{Columns, Result, RowRange, escape_controls};
 use rowhouse_schema::IndexState;
 use rowhouse_store::Table;
 
 use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
-use super::shown::{Keys, duration, printable, shortened, time};
+use super::shown::{Keys, duration, shortened, time};
 use super::{tables, words};
 use crate::limits::WEB_LISTED_MAX;
 
@@ -25,8 +25,8 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
                 th { (text(words::BEGAN)) } th.number { (text(words::RUNNING_FOR)) }
             } }
             tbody { @for task in running.iter().take(WEB_LISTED_MAX) { tr {
-                td { (shortened(&printable(&task.description))) }
-                td { (shortened(&printable(&task.status))) }
+                td { (shortened(&escape_controls(&task.description))) }
+                td { (shortened(&escape_controls(&task.status))) }
                 td { (time(task.begun_millis)) }
                 td.number { (duration(now - task.begun_millis)) }
             } } }
@@ -78,7 +78,7 @@ pub(super) fn index_state(reader: &Reader, table: &Table, entries: &Table) -> Ma
         },
         Ok(IndexState::Repairing) => html! { (reader.text(words::REPAIRING)) },
         Ok(IndexState::Off(why)) => html! {
-            span.bad { (reader.text(words::OFF)) ": " span lang="en" { (shortened(&printable(&why))) } }
+            span.bad { (reader.text(words::OFF)) ": " span lang="en" { (shortened(&escape_controls(&why))) } }
         },
         Ok(other) => html! { span lang="en" { (other) } },
         Err(error) => html! { span.bad lang="en" { (error) } },

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use rowhouse::Error;
 use rowhouse::key::{KeySchema, escape};
-use rowhouse_model::escape_line;
+use rowhouse_model::escape_controls;
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
@@ -97,7 +97,7 @@ impl OutputFormat {
 
     fn fields(&self, row: &[u8]) -> Option<String> {
         let schema = self.schema.as_ref()?;
-        Some(escape_line(&schema.read_prefix(row).to_string()))
+        Some(escape_controls(&schema.read_prefix(row).to_string()))
     }
 
     /// Adds a row to a document under `name`, and its fields under `name` followed by `_fields`.

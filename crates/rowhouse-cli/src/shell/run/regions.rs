@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use rowhouse::Bytes;
 use rowhouse::admin::{RegionInfo, RegionSwitch, ServerName};
 use rowhouse::key::{KeySchema, escape};
-use rowhouse_model::escape_line;
+use rowhouse_model::escape_controls;
 
 use super::decode;
 use super::row::RowArgument;
@@ -280,5 +280,5 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 
 /// Returns the fields of a key that a region boundary determines.
 fn bound(schema: &KeySchema, key: &[u8]) -> String {
-    escape_line(&schema.read_prefix(key).to_string())
+    escape_controls(&schema.read_prefix(key).to_string())
 }

@@ -1,56 +1,78 @@
-//! The heat of a table, made small enough for a map: pure.
+//! The heat of a table, made small enough to be drawn.
 
 use std::collections::BTreeMap;
 
-use rowhouse_model::{Bytes, RowRange};
+use rowhouse_model::{Bytes, HeatBucket, HeatReport, RowRange};
 
-/// Columns of a map.
-pub(super) const COLUMNS_MAX: i64 = 240;
-/// Rows of a map.
-pub(super) const BOUNDS_MAX: usize = 128;
+/// The most columns of a map, unless the report has longer ones.
+const COLUMNS_MAX: i64 = 240;
+/// The most rows of a map.
+const BOUNDS_MAX: usize = 128;
 
 /// The loads of a span of time, by range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TimeColumn {
-    pub(super) begun_millis: i64,
-    pub(super) length_millis: i64,
+struct TimeColumn {
+    begun_millis: i64,
+    length_millis: i64,
     /// The first key and the load of each range, by key. The first range begins with the empty key,
     /// and a range ends where the next one begins.
-    pub(super) ranges: Vec<(Bytes, u64)>,
+    ranges: Vec<(Bytes, u64)>,
 }
 
-/// A map: columns of ranges between common bounds.
+/// A map of the heat of a table: columns of time, whose key ranges lie between common bounds.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Grid {
-    /// The first keys of the rows.
-    pub(super) bounds: Vec<Bytes>,
-    pub(super) columns: Vec<GridColumn>,
+pub struct HeatMap {
+    /// The first keys of the rows of the map, at most 128.
+    pub bounds: Vec<Bytes>,
+    /// At most 240 columns of equal length, or the longer ones of old times.
+    pub columns: Vec<HeatMapColumn>,
 }
 
 /// A column of a map.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct GridColumn {
-    pub(super) begun_millis: i64,
-    pub(super) length_millis: i64,
-    /// The first row and the load of each range, in order.
-    pub(super) ranges: Vec<(usize, u64)>,
+pub struct HeatMapColumn {
+    /// When it began, in milliseconds since 1970.
+    pub begun_millis: i64,
+    /// Its length in milliseconds.
+    pub length_millis: i64,
+    /// The first row of the map and the load of each range, in order. A range ends where the next
+    /// one begins.
+    pub ranges: Vec<(usize, u64)>,
 }
 
 /// A range of a map.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Hottest {
-    pub(super) begun_millis: i64,
-    pub(super) length_millis: i64,
-    pub(super) start: Bytes,
-    /// Empty at the end of the keys.
-    pub(super) stop: Bytes,
-    pub(super) load: u64,
+pub struct HottestRange {
+    /// When its column began, in milliseconds since 1970.
+    pub begun_millis: i64,
+    /// The first key.
+    pub start: Bytes,
+    /// The key after the last one; empty at the end of the keys.
+    pub stop: Bytes,
+    /// The load.
+    pub load: u64,
 }
 
-impl Grid {
-    /// Makes the map of the ranges that overlap `keys`, between two times. Neighbours are joined
-    /// where there are too many of them: sums do not change.
-    pub(super) fn of(columns: Vec<TimeColumn>, keys: &RowRange, from: i64, to: i64) -> Self {
+impl HeatMap {
+    /// Makes the map of what `load` counts of the ranges that overlap `keys`, between two times in
+    /// milliseconds since 1970. Neighbours are joined where there are too many of them: sums do not
+    /// change.
+    pub fn new(
+        report: &HeatReport,
+        load: impl Fn(&HeatBucket) -> u64,
+        keys: &RowRange,
+        from: i64,
+        to: i64,
+    ) -> Self {
+        let columns = report.columns.iter().map(|column| TimeColumn {
+            begun_millis: column.begun_millis,
+            length_millis: column.length_millis,
+            ranges: column.buckets.iter().map(|it| (it.start.clone(), load(it))).collect(),
+        });
+        Self::of(columns.collect(), keys, from, to)
+    }
+
+    fn of(columns: Vec<TimeColumn>, keys: &RowRange, from: i64, to: i64) -> Self {
         let columns = columns.into_iter().map(|column| column.within(keys));
         let columns = joined(columns.collect(), from, to);
         let bounds = choose_bounds(&columns);
@@ -58,16 +80,16 @@ impl Grid {
         Self { bounds, columns }
     }
 
-    /// Returns the ranges with the highest loads, the highest first.
-    pub(super) fn hottest(&self, count: usize, stop: &Bytes) -> Vec<Hottest> {
+    /// Returns the `count` ranges with the highest loads, the highest first. `stop` is the end of
+    /// the map's keys.
+    pub fn hottest(&self, count: usize, stop: &Bytes) -> Vec<HottestRange> {
         let mut all = Vec::new();
         for column in &self.columns {
             let stops = column.ranges.iter().skip(1).map(|(at, _)| &self.bounds[*at]);
             let stops = stops.chain([stop]);
             for ((at, load), stop) in column.ranges.iter().zip(stops) {
-                all.push(Hottest {
+                all.push(HottestRange {
                     begun_millis: column.begun_millis,
-                    length_millis: column.length_millis,
                     start: self.bounds[*at].clone(),
                     stop: stop.clone(),
                     load: *load,
@@ -129,7 +151,7 @@ impl TimeColumn {
 
     /// Joins the ranges that begin between two of these bounds, the first of which is not after its
     /// own.
-    fn between(self, bounds: &[Bytes]) -> GridColumn {
+    fn between(self, bounds: &[Bytes]) -> HeatMapColumn {
         let mut ranges: Vec<(usize, u64)> = Vec::new();
         for (start, load) in self.ranges {
             let at = bounds.partition_point(|bound| *bound <= start).saturating_sub(1);
@@ -139,7 +161,7 @@ impl TimeColumn {
             }
         }
         let Self { begun_millis, length_millis, .. } = self;
-        GridColumn { begun_millis, length_millis, ranges }
+        HeatMapColumn { begun_millis, length_millis, ranges }
     }
 }
 
@@ -190,7 +212,7 @@ mod tests {
     fn columns_have_ranges_between_the_bounds_of_all() {
         let columns =
             vec![column(0, &[("", 1), ("b", 2)]), column(1, &[("", 3), ("a", 4), ("c", 5)])];
-        let grid = Grid::of(columns, &RowRange::all(), 0, HOUR);
+        let grid = HeatMap::of(columns, &RowRange::all(), 0, HOUR);
         assert_eq!(grid.bounds, ["", "a", "b", "c"]);
         assert_eq!(grid.columns[0].ranges, [(0, 1), (2, 2)]);
         assert_eq!(grid.columns[1].ranges, [(0, 3), (1, 4), (3, 5)]);
@@ -202,7 +224,7 @@ mod tests {
     #[test]
     fn only_ranges_that_overlap_the_keys_are_there() {
         let columns = vec![column(0, &[("", 1), ("b", 2), ("d", 3), ("f", 4)])];
-        let grid = Grid::of(columns, &RowRange::new("c", "f"), 0, HOUR);
+        let grid = HeatMap::of(columns, &RowRange::new("c", "f"), 0, HOUR);
         assert_eq!(grid.bounds, ["c", "d"]);
         assert_eq!(grid.columns[0].ranges, [(0, 2), (1, 3)]);
     }
@@ -210,7 +232,7 @@ mod tests {
     #[test]
     fn neighbours_are_one_column_if_the_time_is_long() {
         let columns = (0..480).map(|minute| column(minute, &[("", 1), ("b", 2)])).collect();
-        let grid = Grid::of(columns, &RowRange::all(), 0, 8 * HOUR);
+        let grid = HeatMap::of(columns, &RowRange::all(), 0, 8 * HOUR);
         assert!(grid.columns.len() <= COLUMNS_MAX as usize);
         let sum: u64 = grid.columns.iter().flat_map(|it| &it.ranges).map(|(_, load)| load).sum();
         assert_eq!(sum, 480 * 3);
@@ -227,7 +249,7 @@ mod tests {
         sum.add(column(1, &[("", 0), ("a", 1), ("b", 0)]));
         assert_eq!(sum.ranges, column(0, &[("", 4), ("a", 4), ("b", 3)]).ranges);
         assert_eq!(sum.length_millis, 120_000);
-        assert_eq!(Grid::of(Vec::new(), &RowRange::all(), 0, 0), Grid::default());
+        assert_eq!(HeatMap::of(Vec::new(), &RowRange::all(), 0, 0), HeatMap::default());
     }
 
     proptest! {
@@ -249,7 +271,7 @@ mod tests {
             });
             let columns: Vec<_> = columns.collect();
             let before: u64 = columns.iter().flat_map(|it| &it.ranges).map(|it| it.1).sum();
-            let grid = Grid::of(columns, &RowRange::all(), 0, hours * HOUR);
+            let grid = HeatMap::of(columns, &RowRange::all(), 0, hours * HOUR);
             let after: u64 = grid.columns.iter().flat_map(|it| &it.ranges).map(|it| it.1).sum();
             prop_assert_eq!(before, after);
             prop_assert!(grid.bounds.len() <= BOUNDS_MAX);

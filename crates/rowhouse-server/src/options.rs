@@ -31,8 +31,8 @@ pub struct Options {
     pub advertise: Option<String>,
     /// The directory that backups requested by clients are written into; `None` refuses them.
     pub backups: Option<PathBuf>,
-    /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and
-    /// `stopRegionServer`. Default `false`.
+    /// Whether clients may stop the server with HBase's `Admin.shutdown`, `stopMaster` and, for the
+    /// last region server, `stopRegionServer`. Default `false`.
     pub allow_shutdown: bool,
     /// Calls that take longer are kept in the slow log; HBase's `hbase.ipc.warn.response.time`.
     /// Default 10 seconds.

@@ -67,8 +67,8 @@ pub(crate) struct ServeArgs {
     /// no MAX_FILESIZE; a table's only region is split at 268435456 (256 MiB)
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 30)]
     pub(crate) region_bytes_max: u64,
-    /// Clients may stop the server, with HBase's `Admin.shutdown`, `stopMaster` and
-    /// `stopRegionServer`
+    /// Clients may stop the server, with HBase's `Admin.shutdown`, `stopMaster` and, for the last
+    /// region server, `stopRegionServer`
     #[arg(long)]
     pub(crate) allow_shutdown: bool,
     /// Keep calls that take longer than this many milliseconds in the slow log, and report them in

@@ -1,0 +1,498 @@
+//! A workload: the fields and columns of rows, the questions about them, and the limits to keep.
+
+use std::fmt;
+
+use rowhouse_model::{Error, Result};
+
+use super::distribution::{Distribution, Draw};
+use super::made::Maker;
+use super::parse;
+use super::question::Question;
+use super::random::{Random, Zipf, mixed, permuted};
+use super::words::{Count, Millis, Rate};
+use crate::columns::ColumnSchema;
+use crate::encode::FieldType;
+use crate::field::Field;
+use crate::index::IndexSchema;
+use crate::key::KeySchema;
+use crate::plan::Predicate;
+use crate::value::Value;
+
+/// The rows of a simulation if the workload names no number, unless it writes fewer in its time.
+pub(super) const ROWS: u64 = 1_000_000;
+/// The values of a simulation have at most so many bytes, unless the workload names its rows.
+const BYTES_MAX: u64 = 256_000_000;
+/// When the first row is written: 2026-01-01T00:00:00Z.
+const BEGIN_MILLIS: i64 = 1_767_225_600_000;
+
+/// A workload, as one describes it before there is a table: the fields and columns of rows with
+/// their types and distributions, the rate of writes, the questions with their rates, and limits
+/// that no design may break. [`Workload::parse`] reads it from text; it prints itself.
+///
+/// Rows are made from a seed: [`Workload::record`] makes any of them, always the same one.
+///
+/// ```
+/// use rowhouse_schema::Workload;
+///
+/// let text = "\
+/// field user string: 1e5 values, zipf 1.1   # a few users get most of the mail
+/// field at millis: now
+/// column d:s sender string: 2e4 values
+/// write 500/s
+/// ask user = ? newest 20 : 40/s
+/// never a question reads more than 10000 rows
+/// ";
+/// let workload = Workload::parse(text)?;
+/// assert_eq!(workload.names().collect::<Vec<_>>(), ["user", "at", "sender"]);
+/// assert_eq!(workload.record(7)?, workload.record(7)?);
+/// assert_eq!(Workload::parse(&workload.to_string())?.to_string(), workload.to_string());
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Example: what does a mistake look like?
+///
+/// ```
+/// use rowhouse_schema::Workload;
+///
+/// let error = Workload::parse("field at millis: now\nfield user strng: 10 values").unwrap_err();
+/// assert_eq!(error.to_string(), "\
+/// unknown type `strng`; did you mean `string`?: line=2, offset=11
+///   field user strng: 10 values
+///              ^");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Workload {
+    pub(super) variables: Vec<Variable>,
+    /// The number of fields, which come before the columns.
+    pub(super) fields: usize,
+    pub(super) columns: Option<ColumnSchema>,
+    pub(super) key: Option<KeySchema>,
+    pub(super) indexes: Vec<String>,
+    pub(super) questions: Vec<Question>,
+    pub(super) writes_per_second: f64,
+    pub(super) limits: Limits,
+    pub(super) regions: usize,
+    pub(super) servers: usize,
+    /// The rows to make, if the workload names a number.
+    pub(super) rows: Option<u64>,
+    /// The time in which the rows are written.
+    pub(super) over_millis: i64,
+    pub(super) seed: u64,
+    pub(super) sample: Option<Sample>,
+}
+
+/// A field or column, and how its values are made.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    /// Its name and type.
+    pub(super) field: Field,
+    /// `None` if its values are those of the sample.
+    pub(super) made: Option<(Distribution, Maker)>,
+}
+
+/// What no design may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most rows that a question may read.
+    pub rows_read: Option<u64>,
+    /// The greatest share of the writes, 0 to 1, that a region may take.
+    pub region_share: Option<f64>,
+    /// The most writes per second that a server may take.
+    pub server_writes: Option<f64>,
+}
+
+/// Rows of a table, or of a file, in the order in which they were written.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    /// For each field and column, its place in the rows.
+    places: Vec<Option<usize>>,
+    rows: Vec<Vec<Value>>,
+}
+
+/// A row as a workload makes it, before a design gives it a key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The values of the fields, then those of the columns, in the order of the workload.
+    pub values: Vec<Value>,
+    /// When it is written, in milliseconds since 1970.
+    pub written_millis: i64,
+}
+
+impl Workload {
+    /// Parses a workload.
+    ///
+    /// # Errors
+    /// `InvalidRequest` with the line, the offset and the mistake: an unknown word or type, a
+    /// distribution that the type cannot have, a question about a name that is not declared.
+    pub fn parse(text: &str) -> Result<Self> {
+        parse::parse(text).map_err(|fault| fault.in_text(text))
+    }
+
+    /// The names of the fields, then those of the columns.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.variables.iter().map(|variable| variable.field.name())
+    }
+
+    /// The names of the fields, which are in the key of every design.
+    pub fn field_names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.fields().iter().map(|variable| variable.field.name())
+    }
+
+    /// The fields, which are in the key of every design.
+    pub(super) fn fields(&self) -> &[Variable] {
+        &self.variables[..self.fields]
+    }
+
+    /// The declared columns.
+    pub fn columns(&self) -> Option<&ColumnSchema> {
+        self.columns.as_ref()
+    }
+
+    /// The template of the present key, if there is a table.
+    pub fn key(&self) -> Option<&KeySchema> {
+        self.key.as_ref()
+    }
+
+    /// The declarations of the present indexes.
+    pub fn indexes(&self) -> &[String] {
+        &self.indexes
+    }
+
+    /// The questions, in the order of the workload.
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// Rows written per second.
+    pub fn writes_per_second(&self) -> f64 {
+        self.writes_per_second
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The number of regions of a table that divides evenly.
+    pub fn regions(&self) -> usize {
+        self.regions
+    }
+
+    /// The number of region servers.
+    pub fn servers(&self) -> usize {
+        self.servers
+    }
+
+    /// The seed of all that is drawn.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The time in which the rows are written, in milliseconds.
+    pub fn over_millis(&self) -> i64 {
+        self.over_millis
+    }
+
+    /// The time after the last write, in milliseconds since 1970: `now` in questions.
+    pub fn end_millis(&self) -> i64 {
+        BEGIN_MILLIS + self.over_millis
+    }
+
+    /// The rows that the real table gets in the time of the workload.
+    pub fn rows_real(&self) -> u64 {
+        ((self.writes_per_second * self.over_millis as f64 / 1000.0) as u64).max(1)
+    }
+
+    /// The rows of a simulation: the number that the workload names; otherwise those of the sample,
+    /// or those of the real table, at most a million and at most 256 MB of values.
+    pub fn rows(&self) -> u64 {
+        let all = match &self.sample {
+            Some(sample) => sample.rows.len() as u64,
+            None => ROWS.min(self.rows_real()).min(BYTES_MAX / self.bytes_of_row().max(1)).max(1),
+        };
+        self.rows.unwrap_or(all)
+    }
+
+    /// Returns the workload with another number of rows to make.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for 0, and for more than the sample has.
+    pub fn with_rows(mut self, rows: u64) -> Result<Self> {
+        if rows == 0 {
+            return Err(Error::invalid("a simulation has at least one row: rows=0"));
+        }
+        self.rows = Some(rows);
+        self.check_sample()?;
+        Ok(self)
+    }
+
+    /// Returns the workload with another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Returns the workload with the values of a sample for all fields and columns that declare no
+    /// distribution. `rows` are in the order in which they were written, each with the values of
+    /// `names`; names of no field or column are ignored.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if the sample is empty, has fewer rows than the workload names, or lacks a
+    /// field or column without a distribution.
+    ///
+    /// ```
+    /// use rowhouse_schema::Workload;
+    ///
+    /// let workload = Workload::parse("field user string\nfield at millis: now")?;
+    /// let workload = workload.with_sample(&["user"], vec![vec!["bob".into()], vec!["eve".into()]])?;
+    /// assert_eq!(workload.rows(), 2);
+    /// assert_eq!(workload.record(1)?.values[0], "eve".into());
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn with_sample<N: AsRef<str>>(
+        mut self,
+        names: &[N],
+        rows: Vec<Vec<Value>>,
+    ) -> Result<Self> {
+        if rows.is_empty() {
+            return Err(Error::invalid("the sample has no rows"));
+        }
+        let place = |variable: &Variable| {
+            names.iter().position(|name| name.as_ref() == variable.field.name())
+        };
+        let places = self.variables.iter().map(place).collect();
+        self.sample = Some(Sample { places, rows });
+        self.check_sample()?;
+        Ok(self)
+    }
+
+    fn check_sample(&self) -> Result<()> {
+        let Some(sample) = &self.sample else { return Ok(()) };
+        let missing = self.variables.iter().zip(&sample.places);
+        let mut missing = missing.filter(|(of, place)| of.made.is_none() && place.is_none());
+        if let Some((variable, _)) = missing.next() {
+            return Err(Error::invalid(format!(
+                "`{}` has neither a distribution nor values in the sample",
+                variable.field.name()
+            )));
+        }
+        let (rows, max) = (self.rows(), sample.rows.len() as u64);
+        match rows > max {
+            true => {
+                Err(Error::invalid(format!("the sample has fewer rows: rows={rows}, max={max}")))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the first field or column that needs a sample and has none.
+    pub fn without_values(&self) -> Option<&str> {
+        let mut missing = self.variables.iter().filter(|variable| variable.made.is_none());
+        missing.next().filter(|_| self.sample.is_none()).map(|variable| variable.field.name())
+    }
+
+    /// Reads a value of a field or column from plain text.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name that is not declared, and for text that is no value of its type.
+    pub fn read_value(&self, name: &str, text: &str) -> Result<Value> {
+        let variable = self.variables.iter().find(|variable| variable.field.name() == name);
+        let no_name = || Error::invalid(format!("the workload has no field or column `{name}`"));
+        variable.ok_or_else(no_name)?.field.parse_value(text)
+    }
+
+    /// Makes row `number`, the first of which is 0.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if a field needs a sample that was not given, and for a row beyond it.
+    pub fn record(&self, number: u64) -> Result<Record> {
+        let written_millis = self.written_millis(number);
+        let value = |at: usize| match &self.variables[at].made {
+            Some((distribution, maker)) => {
+                Ok(self.made(at, distribution, maker, number, written_millis))
+            }
+            None => self.sampled(at, number),
+        };
+        let values = (0..self.variables.len()).map(value).collect::<Result<_>>()?;
+        Ok(Record { values, written_millis })
+    }
+
+    /// Returns when a row is written: rows come at equal distances, up to a part of chance.
+    fn written_millis(&self, number: u64) -> i64 {
+        let (rows, over) = (u128::from(self.rows()), self.over_millis.unsigned_abs());
+        let chance = u128::from(Random::new(&[self.seed, number]).below(1 << 16));
+        let place = ((u128::from(number) << 16) + chance) * u128::from(over);
+        BEGIN_MILLIS + (place / (rows << 16)) as i64
+    }
+
+    fn made(
+        &self,
+        at: usize,
+        distribution: &Distribution,
+        maker: &Maker,
+        number: u64,
+        written: i64,
+    ) -> Value {
+        let span = (BEGIN_MILLIS, self.over_millis);
+        let seed = mixed(self.seed ^ mixed(at as u64 + 1));
+        let mut random = Random::new(&[seed, number]);
+        let number = match distribution.draw {
+            Draw::Values { count, zipf: None } => random.below(count),
+            Draw::Values { count, zipf: Some(skew) } => {
+                let rank = Zipf::new(count, skew).draw(&mut random) - 1;
+                permuted(rank, count, seed)
+            }
+            Draw::Sequence { from } => from.saturating_add(number),
+            Draw::Random => random.next(),
+            Draw::Now => return maker.time(written),
+        };
+        maker.value(number, span)
+    }
+
+    fn sampled(&self, at: usize, number: u64) -> Result<Value> {
+        let name = self.variables[at].field.name();
+        let needs = || Error::invalid(format!("`{name}` has no distribution: it needs a sample"));
+        let sample = self.sample.as_ref().ok_or_else(needs)?;
+        let place = sample.places[at].ok_or_else(needs)?;
+        let row = usize::try_from(number).ok().and_then(|number| sample.rows.get(number));
+        let value = row.and_then(|row| row.get(place));
+        let beyond = || Error::invalid(format!("the sample has no such row: row={number}"));
+        value.cloned().ok_or_else(beyond)
+    }
+
+    /// Returns the query of a question when it is asked for the nth time.
+    ///
+    /// ```
+    /// use rowhouse_schema::Workload;
+    ///
+    /// let workload = Workload::parse("field user string: 3 values\nask user = ? : 1/s")?;
+    /// let query = workload.ask(&workload.questions()[0], 0)?;
+    /// assert!(query.starts_with("user = '"), "{query}");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Workload::record`].
+    pub fn ask(&self, question: &Question, nth: u64) -> Result<String> {
+        let place = self.questions.iter().position(|other| other == question).unwrap_or(0);
+        let mut random = Random::new(&[self.seed, 0xA5, place as u64, nth]);
+        let rows = self.rows();
+        let drawn = (0..question.rows_drawn()).map(|_| self.record(random.below(rows)));
+        let drawn = drawn.collect::<Result<Vec<_>>>()?;
+        let value = |name: &str, row: usize| {
+            let at = self.names().position(|other| other == name).unwrap_or(0);
+            drawn[row].values[at].clone()
+        };
+        question.with_values(value, self.end_millis()).map_err(Error::invalid)
+    }
+
+    /// As [`Workload::ask`], parsed.
+    ///
+    /// # Errors
+    /// As [`Workload::record`] and [`Predicate::parse`].
+    pub fn ask_predicate(&self, question: &Question, nth: u64) -> Result<Predicate> {
+        Question::predicate(&self.ask(question, nth)?)
+    }
+
+    /// Returns whether a field has the time at which its row is written.
+    pub(super) fn has_time(&self) -> bool {
+        self.time_field().is_some()
+    }
+
+    /// The name of the first field or column that has the time at which its row is written.
+    pub fn time_field(&self) -> Option<&str> {
+        let is_now = |variable: &&Variable| {
+            let draw = variable.made.as_ref().map(|(distribution, _)| &distribution.draw);
+            draw == Some(&Draw::Now)
+        };
+        self.variables.iter().find(is_now).map(|variable| variable.field.name())
+    }
+
+    /// Returns a key of all fields in the order of the workload.
+    pub(super) fn plain_key(&self) -> Result<KeySchema> {
+        let fields = self.fields().iter();
+        let fields = fields.map(|it| format!("[{} {}]", it.field.name(), it.closed_type()));
+        KeySchema::parse(&fields.collect::<String>())
+    }
+
+    /// The greatest number of bytes that the values of a row have, about.
+    fn bytes_of_row(&self) -> u64 {
+        let bytes = self.variables.iter().filter_map(|variable| variable.made.as_ref());
+        bytes.map(|(distribution, _)| u64::from(distribution.bytes.map_or(8, |(_, max)| max))).sum()
+    }
+
+    /// Checks that questions, key and indexes fit the fields and columns.
+    pub(super) fn index_schema(&self) -> Result<Option<IndexSchema>> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let text = self.indexes.join("\n");
+        IndexSchema::parse(&text, Some(key), self.columns.as_ref()).map(Some)
+    }
+}
+
+impl Variable {
+    /// Returns a value as rows may have it; `None` for types of which no values are made.
+    pub(super) fn example(&self, end_millis: i64) -> Option<Value> {
+        let random = || {
+            let distribution = Distribution { draw: Draw::Random, bytes: None };
+            Maker::new(self.field.field_type(), &distribution).ok()
+        };
+        let made = self.made.as_ref().map(|(_, maker)| maker.clone());
+        Some(made.or_else(random)?.value(0, (end_millis - 1, 1)))
+    }
+
+    /// The type as a key can have it before other fields.
+    pub(super) fn closed_type(&self) -> String {
+        match self.field.field_type() {
+            FieldType::Text | FieldType::Domain => "string".to_owned(),
+            FieldType::ShortestDigits => "u64".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    /// Writes the workload, without its sample; parsing the text returns an equal workload.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(key) = &self.key {
+            writeln!(f, "key {key}")?;
+        }
+        self.indexes.iter().try_for_each(|index| writeln!(f, "index {index}"))?;
+        let columns = self.columns.as_ref().map_or(&[][..], ColumnSchema::columns);
+        for (at, variable) in self.variables.iter().enumerate() {
+            match at.checked_sub(self.fields) {
+                None => write!(f, "field {}", variable.field)?,
+                Some(column) => write!(f, "column {}", columns[column])?,
+            }
+            match &variable.made {
+                Some((distribution, _)) => writeln!(f, ": {distribution}")?,
+                None => writeln!(f)?,
+            }
+        }
+        writeln!(f, "write {}", Rate(self.writes_per_second))?;
+        self.questions.iter().try_for_each(|question| writeln!(f, "ask {question}"))?;
+        write!(f, "{}", self.limits)?;
+        writeln!(f, "regions {}\nservers {}", self.regions, self.servers)?;
+        if let Some(rows) = self.rows {
+            writeln!(f, "rows {}", Count(rows))?;
+        }
+        writeln!(f, "over {}\nseed {}", Millis(self.over_millis), self.seed)
+    }
+}
+
+impl fmt::Display for Limits {
+    /// Writes the lines of a workload, one for each limit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(rows) = self.rows_read {
+            writeln!(f, "never a question reads more than {} rows", Count(rows))?;
+        }
+        if let Some(share) = self.region_share {
+            writeln!(f, "never a region takes more than {} % of the writes", share * 100.0)?;
+        }
+        if let Some(rate) = self.server_writes {
+            writeln!(f, "never a server takes more than {} writes", Rate(rate))?;
+        }
+        Ok(())
+    }
+}

@@ -14,6 +14,7 @@ use crate::command::key::KeyArgs;
 use crate::command::salvage::SalvageArgs;
 use crate::command::serve::ServeArgs;
 use crate::command::shell::ShellArgs;
+use crate::command::simulate::SimulateArgs;
 use crate::command::stats::StatsArgs;
 
 /// Wide-column tables that know their row key.
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Salvage(SalvageArgs),
     /// Work on a database with the commands of HBase's shell
     Shell(ShellArgs),
+    /// Make the rows of a workload, write them under one design of the key, and ask its questions
+    Simulate(SimulateArgs),
     /// Show the contents and disk usage of a database's files, without opening it
     Stats(StatsArgs),
 }

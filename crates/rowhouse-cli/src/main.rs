@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod counted;
+mod design;
 mod explained;
 mod heat;
 mod shell;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Restore(args) => command::backup::restore(&args),
         Command::Salvage(args) => command::salvage::run(&args),
         Command::Shell(args) => command::shell::run(args),
+        Command::Simulate(args) => command::simulate::run(&args),
         Command::Stats(args) => command::stats::run(&args),
     };
     match done {

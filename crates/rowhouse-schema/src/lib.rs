@@ -79,8 +79,8 @@ pub use advise::{
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use design::{
-    BusiestShares, Design, Distribution, Draw, Limits, Question, QuestionReading, Record,
-    RegionModel, Spread, TableSpread, Way, Workload,
+    BusiestShares, Design, DesignEstimate, Distribution, Draw, Estimator, Limits, Question,
+    QuestionEstimate, QuestionReading, Record, RegionModel, Spread, TableSpread, Way, Workload,
 };
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};

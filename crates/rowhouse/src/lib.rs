@@ -75,6 +75,7 @@
 //! store use `rowhouse-store` directly.
 
 pub mod admin;
+pub mod advise;
 mod backend;
 mod builder;
 pub mod cell;

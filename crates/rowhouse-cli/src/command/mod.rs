@@ -16,7 +16,9 @@ mod progress;
 pub(crate) mod salvage;
 pub(crate) mod serve;
 pub(crate) mod shell;
+pub(crate) mod simulate;
 pub(crate) mod stats;
+mod workload;
 
 use csv_error::unreadable_csv;
 use location::{database_url, directory_of};

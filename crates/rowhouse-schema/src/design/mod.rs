@@ -8,6 +8,7 @@
 //! designs, and [`estimate`] says what they cost.
 
 mod distribution;
+mod estimate;
 mod made;
 mod parse;
 mod question;
@@ -20,6 +21,7 @@ mod words;
 mod workload;
 
 pub use distribution::{Distribution, Draw};
+pub use estimate::{DesignEstimate, Estimator, QuestionEstimate};
 pub use question::Question;
 pub use reading::{QuestionReading, Way};
 pub use regions::{BusiestShares, RegionModel};

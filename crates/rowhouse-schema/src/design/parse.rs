@@ -11,6 +11,7 @@
 //!                    / "a region takes more than" N "% of the writes"
 //!                    / "a server takes more than" rate "writes" )
 //!          / "regions" N / "servers" N / "rows" N / "over" duration / "seed" N
+//!          / "sample" file
 //! values   = ( N "values" [ "," "zipf" S ] / "sequence" [ "from" N ] / "random" / "now" )
 //!            [ "," bytes ]
 //! bytes    = N ( "bytes" / "kB" / "MB" ) / N "to" N "bytes"
@@ -35,7 +36,7 @@ use crate::value::Value;
 /// The words with which a line can begin.
 const LINES: &[&str] = &[
     "field", "column", "key", "index", "write", "ask", "never", "regions", "servers", "rows",
-    "over", "seed",
+    "over", "seed", "sample",
 ];
 const REGIONS: usize = 16;
 const SERVERS: usize = 4;
@@ -71,6 +72,7 @@ struct Draft<'t> {
     rows: Option<u64>,
     over: Option<i64>,
     seed: Option<u64>,
+    sample: Option<&'t str>,
 }
 
 /// Parses a workload; faults have offsets in `text`.
@@ -183,6 +185,8 @@ impl<'t> Draft<'t> {
                 let seed = rest.text.parse().map_err(|_| rest.fault("expected a whole number"))?;
                 set(&mut self.seed, seed, line)
             }
+            "sample" if rest.text.is_empty() => Err(line.fault("expected a file after `sample`")),
+            "sample" => set(&mut self.sample, rest.text, line),
             other => {
                 let fault = word.fault(format!("unknown word `{other}`"));
                 Err(match closest(other, LINES.iter().copied()) {
@@ -307,6 +311,7 @@ impl<'t> Draft<'t> {
             over_millis: self.over.unwrap_or(DAY_MILLIS),
             seed: self.seed.unwrap_or(SEED),
             sample: None,
+            sample_file: self.sample.map(str::to_owned),
         };
         read_design(&mut workload, self.key, &self.indexes)?;
         for (piece, question) in self.questions {

@@ -117,7 +117,9 @@ impl Design {
             return Ok(Row::new(vec![only]));
         };
         let values = record.values[self.first_column..].iter();
-        let cells = columns.columns().iter().zip(values).map(|(column, value)| {
+        // A column without a value has no cell.
+        let values = columns.columns().iter().zip(values).filter(|(_, value)| !value.is_null());
+        let cells = values.map(|(column, value)| {
             let encoded = columns.encode(column.name(), value.clone())?;
             cell(encoded.family, encoded.qualifier, encoded.value)
         });

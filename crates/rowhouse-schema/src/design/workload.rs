@@ -9,6 +9,7 @@ use super::made::Maker;
 use super::parse;
 use super::question::Question;
 use super::random::{Random, Zipf, mixed, permuted};
+use super::table_design::Design;
 use super::words::{Count, Millis, Rate};
 use crate::columns::ColumnSchema;
 use crate::encode::FieldType;
@@ -22,6 +23,8 @@ use crate::value::Value;
 pub(super) const ROWS: u64 = 1_000_000;
 /// The values of a simulation have at most so many bytes, unless the workload names its rows.
 const BYTES_MAX: u64 = 256_000_000;
+/// Rows that are drawn to find one without a null.
+const DRAWS_MAX: u32 = 10_000;
 /// When the first row is written: 2026-01-01T00:00:00Z.
 const BEGIN_MILLIS: i64 = 1_767_225_600_000;
 
@@ -79,6 +82,8 @@ pub struct Workload {
     pub(super) over_millis: i64,
     pub(super) seed: u64,
     pub(super) sample: Option<Sample>,
+    /// The file that the workload names for its sample.
+    pub(super) sample_file: Option<String>,
 }
 
 /// A field or column, and how its values are made.
@@ -287,6 +292,11 @@ impl Workload {
         }
     }
 
+    /// The file that the workload names for its sample, as written. Reading it is up to the caller.
+    pub fn sample_file(&self) -> Option<&str> {
+        self.sample_file.as_deref()
+    }
+
     /// Returns the first field or column that needs a sample and has none.
     pub fn without_values(&self) -> Option<&str> {
         let mut missing = self.variables.iter().filter(|variable| variable.made.is_none());
@@ -378,14 +388,27 @@ impl Workload {
     pub fn ask(&self, question: &Question, nth: u64) -> Result<String> {
         let place = self.questions.iter().position(|other| other == question).unwrap_or(0);
         let mut random = Random::new(&[self.seed, 0xA5, place as u64, nth]);
-        let rows = self.rows();
-        let drawn = (0..question.rows_drawn()).map(|_| self.record(random.below(rows)));
+        let place = |name: &str| self.names().position(|other| other == name).unwrap_or(0);
+        let places: Vec<usize> = question.drawn().map(place).collect();
+        let drawn = (0..question.rows_drawn()).map(|_| self.draw(&places, &mut random));
         let drawn = drawn.collect::<Result<Vec<_>>>()?;
-        let value = |name: &str, row: usize| {
-            let at = self.names().position(|other| other == name).unwrap_or(0);
-            drawn[row].values[at].clone()
-        };
+        let value = |name: &str, row: usize| drawn[row].values[place(name)].clone();
         question.with_values(value, self.end_millis()).map_err(Error::invalid)
+    }
+
+    /// Draws a row that has all of these values.
+    fn draw(&self, places: &[usize], random: &mut Random) -> Result<Record> {
+        for _ in 0..DRAWS_MAX {
+            let record = self.record(random.below(self.rows()))?;
+            if !places.iter().any(|place| record.values[*place].is_null()) {
+                return Ok(record);
+            }
+        }
+        let names = places.iter().map(|place| self.variables[*place].field.name());
+        Err(Error::invalid(format!(
+            "no row with a value of each of {} was found: drawn={DRAWS_MAX}",
+            names.collect::<Vec<_>>().join(", ")
+        )))
     }
 
     /// As [`Workload::ask`], parsed.
@@ -415,6 +438,11 @@ impl Workload {
         let fields = self.fields().iter();
         let fields = fields.map(|it| format!("[{} {}]", it.field.name(), it.closed_type()));
         KeySchema::parse(&fields.collect::<String>())
+    }
+
+    /// Returns the design with this key and without indexes.
+    pub(super) fn plain_design(&self) -> Result<Design> {
+        Design::new(self, &self.plain_key()?.to_string(), &[""; 0])
     }
 
     /// The greatest number of bytes that the values of a row have, about.
@@ -469,6 +497,9 @@ impl fmt::Display for Workload {
                 Some((distribution, _)) => writeln!(f, ": {distribution}")?,
                 None => writeln!(f)?,
             }
+        }
+        if let Some(file) = &self.sample_file {
+            writeln!(f, "sample {file}")?;
         }
         writeln!(f, "write {}", Rate(self.writes_per_second))?;
         self.questions.iter().try_for_each(|question| writeln!(f, "ask {question}"))?;

@@ -1,0 +1,69 @@
+//! A simulation as JSON.
+
+use rowhouse::advise::{QuestionCost, Simulation, TableSpread, Workload};
+use serde_json::{Value, json};
+
+/// Returns the result of a simulation.
+pub(crate) fn simulation_json(workload: &Workload, simulation: &Simulation) -> Value {
+    let tables = simulation.spread.tables.iter().map(table);
+    let questions = simulation.questions.iter().map(|it| question(it, simulation.scale));
+    let warnings = simulation.warnings.iter();
+    let warnings = warnings.map(|it| json!({ "refusal": it.is_refusal, "message": it.message }));
+    json!({
+        "key": simulation.key,
+        "indexes": simulation.indexes,
+        "rows": simulation.rows,
+        "rows_stored": simulation.rows_stored,
+        "scale": simulation.scale,
+        "seed": workload.seed(),
+        "bytes_per_row": simulation.bytes_per_row,
+        "entries_per_row": simulation.spread.entries_per_row(),
+        "entry_bytes_per_row": simulation.entry_bytes_per_row,
+        "writes": tables.collect::<Vec<_>>(),
+        "questions": questions.collect::<Vec<_>>(),
+        "cost": simulation.cost(workload),
+        "busiest_region": simulation.share(),
+        "warnings": warnings.collect::<Vec<_>>(),
+    })
+}
+
+fn table(table: &TableSpread) -> Value {
+    let intervals = table.intervals.iter().map(|shares| {
+        json!({
+            "writes": shares.writes,
+            "busiest_region": shares.busiest_region,
+            "busiest_server": shares.busiest_server,
+        })
+    });
+    json!({
+        "index": table.index,
+        "regions": table.regions(),
+        "busiest_region": table.median(),
+        "busiest_region_worst": table.worst(),
+        "busiest_server": table.median_of_servers(),
+        "writes": table.writes,
+        "intervals": intervals.collect::<Vec<_>>(),
+    })
+}
+
+fn question(cost: &QuestionCost, scale: f64) -> Value {
+    let reads = &cost.reads;
+    json!({
+        "question": cost.question,
+        "per_second": cost.per_second,
+        "asked": cost.asked,
+        "by": cost.way,
+        "sorts": cost.sorts,
+        "ranges": cost.ranges,
+        "rows_read": reads.rows,
+        "rows_read_max": reads.rows_max,
+        "rows_read_at_full_size": cost.rows_real(scale),
+        "cells_read": reads.cells,
+        "bytes_read": reads.bytes,
+        "rows_returned": cost.rows_returned,
+        "bytes_returned": cost.bytes_returned,
+        "files": reads.files,
+        "blocks": reads.blocks,
+        "cpu_micros": reads.cpu_micros,
+    })
+}

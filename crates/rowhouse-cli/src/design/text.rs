@@ -1,0 +1,122 @@
+//! A simulation as lines of text.
+
+use rowhouse::advise::{QuestionCost, Simulation, TableSpread, Workload};
+
+use super::columns::{Align, aligned};
+use crate::counted::counted;
+
+/// Returns the result of a simulation as lines.
+pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> Vec<String> {
+    let mut lines = vec![format!("key {}", simulation.key)];
+    lines.extend(simulation.indexes.iter().map(|index| format!("index {index}")));
+    lines.push(scale(workload, simulation));
+    lines.push(String::new());
+    lines.extend(spread_lines(&simulation.spread.tables));
+    lines.push(sizes(simulation));
+    if !simulation.questions.is_empty() {
+        lines.push(String::new());
+        lines.extend(question_lines(simulation));
+    }
+    lines.push(String::new());
+    lines.push(format!(
+        "cost: {} rows per second; busiest region: {}",
+        number(simulation.cost(workload)),
+        percent(simulation.share())
+    ));
+    lines.extend(simulation.warnings.iter().map(ToString::to_string));
+    lines
+}
+
+/// Says how the simulation compares with the real table.
+fn scale(workload: &Workload, simulation: &Simulation) -> String {
+    let rows = counted(simulation.rows, "row");
+    let divides = simulation.rows.div_ceil(workload.regions() as u64);
+    let size = match simulation.scale > 1.0 {
+        true => format!(", one for {} of the real table", number(simulation.scale)),
+        false => String::new(),
+    };
+    format!(
+        "{rows}{size}; a region divides at {}; seed {}",
+        counted(divides, "row"),
+        workload.seed()
+    )
+}
+
+fn spread_lines(tables: &[TableSpread]) -> Vec<String> {
+    let head = ["writes", "regions", "busiest region", "worst", "busiest server"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(tables.iter().map(|table| {
+        let name = table.index.as_ref().map_or("table".to_owned(), |name| format!("index {name}"));
+        vec![
+            format!("  {name}"),
+            table.regions().to_string(),
+            percent(table.median()),
+            percent(table.worst()),
+            percent(table.median_of_servers()),
+        ]
+    }));
+    let right = Align::Right;
+    aligned(&[Align::Left, right, right, right, right], &rows)
+}
+
+fn sizes(simulation: &Simulation) -> String {
+    let row = format!("bytes per row: {:.0}", simulation.bytes_per_row);
+    match simulation.spread.entries_per_row() {
+        0.0 => row,
+        entries => format!(
+            "{row}; entries per row: {entries:.1}, with keys of {:.0} bytes",
+            simulation.entry_bytes_per_row
+        ),
+    }
+}
+
+fn question_lines(simulation: &Simulation) -> Vec<String> {
+    let head = [
+        "questions",
+        "by",
+        "ranges",
+        "rows read",
+        "at full size",
+        "returned",
+        "bytes read",
+        "bytes returned",
+        "files",
+        "blocks",
+        "µs CPU",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(simulation.questions.iter().map(|it| question_row(it, simulation.scale)));
+    let mut columns = vec![Align::Right; head.len()];
+    columns[..2].fill(Align::Left);
+    aligned(&columns, &rows)
+}
+
+fn question_row(cost: &QuestionCost, scale: f64) -> Vec<String> {
+    let reads = &cost.reads;
+    vec![
+        format!("  {}", cost.question),
+        cost.way.clone(),
+        number(cost.ranges),
+        number(reads.rows),
+        number(cost.rows_real(scale)),
+        number(cost.rows_returned),
+        number(reads.bytes),
+        number(cost.bytes_returned),
+        number(reads.files),
+        number(reads.blocks),
+        reads.cpu_micros.map_or("–".to_owned(), number),
+    ]
+}
+
+/// Returns a share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Returns a number with a decimal if it is small.
+pub(super) fn number(number: f64) -> String {
+    match number.fract() == 0.0 || number >= 100.0 {
+        true => format!("{number:.0}"),
+        false => format!("{number:.1}"),
+    }
+}

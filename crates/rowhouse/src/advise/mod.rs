@@ -1,0 +1,40 @@
+//! Designs of tables, tried before there are rows.
+//!
+//! A [`Workload`] describes rows, the rate at which they are written, the questions about them, and
+//! limits. [`simulate`] makes its rows, writes them to a temporary store under one [`Design`] and
+//! asks the questions.
+//!
+//! ```
+//! use rowhouse::advise::{Design, Workload, simulate};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> rowhouse::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! let workload = Workload::parse("\
+//! field user string: 100 values, zipf 1.1
+//! field at millis: now
+//! write 500/s
+//! ask user = ? newest 10 : 20/s
+//! rows 2000")?;
+//! let design = Design::new(&workload, "[user string][at millis desc]", &[""; 0])?;
+//! let simulated = simulate(&workload, &design, dir.path()).await?;
+//! assert_eq!(simulated.rows_stored, 2000);
+//! assert!(simulated.spread.median() < 0.5);
+//! assert!(simulated.questions[0].rows_returned <= 10.0);
+//! # Ok(())
+//! # }
+//! ```
+
+mod fill;
+mod measure;
+mod simulate;
+mod simulation;
+mod warnings;
+
+pub use rowhouse_schema::{
+    BusiestShares, Design, Distribution, Draw, Limits, Question, QuestionReading, Record,
+    RegionModel, Spread, TableSpread, Way, Workload,
+};
+pub use simulate::simulate;
+pub use simulation::{QuestionCost, QuestionReads, Simulation};
+pub use warnings::Warning;

@@ -1,0 +1,83 @@
+//! Runs a workload under one design.
+
+use std::path::Path;
+
+use rowhouse_model::{Error, Result};
+use rowhouse_schema::{Design, Spread, Workload};
+
+use super::fill::fill;
+use super::measure::measure;
+use super::simulation::Simulation;
+use super::warnings::warnings;
+use crate::database::Database;
+
+/// Runs a workload under one design: writes its rows to a database in the directory `dir`, which is
+/// removed at the end, and asks its questions.
+///
+/// It takes seconds to minutes for a million rows. Rows are made and counted on another thread.
+///
+/// # Errors
+/// `InvalidRequest` if the workload needs a sample and has none, and for a value that the key cannot
+/// hold; the errors of the database; `Io` if the directory exists or cannot be removed.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use rowhouse::advise::{Design, Workload, simulate};
+///
+/// # async fn example() -> rowhouse::Result<()> {
+/// let workload = Workload::parse("field at millis: now\nfield user string: 1e4 values")?;
+/// let design = Design::new(&workload, "[at millis][user string]", &[""; 0])?;
+/// let simulated = simulate(&workload, &design, Path::new("/tmp/simulated")).await?;
+/// // One region takes all of the writes.
+/// assert_eq!(simulated.share(), 1.0);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn simulate(workload: &Workload, design: &Design, dir: &Path) -> Result<Simulation> {
+    if let Some(name) = workload.without_values() {
+        return Err(Error::invalid(format!("`{name}` has no distribution: it needs a sample")));
+    }
+    let store = dir.join("simulated");
+    let database = Database::builder(store.to_string_lossy()).open().await?;
+    let run = run(&database, workload, design).await;
+    let closed = database.close().await;
+    let removed = std::fs::remove_dir_all(&store)
+        .map_err(|source| Error::io(format_args!("cannot remove {}", store.display()), source));
+    let simulation = run?;
+    closed?;
+    removed?;
+    Ok(simulation)
+}
+
+async fn run(database: &Database, workload: &Workload, design: &Design) -> Result<Simulation> {
+    let spread = spread_of(workload, design).await?;
+    let filled = fill(database, workload, design, &spread).await?;
+    let mut questions = Vec::new();
+    for question in workload.questions() {
+        questions.push(measure(&filled.table, workload, design, question).await?);
+    }
+    let rows = workload.rows();
+    let per_row = |bytes: u64| bytes as f64 / rows as f64;
+    let mut simulation = Simulation {
+        key: design.key().to_string(),
+        indexes: design.indexes().iter().map(ToString::to_string).collect(),
+        rows,
+        rows_stored: filled.rows,
+        scale: workload.rows_real() as f64 / rows as f64,
+        bytes_per_row: per_row(filled.bytes),
+        entry_bytes_per_row: per_row(spread.tables.iter().skip(1).map(|it| it.key_bytes).sum()),
+        spread,
+        questions,
+        warnings: Vec::new(),
+    };
+    simulation.warnings = warnings(workload, design, &simulation);
+    Ok(simulation)
+}
+
+/// Counts the writes of the regions, on a thread that may be busy for long.
+async fn spread_of(workload: &Workload, design: &Design) -> Result<Spread> {
+    let (workload, design) = (workload.clone(), design.clone());
+    let spread = tokio::task::spawn_blocking(move || Spread::of(&workload, &design)).await;
+    spread.map_err(|error| Error::invalid(format!("the simulation was interrupted: {error}")))?
+}

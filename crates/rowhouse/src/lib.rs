@@ -75,6 +75,7 @@
 //! store use `rowhouse-store` directly.
 
 pub mod admin;
+mod analysis;
 mod backend;
 mod builder;
 pub mod cell;

@@ -80,7 +80,8 @@ pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSche
 pub use computed::Computed;
 pub use design::{
     BusiestShares, Design, DesignEstimate, Distribution, Draw, Estimator, Limits, Question,
-    QuestionEstimate, QuestionReading, Record, RegionModel, Spread, TableSpread, Way, Workload,
+    QuestionEstimate, QuestionReading, ROWS_PER_RANGE, Record, RegionModel, Spread, TableSpread,
+    Way, Workload,
 };
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};

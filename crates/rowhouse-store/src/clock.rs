@@ -221,6 +221,12 @@ impl TimestampSource {
     }
 }
 
+/// Returns the CPU time that this thread has used.
+pub fn thread_cpu_time() -> Duration {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(used).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

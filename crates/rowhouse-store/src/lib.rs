@@ -81,7 +81,7 @@ pub use backup::{CopyReport, copy_store};
 pub use block_cache::Evicted;
 pub use catalog::{IndexRead, SearchRead};
 pub use check::{CheckReport, Progress, check};
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, SystemClock, thread_cpu_time};
 pub use compaction_policy::CompactionKind;
 pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
@@ -94,7 +94,10 @@ pub use observer::{
     with_observers,
 };
 pub use open::Builder;
-pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
+pub use read::{
+    FamilyReads, ReadPoint, ReadReport, ReadTotals, ReadTrace, RegionReads, RegionScanner,
+    ScanLimits, ScanProgress, Scanned, TableReads,
+};
 pub use region::{FamilyRequests, Region, RegionRequests, RegionSize};
 pub use region_in_mode::RegionInMode;
 pub use rowhouse_format::hfile::ZstdForm;
@@ -104,6 +107,7 @@ pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
 pub use store::{IndexReport, QueryScan, RowSearch, SearchIndex, SearchedRows, Store};
+pub use store_file::{FILE_PARTS, FileReads};
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
 pub use wait_mode::{NonBlocking, WaitMode};

@@ -29,8 +29,8 @@ use crate::layout::file_path;
 use crate::manifest::Assignment;
 use crate::newest::Current;
 use crate::read::{
-    Opening, Pending, ReadPoint, RegionCounts, RegionScanner, RowSelection, Rows, explain_cell,
-    only_column, read_row, read_row_as_of, read_row_at_once, read_row_pending,
+    Opening, Pending, ReadPoint, ReadTrace, RegionCounts, RegionScanner, RowSelection, Rows,
+    explain_cell, only_column, read_row, read_row_as_of, read_row_at_once, read_row_pending,
 };
 use crate::wait_mode::NonBlocking;
 
@@ -201,7 +201,22 @@ impl Region {
     #[inline]
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_get(get, point)?;
+        if let Some(trace) = point.and_then(ReadPoint::trace) {
+            return self.read_traced(get, point, trace);
+        }
         let read = read_row(&self.engine.read_context(), self.families(), get, point);
+        self.count_read(get.row(), read.as_ref().ok());
+        read
+    }
+
+    #[cold]
+    fn read_traced(&self, get: &Get, point: Option<&ReadPoint>, trace: &ReadTrace) -> Result<Row> {
+        trace.region(self.id(), &self.info);
+        let table = trace.table(&self.info.table);
+        table.count_get();
+        let timer = table.time();
+        let read = read_row(&self.engine.read_context(), self.families(), get, point);
+        drop(timer);
         self.count_read(get.row(), read.as_ref().ok());
         read
     }
@@ -309,6 +324,10 @@ impl Region {
         let mut range = scan.range.intersect(&self.info.range);
         if let Some(selection) = &selection {
             range = range.intersect(selection.hull());
+        }
+        if let Some(trace) = point.and_then(ReadPoint::trace) {
+            trace.table(&self.info.table).count_scan();
+            trace.region(self.id(), &self.info);
         }
         let rows = Rows::Range(&range);
         let context = &self.engine.read_context();

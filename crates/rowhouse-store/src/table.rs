@@ -12,7 +12,7 @@ use rowhouse_model::{
 use rowhouse_schema::IndexSchema;
 
 use crate::compaction_policy::CompactionKind;
-use crate::read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
+use crate::read::{CallTimer, ReadPoint, RegionScanner, ScanLimits, Scanned, TableTrace};
 use crate::region::Region;
 
 /// A table of a store.
@@ -315,8 +315,11 @@ impl Table {
             region_gave_rows: false,
             in_call: false,
             is_counted,
+            timer: None,
         };
+        let timer = scanner.trace().map(TableTrace::time);
         scanner.open_next()?;
+        drop(timer);
         Ok(scanner)
     }
 
@@ -397,11 +400,16 @@ pub struct TableScanner {
     in_call: bool,
     /// Its rows count as read.
     is_counted: bool,
+    /// Measures the call that its user has begun, if the read point has a trace.
+    timer: Option<CallTimer>,
 }
 
 impl TableScanner {
     /// As [`RegionScanner::begin_call`].
     pub fn begin_call(&mut self) {
+        if !self.in_call {
+            self.timer = self.trace().map(TableTrace::time);
+        }
         self.in_call = true;
         if let Some(scanner) = &mut self.current {
             scanner.begin_call();
@@ -410,10 +418,17 @@ impl TableScanner {
 
     /// As [`RegionScanner::end_call`].
     pub fn end_call(&mut self) {
+        self.timer = None;
         self.in_call = false;
         if let Some(scanner) = &mut self.current {
             scanner.end_call();
         }
+    }
+
+    /// Returns the trace of the table, if the read point has one.
+    fn trace(&self) -> Option<Arc<TableTrace>> {
+        let trace = self.point.as_ref()?.trace()?;
+        Some(trace.table(self.table.name()))
     }
 
     /// Returns the next row, or its next part if the scan has a batch; `None` after the last.

@@ -76,6 +76,7 @@
 
 pub mod admin;
 pub mod advise;
+mod analysis;
 mod backend;
 mod builder;
 pub mod cell;

@@ -27,6 +27,7 @@
 //! ```
 
 mod access;
+mod analyze;
 mod choose;
 mod entries;
 mod index_rows;
@@ -41,9 +42,13 @@ mod rows;
 mod search;
 mod transact;
 
+use std::sync::Arc;
+
 use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
 use rowhouse_schema::{KeySchema, TimeZone};
+use rowhouse_store::ReadTrace;
 
+pub use crate::analysis::{Analysis, StepTime};
 pub use choose::{Access, AccessPath};
 pub use row::QueryRow;
 pub use rowhouse_schema::{
@@ -51,7 +56,9 @@ pub use rowhouse_schema::{
     PlanOrder, PlanPart, PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX,
     Residual, RowSequence, Statistics, StreamMerge,
 };
-pub use rowhouse_store::RangeEstimate;
+pub use rowhouse_store::{
+    FamilyReads, FileReads, RangeEstimate, ReadReport, ReadTotals, RegionReads, TableReads,
+};
 pub use rows::QueryRows;
 
 #[cfg(feature = "search")]
@@ -99,6 +106,8 @@ pub struct Query<'t> {
     by: By,
     #[cfg(feature = "search")]
     search_order: SearchOrder,
+    /// The trace to which the reads add, if the query is analyzed.
+    trace: Option<Arc<ReadTrace>>,
 }
 
 /// How rows are to be read.
@@ -125,6 +134,7 @@ impl<'t> Query<'t> {
             by: By::Any,
             #[cfg(feature = "search")]
             search_order: SearchOrder::Key,
+            trace: None,
         }
     }
 
@@ -542,8 +552,13 @@ impl<'t> Query<'t> {
 
     /// Runs the query, given its plan by the key.
     async fn read(self, plan: Plan) -> Result<QueryRows> {
+        let access = self.access(plan.clone(), self.rows_max()).await?;
+        self.read_by(access, plan).await
+    }
+
+    /// Runs the query in the chosen way, given its plan by the key.
+    async fn read_by(self, mut access: Access, plan: Plan) -> Result<QueryRows> {
         let limit = self.rows_max();
-        let mut access = self.access(plan.clone(), limit).await?;
         let by_index = match access.take_index() {
             Some((index, order)) => self.open_index(index, order, plan.clone(), limit).await?,
             None => None,
@@ -551,6 +566,7 @@ impl<'t> Query<'t> {
         let mut rows = match by_index {
             Some(rows) => rows,
             None => {
+                let at = self.traced_point().await?;
                 let (schema, _) = self.asked?;
                 let open = PlanRows::open(
                     self.table,
@@ -559,7 +575,7 @@ impl<'t> Query<'t> {
                     self.scan,
                     limit,
                     self.with_misfits,
-                    None,
+                    at,
                 );
                 QueryRows::new(Source::Plan(Box::new(open.await?)))
             }
@@ -604,6 +620,10 @@ impl<'t> Query<'t> {
         let written = match at {
             Some(_) => Written::default(),
             None => Written::by_clients(self.table, &query.plan, &query.entries).await?,
+        };
+        let at = match &self.trace {
+            Some(trace) => at.map(|at| at.traced(trace)),
+            None => at,
         };
         IndexRows::open(self.table, query, at, written).await
     }

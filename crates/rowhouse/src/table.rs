@@ -11,10 +11,11 @@ use rowhouse_model::{
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 use rowhouse_store::RangeEstimate;
 
+use crate::analysis::{analyze_get, analyze_scan, on_blocking_thread};
 use crate::backend::{Backend, ReadAhead, TableId, TableReadPoint};
 use crate::counters::{CounterBuffer, CounterSettings};
 use crate::declared::DeclaredColumns;
-use crate::query::Query;
+use crate::query::{Analysis, Query};
 use crate::row_put::RowPut;
 use crate::rows::Rows;
 
@@ -395,6 +396,43 @@ impl Table {
     /// filter nor limit; `Unsupported` on a cluster, since HBase has no such call.
     pub async fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
         self.inner.backend.explain_cell(self.id(), get).await
+    }
+
+    /// Reads one row as [`Table::get`] does, and returns what that read: files, blocks, cells and
+    /// time. See [`Query::analyze`].
+    ///
+    /// ```
+    /// # use rowhouse::{Get, Result, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// println!("{}", blog.analyze_get(&Get::new("1")?.column("cf", "title")).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `Unsupported` on a cluster, which does not report this.
+    pub async fn analyze_get(&self, get: &Get) -> Result<Analysis> {
+        let (table, get) = (self.clone(), get.clone());
+        on_blocking_thread(move || analyze_get(table, get)).await
+    }
+
+    /// Reads a scan to its end as [`Table::scan`] does, and returns what that read: files, blocks,
+    /// cells and time. See [`Query::analyze`].
+    ///
+    /// ```
+    /// # use rowhouse::{Result, RowRange, Scan, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// let scan = Scan::new(RowRange::new("a", "b")).family("cf");
+    /// println!("{}", blog.analyze_scan(scan).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::scan`]; `Unsupported` on a cluster, which does not report this.
+    pub async fn analyze_scan(&self, scan: Scan) -> Result<Analysis> {
+        let table = self.clone();
+        on_blocking_thread(move || analyze_scan(table, scan)).await
     }
 
     /// Reads a range of rows, in key order.

@@ -39,6 +39,7 @@ examples! {
     tags
     triggers
     unique_email
+    what_is_read
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// Returns the result of a simulation.
 pub(crate) fn simulation_json(workload: &Workload, simulation: &Simulation) -> Value {
     let tables = simulation.spread.tables.iter().map(table);
-    let questions = simulation.questions.iter().map(|it| question(it, simulation.scale));
+    let questions = simulation.questions.iter().map(question);
     let warnings = simulation.warnings.iter();
     let warnings = warnings.map(|it| json!({ "refusal": it.is_refusal, "message": it.message }));
     json!({
@@ -46,8 +46,7 @@ fn table(table: &TableSpread) -> Value {
     })
 }
 
-fn question(cost: &QuestionCost, scale: f64) -> Value {
-    let reads = &cost.reads;
+fn question(cost: &QuestionCost) -> Value {
     json!({
         "question": cost.question,
         "per_second": cost.per_second,
@@ -55,15 +54,15 @@ fn question(cost: &QuestionCost, scale: f64) -> Value {
         "by": cost.way,
         "sorts": cost.sorts,
         "ranges": cost.ranges,
-        "rows_read": reads.rows,
-        "rows_read_max": reads.rows_max,
-        "rows_read_at_full_size": cost.rows_real(scale),
-        "cells_read": reads.cells,
-        "bytes_read": reads.bytes,
+        "rows_read": cost.rows,
+        "rows_read_max": cost.rows_max,
+        "rows_read_at_full_size": cost.rows_real(),
+        "cells_read": cost.cells,
+        "bytes_read": cost.bytes,
         "rows_returned": cost.rows_returned,
         "bytes_returned": cost.bytes_returned,
-        "files": reads.files,
-        "blocks": reads.blocks,
-        "cpu_micros": reads.cpu_micros,
+        "files": cost.files,
+        "blocks": cost.blocks,
+        "cpu_micros": cost.cpu.as_secs_f64() * 1e6,
     })
 }

@@ -85,26 +85,25 @@ fn question_lines(simulation: &Simulation) -> Vec<String> {
         "µs CPU",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(simulation.questions.iter().map(|it| question_row(it, simulation.scale)));
+    rows.extend(simulation.questions.iter().map(question_row));
     let mut columns = vec![Align::Right; head.len()];
     columns[..2].fill(Align::Left);
     aligned(&columns, &rows)
 }
 
-fn question_row(cost: &QuestionCost, scale: f64) -> Vec<String> {
-    let reads = &cost.reads;
+fn question_row(cost: &QuestionCost) -> Vec<String> {
     vec![
         format!("  {}", cost.question),
         cost.way.clone(),
         number(cost.ranges),
-        number(reads.rows),
-        number(cost.rows_real(scale)),
+        number(cost.rows),
+        number(cost.rows_real()),
         number(cost.rows_returned),
-        number(reads.bytes),
+        number(cost.bytes),
         number(cost.bytes_returned),
-        number(reads.files),
-        number(reads.blocks),
-        reads.cpu_micros.map_or("–".to_owned(), number),
+        number(cost.files),
+        number(cost.blocks),
+        number(cost.cpu.as_secs_f64() * 1e6),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! What designs cost, estimated without a store: rows that plans read, among the keys of few rows,
 //! and how that number grows with the table.
 
-use rowhouse_model::{Bytes, Columns, Result, RowRange};
+use rowhouse_model::{Bytes, Columns, Result, Row, RowRange};
 
 use super::question::Question;
 use super::reading::Way;
@@ -18,11 +18,13 @@ const SAMPLED: u64 = 20_000;
 const SMALLER: u64 = 4;
 /// How often each question is asked.
 const ASKED: u64 = 100;
+/// A question is not asked again when so many rows were compared with its conditions.
+const JUDGED_MAX: u64 = 200_000;
 /// A number that differs by a smaller part between the two samples does not grow.
 const SAME: f64 = 0.05;
 /// A range that is read costs as much as this many rows: a seek in each family and file, and on a
 /// cluster a call.
-pub(super) const ROWS_PER_RANGE: f64 = 10.0;
+pub const ROWS_PER_RANGE: f64 = 10.0;
 
 /// Estimates designs of one workload.
 ///
@@ -93,31 +95,43 @@ impl DesignEstimate {
 struct Sampled {
     workload: Workload,
     records: Vec<Record>,
-    /// For each question, the rows that match on average.
-    matching: Vec<f64>,
-}
-
-/// A number at the sizes of the two samples, which is taken to be a constant and a part that grows
-/// with the table.
-#[derive(Clone, Copy, Debug, Default)]
-struct Growing {
-    constant: f64,
-    per_row: f64,
+    /// For each question, the rows that match, each time that it is asked.
+    matching: Vec<Vec<f64>>,
 }
 
 /// What a way of reading reads of a table, before a limit ends it.
 struct WayReads {
     way: Way,
-    rows: Growing,
+    /// Rows or entries in the ranges, each time that the question is asked.
+    rows: Vec<f64>,
+    /// Ranges each time, without the rows to which entries lead.
     ranges: f64,
     /// Whether a limit ends the reading early.
     streams: bool,
     /// Rows read for each entry: 0 if entries are the answer, and for the key.
     fetched: f64,
-    /// Whether the ways of questions about the newest rows need this one for its order.
+    /// Whether a question about the newest rows needs this way for its order.
     is_fixed: bool,
     /// Whether all rows are read for their order.
     sorts: bool,
+}
+
+/// How numbers of the larger sample grow with the table: a part of each is a constant.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    /// The part that is in proportion to the size, from 0 to 1.
+    growing: f64,
+    /// The rows of the larger sample.
+    rows: f64,
+}
+
+/// What is known of a question.
+struct Asked {
+    limit: f64,
+    matching: Vec<f64>,
+    matching_growth: Growth,
+    /// The ways to read it, the key first, and their growths.
+    ways: Vec<(WayReads, Growth)>,
 }
 
 impl Estimator {
@@ -166,57 +180,68 @@ impl Estimator {
         let sizes = [smaller.records.len() as f64, larger.records.len() as f64];
         let few = smaller.ways(design, &tables[0], at)?;
         let many = larger.ways(design, &tables[1], at)?;
-        let ways = few.into_iter().zip(many).map(|(few, many)| WayReads {
-            rows: Growing::through(sizes, [few.rows.constant, many.rows.constant]),
-            ..many
+        let ways = few.into_iter().zip(many).map(|(few, many)| {
+            let growth = Growth::between(sizes, [&few.rows, &many.rows]);
+            (many, growth)
         });
-        let ways: Vec<WayReads> = ways.collect();
-        let matching = Growing::through(sizes, [smaller.matching[at], larger.matching[at]]);
-        let limit = larger.workload.questions()[at].limit;
-        let rows_at = |rows: f64| self.cheapest(&ways, matching, limit, rows);
-        let (at_size, at_real) = (rows_at(self.rows), rows_at(self.rows_real));
-        let chosen = &ways[at_real.0];
+        let matching = &larger.matching[at];
+        let asked = Asked {
+            limit: larger.workload.questions()[at].limit.map_or(f64::INFINITY, |it| it as f64),
+            matching: matching.clone(),
+            matching_growth: Growth::between(sizes, [&smaller.matching[at], matching]),
+            ways: ways.collect(),
+        };
+        let chosen = asked.cheapest(self.rows_real, self.columns);
+        let at_size = asked.cheapest(self.rows, self.columns);
         Ok(QuestionEstimate {
-            way: chosen.way.clone(),
-            rows: at_size.1,
-            rows_real: at_real.1,
-            ranges: chosen.ranges,
+            way: asked.ways[chosen].0.way.clone(),
+            rows: asked.rows_read(at_size, self.rows),
+            rows_real: asked.rows_read(chosen, self.rows_real),
+            ranges: asked.ranges_read(chosen, self.rows_real),
         })
     }
+}
 
-    /// Returns the way that the database chooses in a table with so many rows, and the rows that it
-    /// reads.
-    fn cheapest(
-        &self,
-        ways: &[WayReads],
-        matching: Growing,
-        limit: Option<u64>,
-        rows: f64,
-    ) -> (usize, f64) {
-        let matching = matching.at(rows);
-        let share = |way: &WayReads| match limit.filter(|_| way.streams && !way.sorts) {
-            Some(limit) if matching > limit as f64 => limit as f64 / matching,
-            _ => 1.0,
-        };
-        let read = |way: &WayReads| {
-            let in_ranges = way.rows.at(rows) * share(way);
-            in_ranges * (1.0 + way.fetched)
-        };
-        let key_cells = ways.first().map_or(0.0, |key| read(key) * self.columns);
+impl Asked {
+    /// Returns the way that the database chooses in a table with so many rows.
+    fn cheapest(&self, rows: f64, columns: f64) -> usize {
+        if let Some(fixed) = self.ways.iter().position(|(way, _)| way.is_fixed) {
+            return fixed;
+        }
+        // The key is always a way.
+        let key_cells = self.entries(0, rows) * columns;
         let (mut chosen, mut least) = (0, f64::INFINITY);
-        for (at, way) in ways.iter().enumerate() {
-            if way.is_fixed {
-                return (at, read(way));
-            }
-            let Way::Index(_) = way.way else { continue };
-            let entries = way.rows.at(rows) * share(way);
-            // As the planner weighs them.
-            let cells = IndexCost::of_entries(entries, way.fetched > 0.0);
+        for (at, (way, _)) in self.ways.iter().enumerate().skip(1) {
+            let cells = IndexCost::of_entries(self.entries(at, rows), way.fetched > 0.0);
             if cells < least && IndexCost::is_clearly_less(cells, key_cells) {
                 (chosen, least) = (at, cells);
             }
         }
-        (chosen, ways.get(chosen).map_or(0.0, read))
+        chosen
+    }
+
+    /// Returns the rows of the key, or the entries of an index, that one question reads until its
+    /// limit ends the reading.
+    fn entries(&self, at: usize, rows: f64) -> f64 {
+        let (way, growth) = &self.ways[at];
+        let has_limit = way.streams && !way.sorts;
+        let asked = way.rows.iter().zip(&self.matching).map(|(in_ranges, matching)| {
+            let matching = self.matching_growth.at(*matching, rows);
+            let share = if has_limit { (self.limit / matching).min(1.0) } else { 1.0 };
+            growth.at(*in_ranges, rows) * share
+        });
+        asked.sum::<f64>() / self.matching.len().min(way.rows.len()).max(1) as f64
+    }
+
+    /// Returns the rows and entries that one question reads.
+    fn rows_read(&self, at: usize, rows: f64) -> f64 {
+        self.entries(at, rows) * (1.0 + self.ways[at].0.fetched)
+    }
+
+    /// Returns the ranges that one question reads, and the rows that it reads one by one.
+    fn ranges_read(&self, at: usize, rows: f64) -> f64 {
+        let (way, _) = &self.ways[at];
+        way.ranges / way.rows.len().max(1) as f64 + self.entries(at, rows) * way.fetched
     }
 }
 
@@ -231,37 +256,55 @@ impl Sampled {
         Ok(sampled)
     }
 
-    /// Returns how many rows match a question on average.
-    fn matching(&self, question: &Question) -> Result<f64> {
+    /// Returns how many rows match a question each time.
+    fn matching(&self, question: &Question) -> Result<Vec<f64>> {
         let plain = self.workload.plain_design()?;
-        let keys = self.records.iter().zip(0..).map(|(record, at)| plain.key_of(record, at));
-        let mut keys: Vec<(Bytes, usize)> =
-            keys.zip(0..).map(|(key, at)| Ok((key?, at))).collect::<Result<_>>()?;
+        let mut keys = Vec::with_capacity(self.records.len());
+        for (at, record) in self.records.iter().enumerate() {
+            keys.push((plain.key_of(record, at as u64)?, at));
+        }
         keys.sort_unstable();
-        let mut matching = 0;
-        // A condition on columns looks at the cells of all rows.
-        let asked = if question.text().is_empty() { 1 } else { ASKED.min(20) };
+        // Without values that are drawn, all answers are equal.
+        let asked = if question.rows_drawn() == 0 { 1 } else { ASKED };
+        let (mut matching, mut judged) = (Vec::new(), 0);
+        let mut cells: Vec<Option<Row>> = vec![None; self.records.len()];
         for nth in 0..asked {
             let predicate = self.workload.ask_predicate(question, nth)?;
             let plan = plain.plan_by_key(&predicate)?;
+            let mut count = 0;
             for range in plan.ranges() {
                 let from = keys.partition_point(|(key, _)| key[..] < range.start[..]);
                 let inside = keys[from..].iter().take_while(|(key, _)| range.contains(key));
                 for (key, at) in inside {
-                    matching += u64::from(self.matches(&plain, &plan, key, *at)?);
+                    judged += 1;
+                    count += u64::from(self.matches(&plain, &plan, key, *at, &mut cells[*at])?);
                 }
             }
+            matching.push(count as f64);
+            if judged > JUDGED_MAX {
+                break;
+            }
         }
-        Ok(matching as f64 / asked as f64)
+        Ok(matching)
     }
 
-    fn matches(&self, plain: &Design, plan: &Plan, key: &Bytes, at: usize) -> Result<bool> {
+    fn matches(
+        &self,
+        plain: &Design,
+        plan: &Plan,
+        key: &Bytes,
+        at: usize,
+        cells: &mut Option<Row>,
+    ) -> Result<bool> {
         if !plan.matches_key(key) {
             return Ok(false);
         }
         let Some(filter) = plan.column_filter() else { return Ok(true) };
-        let cells = plain.cells(key, &self.records[at])?;
-        Ok(filter.matches(&cells).unwrap_or(false))
+        let cells = match cells {
+            Some(cells) => cells,
+            None => cells.insert(plain.cells(key, &self.records[at])?),
+        };
+        Ok(filter.matches(cells).unwrap_or(false))
     }
 
     /// Returns the sorted keys of the table and of the entries of each index.
@@ -301,10 +344,6 @@ impl Sampled {
                 }
             }
         }
-        for way in &mut ways {
-            way.rows.constant /= ASKED as f64;
-            way.ranges /= ASKED as f64;
-        }
         Ok(ways)
     }
 }
@@ -313,7 +352,7 @@ impl WayReads {
     fn new(way: Way, plan: &Plan, keys: &[Bytes]) -> Self {
         Self {
             way,
-            rows: Growing { constant: rows_in(plan.ranges(), keys) as f64, per_row: 0.0 },
+            rows: vec![rows_in(plan.ranges(), keys) as f64],
             ranges: plan.ranges().len() as f64,
             streams: true,
             fetched: 0.0,
@@ -334,7 +373,7 @@ impl WayReads {
             },
             Err(_) => Self {
                 way,
-                rows: Growing { constant: f64::INFINITY, per_row: 0.0 },
+                rows: vec![f64::INFINITY],
                 ranges: 0.0,
                 streams: false,
                 fetched: 0.0,
@@ -345,7 +384,7 @@ impl WayReads {
     }
 
     fn add(&mut self, other: &Self) {
-        self.rows.constant += other.rows.constant;
+        self.rows.extend(&other.rows);
         self.ranges += other.ranges;
         self.is_fixed &= other.is_fixed;
         self.streams &= other.streams;
@@ -353,19 +392,22 @@ impl WayReads {
     }
 }
 
-impl Growing {
-    /// Returns the number that has these values at these sizes.
-    fn through(sizes: [f64; 2], values: [f64; 2]) -> Self {
-        let [few, many] = values;
-        if !many.is_finite() || (many - few) <= SAME * many || sizes[1] <= sizes[0] {
-            return Self { constant: many, per_row: 0.0 };
-        }
-        let per_row = ((many - few) / (sizes[1] - sizes[0])).min(many / sizes[1]);
-        Self { constant: many - per_row * sizes[1], per_row }
+impl Growth {
+    /// Returns the growth of numbers that are these in samples of these sizes.
+    fn between(sizes: [f64; 2], numbers: [&[f64]; 2]) -> Self {
+        let [few, many] =
+            numbers.map(|numbers| numbers.iter().sum::<f64>() / numbers.len().max(1) as f64);
+        let is_same = !many.is_finite() || many - few <= SAME * many || sizes[1] <= sizes[0];
+        let growing = match is_same {
+            true => 0.0,
+            false => ((many - few) / many * sizes[1] / (sizes[1] - sizes[0])).min(1.0),
+        };
+        Self { growing, rows: sizes[1] }
     }
 
-    fn at(self, size: f64) -> f64 {
-        self.constant + self.per_row * size
+    /// Returns a number of the larger sample as it is in a table with so many rows.
+    fn at(self, number: f64, rows: f64) -> f64 {
+        number * (1.0 - self.growing + self.growing * rows / self.rows)
     }
 }
 

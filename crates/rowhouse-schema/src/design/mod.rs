@@ -21,7 +21,7 @@ mod words;
 mod workload;
 
 pub use distribution::{Distribution, Draw};
-pub use estimate::{DesignEstimate, Estimator, QuestionEstimate};
+pub use estimate::{DesignEstimate, Estimator, QuestionEstimate, ROWS_PER_RANGE};
 pub use question::Question;
 pub use reading::{QuestionReading, Way};
 pub use regions::{BusiestShares, RegionModel};

@@ -8,6 +8,7 @@ use rowhouse_model::{BloomKind, Bytes, Columns, Key, Result, RowBuilder, RowRang
 
 use super::post_filter::PostFilter;
 use super::row::{QueryMatcher, ReadBudget, RowRead};
+use super::trace::TracedSource;
 use super::{Merge, ReadAt, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
@@ -15,7 +16,7 @@ use crate::clock::TimestampSource;
 use crate::family::FamilyStore;
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
 use crate::retention::Retention;
-use crate::store_file::{FileCursor, StoreFile};
+use crate::store_file::{FileCursor, LeftOut, StoreFile};
 
 /// The query, for each family.
 pub(super) struct Query<'a> {
@@ -76,10 +77,29 @@ impl Query<'_> {
         if self.cache_blocks { family.caching() } else { Caching::LookOnly }
     }
 
+    /// Whether a file of the family may have versions that matter; `false` is certain.
+    fn may_hold_times(&self, file: &StoreFile, family: &FamilyStore) -> bool {
+        family.retention().needs_all_times()
+            || file.may_hold_versions(&self.time_range_of(family.name()))
+    }
+
+    /// Returns why [`Query::may_be_in`] is `false`.
+    #[cold]
+    fn why_left_out(&self, file: &StoreFile, family: &FamilyStore) -> LeftOut {
+        let has_rows = match self.rows {
+            Rows::One(row) => file.may_hold_rows(&RowRange::row(row)),
+            Rows::Range(range) => file.may_hold_rows(range),
+        };
+        match (self.may_hold_times(file, family), has_rows) {
+            (false, _) => LeftOut::Times,
+            (true, false) => LeftOut::Rows,
+            (true, true) => LeftOut::Bloom,
+        }
+    }
+
     /// Whether a file of the family may have cells that matter; `false` is certain.
     fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
-        let time_range = self.time_range_of(family.name());
-        if !family.retention().needs_all_times() && !file.may_hold_versions(&time_range) {
+        if !self.may_hold_times(file, family) {
             return Ok(false);
         }
         match self.rows {
@@ -121,23 +141,36 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
     let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some_and(has_seen));
     let start = Key::row_start(asked.rows.first());
     let caching = asked.caching(family);
+    let trace = at.trace().and_then(|trace| trace.family(family));
     let mut sources = Vec::new();
     for memstore in memstores {
         let memstore = Arc::clone(memstore);
-        sources.push(Source::Memory(match asked.reversed {
+        let source = Source::Memory(match asked.reversed {
             true => MemstoreCursor::at_end(memstore),
             false => MemstoreCursor::new(memstore, &start),
-        }));
+        });
+        sources.push(match &trace {
+            Some(trace) => trace.of_memory(source),
+            None => source,
+        });
     }
     for file in &super_version.files {
+        let trace = trace.as_ref().map(|trace| trace.file(file));
         if asked.may_be_in(file, family)? {
-            sources.push(if asked.reversed {
-                Source::File(FileCursor::at_end(file, caching)?)
+            let source = if asked.reversed {
+                Source::File(FileCursor::at_end(file, caching)?.traced(trace.as_ref()))
             } else if file.first_row() > start.row {
                 Source::Waiting(Arc::clone(file), caching)
             } else {
-                Source::File(FileCursor::open(file, &start, caching)?)
+                let trace = trace.as_ref();
+                Source::File(FileCursor::open_traced(file, &start, caching, trace)?)
+            };
+            sources.push(match &trace {
+                Some(trace) => TracedSource::of_file(source, trace),
+                None => source,
             });
+        } else if let Some(trace) = trace {
+            trace.leave_out(asked.why_left_out(file, family));
         }
     }
     if sources.is_empty() {
@@ -206,7 +239,7 @@ impl<'a> FamilyReader<'a> {
     pub(super) fn follow_flushes(&mut self, between_rows: bool) -> Result<()> {
         let Self { merge, matcher, caching } = self;
         let backward = matcher.post_filter.reversed;
-        if backward && !between_rows {
+        if (backward && !between_rows) || merge.is_traced() {
             return Ok(());
         }
         loop {

@@ -37,7 +37,13 @@ pub(crate) fn read_row(
         let at = ReadAt::of(context, point);
         match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
             CellsRead::TooOld => {}
-            CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
+            CellsRead::Some | CellsRead::All => {
+                let row = finish(cells);
+                if let Some(trace) = at.trace() {
+                    trace.add_get(families, &row);
+                }
+                return Ok(row);
+            }
         }
     }
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use rowhouse_model::{CellRef, Key, Result, RowBuilder, compare};
 
+use super::trace::TracedSource;
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::memstore::MemstoreCursor;
-use crate::store_file::{FileCursor, StoreFile};
+use crate::store_file::{FileCursor, FileTrace, StoreFile};
 
 /// One sorted source of cells.
 pub(crate) enum Source {
@@ -19,6 +20,8 @@ pub(crate) enum Source {
     File(FileCursor),
     /// A file that begins after the merge's start: opened when the merge reaches its first row.
     Waiting(Arc<StoreFile>, Caching),
+    /// One of the others, whose cells are counted.
+    Traced(Box<TracedSource>),
 }
 
 impl Source {
@@ -29,6 +32,7 @@ impl Source {
             Self::Memory(cursor) => cursor.sequence(),
             Self::File(cursor) => cursor.sequence(),
             Self::Waiting(..) => None,
+            Self::Traced(traced) => traced.source.sequence(),
         }
     }
 
@@ -36,7 +40,25 @@ impl Source {
     fn waits_for(&self) -> Option<&[u8]> {
         match self {
             Self::Waiting(file, _) => Some(file.first_row()),
+            Self::Traced(traced) => traced.source.waits_for(),
             Self::Memory(_) | Self::File(_) => None,
+        }
+    }
+
+    /// Opens a file that is not opened yet, at `key` or at its first cell.
+    fn open(&mut self, key: Option<&Key<'_>>, trace: Option<&Arc<FileTrace>>) -> Result<()> {
+        match self {
+            Self::Waiting(file, caching) => {
+                let first = Key::row_start(file.first_row());
+                let key = key.unwrap_or(&first);
+                *self = Self::File(FileCursor::open_traced(file, key, *caching, trace)?);
+                Ok(())
+            }
+            Self::Traced(traced) => {
+                let trace = traced.file.clone();
+                traced.moved(|source| source.open(key, trace.as_ref()))
+            }
+            Self::Memory(_) | Self::File(_) => Ok(()),
         }
     }
 
@@ -50,6 +72,7 @@ impl Source {
             }
             Self::File(cursor) => cursor.seek_row_before(row),
             Self::Waiting(..) => Ok(()),
+            Self::Traced(traced) => traced.moved(|source| source.seek_row_before(row)),
         }
     }
 }
@@ -61,6 +84,7 @@ impl Cells for Source {
             Self::Memory(cursor) => cursor.cell(),
             Self::File(cursor) => cursor.cell(),
             Self::Waiting(..) => None,
+            Self::Traced(traced) => traced.source.cell(),
         }
     }
 
@@ -73,6 +97,7 @@ impl Cells for Source {
             }
             Self::File(cursor) => cursor.advance(),
             Self::Waiting(..) => Ok(()),
+            Self::Traced(traced) => traced.moved(Source::advance),
         }
     }
 
@@ -84,6 +109,7 @@ impl Cells for Source {
             }
             Self::File(cursor) => cursor.seek(key),
             Self::Waiting(..) => Ok(()),
+            Self::Traced(traced) => traced.moved(|source| source.seek(key)),
         }
     }
 
@@ -94,6 +120,7 @@ impl Cells for Source {
             Self::Memory(cursor) => cursor.push_to(row),
             Self::File(cursor) => cursor.push_to(row, copied),
             Self::Waiting(..) => {}
+            Self::Traced(traced) => traced.source.push_to(row, copied),
         }
     }
 }
@@ -185,7 +212,7 @@ impl Merge {
         let &[only] = &self.order[..] else { return None };
         match &mut self.sources[only] {
             Source::File(cursor) if cursor.sequence_max() <= self.sequence_max => Some(cursor),
-            Source::File(_) | Source::Memory(_) | Source::Waiting(..) => None,
+            _ => None,
         }
     }
 
@@ -233,11 +260,7 @@ impl Merge {
     /// Opens a file at `key`, or at its first cell.
     fn admit_source(&mut self, at: usize, key: Option<&Key<'_>>) -> Result<()> {
         let source = &mut self.sources[at];
-        if let Source::Waiting(file, caching) = source {
-            let first = Key::row_start(file.first_row());
-            let cursor = FileCursor::open(file, key.unwrap_or(&first), *caching)?;
-            *source = Source::File(cursor);
-        }
+        source.open(key, None)?;
         skip_unseen(source, self.sequence_max)?;
         self.order.push(at);
         Ok(())

@@ -17,6 +17,7 @@ mod rules;
 mod scan;
 mod scanner;
 mod select;
+mod trace;
 mod visible;
 
 pub(crate) use context::ReadContext;
@@ -37,4 +38,6 @@ pub(crate) use scan::Opening;
 pub use scan::{ScanLimits, ScanProgress, Scanned};
 pub use scanner::RegionScanner;
 pub(crate) use select::RowSelection;
+pub(crate) use trace::{CallTimer, TableTrace};
+pub use trace::{FamilyReads, ReadReport, ReadTotals, ReadTrace, RegionReads, TableReads};
 pub(crate) use visible::{Fate, Verdict, Visible};

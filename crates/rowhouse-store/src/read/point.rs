@@ -12,6 +12,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 use super::ReadContext;
 use super::family::Query;
 use super::pending::Pending;
+use super::trace::ReadTrace;
 use crate::family::{Families, FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
 use crate::reader_memory::{MemoryHolder, Over, Registered};
@@ -38,6 +39,7 @@ pub struct ReadPoint {
     _served: Arc<dyn Any + Send + Sync>,
     taken: Instant,
     age_max: Duration,
+    trace: Option<Arc<ReadTrace>>,
 }
 
 /// Region id and family name.
@@ -88,6 +90,7 @@ impl ReadPoint {
             _served: served,
             taken: Instant::now(),
             age_max: context.age_max,
+            trace: None,
         })
     }
 
@@ -102,6 +105,18 @@ impl ReadPoint {
     /// The family is newer, or a flush has dropped cells of it that a raw read may see.
     pub(crate) fn super_version_of(&self, family: &FamilyStore) -> Result<Arc<SuperVersion>> {
         self.find(family, |_| false)
+    }
+
+    /// Returns the same read point, at which reads add to a trace. They are slower, and keep the
+    /// memstores with which they began.
+    #[must_use]
+    pub fn traced(&self, trace: &Arc<ReadTrace>) -> Self {
+        Self { trace: Some(Arc::clone(trace)), ..self.clone() }
+    }
+
+    /// Returns the trace to which reads add, if there is one.
+    pub(crate) fn trace(&self) -> Option<&Arc<ReadTrace>> {
+        self.trace.as_ref()
     }
 
     /// Returns the sequence number of the last mutation it sees.
@@ -248,6 +263,15 @@ impl<'a> ReadAt<'a> {
             Self::Sequence(sequence) => *sequence,
             Self::Point(point) => point.sequence(),
             Self::Pending(_) => Pending::SEQUENCE,
+        }
+    }
+
+    /// Returns the trace to which reads add, if there is one.
+    #[inline]
+    pub(super) fn trace(&self) -> Option<&'a Arc<ReadTrace>> {
+        match self {
+            Self::Point(point) => point.trace(),
+            Self::Sequence(_) | Self::Pending(_) => None,
         }
     }
 

@@ -15,6 +15,7 @@ use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::select::{RowSelection, RowSelector, Selected};
+use super::trace::RegionTrace;
 use super::{ReadAt, ReadContext, ReadPoint};
 use crate::family::FamilyStore;
 use crate::reader_memory::Over;
@@ -61,6 +62,8 @@ pub(super) struct ScanCursor {
     ended_at_key: bool,
     /// The counts to update, if any.
     counts: Option<ScanCounts>,
+    /// The trace to update, if the read point has one.
+    trace: Option<Arc<RegionTrace>>,
 }
 
 /// Requests that a scanner that is in a call ends.
@@ -227,6 +230,8 @@ impl ScanCursor {
             _ => (readers, Vec::new()),
         };
         let selector = selection.map(|it| Box::new(it.into_selector(judges, scan.reversed)));
+        let trace = point.and_then(ReadPoint::trace).zip(opening.families.first());
+        let trace = trace.and_then(|(trace, family)| trace.begun(family));
         Ok(Self {
             families,
             on_demand,
@@ -252,6 +257,7 @@ impl ScanCursor {
             progress: ScanProgress::default(),
             ended_at_key: false,
             counts: None,
+            trace,
         })
     }
 
@@ -388,6 +394,9 @@ impl ScanCursor {
                 if let Some(counts) = &mut self.counts {
                     counts.add_row();
                 }
+                if let Some(trace) = &self.trace {
+                    trace.add_row_returned();
+                }
             }
             if !cells.is_empty() {
                 self.usual = (cells.len(), cells.copied_len());
@@ -395,6 +404,9 @@ impl ScanCursor {
                 let row = cells.finish();
                 if let Some(counts) = &mut self.counts {
                     counts.add_cells(&self.row, &row, bytes);
+                }
+                if let Some(trace) = &self.trace {
+                    trace.add_cells_returned(&row);
                 }
                 return Ok(Scanned::Row { row, is_partial });
             }
@@ -667,6 +679,9 @@ impl ScanCursor {
 impl Drop for ScanCursor {
     fn drop(&mut self) {
         self.count_rows();
+        if let Some(trace) = &self.trace {
+            trace.add_rows_read(self.progress.rows_scanned);
+        }
     }
 }
 

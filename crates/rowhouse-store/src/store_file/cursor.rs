@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rowhouse_format::hfile::{Cursor, IndexStep, IndexWalk, MarkerSkip};
 use rowhouse_model::{Bytes, Cell, CellRef, Key, Result, RowBuilder, RowRange};
 
-use super::StoreFile;
+use super::{FileTrace, StoreFile};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 
@@ -25,6 +25,7 @@ pub(crate) struct FileCursor {
     pub(super) walk: IndexWalk,
     /// `None` after the last cell.
     pub(super) cursor: Option<Cursor>,
+    trace: Option<Arc<FileTrace>>,
 }
 
 impl FileCursor {
@@ -40,11 +41,32 @@ impl FileCursor {
         Self::open(file, key, Caching::Past)
     }
 
+    /// As [`FileCursor::open`], and adds to a trace.
+    pub(crate) fn open_traced(
+        file: &Arc<StoreFile>,
+        key: &Key<'_>,
+        caching: Caching,
+        trace: Option<&Arc<FileTrace>>,
+    ) -> Result<Self> {
+        let mut cursor = Self::at_end(file, caching)?.traced(trace);
+        cursor.seek_from_root(key)?;
+        Ok(cursor)
+    }
+
     /// Returns a cursor after the last cell.
     pub(crate) fn at_end(file: &Arc<StoreFile>, caching: Caching) -> Result<Self> {
         let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
         let (file, loaded) = (Arc::clone(file), file.is_loaded());
-        Ok(Self { file, caching, with_tags, loaded, walk, cursor: None })
+        Ok(Self { file, caching, with_tags, loaded, walk, cursor: None, trace: None })
+    }
+
+    /// Makes the cursor add to a trace, if there is one.
+    pub(crate) fn traced(mut self, trace: Option<&Arc<FileTrace>>) -> Self {
+        self.trace = trace.cloned();
+        if let Some(trace) = trace {
+            trace.open();
+        }
+        self
     }
 
     /// Returns the highest sequence number in the file.
@@ -183,9 +205,9 @@ impl FileCursor {
 
     /// Follows the index down to a data block.
     fn enter(&mut self, step: IndexStep) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
-        let opened = self.file.opened()?;
-        let handle = self.file.block_at(opened, &mut self.walk, step)?;
-        handle.map(|handle| self.file.data_block(opened, &handle, self.caching)).transpose()
+        let (opened, trace) = (self.file.opened()?, self.trace.as_deref());
+        let handle = self.file.block_at(opened, &mut self.walk, step, trace)?;
+        handle.map(|handle| self.file.data_block(opened, &handle, self.caching, trace)).transpose()
     }
 }
 

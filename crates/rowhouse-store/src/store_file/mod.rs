@@ -9,6 +9,7 @@ mod share;
 mod snapshots;
 mod stamp;
 mod summary;
+mod trace;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ use markers::MarkerRuns;
 pub(crate) use snapshots::SnapshotFiles;
 pub(crate) use stamp::{StampedFile, stamp_entry};
 pub(crate) use summary::{FileSummary, Surplus};
+pub use trace::{FILE_PARTS, FileReads};
+pub(crate) use trace::{FileTrace, LeftOut};
 
 use crate::block_cache::{CachedBlock, Caching};
 use crate::layout::file_path;
@@ -400,14 +403,22 @@ impl StoreFile {
         opened: &hfile::FileMeta,
         handle: &BlockHandle,
         caching: Caching,
+        trace: Option<&FileTrace>,
     ) -> Result<Arc<DataBlock>> {
         let key = (self.meta.file_id, handle.offset);
         let blocks = &self.files.blocks;
+        let note = |is_cached| {
+            if let Some(trace) = trace {
+                trace.add_block(handle.offset, handle.len, is_cached);
+            }
+        };
         if caching != Caching::Past
             && let Some(CachedBlock::Data(block)) = blocks.get(key)
         {
+            note(true);
             return Ok(block);
         }
+        note(false);
         let bytes = self.read(handle)?;
         let block = opened.data_block(handle, bytes).map_err(|error| self.named(error))?;
         let block = Arc::new(block);
@@ -417,9 +428,19 @@ impl StoreFile {
         Ok(block)
     }
 
-    fn index_block(&self, opened: &hfile::FileMeta, handle: &BlockHandle) -> Result<Arc<Index>> {
+    fn index_block(
+        &self,
+        opened: &hfile::FileMeta,
+        handle: &BlockHandle,
+        trace: Option<&FileTrace>,
+    ) -> Result<Arc<Index>> {
         let key = (self.meta.file_id, handle.offset);
-        if let Some(CachedBlock::Index(block)) = self.files.blocks.get(key) {
+        let cached = self.files.blocks.get(key);
+        if let Some(trace) = trace {
+            let is_cached = matches!(cached, Some(CachedBlock::Index(_)));
+            trace.add_block(handle.offset, handle.len, is_cached);
+        }
+        if let Some(CachedBlock::Index(block)) = cached {
             return Ok(block);
         }
         let bytes = self.read(handle)?;
@@ -435,10 +456,13 @@ impl StoreFile {
         opened: &hfile::FileMeta,
         walk: &mut IndexWalk,
         mut step: IndexStep,
+        trace: Option<&FileTrace>,
     ) -> Result<Option<BlockHandle>> {
         loop {
             match step {
-                IndexStep::Index(handle) => step = walk.enter(self.index_block(opened, &handle)?),
+                IndexStep::Index(handle) => {
+                    step = walk.enter(self.index_block(opened, &handle, trace)?);
+                }
                 IndexStep::Data(handle) => return Ok(Some(handle)),
                 IndexStep::End => return Ok(None),
             }

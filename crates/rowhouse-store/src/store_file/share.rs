@@ -44,7 +44,7 @@ impl StoreFile {
         let opened = self.opened()?;
         let mut walk = IndexWalk::new();
         let last = walk.last(opened.index());
-        let Some(last) = self.block_at(opened, &mut walk, last)? else { return Ok(0.0) };
+        let Some(last) = self.block_at(opened, &mut walk, last, None)? else { return Ok(0.0) };
         let mut position = |row: &[u8]| self.position(opened, &mut walk, &Key::row_start(row));
         let start = if begins_inside { position(&range.start)? } else { None };
         let stop = if ends_inside { position(&range.stop)? } else { None };
@@ -73,7 +73,7 @@ impl StoreFile {
         key: &Key<'_>,
     ) -> Result<Option<Position>> {
         let step = walk.seek(opened.index(), key);
-        let Some(block) = self.block_at(opened, walk, step)? else { return Ok(None) };
+        let Some(block) = self.block_at(opened, walk, step, None)? else { return Ok(None) };
         let before = match self.files.blocks.get((self.meta.file_id, block.offset)) {
             Some(CachedBlock::Data(cached)) => {
                 let cursor = cached.seek(key).map_err(|error| self.named(error))?;

@@ -40,6 +40,7 @@ mod search_events;
 mod search_histories;
 mod snapshots;
 mod torn_batches;
+mod traced_reads;
 mod transactions;
 mod versions_in_one_millisecond;
 mod ways_to_read;

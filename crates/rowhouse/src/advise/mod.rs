@@ -32,9 +32,9 @@ mod simulation;
 mod warnings;
 
 pub use rowhouse_schema::{
-    BusiestShares, Design, Distribution, Draw, Limits, Question, QuestionReading, Record,
-    RegionModel, Spread, TableSpread, Way, Workload,
+    BusiestShares, Design, DesignEstimate, Distribution, Draw, Estimator, Limits, Question,
+    QuestionEstimate, QuestionReading, Record, RegionModel, Spread, TableSpread, Way, Workload,
 };
 pub use simulate::simulate;
-pub use simulation::{QuestionCost, QuestionReads, Simulation};
+pub use simulation::{QuestionCost, Simulation};
 pub use warnings::Warning;

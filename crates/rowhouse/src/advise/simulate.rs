@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use rowhouse_model::{Error, Result};
-use rowhouse_schema::{Design, Spread, Workload};
+use rowhouse_schema::{Design, Estimator, Spread, Workload};
 
 use super::fill::fill;
 use super::measure::measure;
-use super::simulation::Simulation;
+use super::simulation::{QuestionCost, Simulation};
 use super::warnings::warnings;
 use crate::database::Database;
 
@@ -51,11 +51,12 @@ pub async fn simulate(workload: &Workload, design: &Design, dir: &Path) -> Resul
 }
 
 async fn run(database: &Database, workload: &Workload, design: &Design) -> Result<Simulation> {
-    let spread = spread_of(workload, design).await?;
+    let (spread, growths) = planned(workload, design).await?;
     let filled = fill(database, workload, design, &spread).await?;
     let mut questions = Vec::new();
-    for question in workload.questions() {
-        questions.push(measure(&filled.table, workload, design, question).await?);
+    for (question, growth) in workload.questions().iter().zip(growths) {
+        let cost = measure(&filled.table, workload, design, question).await?;
+        questions.push(QuestionCost { growth, ..cost });
     }
     let rows = workload.rows();
     let per_row = |bytes: u64| bytes as f64 / rows as f64;
@@ -75,9 +76,18 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
     Ok(simulation)
 }
 
-/// Counts the writes of the regions, on a thread that may be busy for long.
-async fn spread_of(workload: &Workload, design: &Design) -> Result<Spread> {
+/// Returns the writes of the regions, and for each question how many times as many rows are read at
+/// the real size of the table. It works on a thread that may be busy for long.
+async fn planned(workload: &Workload, design: &Design) -> Result<(Spread, Vec<f64>)> {
     let (workload, design) = (workload.clone(), design.clone());
-    let spread = tokio::task::spawn_blocking(move || Spread::of(&workload, &design)).await;
-    spread.map_err(|error| Error::invalid(format!("the simulation was interrupted: {error}")))?
+    let planned = tokio::task::spawn_blocking(move || {
+        let estimate = Estimator::new(&workload)?.estimate(&design)?;
+        let growths = estimate.questions.iter().map(|it| match it.rows > 0.0 {
+            true => it.rows_real / it.rows,
+            false => 1.0,
+        });
+        Ok((Spread::of(&workload, &design)?, growths.collect()))
+    });
+    let interrupted = |error| Error::invalid(format!("the simulation was interrupted: {error}"));
+    planned.await.map_err(interrupted)?
 }

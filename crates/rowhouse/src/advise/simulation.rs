@@ -1,12 +1,10 @@
 //! The result of a simulation.
 
-use rowhouse_schema::{Spread, Workload};
+use std::time::Duration;
+
+use rowhouse_schema::{ROWS_PER_RANGE, Spread, Workload};
 
 use super::warnings::Warning;
-
-/// A range that is read costs as much as this many rows: a seek in each family and file, and on a
-/// cluster a call.
-const ROWS_PER_RANGE: f64 = 10.0;
 
 /// The result of running a workload under one design. Under a seed all of it is the same in each
 /// run, except times.
@@ -47,52 +45,42 @@ pub struct QuestionCost {
     pub asked: u64,
     /// The way in which most of them were read: `key`, or the name of an index.
     pub way: String,
+    /// Whether all rows were read and sorted, because no way has the order that the question asks
+    /// for.
+    pub sorts: bool,
     /// Rows returned.
     pub rows_returned: f64,
     /// Bytes of the cells returned.
     pub bytes_returned: f64,
-    /// Whether readings ended at the limit of the question, so that a larger table costs no more.
-    pub is_limited: bool,
-    /// Whether all rows were read and sorted, because no way has the order that the question asks
-    /// for.
-    pub sorts: bool,
-    /// Ranges of keys that were read.
+    /// Ranges of keys that were read, and rows that were read one by one for their entries.
     pub ranges: f64,
-    /// What the store read.
-    pub reads: QuestionReads,
-}
-
-/// What the store reads for a question: averages over the times that it was asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct QuestionReads {
     /// Rows and entries read.
     pub rows: f64,
     /// The most rows and entries that were read for one question.
     pub rows_max: u64,
-    /// Cells read.
+    /// How many times as many are read at the real size of the table: an estimate.
+    pub growth: f64,
+    /// Cells that were looked at.
     pub cells: f64,
-    /// Bytes of these cells.
+    /// Bytes of the blocks in which the cells are, as they are on disk.
     pub bytes: f64,
     /// Files read.
     pub files: f64,
     /// Blocks read, from memory or from disk.
     pub blocks: f64,
-    /// Processor time in microseconds, where the system tells it.
-    pub cpu_micros: Option<f64>,
+    /// Processor time; zero where the system does not tell it.
+    pub cpu: Duration,
 }
 
 impl QuestionCost {
-    /// The rows that are read in a table that is `scale` times as large: as many if the limit of
-    /// the question ends the reading, otherwise so many times as many.
-    pub fn rows_real(&self, scale: f64) -> f64 {
-        if self.is_limited { self.reads.rows } else { self.reads.rows * scale }
+    /// The rows and entries that are read at the real size of the table: an estimate.
+    pub fn rows_real(&self) -> f64 {
+        self.rows * self.growth
     }
 
     /// As [`QuestionCost::rows_real`], of the question that read the most rows.
-    pub fn rows_max_real(&self, scale: f64) -> f64 {
-        let most = self.reads.rows_max as f64;
-        if self.is_limited { most } else { most * scale }
+    pub fn rows_max_real(&self) -> f64 {
+        self.rows_max as f64 * self.growth
     }
 }
 
@@ -101,8 +89,8 @@ impl Simulation {
     /// size of the table, ten for each range, and one for each entry that is written.
     pub fn cost(&self, workload: &Workload) -> f64 {
         let questions = self.questions.iter();
-        let reads = questions
-            .map(|it| it.per_second * (it.rows_real(self.scale) + ROWS_PER_RANGE * it.ranges));
+        let reads =
+            questions.map(|it| it.per_second * (it.rows_real() + ROWS_PER_RANGE * it.ranges));
         reads.sum::<f64>() + workload.writes_per_second() * self.spread.entries_per_row()
     }
 

@@ -47,7 +47,7 @@ fn broken(workload: &Workload, simulation: &Simulation) -> Vec<String> {
     let mut broken = Vec::new();
     if let Some(max) = limits.rows_read {
         for question in &simulation.questions {
-            let rows = question.rows_max_real(simulation.scale);
+            let rows = question.rows_max_real();
             if rows > max as f64 {
                 broken.push(format!(
                     "a question reads too many rows: question={}, rows={rows:.0}, max={max}",
@@ -100,7 +100,7 @@ fn findings(design: &Design, simulation: &Simulation) -> Vec<String> {
                 question.question
             ));
         }
-        let factor = question.reads.rows / question.rows_returned.max(1.0);
+        let factor = question.rows / question.rows_returned.max(1.0);
         if factor > READ_PER_RETURNED {
             found.push(format!(
                 "amplification: `{}` reads {factor:.0} rows for each that it returns",

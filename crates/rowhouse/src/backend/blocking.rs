@@ -22,7 +22,7 @@ pub(crate) fn is_blocking() -> bool {
 
 /// Runs a future to its end on this blocking thread, with all its blocking work. So it waits for no
 /// other blocking thread: all of them may run such futures.
-pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Before(bool);
     impl Drop for Before {
         fn drop(&mut self) {

@@ -20,8 +20,8 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
-    CompactionKind, IndexRead, IndexReport, Observer, Progress, RangeEstimate, ReadPoint, Region,
-    Settings, Store, Table,
+    CompactionKind, IndexRead, IndexReport, Observer, Progress, RangeEstimate, ReadPoint,
+    ReadTrace, Region, Settings, Store, Table,
 };
 
 use super::blocking::blocking;
@@ -555,6 +555,11 @@ impl TableReadPoint {
         self.table.descriptor().families().iter().map(|family| family.name())
     }
 
+    /// Returns the same read point, at which reads add to a trace.
+    pub(crate) fn traced(&self, trace: &Arc<ReadTrace>) -> Self {
+        Self { table: Arc::clone(&self.table), point: Arc::new(self.point.traced(trace)) }
+    }
+
     /// Reads a row at this read point. Takes a few microseconds, or waits for the disk.
     pub(crate) fn get(&self, get: &Get) -> Result<Row> {
         self.table.get_at(get, &self.point)
@@ -587,6 +592,12 @@ impl IndexReadPoint {
         let entries = TableReadPoint { table: entries, point: Arc::clone(&point) };
         let rows = TableReadPoint { table, point };
         Ok(Some(Self { rows, entries, store: store.clone() }))
+    }
+
+    /// Returns the same read point, at which reads add to a trace.
+    pub(crate) fn traced(self, trace: &Arc<ReadTrace>) -> Self {
+        let (rows, entries) = (self.rows.traced(trace), self.entries.traced(trace));
+        Self { rows, entries, ..self }
     }
 
     /// Returns the read point of the table of the entries.

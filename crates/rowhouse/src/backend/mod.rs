@@ -36,9 +36,7 @@ use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
-#[cfg(feature = "search")]
-pub(crate) use blocking::blocking;
-pub(crate) use blocking::is_blocking;
+pub(crate) use blocking::{block_on, blocking, is_blocking};
 pub(crate) use embedded::{
     EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
 };

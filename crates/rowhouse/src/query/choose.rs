@@ -107,6 +107,17 @@ impl Access {
         self.index_plan.as_ref().map(|(plan, _)| plan)
     }
 
+    /// Returns the chosen way in a few words.
+    pub(super) fn how(&self) -> String {
+        let Some((plan, order)) = &self.index_plan else { return "by the key".to_owned() };
+        let order = match order {
+            EntryOrder::Index => "in the order of the index",
+            EntryOrder::Key => "whose entries are in key order",
+            EntryOrder::Sorted => "whose rows are sorted into key order",
+        };
+        format!("by index {}, {order}", plan.index().name())
+    }
+
     /// Takes the plan by the chosen index and the order of the entries, and leaves the key chosen.
     pub(super) fn take_index(&mut self) -> Option<(IndexPlan, EntryOrder)> {
         self.chosen = 0;
@@ -219,17 +230,7 @@ impl fmt::Display for AccessPath {
 impl fmt::Display for Access {
     /// Writes the chosen way, all ways with their estimates, and the plan by the chosen index.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.index_plan {
-            None => writeln!(f, "access: by the key")?,
-            Some((plan, order)) => {
-                let order = match order {
-                    EntryOrder::Index => "in the order of the index",
-                    EntryOrder::Key => "whose entries are in key order",
-                    EntryOrder::Sorted => "whose rows are sorted into key order",
-                };
-                writeln!(f, "access: by index {}, {order}", plan.index().name())?;
-            }
-        }
+        writeln!(f, "access: {}", self.how())?;
         for path in &self.paths {
             writeln!(f, "  {path}")?;
         }

@@ -6,6 +6,7 @@
 mod a_month_of_posts;
 mod alter_key;
 mod alterations_at_one_time;
+mod analysis;
 mod backups;
 mod buckets;
 mod cells_by_qualifiers;

@@ -15,6 +15,7 @@ impl Source {
         match self {
             Self::Memory(cursor) => Some(cursor.memstore()),
             Self::File(_) | Self::Waiting(..) => None,
+            Self::Traced(traced) => traced.source.memstore(),
         }
     }
 }
@@ -23,6 +24,11 @@ impl Merge {
     /// Returns the memstores it reads.
     pub(in crate::read) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
         self.sources.iter().filter_map(Source::memstore)
+    }
+
+    /// Whether its cells are counted. It then keeps its sources.
+    pub(in crate::read) fn is_traced(&self) -> bool {
+        matches!(self.sources.first(), Some(Source::Traced(_)))
     }
 
     /// Returns the sequence up to which it returns cells.

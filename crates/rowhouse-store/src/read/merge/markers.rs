@@ -16,6 +16,7 @@ impl Source {
             Self::Memory(cursor) => Ok(cursor.run_end()),
             Self::File(cursor) => cursor.run_end(),
             Self::Waiting(..) => Ok(None),
+            Self::Traced(traced) => traced.source.run_end(),
         }
     }
 
@@ -26,6 +27,7 @@ impl Source {
             Self::Memory(cursor) => Ok(cursor.pass_markers_to(bound)),
             Self::File(cursor) => cursor.pass_markers_to(bound),
             Self::Waiting(..) => Ok(false),
+            Self::Traced(traced) => traced.moved(|source| source.pass_markers_to(bound)),
         }
     }
 }

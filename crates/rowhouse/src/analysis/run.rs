@@ -1,0 +1,127 @@
+//! Runs what is analyzed, on one thread and at a read point with a trace.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rowhouse_model::{Columns, Error, Get, Result, Scan, escape};
+use rowhouse_store::{ReadTrace, thread_cpu_time};
+
+use super::{Analysis, Answer, StepTime};
+use crate::backend::{ReadAhead, TableReadPoint, block_on, blocking};
+use crate::rows::Rows;
+use crate::table::Table;
+
+/// Runs work to its end on one blocking thread, where the work that it does ahead happens in its
+/// order: the same reads have the same counts each time.
+pub(crate) async fn on_blocking_thread<F, T>(work: impl FnOnce() -> F + Send + 'static) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+    T: Send + 'static,
+{
+    blocking(move || block_on(work())).await
+}
+
+/// Measures steps on one thread.
+pub(crate) struct StepTimer {
+    begun: Instant,
+    cpu_begun: Duration,
+}
+
+impl StepTimer {
+    pub(crate) fn begin() -> Self {
+        Self { begun: Instant::now(), cpu_begun: thread_cpu_time() }
+    }
+
+    pub(crate) fn end(&self) -> StepTime {
+        let cpu = thread_cpu_time().saturating_sub(self.cpu_begun);
+        StepTime { elapsed: self.begun.elapsed(), cpu }
+    }
+}
+
+/// Returns the current read point of a table, with a trace.
+///
+/// # Errors
+/// `Unsupported` on a cluster.
+async fn traced_point(table: &Table, trace: &Arc<ReadTrace>) -> Result<TableReadPoint> {
+    match table.read_point().await? {
+        Some(point) => Ok(point.traced(trace)),
+        None => Err(refused(table)),
+    }
+}
+
+/// The error of an analysis on a cluster.
+pub(crate) fn refused(table: &Table) -> Error {
+    Error::unsupported(format!(
+        "a cluster does not report which files and blocks it reads, only a data directory can be \
+         analyzed: table={}",
+        table.name()
+    ))
+}
+
+/// Analyzes a get.
+pub(crate) async fn analyze_get(table: Table, get: Get) -> Result<Analysis> {
+    let trace = Arc::<ReadTrace>::default();
+    let point = traced_point(&table, &trace).await?;
+    let timer = StepTimer::begin();
+    let row = point.get(&get)?;
+    let reading = timer.end();
+    let mut answer = Answer::default();
+    answer.add(&row);
+    let key = Analysis::key_of(table.key_schema().ok(), get.row());
+    let asked = format!("get {key}{}", columns_of(&get.columns));
+    Ok(Analysis::of_reads(&table, asked, answer, reading, &trace))
+}
+
+/// Analyzes a scan to its end.
+pub(crate) async fn analyze_scan(table: Table, scan: Scan) -> Result<Analysis> {
+    let trace = Arc::<ReadTrace>::default();
+    let point = traced_point(&table, &trace).await?;
+    let [from, to] = [&scan.range.start, &scan.range.stop]
+        .map(|key| Analysis::key_of(table.key_schema().ok(), key));
+    let asked = format!("scan from {from} to {to}{}", columns_of(&scan.columns));
+    let timer = StepTimer::begin();
+    let mut rows = Rows::at(&point, scan, &ReadAhead::new(1)).await?;
+    let mut answer = Answer::default();
+    while let Some(row) = rows.next().await? {
+        answer.add(&row);
+    }
+    drop(rows);
+    Ok(Analysis::of_reads(&table, asked, answer, timer.end(), &trace))
+}
+
+impl Analysis {
+    fn of_reads(
+        table: &Table,
+        asked: String,
+        answer: Answer,
+        reading: StepTime,
+        trace: &ReadTrace,
+    ) -> Self {
+        let schema = table.key_schema().ok().cloned();
+        Self {
+            asked,
+            access: None,
+            answer,
+            planning: None,
+            reading,
+            reads: trace.report(),
+            schemas: schema.map(|schema| (table.name().clone(), schema)).into_iter().collect(),
+        }
+    }
+}
+
+fn columns_of(columns: &Columns) -> String {
+    let mut names = Vec::new();
+    for (family, qualifiers) in columns.families() {
+        let family = escape(family);
+        let mut named = qualifiers.named().peekable();
+        if named.peek().is_none() {
+            names.push(family.clone());
+        }
+        names.extend(named.map(|qualifier| format!("{family}:{}", escape(qualifier))));
+    }
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(", columns {}", names.join(", ")),
+    }
+}

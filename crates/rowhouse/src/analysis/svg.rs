@@ -1,0 +1,130 @@
+//! An analysis as a drawing: the files of each family, and what of them was read.
+
+use std::fmt::Write;
+
+use rowhouse_store::{FILE_PARTS, FamilyReads, FileReads};
+
+use super::{Analysis, size, why_not_read};
+
+const LEFT: f64 = 250.0;
+const WIDTH: f64 = 512.0;
+const LINE: f64 = 20.0;
+const BAR: f64 = 14.0;
+const PART: f64 = WIDTH / FILE_PARTS as f64;
+
+impl Analysis {
+    /// Returns a drawing in SVG: a bar for each file, on which the parts that were read are marked.
+    /// It is readable on light and dark pages and in print.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let analysis = mail.query("user = 'bob'").analyze().await?;
+    /// std::fs::write("bob.svg", analysis.to_svg()).expect("the directory can be written");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn to_svg(&self) -> String {
+        let mut drawing = Drawing { body: String::new(), y: 24.0 };
+        drawing.text(16.0, "title", &self.asked);
+        let total = self.total();
+        let sums = format!(
+            "{} of {} files; {} blocks from the cache, {} from the disk ({}); {} cells looked at, {} returned",
+            total.files_read,
+            total.files_read + total.files_left_out,
+            total.blocks_cached,
+            total.blocks_from_disk,
+            size(total.bytes_from_disk),
+            total.cells_read,
+            self.cells_returned(),
+        );
+        drawing.text(16.0, "", &sums);
+        for table in &self.reads.tables {
+            for region in &table.regions {
+                let [from, to] = [&region.range.start, &region.range.stop]
+                    .map(|key| self.key(&table.table, key));
+                drawing.y += 6.0;
+                let heading = format!("{}: region from {from} to {to}", table.table);
+                drawing.text(16.0, "heading", &heading);
+                region.families.iter().for_each(|family| drawing.family(family));
+            }
+        }
+        drawing.finish()
+    }
+}
+
+struct Drawing {
+    body: String,
+    /// The base line of the next line.
+    y: f64,
+}
+
+impl Drawing {
+    fn text(&mut self, x: f64, class: &str, text: &str) {
+        self.put(&format!(
+            r#"<text x="{x}" y="{:.1}" class="{class}">{}</text>"#,
+            self.y,
+            escaped(text)
+        ));
+        self.y += LINE;
+    }
+
+    fn put(&mut self, element: &str) {
+        // A string takes everything.
+        let _ = writeln!(self.body, "{element}");
+    }
+
+    fn family(&mut self, reads: &FamilyReads) {
+        let name = rowhouse_model::escape(&reads.family);
+        let text = format!("family {name}, memory: {} cells looked at", reads.memory_cells);
+        self.text(24.0, "", &text);
+        reads.files.iter().for_each(|file| self.file(file));
+    }
+
+    fn file(&mut self, file: &FileReads) {
+        let y = self.y - BAR + 3.0;
+        let why = why_not_read(file);
+        let class = if why.is_some() { "file out" } else { "file" };
+        self.put(&format!(
+            r#"<rect class="{class}" x="{LEFT}" y="{y:.1}" width="{WIDTH}" height="{BAR}"/>"#
+        ));
+        for (part, _) in file.parts_read.iter().enumerate().filter(|(_, read)| **read) {
+            let x = LEFT + part as f64 * PART;
+            self.put(&format!(
+                r#"<rect class="read" x="{x:.1}" y="{y:.1}" width="{PART:.1}" height="{BAR}"/>"#
+            ));
+        }
+        let name = format!("{}, {}", file.path, size(file.len));
+        self.put(&format!(
+            r#"<text x="{}" y="{:.1}" text-anchor="end">{}</text>"#,
+            LEFT - 8.0,
+            self.y,
+            escaped(&name)
+        ));
+        let told = why.unwrap_or_else(|| {
+            let blocks = file.blocks_cached + file.blocks_from_disk;
+            format!("{blocks} blocks, {} cells", file.cells_read)
+        });
+        self.text(LEFT + WIDTH + 8.0, "", &told);
+    }
+
+    fn finish(self) -> String {
+        let (width, height) = (LEFT + WIDTH + 230.0, self.y + 8.0);
+        format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0}" font-family="sans-serif" font-size="11">
+<style>
+  text {{ fill: #222 }} .title {{ font-size: 14px }} .heading {{ font-weight: bold }} .page {{ fill: #fff }}
+  .file {{ fill: #e6edf5; stroke: #667 }} .out {{ fill: none; stroke-dasharray: 3 3 }} .read {{ fill: #b33c00 }}
+  @media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .page {{ fill: #161616 }} .file {{ fill: #26323f; stroke: #99a }} .out {{ fill: none }} .read {{ fill: #ffa94d }} }}
+  @media print {{ text {{ fill: #000 }} .page {{ fill: #fff }} .file {{ fill: #eee; stroke: #444 }} .out {{ fill: none }} .read {{ fill: #333 }} }}
+</style>
+<rect class="page" width="{width}" height="{height:.0}"/>
+{}</svg>
+"##,
+            self.body
+        )
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::admin::AdminArgs;
+use crate::command::advise::AdviseArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
 use crate::command::demo::DemoArgs;
@@ -31,6 +32,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Start and stop region servers of a running server
     Admin(AdminArgs),
+    /// Propose keys and indexes for a workload, and compare what they cost
+    Advise(AdviseArgs),
     /// Serve a database to HBase clients
     Serve(ServeArgs),
     /// Write a backup of a whole database, also of a served one, and read it back

@@ -33,6 +33,7 @@ fn said(error: &Error) -> String {
 fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Admin(args) => command::admin::run(&args),
+        Command::Advise(args) => command::advise::run(&args),
         Command::Serve(args) => command::serve::run(args),
         Command::Backup(args) => command::backup::backup(&args),
         Command::Check(args) => command::check::run(&args),

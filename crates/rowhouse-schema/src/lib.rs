@@ -79,9 +79,9 @@ pub use advise::{
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use design::{
-    BusiestShares, Design, DesignEstimate, Distribution, Draw, Estimator, Limits, Question,
-    QuestionEstimate, QuestionReading, ROWS_PER_RANGE, Record, RegionModel, Spread, TableSpread,
-    Way, Workload,
+    BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
+    Proposal, Question, QuestionEstimate, QuestionReading, ROWS_PER_RANGE, Record, RegionModel,
+    Spread, TableSpread, Way, Workload, design_score,
 };
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};

@@ -1,6 +1,7 @@
 //! One file for each command of the program.
 
 pub(crate) mod admin;
+pub(crate) mod advise;
 mod argument;
 pub(crate) mod backup;
 pub(crate) mod check;

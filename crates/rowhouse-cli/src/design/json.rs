@@ -1,6 +1,6 @@
-//! A simulation as JSON.
+//! Simulations and comparisons of designs as JSON.
 
-use rowhouse::advise::{QuestionCost, Simulation, TableSpread, Workload};
+use rowhouse::advise::{Advice, QuestionCost, Simulation, TableSpread, Workload};
 use serde_json::{Value, json};
 
 /// Returns the result of a simulation.
@@ -24,6 +24,33 @@ pub(crate) fn simulation_json(workload: &Workload, simulation: &Simulation) -> V
         "cost": simulation.cost(workload),
         "busiest_region": simulation.share(),
         "warnings": warnings.collect::<Vec<_>>(),
+    })
+}
+
+/// Returns a comparison of designs.
+pub(crate) fn advice_json(workload: &Workload, advice: &Advice) -> Value {
+    let designs = advice.designs.iter().map(|design| {
+        let simulation = design.simulation.as_ref().map(|it| simulation_json(workload, it));
+        json!({
+            "key": design.key,
+            "indexes": design.indexes,
+            "kind": design.kind.name(),
+            "present": design.is_present,
+            "cost": design.cost,
+            "busiest_region": design.share,
+            "score": design.score,
+            "refusals": design.refusals,
+            "simulation": simulation,
+        })
+    });
+    json!({
+        "change": advice.is_change,
+        "present": advice.present,
+        "reasons": advice.reasons,
+        "gives_up": advice.gives_up,
+        "declaration": advice.declaration,
+        "steps": advice.steps,
+        "designs": designs.collect::<Vec<_>>(),
     })
 }
 

@@ -1,8 +1,10 @@
-//! Simulations of designs in words and as JSON.
+//! Simulations and comparisons of designs, in words, as JSON and as drawings.
 
+mod advice_text;
 mod columns;
 mod json;
 mod text;
 
-pub(crate) use json::simulation_json;
+pub(crate) use advice_text::advice_lines;
+pub(crate) use json::{advice_json, simulation_json};
 pub(crate) use text::simulation_lines;

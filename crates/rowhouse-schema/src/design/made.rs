@@ -44,6 +44,12 @@ impl Maker {
         Ok(Self { field_type: field_type.clone(), length, digits, count })
     }
 
+    /// The length of all texts or bytes, if they have the same.
+    pub(super) fn fixed_length(&self) -> Option<u32> {
+        let (min, max) = self.length;
+        (min == max).then_some(min)
+    }
+
     /// Returns the value of a number. `from` and `millis` are the begin and the length of the time
     /// over which rows are written, in milliseconds.
     pub(super) fn value(&self, number: u64, (from, millis): (i64, i64)) -> Value {

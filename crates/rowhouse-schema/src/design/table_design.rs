@@ -9,6 +9,7 @@ use super::workload::{Record, Workload};
 use crate::columns::ColumnSchema;
 use crate::index::{Index, IndexSchema};
 use crate::key::KeySchema;
+use crate::template::{Element, print_literal};
 use crate::value::Value;
 
 /// The family and qualifier of the cell that rows have if a workload declares no columns.
@@ -143,6 +144,38 @@ impl Design {
         entries.map(|of| Ok(of?.into_iter().map(|entry| entry.key).collect())).collect()
     }
 
+    /// Returns the declaration of an index that is this table under its key, for a table with
+    /// another key: the way from that key to this one is to promote the index. `None` if an index
+    /// cannot have this key, because a field has another type than in the key of `from`.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Design, KeySchema, Workload};
+    ///
+    /// let workload = Workload::parse("field user string: 3 values\nfield at millis: now")?;
+    /// let design = Design::new(&workload, "[user string][at millis desc]", &[""; 0])?;
+    /// let from = KeySchema::parse("[at millis][user string]")?;
+    /// let copy = design.copy_of(&from, "advised");
+    /// assert_eq!(copy.as_deref(), Some("advised [user][at desc] covers *"));
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn copy_of(&self, from: &KeySchema, name: &str) -> Option<String> {
+        let mut template = String::new();
+        for element in self.key.elements() {
+            match element {
+                Element::Literal(bytes) => template += &Literal(bytes).to_string(),
+                Element::Computed(at) => template += &format!("[{}]", self.key.computed()[*at]),
+                Element::Field(at) => {
+                    let field = &self.key.fields()[*at];
+                    template += &format!("[{}{}]", field.name(), field.modifiers);
+                }
+            }
+        }
+        let declaration = format!("{name} {template} covers *");
+        let parsed = IndexSchema::parse(&declaration, Some(from), self.columns.as_ref()).ok()?;
+        let promoted = parsed.promote(name, self.columns.as_ref()).ok()?;
+        (promoted.key == self.key).then_some(declaration)
+    }
+
     /// The names of the families of the table.
     pub fn families(&self) -> Vec<String> {
         let declared = self.columns.iter().flat_map(|columns| columns.columns());
@@ -161,6 +194,15 @@ impl Design {
     /// The declared columns.
     pub fn columns(&self) -> Option<&ColumnSchema> {
         self.columns.as_ref()
+    }
+}
+
+/// Formats a literal of a template.
+struct Literal<'b>(&'b [u8]);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print_literal(self.0, f)
     }
 }
 

@@ -470,6 +470,11 @@ impl Variable {
         Some(made.or_else(random)?.value(0, (end_millis - 1, 1)))
     }
 
+    /// The length of all values, if they are made texts of the same length.
+    pub(super) fn fixed_length(&self) -> Option<u32> {
+        self.made.as_ref().and_then(|(_, maker)| maker.fixed_length())
+    }
+
     /// The type as a key can have it before other fields.
     pub(super) fn closed_type(&self) -> String {
         match self.field.field_type() {

@@ -2,7 +2,7 @@
 //!
 //! A [`Workload`] describes rows, the rate at which they are written, the questions about them, and
 //! limits. [`simulate`] makes its rows, writes them to a temporary store under one [`Design`] and
-//! asks the questions.
+//! asks the questions. [`advise`](advise()) proposes designs and compares them.
 //!
 //! ```
 //! use rowhouse::advise::{Design, Workload, simulate};
@@ -25,15 +25,22 @@
 //! # }
 //! ```
 
+mod advice;
+
+mod compare;
 mod fill;
 mod measure;
+mod reasons;
 mod simulate;
 mod simulation;
 mod warnings;
 
+pub use advice::{Advice, AdvisedDesign};
+pub use compare::advise;
 pub use rowhouse_schema::{
-    BusiestShares, Design, DesignEstimate, Distribution, Draw, Estimator, Limits, Question,
-    QuestionEstimate, QuestionReading, Record, RegionModel, Spread, TableSpread, Way, Workload,
+    BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
+    Proposal, Question, QuestionEstimate, QuestionReading, Record, RegionModel, Spread,
+    TableSpread, Way, Workload, design_score,
 };
 pub use simulate::simulate;
 pub use simulation::{QuestionCost, Simulation};

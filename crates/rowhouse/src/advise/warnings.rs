@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rowhouse_schema::{Design, Workload};
+use rowhouse_schema::{Design, DesignEstimate, Spread, Workload};
 
 use super::simulation::Simulation;
 
@@ -43,26 +43,41 @@ pub(super) fn warnings(
 
 /// Returns the limits of the workload that a design breaks.
 fn broken(workload: &Workload, simulation: &Simulation) -> Vec<String> {
+    let questions = &simulation.questions;
+    let rows = questions.iter().map(|it| (it.question.clone(), it.rows_max_real()));
+    broken_limits(workload, rows, &simulation.spread)
+}
+
+/// Returns the limits of the workload that a design breaks by its estimate, which is of the mean
+/// number of rows, not of the greatest one.
+pub(super) fn broken_by_estimate(workload: &Workload, estimate: &DesignEstimate) -> Vec<String> {
+    let questions = workload.questions().iter().zip(&estimate.questions);
+    let rows = questions.map(|(question, it)| (question.to_string(), it.rows_real));
+    broken_limits(workload, rows, &estimate.spread)
+}
+
+fn broken_limits(
+    workload: &Workload,
+    questions: impl Iterator<Item = (String, f64)>,
+    spread: &Spread,
+) -> Vec<String> {
     let limits = workload.limits();
     let mut broken = Vec::new();
     if let Some(max) = limits.rows_read {
-        for question in &simulation.questions {
-            let rows = question.rows_max_real();
-            if rows > max as f64 {
-                broken.push(format!(
-                    "a question reads too many rows: question={}, rows={rows:.0}, max={max}",
-                    question.question
-                ));
-            }
-        }
+        let too_many = questions.filter(|(_, rows)| *rows > max as f64);
+        broken.extend(too_many.map(|(question, rows)| {
+            format!(
+                "a question reads too many rows: question=`{question}`, rows={rows:.0}, max={max}"
+            )
+        }));
     }
-    let share = simulation.spread.median() * 100.0;
+    let share = spread.median() * 100.0;
     if let Some(max) = limits.region_share.map(|max| max * 100.0).filter(|max| share > *max) {
         broken.push(format!(
             "a region takes too many of the writes: share={share:.0} %, max={max:.0} %"
         ));
     }
-    let writes = simulation.spread.median_of_servers() * workload.writes_per_second();
+    let writes = spread.median_of_servers() * workload.writes_per_second();
     if let Some(max) = limits.server_writes.filter(|max| writes > *max) {
         broken.push(format!("a server takes too many writes: rate={writes:.0}/s, max={max:.0}/s"));
     }

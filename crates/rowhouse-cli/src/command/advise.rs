@@ -1,0 +1,33 @@
+//! `rowhouse advise`: designs for a workload, compared.
+
+use std::process::ExitCode;
+
+use rowhouse::Error;
+use rowhouse::advise::advise;
+
+use super::CommandResult;
+use super::workload::{ScratchDir, WorkloadArgs};
+use crate::design::{advice_json, advice_lines};
+
+/// Arguments of `rowhouse advise`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AdviseArgs {
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
+    let workload = args.workload.read()?;
+    let dir = ScratchDir::create()?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let advice = runtime.block_on(advise(&workload, dir.path()))?;
+    match args.json {
+        true => println!("{}", advice_json(&workload, &advice)),
+        false => advice_lines(&workload, &advice).iter().for_each(|line| println!("{line}")),
+    }
+    Ok(ExitCode::SUCCESS)
+}

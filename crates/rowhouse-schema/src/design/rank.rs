@@ -1,0 +1,18 @@
+//! The order of designs.
+
+/// Returns the score of a design, of which the least is the best: its cost in rows per second times
+/// the share of the writes that its busiest region takes.
+///
+/// Twice the cost is worth half of the share. A share of less than an even part of the servers is
+/// worth no more: no server has less to do for it.
+///
+/// ```
+/// use rowhouse_schema::design_score;
+///
+/// assert_eq!(design_score(1000.0, 1.0, 4), 1000.0);
+/// assert_eq!(design_score(1000.0, 0.5, 4), 500.0);
+/// assert_eq!(design_score(1000.0, 0.1, 4), design_score(1000.0, 0.2, 4));
+/// ```
+pub fn score(cost: f64, share: f64, servers: usize) -> f64 {
+    cost * share.max(1.0 / servers.max(1) as f64)
+}

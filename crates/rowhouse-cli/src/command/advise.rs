@@ -1,13 +1,14 @@
 //! `rowhouse advise`: designs for a workload, compared.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::Error;
 use rowhouse::advise::advise;
 
 use super::CommandResult;
-use super::workload::{ScratchDir, WorkloadArgs};
-use crate::design::{advice_json, advice_lines};
+use super::workload::{ScratchDir, WorkloadArgs, write_drawing};
+use crate::design::{advice_json, advice_lines, advice_svg};
 
 /// Arguments of `rowhouse advise`.
 #[derive(Debug, clap::Args)]
@@ -17,6 +18,9 @@ pub(crate) struct AdviseArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Draw the costs of reads against the spread of writes into this file
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
@@ -28,6 +32,9 @@ pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
     match args.json {
         true => println!("{}", advice_json(&workload, &advice)),
         false => advice_lines(&workload, &advice).iter().for_each(|line| println!("{line}")),
+    }
+    if let Some(path) = &args.svg {
+        write_drawing(path, &advice_svg(&workload, &advice))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,14 @@
 //! `rowhouse simulate`: the costs of one design of a table.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::Error;
 use rowhouse::advise::{Design, simulate};
 
 use super::CommandResult;
-use super::workload::{ScratchDir, WorkloadArgs};
-use crate::design::{simulation_json, simulation_lines};
+use super::workload::{ScratchDir, WorkloadArgs, write_drawing};
+use crate::design::{simulation_json, simulation_lines, simulation_svg};
 
 /// Arguments of `rowhouse simulate`.
 #[derive(Debug, clap::Args)]
@@ -23,6 +24,9 @@ pub(crate) struct SimulateArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Draw the costs of reads against the spread of writes into this file
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
@@ -45,6 +49,9 @@ pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
         false => {
             simulation_lines(&workload, &simulation).iter().for_each(|line| println!("{line}"));
         }
+    }
+    if let Some(path) = &args.svg {
+        write_drawing(path, &simulation_svg(&workload, &simulation))?;
     }
     Ok(ExitCode::SUCCESS)
 }

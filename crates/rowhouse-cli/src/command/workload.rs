@@ -60,6 +60,12 @@ fn with_sample(workload: Workload, path: &Path) -> Result<Workload> {
     workload.with_sample(&sample.names, sample.rows)
 }
 
+/// Writes a drawing into a file.
+pub(super) fn write_drawing(path: &Path, svg: &str) -> Result<()> {
+    std::fs::write(path, svg)
+        .map_err(|source| Error::io(format_args!("cannot write {}", path.display()), source))
+}
+
 /// A directory for a simulated store, which is removed at the end.
 pub(super) struct ScratchDir(PathBuf);
 

@@ -51,7 +51,7 @@ fn table(advice: &Advice) -> Vec<String> {
             continue;
         }
         rows.push(row(at, design));
-        if !design.refusals.is_empty() {
+        if !design.refusals.is_empty() && (!is_estimated || design.is_present) {
             refused.push(format!("{} is refused: {}", at + 1, design.refusals.join("; ")));
         }
     }

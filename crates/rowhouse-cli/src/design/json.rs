@@ -83,6 +83,7 @@ fn question(cost: &QuestionCost) -> Value {
         "ranges": cost.ranges,
         "rows_read": cost.rows,
         "rows_read_max": cost.rows_max,
+        "by_at_full_size": cost.way_real,
         "rows_read_at_full_size": cost.rows_real(),
         "cells_read": cost.cells,
         "bytes_read": cost.bytes,

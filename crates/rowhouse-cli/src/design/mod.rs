@@ -3,8 +3,10 @@
 mod advice_text;
 mod columns;
 mod json;
+mod picture;
 mod text;
 
 pub(crate) use advice_text::advice_lines;
 pub(crate) use json::{advice_json, simulation_json};
+pub(crate) use picture::{advice_svg, simulation_svg};
 pub(crate) use text::simulation_lines;

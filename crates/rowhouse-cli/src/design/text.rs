@@ -97,7 +97,10 @@ fn question_row(cost: &QuestionCost) -> Vec<String> {
         cost.way.clone(),
         number(cost.ranges),
         number(cost.rows),
-        number(cost.rows_real()),
+        match cost.way == cost.way_real {
+            true => number(cost.rows_real()),
+            false => format!("{} by {}", number(cost.rows_real()), cost.way_real),
+        },
         number(cost.rows_returned),
         number(cost.bytes),
         number(cost.bytes_returned),

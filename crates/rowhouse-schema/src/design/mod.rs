@@ -28,7 +28,7 @@ pub use distribution::{Distribution, Draw};
 pub use estimate::{DesignEstimate, Estimator, QuestionEstimate, ROWS_PER_RANGE};
 pub use propose::{DesignKind, Proposal};
 pub use question::Question;
-pub use rank::score as design_score;
+pub use rank::{score as design_score, two_digits};
 pub use reading::{QuestionReading, Way};
 pub use regions::{BusiestShares, RegionModel};
 pub use spread::{Spread, TableSpread};

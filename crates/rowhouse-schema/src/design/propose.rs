@@ -9,11 +9,13 @@ use std::collections::BTreeSet;
 use rowhouse_model::Result;
 
 use super::estimate::{DesignEstimate, Estimator};
-use super::rank::score;
+use super::rank::{score, two_digits};
+use super::reading::Way;
 use super::shape::QuestionShape;
 use super::table_design::Design;
 use super::workload::{Variable, Workload};
 use crate::encode::FieldType;
+use crate::index::Index;
 
 /// Keys that are tried with indexes.
 const KEYS_INDEXED: usize = 5;
@@ -118,6 +120,8 @@ impl Proposal {
         Ok(proposals)
     }
 
+    /// Returns `None` for a design that was seen before, and for one with an index that no question
+    /// is read by.
     fn new(
         workload: &Workload,
         estimator: &Estimator,
@@ -128,6 +132,13 @@ impl Proposal {
             return Ok(None);
         }
         let (kind, estimate) = (kind_of(workload, &design), estimator.estimate(&design)?);
+        let serves = |index: &Index| {
+            let way = Way::Index(index.name().to_owned());
+            estimate.questions.iter().any(|question| question.way == way)
+        };
+        if !design.indexes().iter().all(serves) {
+            return Ok(None);
+        }
         Ok(Some(Self { design, kind, is_present: false, estimate }))
     }
 
@@ -137,14 +148,18 @@ impl Proposal {
     }
 }
 
-/// Sorts by score; of equal ones, those with fewer indexes and shorter texts first.
+/// Sorts by score, rounded to two digits; of equal ones, those that are simpler first: fewer
+/// indexes, fewer computed fields, shorter keys.
 fn sort(workload: &Workload, proposals: &mut [Proposal]) {
     proposals.sort_by(|one, other| {
-        let text = |proposal: &Proposal| proposal.design.to_string();
-        let order = one.score(workload).total_cmp(&other.score(workload));
-        let by_text = || (text(one).len(), text(one)).cmp(&(text(other).len(), text(other)));
-        let indexes = |proposal: &Proposal| proposal.design.indexes().len();
-        order.then_with(|| indexes(one).cmp(&indexes(other))).then_with(by_text)
+        let rank = |proposal: &Proposal| {
+            let (design, tables) = (&proposal.design, &proposal.estimate.spread.tables);
+            let bytes: u64 = tables.iter().map(|table| table.key_bytes).sum();
+            let computed = design.key().computed().len();
+            (design.indexes().len(), computed, bytes, design.to_string())
+        };
+        let score = |proposal: &Proposal| two_digits(proposal.score(workload));
+        score(one).total_cmp(&score(other)).then_with(|| rank(one).cmp(&rank(other)))
     });
 }
 

@@ -1,14 +1,16 @@
 //! Compares designs of a workload.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rowhouse_model::{Error, Result};
-use rowhouse_schema::{Estimator, Proposal, Workload};
+use rowhouse_schema::{Estimator, Proposal, Workload, two_digits};
 
 use super::advice::{Advice, AdvisedDesign};
 use super::reasons::{declaration, gives_up, reasons, steps};
 use super::simulate::simulate;
+use super::warnings::broken_by_estimate;
 
 /// Designs that are simulated, besides the present one.
 const SIMULATED: usize = 4;
@@ -103,18 +105,22 @@ async fn proposals(workload: &Workload) -> Result<Vec<Proposal>> {
     proposals.await.map_err(interrupted)?
 }
 
-/// Returns the places of the designs to simulate: the present one and the best ones, first those
-/// that break no limit by their estimates.
+/// Returns the places of the designs to simulate: the present one, and by their estimates the best
+/// of each kind, as far as they break no limit; if there are fewer, the next best.
 fn chosen(workload: &Workload, proposals: &[Proposal]) -> Vec<usize> {
-    let estimated: Vec<_> =
-        proposals.iter().map(|it| AdvisedDesign::of(workload, it, None)).collect();
-    let mut places: Vec<usize> = (0..proposals.len()).collect();
+    let broken =
+        proposals.iter().map(|it| broken_by_estimate(workload, &it.estimate)).collect::<Vec<_>>();
     // Proposals come in the order of their scores, which stays where refusals are equal.
-    places.sort_by_key(|at| !estimated[*at].refusals.is_empty());
-    let mut chosen: Vec<usize> =
-        places.iter().copied().filter(|at| !proposals[*at].is_present).take(SIMULATED).collect();
-    chosen.extend(places.into_iter().filter(|at| proposals[*at].is_present));
-    chosen
+    let mut places: Vec<usize> = (0..proposals.len()).collect();
+    places.sort_by_key(|at| !broken[*at].is_empty());
+    let (present, others): (Vec<usize>, Vec<usize>) =
+        places.into_iter().partition(|at| proposals[*at].is_present);
+    let mut kinds = BTreeSet::new();
+    let (firsts, rest): (Vec<usize>, Vec<usize>) = others
+        .into_iter()
+        .partition(|at| broken[*at].is_empty() && kinds.insert(proposals[*at].kind));
+    let best = firsts.into_iter().chain(rest).take(SIMULATED);
+    present.into_iter().chain(best).collect()
 }
 
 /// Orders designs: those that break no limit first, then those that were simulated, by score.
@@ -124,18 +130,9 @@ fn compare(one: &AdvisedDesign, other: &AdvisedDesign) -> Ordering {
     let by_text = || one.text().cmp(&other.text());
     (refused(one), estimated(one))
         .cmp(&(refused(other), estimated(other)))
-        .then_with(|| rounded(one.score).total_cmp(&rounded(other.score)))
+        .then_with(|| two_digits(one.score).total_cmp(&two_digits(other.score)))
         .then_with(|| one.indexes.len().cmp(&other.indexes.len()))
         .then_with(|| one.bytes().total_cmp(&other.bytes()))
         .then_with(|| one.score.total_cmp(&other.score))
         .then_with(by_text)
-}
-
-/// Rounds a score to two digits: smaller differences are chance.
-fn rounded(score: f64) -> f64 {
-    if score <= 0.0 || !score.is_finite() {
-        return score;
-    }
-    let step = 10f64.powf(score.log10().floor() - 1.0);
-    (score / step).round() * step
 }

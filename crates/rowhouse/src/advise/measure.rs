@@ -96,18 +96,20 @@ impl Sums {
         let mean = |sum: u64| sum as f64 / f64::from(self.asked);
         let totals = self.totals;
         let most = self.ways.into_iter().max_by_key(|(_, count)| *count);
+        let way = most.map_or_else(String::new, |(way, _)| way);
         QuestionCost {
             question: question.to_string(),
             per_second: question.per_second,
             asked: self.asked.into(),
-            way: most.map_or_else(String::new, |(way, _)| way),
+            way_real: way.clone(),
+            way,
             rows_returned: mean(self.rows_returned),
             bytes_returned: mean(self.bytes_returned),
             sorts: self.sorts,
             ranges: mean(self.ranges),
             rows: mean(totals.rows_read),
             rows_max: self.rows_max,
-            // The simulation knows how many more are read at the real size.
+            // The simulation knows the way and the rows at the real size.
             growth: 1.0,
             cells: mean(totals.cells_read),
             bytes: mean(totals.bytes_cached + totals.bytes_from_disk),

@@ -52,10 +52,10 @@ fn costs(design: &AdvisedDesign) -> Option<String> {
         (one.rows_real() * one.per_second).total_cmp(&(other.rows_real() * other.per_second))
     })?;
     Some(format!(
-        "The question that costs most, `{}`, reads {:.0} rows by {} each time.",
+        "The question that costs most, `{}`, reads {:.0} rows {} each time.",
         slowest.question,
         slowest.rows_real(),
-        slowest.way
+        by(&slowest.way_real)
     ))
 }
 
@@ -80,16 +80,24 @@ fn questions(workload: &Workload, design: &AdvisedDesign, other: &AdvisedDesign)
         let is_less = old.rows_real() > new.rows_real() * WORTH_SAYING + 1.0;
         is_less.then(|| {
             format!(
-                "`{}` reads {:.0} rows by {} instead of {:.0} by {}.",
+                "`{}` reads {:.0} rows {} instead of {:.0} {}.",
                 new.question,
                 new.rows_real(),
-                new.way,
+                by(&new.way_real),
                 old.rows_real(),
-                old.way
+                by(&old.way_real)
             )
         })
     });
     fewer.collect()
+}
+
+/// Says by which way a question is read.
+fn by(way: &str) -> String {
+    match way {
+        "key" => "by the key".to_owned(),
+        index => format!("by index {index}"),
+    }
 }
 
 /// Returns what a design does worse than others that break no limit.

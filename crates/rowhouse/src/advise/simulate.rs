@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rowhouse_model::{Error, Result};
-use rowhouse_schema::{Design, Estimator, Spread, Workload};
+use rowhouse_schema::{Design, Estimator, QuestionEstimate, Spread, Way, Workload};
 
 use super::fill::fill;
 use super::measure::measure;
@@ -51,12 +51,12 @@ pub async fn simulate(workload: &Workload, design: &Design, dir: &Path) -> Resul
 }
 
 async fn run(database: &Database, workload: &Workload, design: &Design) -> Result<Simulation> {
-    let (spread, growths) = planned(workload, design).await?;
+    let (spread, estimates) = planned(workload, design).await?;
     let filled = fill(database, workload, design, &spread).await?;
     let mut questions = Vec::new();
-    for (question, growth) in workload.questions().iter().zip(growths) {
+    for (question, estimate) in workload.questions().iter().zip(estimates) {
         let cost = measure(&filled.table, workload, design, question).await?;
-        questions.push(QuestionCost { growth, ..cost });
+        questions.push(at_real_size(cost, &estimate));
     }
     let rows = workload.rows();
     let per_row = |bytes: u64| bytes as f64 / rows as f64;
@@ -76,17 +76,26 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
     Ok(simulation)
 }
 
-/// Returns the writes of the regions, and for each question how many times as many rows are read at
-/// the real size of the table. It works on a thread that may be busy for long.
-async fn planned(workload: &Workload, design: &Design) -> Result<(Spread, Vec<f64>)> {
+/// Adds to a cost how the question is read at the real size of the table.
+fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate) -> QuestionCost {
+    let growth = match estimate.rows > 0.0 {
+        true => estimate.rows_real / estimate.rows,
+        false => 1.0,
+    };
+    let way_real = match &estimate.way {
+        Way::Key => "key".to_owned(),
+        Way::Index(name) => name.clone(),
+    };
+    QuestionCost { growth, way_real, ..cost }
+}
+
+/// Returns the writes of the regions, and estimates of the questions. It works on a thread that may
+/// be busy for long.
+async fn planned(workload: &Workload, design: &Design) -> Result<(Spread, Vec<QuestionEstimate>)> {
     let (workload, design) = (workload.clone(), design.clone());
     let planned = tokio::task::spawn_blocking(move || {
         let estimate = Estimator::new(&workload)?.estimate(&design)?;
-        let growths = estimate.questions.iter().map(|it| match it.rows > 0.0 {
-            true => it.rows_real / it.rows,
-            false => 1.0,
-        });
-        Ok((Spread::of(&workload, &design)?, growths.collect()))
+        Ok((Spread::of(&workload, &design)?, estimate.questions))
     });
     let interrupted = |error| Error::invalid(format!("the simulation was interrupted: {error}"));
     planned.await.map_err(interrupted)?

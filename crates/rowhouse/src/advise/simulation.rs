@@ -45,6 +45,8 @@ pub struct QuestionCost {
     pub asked: u64,
     /// The way in which most of them were read: `key`, or the name of an index.
     pub way: String,
+    /// The way that costs least at the real size of the table: an estimate.
+    pub way_real: String,
     /// Whether all rows were read and sorted, because no way has the order that the question asks
     /// for.
     pub sorts: bool,

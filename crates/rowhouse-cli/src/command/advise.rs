@@ -7,8 +7,8 @@ use rowhouse::Error;
 use rowhouse::advise::advise;
 
 use super::CommandResult;
-use super::workload::{ScratchDir, WorkloadArgs, write_drawing};
-use crate::design::{advice_json, advice_lines, advice_svg};
+use super::workload::{WorkloadArgs, write_drawing};
+use crate::design::{ScratchDir, advice_json, advice_lines, advice_svg};
 
 /// Arguments of `rowhouse advise`.
 #[derive(Debug, clap::Args)]

@@ -7,8 +7,8 @@ use rowhouse::Error;
 use rowhouse::advise::{Design, simulate};
 
 use super::CommandResult;
-use super::workload::{ScratchDir, WorkloadArgs, write_drawing};
-use crate::design::{simulation_json, simulation_lines, simulation_svg};
+use super::workload::{WorkloadArgs, write_drawing};
+use crate::design::{ScratchDir, simulation_json, simulation_lines, simulation_svg};
 
 /// Arguments of `rowhouse simulate`.
 #[derive(Debug, clap::Args)]

@@ -65,27 +65,3 @@ pub(super) fn write_drawing(path: &Path, svg: &str) -> Result<()> {
     std::fs::write(path, svg)
         .map_err(|source| Error::io(format_args!("cannot write {}", path.display()), source))
 }
-
-/// A directory for a simulated store, which is removed at the end.
-pub(super) struct ScratchDir(PathBuf);
-
-impl ScratchDir {
-    /// Creates a directory that no other process uses.
-    pub(super) fn create() -> Result<Self> {
-        let dir = std::env::temp_dir().join(format!("rowhouse-design-{}", std::process::id()));
-        std::fs::create_dir(&dir)
-            .map_err(|source| Error::io(format_args!("cannot create {}", dir.display()), source))?;
-        Ok(Self(dir))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for ScratchDir {
-    fn drop(&mut self) {
-        // Nothing is lost if it stays: it is in the folder of temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}

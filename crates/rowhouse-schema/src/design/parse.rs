@@ -484,8 +484,10 @@ fn check_question(workload: &Workload, question: &Question, piece: Piece<'_>) ->
             });
         }
     }
-    if question.newest && !workload.has_time() {
-        return Err(piece.fault("`newest` needs a field whose values are `now`"));
+    if question.newest && !workload.may_have_time() {
+        return Err(
+            piece.fault("`newest` needs a time whose values are `now` or come from a sample")
+        );
     }
     let example = |name: &str| {
         let variable = workload.variables.iter().find(|it| it.field.name() == name);

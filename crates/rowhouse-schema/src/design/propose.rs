@@ -168,10 +168,7 @@ fn kind_of(workload: &Workload, design: &Design) -> DesignKind {
     let key = design.key();
     let text = key.to_string();
     let first = key.fields().first();
-    let grows = first.is_some_and(|first| {
-        let mut variables = workload.fields().iter();
-        variables.any(|variable| variable.field.name() == first.name() && variable.grows())
-    });
+    let grows = first.is_some_and(|first| workload.grows(first.name()));
     let is_computed_first = text.trim_start_matches(|c| c != '[').starts_with("[bucket ")
         || text.trim_start_matches(|c| c != '[').starts_with("[salt ");
     match first {
@@ -199,7 +196,7 @@ fn keys(workload: &Workload, shapes: &[QuestionShape]) -> Vec<String> {
         }
         keys.push(format!("[hash 2 of {}]{plain}", names[0]));
         keys.push(format!("[hash 8 of {}]{plain}", names.join(",")));
-        if let Some(reversed) = reversed(&workload.fields()[order[0]]) {
+        if let Some(reversed) = reversed(workload, &workload.fields()[order[0]]) {
             keys.push(reversed + &fields[1..].concat());
         }
     }
@@ -225,8 +222,9 @@ fn orders(workload: &Workload, shapes: &[QuestionShape]) -> Vec<Vec<usize>> {
     let mut orders: Vec<Vec<usize>> = Vec::new();
     for first in firsts {
         // Fields that do not grow keep rows of one value together.
-        let (grow, stay): (Vec<usize>, Vec<usize>) =
-            (0..fields.len()).filter(|at| !first.contains(at)).partition(|at| fields[*at].grows());
+        let (grow, stay): (Vec<usize>, Vec<usize>) = (0..fields.len())
+            .filter(|at| !first.contains(at))
+            .partition(|at| workload.grows(fields[*at].field.name()));
         let order = [first, stay, grow].concat();
         if !orders.contains(&order) {
             orders.push(order);
@@ -258,13 +256,23 @@ fn type_text(workload: &Workload, variable: &Variable) -> String {
 }
 
 /// Returns a number that grows, with its digits or bytes reversed.
-fn reversed(variable: &Variable) -> Option<String> {
+fn reversed(workload: &Workload, variable: &Variable) -> Option<String> {
     let is_number = matches!(
         variable.field.field_type(),
         FieldType::Unsigned { .. } | FieldType::Digits { .. }
     );
     let (name, field_type) = (variable.field.name(), variable.field.field_type());
-    (is_number && variable.grows()).then(|| format!("[{name} {field_type} reverse]"))
+    (is_number && workload.grows(name)).then(|| format!("[{name} {field_type} reverse]"))
+}
+
+/// Returns a bucket for an index that begins with a field that grows.
+fn bucket_of_index(workload: &Workload, shape: &QuestionShape) -> String {
+    let first = shape.names().next();
+    let grows = first.is_some_and(|first| workload.grows(first));
+    match first.filter(|_| grows && workload.regions() > 1) {
+        Some(first) => format!("[bucket {} of {first}]", workload.regions()),
+        None => String::new(),
+    }
 }
 
 /// Returns sets of indexes for the questions that a key reads badly: each alone, and all.
@@ -305,5 +313,6 @@ fn index_text(workload: &Workload, shape: &QuestionShape) -> Option<String> {
         let null = if is_column && ranged == Some(field) { " null last" } else { "" };
         format!("[{field}{desc}{null}]")
     });
-    Some(format!("by_{name} {}", fields.collect::<String>()))
+    let fields: String = fields.collect();
+    Some(format!("by_{name} {}{fields}", bucket_of_index(workload, shape)))
 }

@@ -4,7 +4,7 @@
 /// the share of the writes that its busiest region takes.
 ///
 /// Twice the cost is worth half of the share. A share of less than an even part of the servers is
-/// worth no more: no server has less to do for it.
+/// worth no more: no server has less to do for it. A cost below one row per second counts as one.
 ///
 /// ```
 /// use rowhouse_schema::design_score;
@@ -14,7 +14,7 @@
 /// assert_eq!(design_score(1000.0, 0.1, 4), design_score(1000.0, 0.2, 4));
 /// ```
 pub fn score(cost: f64, share: f64, servers: usize) -> f64 {
-    cost * share.max(1.0 / servers.max(1) as f64)
+    cost.max(1.0) * share.max(1.0 / servers.max(1) as f64)
 }
 
 /// Rounds a score to two digits: smaller differences are chance.

@@ -3,9 +3,8 @@
 
 use rowhouse_model::Result;
 
-use super::distribution::Draw;
 use super::question::Question;
-use super::workload::{Variable, Workload};
+use super::workload::Workload;
 use crate::plan::{Comparison, Test};
 
 /// The conditions of a question, by their kind.
@@ -49,13 +48,5 @@ impl QuestionShape {
     /// The fields and columns by which rows are found, those with one value first.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.equal.iter().chain(&self.ranged).map(String::as_str)
-    }
-}
-
-impl Variable {
-    /// Returns whether values grow with the writes.
-    pub(super) fn grows(&self) -> bool {
-        let draw = self.made.as_ref().map(|(distribution, _)| &distribution.draw);
-        matches!(draw, Some(Draw::Now | Draw::Sequence { .. }))
     }
 }

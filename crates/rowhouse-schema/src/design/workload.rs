@@ -1,5 +1,6 @@
 //! A workload: the fields and columns of rows, the questions about them, and the limits to keep.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use rowhouse_model::{Error, Result};
@@ -23,6 +24,8 @@ use crate::value::Value;
 pub(super) const ROWS: u64 = 1_000_000;
 /// The values of a simulation have at most so many bytes, unless the workload names its rows.
 const BYTES_MAX: u64 = 256_000_000;
+/// Pairs of rows from which values are said to grow.
+const GROWING_MIN: usize = 20;
 /// Rows that are drawn to find one without a null.
 const DRAWS_MAX: u32 = 10_000;
 /// When the first row is written: 2026-01-01T00:00:00Z.
@@ -113,6 +116,8 @@ pub(super) struct Sample {
     /// For each field and column, its place in the rows.
     places: Vec<Option<usize>>,
     rows: Vec<Vec<Value>>,
+    /// For each field and column, whether its values grow from row to row.
+    grows: Vec<bool>,
 }
 
 /// A row as a workload makes it, before a design gives it a key.
@@ -199,9 +204,17 @@ impl Workload {
         self.over_millis
     }
 
-    /// The time after the last write, in milliseconds since 1970: `now` in questions.
+    /// The time after the last write, in milliseconds since 1970: `now` in questions. Where times
+    /// come from a sample, it is the greatest of them.
     pub fn end_millis(&self) -> i64 {
-        BEGIN_MILLIS + self.over_millis
+        let end = || {
+            let sample = self.sample.as_ref()?;
+            let time = self.names().position(|name| Some(name) == self.time_field())?;
+            let place = sample.places[time].filter(|_| self.variables[time].made.is_none())?;
+            let times = sample.rows.iter().filter_map(|row| row.get(place)?.as_time());
+            times.map(|time| time.as_millis() + 1).max()
+        };
+        end().unwrap_or(BEGIN_MILLIS + self.over_millis)
     }
 
     /// The rows that the real table gets in the time of the workload.
@@ -267,8 +280,10 @@ impl Workload {
         let place = |variable: &Variable| {
             names.iter().position(|name| name.as_ref() == variable.field.name())
         };
-        let places = self.variables.iter().map(place).collect();
-        self.sample = Some(Sample { places, rows });
+        let places: Vec<_> = self.variables.iter().map(place).collect();
+        let grows = |place: &Option<usize>| place.is_some_and(|place| growing(&rows, place));
+        let grows = places.iter().map(grows).collect();
+        self.sample = Some(Sample { places, rows, grows });
         self.check_sample()?;
         Ok(self)
     }
@@ -419,18 +434,29 @@ impl Workload {
         Question::predicate(&self.ask(question, nth)?)
     }
 
-    /// Returns whether a field has the time at which its row is written.
-    pub(super) fn has_time(&self) -> bool {
-        self.time_field().is_some()
+    /// Returns whether a field or column may have the time at which its row is written.
+    pub(super) fn may_have_time(&self) -> bool {
+        let mut sampled = self.variables.iter().filter(|variable| variable.made.is_none());
+        self.time_field().is_some() || sampled.any(|it| it.field.field_type().is_time())
     }
 
-    /// The name of the first field or column that has the time at which its row is written.
+    /// The name of the first field or column that has the time at which its row is written: one
+    /// whose values are `now`, or whose times grow from row to row of the sample.
     pub fn time_field(&self) -> Option<&str> {
-        let is_now = |variable: &&Variable| {
-            let draw = variable.made.as_ref().map(|(distribution, _)| &distribution.draw);
-            draw == Some(&Draw::Now)
-        };
-        self.variables.iter().find(is_now).map(|variable| variable.field.name())
+        let names = self.variables.iter().filter(|variable| variable.field.field_type().is_time());
+        let mut names = names.map(|variable| variable.field.name());
+        names.find(|name| self.grows(name))
+    }
+
+    /// Returns whether the values of a field or column grow with the writes.
+    pub(super) fn grows(&self, name: &str) -> bool {
+        let Some(at) = self.names().position(|other| other == name) else { return false };
+        match &self.variables[at].made {
+            Some((distribution, _)) => {
+                matches!(distribution.draw, Draw::Now | Draw::Sequence { .. })
+            }
+            None => self.sample.as_ref().is_some_and(|sample| sample.grows[at]),
+        }
     }
 
     /// Returns a key of all fields in the order of the workload.
@@ -456,6 +482,32 @@ impl Workload {
         let Some(key) = &self.key else { return Ok(None) };
         let text = self.indexes.join("\n");
         IndexSchema::parse(&text, Some(key), self.columns.as_ref()).map(Some)
+    }
+}
+
+/// Returns whether values grow from row to row, but for a few.
+fn growing(rows: &[Vec<Value>], place: usize) -> bool {
+    let values: Vec<&Value> =
+        rows.iter().filter_map(|row| row.get(place)).filter(|value| !value.is_null()).collect();
+    let pairs = values.windows(2).filter_map(|pair| compare(pair[0], pair[1]));
+    let (mut falls, mut all) = (0, 0);
+    for order in pairs {
+        all += 1;
+        falls += usize::from(order == Ordering::Greater);
+    }
+    let ends = values.first().zip(values.last());
+    let is_greater = ends.and_then(|(first, last)| compare(first, last)) == Some(Ordering::Less);
+    all >= GROWING_MIN && falls * 20 <= all && is_greater
+}
+
+/// Compares two numbers, times or texts.
+fn compare(one: &Value, other: &Value) -> Option<Ordering> {
+    match (one, other) {
+        (Value::Text(one), Value::Text(other)) => Some(one.cmp(other)),
+        _ => match (one.as_time(), other.as_time()) {
+            (Some(one), Some(other)) => Some(one.cmp(&other)),
+            _ => Some(one.as_integer()?.cmp(&other.as_integer()?)),
+        },
     }
 }
 

@@ -30,6 +30,7 @@ mod advice;
 mod compare;
 mod fill;
 mod measure;
+mod of_table;
 mod reasons;
 mod simulate;
 mod simulation;
@@ -37,6 +38,7 @@ mod warnings;
 
 pub use advice::{Advice, AdvisedDesign};
 pub use compare::advise;
+pub use of_table::workload_of;
 pub use rowhouse_schema::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
     Proposal, Question, QuestionEstimate, QuestionReading, Record, RegionModel, Spread,

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
     let advice = runtime.block_on(advise(&workload, dir.path()))?;
     match args.json {
         true => println!("{}", advice_json(&workload, &advice)),
-        false => advice_lines(&workload, &advice).iter().for_each(|line| println!("{line}")),
+        false => advice_lines(&workload, &advice, None).iter().for_each(|line| println!("{line}")),
     }
     if let Some(path) = &args.svg {
         write_drawing(path, &advice_svg(&workload, &advice))?;

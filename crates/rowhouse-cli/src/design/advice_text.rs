@@ -8,15 +8,20 @@ use super::text::{number, percent};
 /// Designs that were only estimated, and refused ones, of which lines are printed.
 const LISTED: usize = 6;
 
-/// Returns a comparison of designs as lines.
-pub(crate) fn advice_lines(workload: &Workload, advice: &Advice) -> Vec<String> {
+/// Returns a comparison of designs as lines, with commands for the table of this name; without one,
+/// it is NAME.
+pub(crate) fn advice_lines(
+    workload: &Workload,
+    advice: &Advice,
+    table: Option<&str>,
+) -> Vec<String> {
     let mut lines = advice.reasons.clone();
     if !advice.gives_up.is_empty() {
         lines.push("It gives up:".to_owned());
         lines.extend(advice.gives_up.iter().map(|lost| format!("  {lost}")));
     }
     lines.push(String::new());
-    lines.extend(table(advice));
+    lines.extend(designs(advice));
     lines.push(String::new());
     lines.push(format!(
         "score: rows per second times the share of the busiest region, at least one part of {} \
@@ -25,19 +30,26 @@ pub(crate) fn advice_lines(workload: &Workload, advice: &Advice) -> Vec<String> 
         workload.seed()
     ));
     lines.push(String::new());
-    lines.push("In the shell, with the name of the table for NAME:".to_owned());
-    match advice.steps.is_empty() {
-        true => lines.push(format!("  {}", advice.declaration)),
-        false => {
-            lines.extend(advice.steps.iter().map(|step| format!("  {step}")));
-            lines.push("or for a new table:".to_owned());
-            lines.push(format!("  {}", advice.declaration));
+    let named = |command: &String| match table {
+        Some(table) => format!("  {}", command.replace("'NAME'", &format!("'{table}'"))),
+        None => format!("  {command}"),
+    };
+    lines.push(match table {
+        Some(_) => "In the shell:".to_owned(),
+        None => "In the shell, with the name of the table for NAME:".to_owned(),
+    });
+    if !advice.steps.is_empty() {
+        lines.extend(advice.steps.iter().map(named));
+        if advice.steps.iter().any(|step| step.starts_with("promote_index")) {
+            lines.push("The last one drops the old key, which promote_index leaves.".to_owned());
         }
+        lines.push("Or, for a new table:".to_owned());
     }
+    lines.push(named(&advice.declaration));
     lines
 }
 
-fn table(advice: &Advice) -> Vec<String> {
+fn designs(advice: &Advice) -> Vec<String> {
     let head = ["", "design", "rows/s", "busiest region", "score", "bytes/row", "key and indexes"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let mut refused = Vec::new();

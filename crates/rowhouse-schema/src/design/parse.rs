@@ -17,6 +17,8 @@
 //! bytes    = N ( "bytes" / "kB" / "MB" ) / N "to" N "bytes"
 //! ```
 
+use rowhouse_model::Error;
+
 use super::distribution::{Distribution, Draw};
 use super::made::Maker;
 use super::question::Question;
@@ -467,10 +469,16 @@ fn read_design(
     workload.key = Some(schema);
     workload.indexes = indexes.iter().map(|index| index.text.to_owned()).collect();
     if let (Err(error), Some(first)) = (workload.index_schema(), indexes.first()) {
-        let message = error.message().lines().next().unwrap_or_default().to_owned();
-        return Err(first.fault(message));
+        return Err(first.fault(first_line(error)));
     }
     Ok(())
+}
+
+/// Returns the message of an error about a text that is not the workload, without its place in that
+/// text.
+fn first_line(error: Error) -> String {
+    let line = error.message().lines().next().unwrap_or_default();
+    line.rsplit_once(": offset=").map_or(line, |(message, _)| message).to_owned()
 }
 
 /// Checks that a question asks for declared fields and columns, with values that they can have.
@@ -499,8 +507,6 @@ fn check_question(workload: &Workload, question: &Question, piece: Piece<'_>) ->
     }
     let value = |name: &str, _: usize| example(name).unwrap_or(Value::Null);
     let query = question.with_values(value, workload.end_millis()).map_err(|it| piece.fault(it))?;
-    let first_line =
-        |error: rowhouse_model::Error| error.message().lines().next().unwrap_or("").to_owned();
     let predicate = Predicate::parse(&query).map_err(|error| piece.fault(first_line(error)))?;
     if predicate.has_matches() {
         let fault = piece.fault("`matches` is not supported in a workload");
@@ -509,4 +515,176 @@ fn check_question(workload: &Workload, question: &Question, piece: Piece<'_>) ->
     let key = workload.plain_key().map_err(|error| piece.fault(first_line(error)))?;
     let planned = Plan::new(&key, workload.columns.as_ref(), &predicate, &TimeZone::UTC);
     planned.map(|_| ()).map_err(|error| piece.fault(first_line(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_mistake(text: &str, expected: Expect) {
+        let error = Workload::parse(text).unwrap_err();
+        expected.assert_eq(error.message());
+    }
+
+    #[test]
+    fn mistakes_are_shown_with_line_and_place() {
+        check_mistake(
+            "field user string: 1e5 values\nfeild at millis: now",
+            expect![[r#"
+                unknown word `feild`; did you mean `field`?: line=2, offset=0
+                  feild at millis: now
+                  ^"#]],
+        );
+        check_mistake(
+            "field user string: 1e5 values, zipf 0\n",
+            expect![[r#"
+                expected a skew above 0, at most 10: line=1, offset=31
+                  field user string: 1e5 values, zipf 0
+                                                 ^"#]],
+        );
+        check_mistake(
+            "# mail\nfield flag bool: 3 values\n",
+            expect![[r#"
+                `bool` has fewer values: values=3, max=2: line=2, offset=17
+                  field flag bool: 3 values
+                                   ^"#]],
+        );
+        check_mistake(
+            "field user string: sequence\n",
+            expect![[r#"
+                a sequence is of whole numbers, not of `string`: line=1, offset=19
+                  field user string: sequence
+                                     ^"#]],
+        );
+        check_mistake(
+            "field user string: 3 values\ncolumn d:s user string: 3 values\n",
+            expect![[r#"
+                `user` is declared twice: line=2, offset=7
+                  column d:s user string: 3 values
+                         ^"#]],
+        );
+        check_mistake(
+            "field user string desc: 3 values\n",
+            expect![[r#"
+                `user` has modifiers, which belong to designs; write field user string: line=1, offset=6
+                  field user string desc: 3 values
+                        ^"#]],
+        );
+    }
+
+    #[test]
+    fn mistakes_in_questions_and_limits_are_shown_with_line_and_place() {
+        let with =
+            |line: &str| format!("field user string: 3 values\nfield n u8: 3 values\n{line}\n");
+        check_mistake(
+            &with("ask sender = ? : 1/s"),
+            expect![[r#"
+                there is no field or column `sender`: line=3, offset=4
+                  ask sender = ? : 1/s
+                      ^"#]],
+        );
+        check_mistake(
+            &with("ask user = ?"),
+            expect![[r#"
+                expected `:` and a rate; for example ask user = ? limit 20 : 40/s: line=3, offset=12
+                  ask user = ?
+                              ^"#]],
+        );
+        check_mistake(
+            &with("ask user = ? + 1h : 1/s"),
+            expect![[r#"
+                `user` is no time, so no duration is added to it: line=3, offset=4
+                  ask user = ? + 1h : 1/s
+                      ^"#]],
+        );
+        check_mistake(
+            &with("ask user = ? newest 20 : 1/s"),
+            expect![[r#"
+                `newest` needs a time whose values are `now` or come from a sample: line=3, offset=4
+                  ask user = ? newest 20 : 1/s
+                      ^"#]],
+        );
+        check_mistake(
+            &with("ask user ~ ? : 1/s"),
+            expect![[r#"
+                unexpected character `~`: line=3, offset=4
+                  ask user ~ ? : 1/s
+                      ^"#]],
+        );
+        check_mistake(
+            &with("never a region reads"),
+            expect![[r#"
+                expected a limit; `a question reads more than 10000 rows`, `a region takes more than 50 % of the writes` or `a server takes more than 300/s writes`: line=3, offset=6
+                  never a region reads
+                        ^"#]],
+        );
+        check_mistake(
+            &with("key [user string]"),
+            expect![[r#"
+                the key has no field `n`: rows that differ only in it would be one; declare it as a column if that is wanted: line=3, offset=4
+                  key [user string]
+                      ^"#]],
+        );
+        check_mistake(
+            &with("rows 0"),
+            expect![[r#"
+                expected a number of rows, 1 to 1e12: line=3, offset=5
+                  rows 0
+                       ^"#]],
+        );
+    }
+
+    #[test]
+    fn a_workload_prints_as_it_is_read() {
+        let text = "\
+key [user string][at millis desc]
+index by_sender [sender]
+field user string: 1e5 values, zipf 1.1, 4 to 12 bytes
+field at millis: now
+column d:s sender string: 20000 values
+column d:b body blob: random, 2 kB
+write 500/s
+ask user = ? newest 20 : 40/s
+ask user = ? and at >= now - 1d : 5/m
+ask sender in (?, ?) limit 3 : 1/s
+ask  : 1/d
+never a question reads more than 10000 rows
+never a region takes more than 50 % of the writes
+never a server takes more than 300/s writes
+regions 8
+servers 3
+rows 1e6
+over 12h
+seed 7
+";
+        assert_eq!(Workload::parse(text).unwrap().to_string(), text);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(field|column|ask|never|key|rows)?[ a-z0-9?:=,/%\\[\\]\n']{0,60}") {
+            let _ = Workload::parse(&text);
+        }
+
+        #[test]
+        fn printed_workloads_are_read_as_the_same(
+            count in 1u64..1_000_000_000, skew in 0.01f64..10.0, min in 6u32..50, more in 0u32..50,
+            rate in 0.001f64..10_000.0, limit in 1u64..1000, seed: u64,
+        ) {
+            let text = format!(
+                "field user string: {count} values, zipf {skew}, {min} to {} bytes\n\
+                 ask user = ? limit {limit} : {rate}/s\nseed {seed}",
+                min + more
+            );
+            let workload = Workload::parse(&text).unwrap();
+            let printed = workload.to_string();
+            let again = Workload::parse(&printed).unwrap();
+            prop_assert_eq!(again.questions(), workload.questions());
+            prop_assert_eq!(again.to_string(), printed);
+        }
+    }
 }

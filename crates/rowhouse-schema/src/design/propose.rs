@@ -316,3 +316,88 @@ fn index_text(workload: &Workload, shape: &QuestionShape) -> Option<String> {
     let fields: String = fields.collect();
     Some(format!("by_{name} {}{fields}", bucket_of_index(workload, shape)))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// The first proposals for a workload with few rows.
+    fn proposals(text: &str) -> Vec<Proposal> {
+        let workload = Workload::parse(text).unwrap();
+        Proposal::all(&workload, &Estimator::new(&workload).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_number_that_counts_up_gets_a_bucket_or_its_digits_reversed() {
+        let found = proposals("field n u64: sequence\nask n = ? : 1/s\nrows 2000");
+        assert!(found[0].kind != DesignKind::Sequential, "{}", found[0].design);
+        let texts: Vec<String> = found.iter().map(|it| it.design.to_string()).collect();
+        for wanted in ["[bucket 16 of n][n u64]", "[n u64 reverse]", "[hash 2 of n][n u64]"] {
+            assert!(texts.contains(&wanted.to_owned()), "{wanted}: {texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_question_about_a_column_gets_an_index_if_it_is_worth_its_writes() {
+        let text = |rate: &str| {
+            format!(
+                "field user string: 100 values\nfield at millis: now\nrows 4000\nwrite 10/s\n\
+                 column d:s sender string: 500 values\nask sender = ? : {rate}"
+            )
+        };
+        assert_eq!(
+            proposals(&text("1/s"))[0].design.indexes()[0].to_string(),
+            "by_sender [sender]"
+        );
+        assert!(proposals(&text("0.000001/s"))[0].design.indexes().is_empty());
+    }
+
+    #[test]
+    fn the_present_design_is_among_them_once() {
+        let found = proposals(
+            "key [at millis][user string]\nfield user string: 9 values\nfield at millis: now\n\
+             rows 500",
+        );
+        assert_eq!(found.iter().filter(|it| it.is_present).count(), 1);
+        let key = |it: &&Proposal| it.design.to_string() == "[at millis][user string]";
+        assert_eq!(found.iter().filter(key).count(), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn every_proposal_is_a_valid_design_and_no_two_are_equal(
+            first in select(vec![
+                "string: 30 values", "text: 9 values, 3 to 7 bytes", "u64: sequence", "uuid: random",
+                "enum(a,b): 2 values", "digits 6: sequence", "hex 8: 40 values", "domain: 20 values",
+                "bool: 2 values", "i32: 5 values", "decimal: 90 values",
+            ]),
+            second in select(vec!["millis: now", "seconds 4: now", "ymd: now", "u32: sequence"]),
+            question in select(vec!["a = ?", "b >= ?", "a = ? and b >= ?", "c = ?", "b = ?", ""]),
+            limit in select(vec!["", " limit 3"]),
+            seed: u64,
+        ) {
+            let text = format!(
+                "field a {first}\nfield b {second}\ncolumn d:c c u16: 50 values\n\
+                 ask {question}{limit} : 3/s\nrows 150\nseed {seed}"
+            );
+            let workload = Workload::parse(&text).unwrap();
+            let found = proposals(&text);
+            let mut seen = BTreeSet::new();
+            for proposal in &found {
+                let key = proposal.design.key().to_string();
+                let indexes: Vec<String> =
+                    proposal.design.indexes().iter().map(ToString::to_string).collect();
+                prop_assert!(Design::new(&workload, &key, &indexes).is_ok(), "{key}");
+                prop_assert!(seen.insert(proposal.design.to_string()));
+                prop_assert!((0.0..=1.0).contains(&proposal.estimate.share()));
+                prop_assert!(proposal.estimate.cost >= 0.0);
+            }
+            prop_assert!(found.len() > 3);
+        }
+    }
+}

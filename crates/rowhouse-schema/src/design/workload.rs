@@ -485,19 +485,20 @@ impl Workload {
     }
 }
 
-/// Returns whether values grow from row to row, but for a few.
+/// Returns whether values grow: nearly all of them are greater than those a quarter of the rows
+/// before. Rows of one moment may be in any order.
 fn growing(rows: &[Vec<Value>], place: usize) -> bool {
     let values: Vec<&Value> =
         rows.iter().filter_map(|row| row.get(place)).filter(|value| !value.is_null()).collect();
-    let pairs = values.windows(2).filter_map(|pair| compare(pair[0], pair[1]));
-    let (mut falls, mut all) = (0, 0);
-    for order in pairs {
+    let lag = (values.len() / 4).max(1);
+    let later = values.iter().skip(lag);
+    let orders = values.iter().zip(later).filter_map(|(one, other)| compare(one, other));
+    let (mut grown, mut all) = (0, 0);
+    for order in orders {
         all += 1;
-        falls += usize::from(order == Ordering::Greater);
+        grown += usize::from(order == Ordering::Less);
     }
-    let ends = values.first().zip(values.last());
-    let is_greater = ends.and_then(|(first, last)| compare(first, last)) == Some(Ordering::Less);
-    all >= GROWING_MIN && falls * 20 <= all && is_greater
+    all >= GROWING_MIN && grown * 20 >= all * 19
 }
 
 /// Compares two numbers, times or texts.
@@ -582,5 +583,109 @@ impl fmt::Display for Limits {
             writeln!(f, "never a server takes more than {} writes", Rate(rate))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::time::Time;
+
+    fn workload(text: &str) -> Workload {
+        Workload::parse(text).unwrap()
+    }
+
+    /// Counts the values of the first field or column in the first rows.
+    fn counts(workload: &Workload, rows: u64) -> HashMap<String, u32> {
+        let mut counts = HashMap::new();
+        for number in 0..rows {
+            *counts.entry(workload.record(number).unwrap().values[0].to_string()).or_default() += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn values_have_the_shares_of_their_distributions() {
+        let even = counts(&workload("field user string: 50 values"), 50_000);
+        assert_eq!(even.len(), 50);
+        assert!(even.values().all(|count| (850..1150).contains(count)), "{even:?}");
+
+        let skewed = counts(&workload("field user string: 1000 values, zipf 1"), 50_000);
+        let mut ranks: Vec<u32> = skewed.into_values().collect();
+        ranks.sort_unstable_by(|one, other| other.cmp(one));
+        // The harmonic number of 1000 is 7.49.
+        for (rank, count) in [(1, ranks[0]), (2, ranks[1]), (10, ranks[9])] {
+            let share = f64::from(count) / 50_000.0;
+            let expected = 1.0 / 7.49 / f64::from(rank);
+            assert!((share / expected - 1.0).abs() < 0.15, "rank {rank}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_seed_makes_the_same_rows_and_another_one_others() {
+        let text =
+            "field user string: 1e5 values, zipf 1.1\nfield at millis: now\nfield id uuid: random";
+        let rows = |workload: &Workload| -> Vec<Record> {
+            (0..200).map(|number| workload.record(number).unwrap()).collect()
+        };
+        let one = workload(text);
+        assert_eq!(rows(&one), rows(&workload(text)));
+        assert_ne!(rows(&one), rows(&one.with_seed(2)));
+    }
+
+    #[test]
+    fn times_and_sequences_grow_and_random_values_do_not() {
+        let workload = workload(
+            "field at millis: now\nfield n u64: sequence from 7\nfield id u64: random\nrows 5000",
+        );
+        let rows: Vec<Record> = (0..5000).map(|it| workload.record(it).unwrap()).collect();
+        let sorted = |at: usize| {
+            rows.is_sorted_by_key(|row| (row.values[at].as_time(), row.values[at].as_u64()))
+        };
+        assert_eq!([0, 1, 2].map(sorted), [true, true, false]);
+        assert_eq!(rows[0].values[1], 7_u64.into());
+        let (first, last) = (rows[0].written_millis, rows[4999].written_millis);
+        assert!(last < workload.end_millis() && last - first > workload.over_millis() * 99 / 100);
+    }
+
+    #[test]
+    fn a_question_asks_for_values_that_rows_have() {
+        let workload = workload(
+            "field user string: 3 values, zipf 2\nfield n u8: 2 values\n\
+             ask user in (?, ?) and n = ? : 1/s\nrows 100",
+        );
+        let users = counts(&workload, 100);
+        let mut asked: HashMap<String, u32> = HashMap::new();
+        for nth in 0..400 {
+            let query = workload.ask(&workload.questions()[0], nth).unwrap();
+            let first = query.split('\'').nth(1).unwrap().to_owned();
+            assert!(users.contains_key(&first), "{query}");
+            *asked.entry(first).or_default() += 1;
+        }
+        // The values are asked for as often as rows have them.
+        for (user, rows) in users {
+            let share = f64::from(asked.get(&user).copied().unwrap_or(0)) / 400.0;
+            assert!((share - f64::from(rows) / 100.0).abs() < 0.1, "{user}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_sample_gives_values_in_its_order_and_shows_which_fields_grow() {
+        let text = "field user string\nfield at millis\nask user = ? newest 3 : 1/s";
+        let rows: Vec<Vec<Value>> = (0..100u64)
+            .map(|n| {
+                vec![Value::from(format!("u{}", n * 7 % 10)), Time::from_millis(n as i64).into()]
+            })
+            .collect();
+        let sampled = workload(text).with_sample(&["user", "at"], rows).unwrap();
+        assert_eq!((sampled.rows(), sampled.time_field()), (100, Some("at")));
+        assert_eq!(sampled.end_millis(), 100);
+        assert_eq!(sampled.record(3).unwrap().values[0], "u1".into());
+
+        let none = workload(text).with_sample(&["user"], vec![vec!["bob".into()]]).unwrap_err();
+        assert!(none.message().contains("`at` has neither"), "{none}");
+        assert!(sampled.with_rows(101).unwrap_err().message().contains("rows=101, max=100"));
     }
 }

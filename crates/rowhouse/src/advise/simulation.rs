@@ -80,9 +80,14 @@ impl QuestionCost {
         self.rows * self.growth
     }
 
-    /// As [`QuestionCost::rows_real`], of the question that read the most rows.
+    /// The least number of rows that the question which read the most rows reads at the real size:
+    /// a count that grows with the table is chance by up to three times its square root.
     pub fn rows_max_real(&self) -> f64 {
-        self.rows_max as f64 * self.growth
+        let most = self.rows_max as f64;
+        match self.growth > 1.0 {
+            true => (most - 3.0 * most.sqrt()).max(0.0) * self.growth,
+            false => most * self.growth,
+        }
     }
 }
 

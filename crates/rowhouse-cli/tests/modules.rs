@@ -60,6 +60,7 @@ const SCHEMA: &[Layer] = &[
     ("templates", &["template", "key", "columns"]),
     ("uses of templates", &["plan", "typed", "advise"]),
     ("indexes", &["index"]),
+    ("designs", &["design"]),
 ];
 
 const SEARCH: &[Layer] = &[
@@ -70,8 +71,10 @@ const SEARCH: &[Layer] = &[
     ("search engine", &["engine"]),
 ];
 
-const CLI: &[Layer] =
-    &[("words", &["counted", "explained", "heat"]), ("commands", &["shell", "command", "args"])];
+const CLI: &[Layer] = &[
+    ("words", &["counted", "explained", "heat", "design"]),
+    ("commands", &["shell", "command", "args"]),
+];
 
 #[test]
 fn modules_of_the_store_use_only_those_below_them() {

@@ -16,8 +16,8 @@ pub struct FileSample {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// Reads the first `rows_max` rows of a CSV, JSON lines or Parquet file. `read` makes a value of the
-/// field with a name from its text. Names of the file that are not wanted are ignored.
+/// Reads the first `rows_max` rows of a CSV, JSON lines or Parquet file. `read` makes a value of
+/// the field with a name from its text. Names of the file that are not wanted are ignored.
 ///
 /// ```
 /// use rowhouse_import::{Reading, read_sample};

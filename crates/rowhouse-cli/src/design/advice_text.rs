@@ -2,11 +2,11 @@
 
 use rowhouse::advise::{Advice, AdvisedDesign, Workload};
 
-use super::columns::{Align, aligned};
+use super::columns::{Align, aligned, wrapped};
 use super::text::{number, percent};
 
-/// Designs that were only estimated, and refused ones, of which lines are printed.
-const LISTED: usize = 6;
+/// Designs that were only estimated of which lines are printed.
+const LISTED: usize = 4;
 
 /// Returns a comparison of designs as lines, with commands for the table of this name; without one,
 /// it is NAME.
@@ -15,46 +15,49 @@ pub(crate) fn advice_lines(
     advice: &Advice,
     table: Option<&str>,
 ) -> Vec<String> {
-    let mut lines = advice.reasons.clone();
+    let mut lines: Vec<String> = advice.reasons.iter().flat_map(|it| wrapped(it)).collect();
     if !advice.gives_up.is_empty() {
         lines.push("It gives up:".to_owned());
-        lines.extend(advice.gives_up.iter().map(|lost| format!("  {lost}")));
+        lines.extend(advice.gives_up.iter().flat_map(|lost| wrapped(&format!("- {lost}"))));
     }
     lines.push(String::new());
     lines.extend(designs(advice));
     lines.push(String::new());
-    lines.push(format!(
+    lines.extend(wrapped(&format!(
         "score: rows per second times the share of the busiest region, at least one part of {} \
          servers; * was only estimated; seed {}",
         workload.servers(),
         workload.seed()
-    ));
+    )));
     lines.push(String::new());
     let named = |command: &String| match table {
-        Some(table) => format!("  {}", command.replace("'NAME'", &format!("'{table}'"))),
-        None => format!("  {command}"),
+        Some(table) => command.replace("'NAME'", &format!("'{table}'")),
+        None => command.clone(),
+    };
+    let indented = |command: &String| -> Vec<String> {
+        named(command).lines().map(|line| format!("  {line}")).collect()
     };
     lines.push(match table {
         Some(_) => "In the shell:".to_owned(),
         None => "In the shell, with the name of the table for NAME:".to_owned(),
     });
     if !advice.steps.is_empty() {
-        lines.extend(advice.steps.iter().map(named));
+        lines.extend(advice.steps.iter().flat_map(indented));
         if advice.steps.iter().any(|step| step.starts_with("promote_index")) {
             lines.push("The last one drops the old key, which promote_index leaves.".to_owned());
         }
         lines.push("Or, for a new table:".to_owned());
     }
-    lines.push(named(&advice.declaration));
+    lines.extend(indented(&advice.declaration));
     lines
 }
 
+/// Returns two lines for each design: its numbers, and its key and indexes.
 fn designs(advice: &Advice) -> Vec<String> {
-    let head = ["", "design", "rows/s", "busiest region", "score", "bytes/row", "key and indexes"];
+    let head = ["", "design", "rows/s", "busiest region", "score", "bytes/row"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let mut refused = Vec::new();
-    let mut left_out = 0;
-    let mut estimated = 0;
+    let (mut texts, mut refused) = (Vec::new(), Vec::new());
+    let (mut left_out, mut estimated) = (0, 0);
     for (at, design) in advice.designs.iter().enumerate() {
         let is_estimated = design.simulation.is_none();
         estimated += usize::from(is_estimated);
@@ -63,12 +66,16 @@ fn designs(advice: &Advice) -> Vec<String> {
             continue;
         }
         rows.push(row(at, design));
+        texts.push(format!("     {}", design.text()));
         if !design.refusals.is_empty() && (!is_estimated || design.is_present) {
-            refused.push(format!("{} is refused: {}", at + 1, design.refusals.join("; ")));
+            let why = format!("{} is refused: {}", at + 1, design.refusals.join("; "));
+            refused.extend(wrapped(&why));
         }
     }
     let (left, right) = (Align::Left, Align::Right);
-    let mut lines = aligned(&[right, left, right, right, right, right, left], &rows);
+    let mut numbers = aligned(&[right, left, right, right, right, right], &rows).into_iter();
+    let mut lines: Vec<String> = numbers.next().into_iter().collect();
+    lines.extend(numbers.zip(texts).flat_map(|(numbers, text)| [numbers, text]));
     if left_out > 0 {
         lines.push(format!("and {left_out} more that were estimated: --json lists all"));
     }
@@ -88,6 +95,5 @@ fn row(at: usize, design: &AdvisedDesign) -> Vec<String> {
         percent(design.share),
         number(design.score.round()),
         bytes.unwrap_or_default(),
-        design.text(),
     ]
 }

@@ -2,7 +2,7 @@
 
 use rowhouse::advise::{QuestionCost, Simulation, TableSpread, Workload};
 
-use super::columns::{Align, aligned};
+use super::columns::{Align, aligned, wrapped};
 use crate::counted::counted;
 
 /// Returns the result of a simulation as lines.
@@ -23,7 +23,7 @@ pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> 
         number(simulation.cost(workload)),
         percent(simulation.share())
     ));
-    lines.extend(simulation.warnings.iter().map(ToString::to_string));
+    lines.extend(simulation.warnings.iter().flat_map(|warning| wrapped(&warning.to_string())));
     lines
 }
 

@@ -20,7 +20,10 @@ const ONLY_CELL: (&str, &str) = ("d", "x");
 /// ```
 /// use rowhouse_schema::{Design, Workload};
 ///
-/// let text = "field user string: 3 values\nfield at millis: now\ncolumn d:s sender string: 5 bytes";
+/// let text = "\
+/// field user string: 3 values
+/// field at millis: now
+/// column d:s sender string: 5 bytes";
 /// let workload = Workload::parse(text)?;
 /// let design = Design::new(&workload, "[user string][at millis desc]", &["by_sender [sender]"])?;
 /// let record = workload.record(0)?;

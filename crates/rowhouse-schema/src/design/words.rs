@@ -38,9 +38,9 @@ impl Count {
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let zeros = (0..).take_while(|&zeros| self.0 != 0 && self.0 % 10u64.pow(zeros) == 0);
-        match zeros.last() {
-            // Up to 15 zeros are read back.
+        // Up to 14 zeros are read back.
+        let divides = |zeros: &u32| self.0 != 0 && self.0.is_multiple_of(10u64.pow(*zeros));
+        match (0..=14).take_while(divides).last() {
             Some(zeros @ 5..=14) => write!(f, "{}e{zeros}", self.0 / 10u64.pow(zeros)),
             _ => write!(f, "{}", self.0),
         }

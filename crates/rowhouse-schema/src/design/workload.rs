@@ -264,7 +264,8 @@ impl Workload {
     /// use rowhouse_schema::Workload;
     ///
     /// let workload = Workload::parse("field user string\nfield at millis: now")?;
-    /// let workload = workload.with_sample(&["user"], vec![vec!["bob".into()], vec!["eve".into()]])?;
+    /// let rows = vec![vec!["bob".into()], vec!["eve".into()]];
+    /// let workload = workload.with_sample(&["user"], rows)?;
     /// assert_eq!(workload.rows(), 2);
     /// assert_eq!(workload.record(1)?.values[0], "eve".into());
     /// # Ok::<(), rowhouse_model::Error>(())

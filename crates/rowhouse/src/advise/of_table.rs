@@ -20,13 +20,15 @@ const ASKED_PER_SECOND: f64 = 1.0;
 /// those without a rate share the rate of the reads.
 ///
 /// Rows are read from the beginning of each region, and put into the order in which they were
-/// written, by the timestamps of their cells. Columns whose qualifiers have a template are left out.
+/// written, by the timestamps of their cells. Columns whose qualifiers have a template are left
+/// out.
 ///
 /// ```
 /// # async fn example(database: rowhouse::Database) -> rowhouse::Result<()> {
 /// use rowhouse::advise::{advise, workload_of};
 ///
-/// let workload = workload_of(&database, "mail", &["sender = ?", "user = ? newest 20 : 5/s"]).await?;
+/// let questions = ["sender = ?", "user = ? newest 20 : 5/s"];
+/// let workload = workload_of(&database, "mail", &questions).await?;
 /// let advice = advise(&workload, std::path::Path::new("/tmp")).await?;
 /// println!("{}", advice.reasons.join("\n"));
 /// # Ok(())

@@ -147,20 +147,20 @@ pub(super) fn gives_up(
     lost
 }
 
-/// Returns the command of the shell that creates the table.
+/// Returns the command of the shell that creates the table, on several lines.
 pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String {
     let families = Design::new(workload, &design.key, &design.indexes);
     let families = families.map(|design| design.families()).unwrap_or_default();
     let families: Vec<String> = families.iter().map(|name| quoted(name)).collect();
     let mut command =
-        format!("create 'NAME', {}, {{KEY => {}", families.join(", "), quoted(&design.key));
+        format!("create 'NAME', {},\n  KEY => {}", families.join(", "), quoted(&design.key));
     if let Some(columns) = workload.columns() {
-        command += &format!(", COLUMNS => {}", quoted(&columns.to_string()));
+        command += &format!(",\n  COLUMNS => {}", quoted(&columns.to_string()));
     }
     if !design.indexes.is_empty() {
-        command += &format!(", INDEXES => {}", quoted(&design.indexes.join("; ")));
+        command += &format!(",\n  INDEXES => {}", quoted(&design.indexes.join("; ")));
     }
-    command + "}"
+    command
 }
 
 /// Returns the commands of the shell from the present table to the one with this design.

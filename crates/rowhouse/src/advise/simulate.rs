@@ -17,8 +17,8 @@ use crate::database::Database;
 /// It takes seconds to minutes for a million rows. Rows are made and counted on another thread.
 ///
 /// # Errors
-/// `InvalidRequest` if the workload needs a sample and has none, and for a value that the key cannot
-/// hold; the errors of the database; `Io` if the directory exists or cannot be removed.
+/// `InvalidRequest` if the workload needs a sample and has none, and for a value that the key
+/// cannot hold; the errors of the database; `Io` if the directory exists or cannot be removed.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -56,7 +56,7 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
     let mut questions = Vec::new();
     for (question, estimate) in workload.questions().iter().zip(estimates) {
         let cost = measure(&filled.table, workload, design, question).await?;
-        questions.push(at_real_size(cost, &estimate));
+        questions.push(at_real_size(cost, &estimate, question.limit.is_some()));
     }
     let rows = workload.rows();
     let per_row = |bytes: u64| bytes as f64 / rows as f64;
@@ -77,8 +77,10 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
 }
 
 /// Adds to a cost how the question is read at the real size of the table.
-fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate) -> QuestionCost {
+fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: bool) -> QuestionCost {
     let growth = match estimate.rows > 0.0 {
+        // A question with a limit may find fewer rows than that in a smaller table.
+        true if is_limited && cost.rows > 0.0 => (estimate.rows_real / cost.rows).max(1.0),
         true => estimate.rows_real / estimate.rows,
         false => 1.0,
     };

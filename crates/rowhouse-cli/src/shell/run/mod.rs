@@ -1,6 +1,7 @@
 //! The implementation of the commands: one function per command, grouped by topic.
 
 mod alter;
+mod analyze;
 mod column;
 mod converter;
 mod create;

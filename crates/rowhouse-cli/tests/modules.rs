@@ -70,8 +70,10 @@ const SEARCH: &[Layer] = &[
     ("search engine", &["engine"]),
 ];
 
-const CLI: &[Layer] =
-    &[("words", &["counted", "explained", "heat"]), ("commands", &["shell", "command", "args"])];
+const CLI: &[Layer] = &[
+    ("words", &["counted", "explained", "analysis", "heat"]),
+    ("commands", &["shell", "command", "args"]),
+];
 
 #[test]
 fn modules_of_the_store_use_only_those_below_them() {

@@ -1,5 +1,6 @@
 //! The rowhouse program: one binary with several commands.
 
+mod analysis;
 mod args;
 mod command;
 mod counted;

@@ -72,7 +72,7 @@ const SEARCH: &[Layer] = &[
 ];
 
 const CLI: &[Layer] = &[
-    ("words", &["counted", "explained", "heat", "design"]),
+    ("words", &["counted", "explained", "analysis", "heat", "design"]),
     ("commands", &["shell", "command", "args"]),
 ];
 

@@ -10,6 +10,8 @@ pub struct HeatReport {
     /// The rows with the most requests in the last minutes, those first that had the most for
     /// certain.
     pub hot_rows: Vec<HotRow>,
+    /// The columns that reads of the last minutes asked for together, the most frequent first.
+    pub column_sets: Vec<HotColumns>,
     /// Whether some requests of the columns were not recorded and others count for them: the counts
     /// are then right on average. Otherwise they are exact.
     pub is_sampled: bool,
@@ -56,6 +58,20 @@ pub struct HotRow {
     pub writes: u64,
     /// How much too high `reads` and `writes` together may be: at most a 64th of the table's
     /// requests in these minutes (a 16th if many tables are in use).
+    pub overestimate: u64,
+}
+
+/// Columns of a family that reads of the last minutes asked for together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HotColumns {
+    /// The family; empty for reads of all families.
+    pub family: Bytes,
+    /// The qualifiers; none for reads of the whole family, and for those of very many columns.
+    pub qualifiers: Vec<Bytes>,
+    /// Rows read. Never too low.
+    pub reads: u64,
+    /// How much too high `reads` may be: at most a 64th of the table's reads in these minutes (a
+    /// 16th if many tables are in use).
     pub overestimate: u64,
 }
 

@@ -55,7 +55,7 @@ pub use filter::{
     BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, FILTER_DEPTH_MAX, Filter,
     FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,
 };
-pub use heat::{HeatBucket, HeatColumn, HeatReport, HotRow};
+pub use heat::{HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow};
 pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use key_buf::KeyBuf;
 pub use key_value::KeyValue;

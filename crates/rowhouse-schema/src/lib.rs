@@ -73,8 +73,8 @@ mod typed;
 mod value;
 
 pub use advise::{
-    FamilySize, Finding, HeatMap, HeatMapColumn, HottestRange, LoadCause, LoadKind, LoadProfile,
-    LoadVerdict, RangeLoad, RowLoad, Rule, check_table,
+    ColumnGroup, ColumnGroups, FamilySize, Finding, HeatMap, HeatMapColumn, HottestRange,
+    LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad, Rule, check_table,
 };
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;

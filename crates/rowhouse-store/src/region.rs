@@ -205,7 +205,7 @@ impl Region {
             return self.read_traced(get, point, trace);
         }
         let read = read_row(&self.engine.read_context(), self.families(), get, point);
-        self.count_read(get.row(), read.as_ref().ok());
+        self.count_read(get.row(), Some(&get.columns), read.as_ref().ok());
         read
     }
 
@@ -217,7 +217,7 @@ impl Region {
         let timer = table.time();
         let read = read_row(&self.engine.read_context(), self.families(), get, point);
         drop(timer);
-        self.count_read(get.row(), read.as_ref().ok());
+        self.count_read(get.row(), Some(&get.columns), read.as_ref().ok());
         read
     }
 
@@ -234,7 +234,7 @@ impl Region {
         self.check_get(get, None)?;
         let read = read_row_at_once(&self.engine.read_context(), self.families(), get)?;
         if let NonBlocking::Done(row) = &read {
-            self.count_read(get.row(), Some(row));
+            self.count_read(get.row(), Some(&get.columns), Some(row));
         }
         Ok(read)
     }

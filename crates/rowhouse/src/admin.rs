@@ -44,10 +44,12 @@ pub use rowhouse_client::{
     BackupStatus, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask,
 };
 pub use rowhouse_model::{
-    CompactionState, HeatBucket, HeatColumn, HeatReport, HotRow, Namespace, RegionInfo, RegionName,
-    RegionSwitch, ServerName, Snapshot, SnapshotKind, TableState,
+    CompactionState, HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow, Namespace, RegionInfo,
+    RegionName, RegionSwitch, ServerName, Snapshot, SnapshotKind, TableState,
 };
-pub use rowhouse_schema::{LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
+pub use rowhouse_schema::{
+    ColumnGroup, ColumnGroups, LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad,
+};
 pub use rowhouse_store::{CompactionKind, IndexReport};
 
 /// The administration of a database, from [`Database::admin`]. It borrows the database, and a copy

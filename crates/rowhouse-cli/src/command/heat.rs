@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use rowhouse::admin::{ColumnGroups, HotColumns};
 use rowhouse::{Database, Error};
 use serde_json::json;
 
@@ -94,12 +95,29 @@ fn json_of(heat: &TableHeat) -> serde_json::Value {
             "cure": verdict.cure,
         })
     });
+    let groups = ColumnGroups::of_heat(&heat.report);
     json!({
         "table": heat.table,
         "sampled": heat.report.is_sampled,
         "by_region": heat.report.is_by_region,
         "columns": columns.collect::<Vec<_>>(),
         "hot_rows": rows.collect::<Vec<_>>(),
-        "verdicts": { "writes": writes, "reads": reads },
+        "column_sets": heat.report.column_sets.iter().map(of_columns).collect::<Vec<_>>(),
+        "verdicts": {
+            "writes": writes,
+            "reads": reads,
+            "columns": groups.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "first_values": heat.first_values.as_ref().map(ToString::to_string),
+        },
+    })
+}
+
+fn of_columns(columns: &HotColumns) -> serde_json::Value {
+    let qualifiers = columns.qualifiers.iter().map(|it| rowhouse::key::escape(it));
+    json!({
+        "family": rowhouse::key::escape(&columns.family),
+        "qualifiers": qualifiers.collect::<Vec<_>>(),
+        "reads": columns.reads,
+        "overestimate": columns.overestimate,
     })
 }

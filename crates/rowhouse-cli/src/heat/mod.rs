@@ -1,10 +1,13 @@
 //! The heat of a table in words and as a picture.
 
+mod first_values;
 mod picture;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rowhouse::admin::{HeatBucket, HeatReport, HotRow, LoadKind, LoadProfile, LoadVerdict};
+use rowhouse::admin::{
+    ColumnGroups, HeatBucket, HeatReport, HotRow, LoadKind, LoadProfile, LoadVerdict,
+};
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::{Bytes, Database, Result, RowRange};
 use rowhouse_model::escape_controls;
@@ -12,6 +15,7 @@ use rowhouse_schema::HeatMap;
 
 use crate::counted::counted;
 
+pub(crate) use first_values::FewFirstValues;
 pub(crate) use picture::svg;
 
 /// Ranges and rows that are listed.
@@ -23,6 +27,8 @@ pub(crate) struct TableHeat {
     pub(crate) report: HeatReport,
     pub(crate) schema: Option<KeySchema>,
     pub(crate) regions: Vec<RowRange>,
+    /// On a cluster: the values of the first field, if there are few.
+    pub(crate) first_values: Option<FewFirstValues>,
 }
 
 impl TableHeat {
@@ -37,9 +43,14 @@ impl TableHeat {
         let from = minutes.map_or(i64::MIN, |minutes| now - i64::from(minutes) * 60_000);
         let table = database.table(name).await?;
         let report = database.admin().heat(name, from, i64::MAX).await?;
-        let regions = table.regions().await?.into_iter().map(|region| region.range).collect();
+        let regions = table.regions().await?.into_iter().map(|region| region.range);
+        let regions: Vec<RowRange> = regions.collect();
         let schema = table.key_schema().ok().cloned();
-        Ok(Self { table: name.to_owned(), report, schema, regions })
+        let first_values = match report.is_by_region {
+            true => FewFirstValues::find(&table).await?,
+            false => None,
+        };
+        Ok(Self { table: name.to_owned(), report, schema, regions, first_values })
     }
 
     /// Returns the judgements about writes and reads.
@@ -86,6 +97,8 @@ impl TableHeat {
         }
         lines.extend(rows.into_iter().map(|row| self.row_line(row)));
         lines.extend(self.verdicts().map(|(name, verdict)| format!("{name}: {verdict}")));
+        lines.extend(ColumnGroups::of_heat(&self.report).iter().map(ToString::to_string));
+        lines.extend(self.first_values.iter().map(ToString::to_string));
         lines
     }
 

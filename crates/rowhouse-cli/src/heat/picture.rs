@@ -182,6 +182,7 @@ mod tests {
             report: HeatReport { columns: vec![column], ..HeatReport::default() },
             schema: Some(schema),
             regions: Vec::new(),
+            first_values: None,
         };
         let svg = svg(&heat);
         assert!(svg.contains("&lt;mail&gt;") && !svg.contains("<mail>"));

@@ -33,6 +33,7 @@ use super::{LineOutcome, Outcome, Session, StatementReader};
 /// The files in `transcripts/`, each with a test of its name.
 const FILES: &[&str] = &[
     "alter",
+    "analyze",
     "columns",
     "data",
     "errors",
@@ -52,6 +53,11 @@ const FILES: &[&str] = &[
 #[test]
 fn alter() {
     check("alter");
+}
+
+#[test]
+fn analyze() {
+    check("analyze");
 }
 
 #[test]
@@ -283,6 +289,7 @@ static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let masks = [
         (r"Took \d+\.\d{4} seconds", "Took T seconds"),
         (r"# score: \d+\.\d{3}", "# score: N"),
+        (r"\d+\.\d\d ms", "T ms"),
         (r"timestamp=20[2-9]\d-[\d:T.-]+", "timestamp=NOW"),
         (r",\d{13}\.[0-9a-f]{32}\.", ",ID.MD5."),
         (r" (localhost:0|127\.0\.0\.1:\d+) \{ENCODED => [0-9a-f]{32},", " SERVER {ENCODED => MD5,"),

@@ -3,7 +3,9 @@
 
 use bytes::Bytes;
 use prost::Message;
-use rowhouse_model::{Error, HeatBucket, HeatColumn, HeatReport, HotRow, Result, TableName};
+use rowhouse_model::{
+    Error, HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow, Result, TableName,
+};
 
 use crate::proto;
 use crate::rpc::decode_message;
@@ -63,6 +65,20 @@ struct ReportMessage {
     hot_rows: Vec<HotRowMessage>,
     #[prost(bool, tag = "3")]
     is_sampled: bool,
+    #[prost(message, repeated, tag = "4")]
+    column_sets: Vec<ColumnSetMessage>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ColumnSetMessage {
+    #[prost(bytes = "bytes", tag = "1")]
+    family: Bytes,
+    #[prost(bytes = "bytes", repeated, tag = "2")]
+    qualifiers: Vec<Bytes>,
+    #[prost(uint64, tag = "3")]
+    reads: u64,
+    #[prost(uint64, tag = "4")]
+    overestimate: u64,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -121,10 +137,17 @@ pub fn report_to_bytes(report: &HeatReport) -> Bytes {
         writes: it.writes,
         overestimate: it.overestimate,
     };
+    let column_set = |it: &HotColumns| ColumnSetMessage {
+        family: it.family.clone(),
+        qualifiers: it.qualifiers.clone(),
+        reads: it.reads,
+        overestimate: it.overestimate,
+    };
     let message = ReportMessage {
         columns: report.columns.iter().map(column).collect(),
         hot_rows: report.hot_rows.iter().map(hot_row).collect(),
         is_sampled: report.is_sampled,
+        column_sets: report.column_sets.iter().map(column_set).collect(),
     };
     message.encode_to_vec().into()
 }
@@ -153,9 +176,16 @@ pub fn report_from_bytes(bytes: Bytes) -> Result<HeatReport> {
         writes: it.writes,
         overestimate: it.overestimate,
     };
+    let column_set = |it: ColumnSetMessage| HotColumns {
+        family: it.family,
+        qualifiers: it.qualifiers,
+        reads: it.reads,
+        overestimate: it.overestimate,
+    };
     Ok(HeatReport {
         columns: message.columns.into_iter().map(column).collect(),
         hot_rows: message.hot_rows.into_iter().map(hot_row).collect(),
+        column_sets: message.column_sets.into_iter().map(column_set).collect(),
         is_sampled: message.is_sampled,
         is_by_region: false,
     })
@@ -190,6 +220,12 @@ mod tests {
         let report = HeatReport {
             columns: vec![HeatColumn { begun_millis: 7, length_millis: 60_000, buckets }],
             hot_rows: vec![HotRow { row: "r".into(), reads: 4, writes: 5, overestimate: 6 }],
+            column_sets: vec![HotColumns {
+                family: "d".into(),
+                qualifiers: vec!["".into(), "q".into()],
+                reads: 7,
+                overestimate: 8,
+            }],
             is_sampled: true,
             is_by_region: false,
         };

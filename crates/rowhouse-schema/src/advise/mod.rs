@@ -1,5 +1,6 @@
 //! Advice on a template: surprises, costs and failures to expect, reported before there are rows.
 
+mod column_groups;
 mod heat_map;
 mod load;
 mod rules;
@@ -10,6 +11,7 @@ use std::fmt;
 
 use crate::key::KeySchema;
 
+pub use column_groups::{ColumnGroup, ColumnGroups};
 pub use heat_map::{HeatMap, HeatMapColumn, HottestRange};
 pub use load::{LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad};
 pub use table::{FamilySize, check_table};

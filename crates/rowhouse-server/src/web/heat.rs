@@ -97,6 +97,8 @@ struct Map {
     sampled: bool,
     /// The judgements about writes and reads.
     verdicts: [String; 2],
+    /// Those about columns that are never read together.
+    columns: Vec<String>,
 }
 
 impl Map {
@@ -112,8 +114,9 @@ impl Map {
         let report = table.heat(from, to);
         let map = HeatMap::new(&report, |bucket| measure.of(bucket), &range, from, to);
         let verdicts = verdict::of(reader, &table, &report);
+        let columns = verdict::of_columns(reader, &report);
         let (hot_rows, sampled) = (report.hot_rows, report.is_sampled);
-        Ok(Self { table, measure, from, to, range, map, hot_rows, sampled, verdicts })
+        Ok(Self { table, measure, from, to, range, map, hot_rows, sampled, verdicts, columns })
     }
 
     fn json(&self) -> Value {
@@ -217,6 +220,7 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
         dl {
             dt { (text(words::WRITES)) } dd { (map.verdicts[0]) }
             dt { (text(words::READS)) } dd { (map.verdicts[1]) }
+            @for verdict in &map.columns { dt { (text(words::COLUMNS)) } dd { (verdict) } }
         }
         h2 { (text(words::HOT_ROWS)) }
         (hot_rows(reader, &map))

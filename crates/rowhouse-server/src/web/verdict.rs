@@ -1,7 +1,7 @@
 //! The judgement about the load of a table, in the reader's language.
 
 use rowhouse_model::{HeatReport, escape};
-use rowhouse_schema::{KeySchema, LoadCause, LoadKind, LoadProfile, LoadVerdict};
+use rowhouse_schema::{ColumnGroups, KeySchema, LoadCause, LoadKind, LoadProfile, LoadVerdict};
 use rowhouse_store::Table;
 
 use super::reader::{Lang, Reader};
@@ -18,6 +18,28 @@ pub(super) fn of(reader: &Reader, table: &Table, report: &HeatReport) -> [String
             Lang::Zh => in_chinese(&verdict),
         }
     })
+}
+
+/// Returns the judgements about columns that are never read together.
+pub(super) fn of_columns(reader: &Reader, report: &HeatReport) -> Vec<String> {
+    let text = |groups: &ColumnGroups| match reader.lang {
+        Lang::En => groups.to_string(),
+        Lang::Zh => groups_in_chinese(groups),
+    };
+    ColumnGroups::of_heat(report).iter().map(text).collect()
+}
+
+/// Writes groups as [`ColumnGroups`] writes them in English.
+fn groups_in_chinese(groups: &ColumnGroups) -> String {
+    let of = groups.groups.iter().map(|group| {
+        let names: Vec<_> = group.qualifiers.iter().map(|name| escape(name)).collect();
+        format!("{}（占读取的 {:.0} %）", names.join("、"), group.share * 100.0)
+    });
+    let of = of.collect::<Vec<_>>().join("；");
+    let family = escape(&groups.family);
+    format!(
+        "列族 {family} 的这些列从不一起读取：{of}。分到各自的列族后，读取一组时不必读其他组的文件。"
+    )
 }
 
 /// Writes a judgement as [`LoadVerdict`] writes it in English.

@@ -8,7 +8,7 @@ use rowhouse_model::{Bytes, HotRow};
 /// The window that the sketch covers has two halves of this length: it is 5 to 10 minutes long.
 pub(super) const HALF_MILLIS: i64 = 5 * 60_000;
 /// The maximum bytes of a row key that are kept; longer keys are told apart by a hash.
-const ROW_BYTES_MAX: usize = 256;
+pub(super) const ROW_BYTES_MAX: usize = 256;
 
 /// A sketch of the hottest rows in a sliding window of two halves. For every row with `n` requests
 /// in the window and every result: `n <= reads + writes <= n + overestimate`, and `overestimate` is

@@ -14,6 +14,7 @@
 
 mod budget;
 mod column;
+mod column_sets;
 mod file;
 mod grid;
 mod history;

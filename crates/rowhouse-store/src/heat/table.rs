@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
-use rowhouse_model::HeatReport;
+use rowhouse_model::{Columns, HeatReport};
 
 use super::budget::Budget;
 use super::column::Column;
+use super::column_sets::ColumnSets;
 use super::grid::Grid;
 use super::history::{History, MINUTE_MILLIS};
 use super::hot_rows::HotRows;
@@ -42,6 +43,7 @@ struct State {
     sampled: bool,
     history: History,
     hot_rows: HotRows,
+    column_sets: ColumnSets,
     rate: Rate,
 }
 
@@ -66,8 +68,15 @@ impl TableHeat {
     }
 
     /// Records requests at a row, for `weight` as many. `is_of_row` says that all of them are for
-    /// this row, rather than for rows from it on.
-    pub(crate) fn record(&self, row: &[u8], load: Load, weight: u64, is_of_row: bool) {
+    /// this row, rather than for rows from it on; `columns` are those that reads ask for.
+    pub(crate) fn record(
+        &self,
+        row: &[u8],
+        load: Load,
+        weight: u64,
+        is_of_row: bool,
+        columns: Option<&Columns>,
+    ) {
         let now_millis = self.budget.now_millis();
         let mut slot = self.state.lock();
         let state = match &mut *slot {
@@ -81,6 +90,9 @@ impl TableHeat {
         state.grid.add(row, load);
         if is_of_row {
             state.hot_rows.add(row, load.reads, load.writes, now_millis);
+        }
+        if let Some(columns) = columns {
+            state.column_sets.add(columns, load.reads, now_millis);
         }
         state.sampled |= weight > 1;
         let sampling = self.sampling.load(Ordering::Relaxed);
@@ -124,7 +136,11 @@ impl TableHeat {
     pub(super) fn report(&self, from_millis: i64, to_millis: i64) -> HeatReport {
         let now_millis = self.budget.now_millis();
         let columns = self.columns();
-        let hot_rows = self.state.lock().as_mut().map(|state| state.hot_rows.rows(now_millis));
+        let sketches =
+            self.state.lock().as_mut().map(|state| {
+                (state.hot_rows.rows(now_millis), state.column_sets.report(now_millis))
+            });
+        let (hot_rows, column_sets) = sketches.unwrap_or_default();
         // Decoded without the lock, for which requests would wait.
         let columns = columns.into_iter();
         let wanted =
@@ -136,7 +152,8 @@ impl TableHeat {
         }
         HeatReport {
             columns: found,
-            hot_rows: hot_rows.unwrap_or_default(),
+            hot_rows,
+            column_sets,
             is_sampled: sampled,
             is_by_region: false,
         }
@@ -166,6 +183,7 @@ impl State {
             sampled: false,
             history: History::default(),
             hot_rows: HotRows::new(places),
+            column_sets: ColumnSets::new(places),
             rate: Rate::default(),
         }
     }
@@ -198,12 +216,13 @@ impl State {
         let places = budget.places();
         self.grid.set_ranges_max(places);
         self.hot_rows.set_rows_max(places);
+        self.column_sets.set_sets_max(places);
         self.history.thin(now_millis, budget.table_bytes().saturating_sub(self.bytes()));
     }
 
     /// Returns the bytes it takes besides its columns.
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.grid.bytes() + self.hot_rows.bytes()
+        size_of::<Self>() + self.grid.bytes() + self.hot_rows.bytes() + self.column_sets.bytes()
     }
 }
 

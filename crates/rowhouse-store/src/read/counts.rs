@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use rowhouse_model::{Bytes, Cell, Row};
+use rowhouse_model::{Bytes, Cell, Columns, Row};
 
 use crate::family::FamilyStore;
 use crate::heat::{Load, SharedLoad, TableHeat};
@@ -39,9 +39,16 @@ impl RegionCounts {
         let _ = self.heat.set(Arc::clone(heat));
     }
 
-    /// Counts the read of a row; `row` is what it returned, if anything.
+    /// Counts the read of a row; `row` is what it returned, if anything, and `columns` are those
+    /// that it asked for, unless it only checked a condition.
     #[inline]
-    pub(crate) fn add_read(&self, families: &[Arc<FamilyStore>], key: &[u8], row: Option<&Row>) {
+    pub(crate) fn add_read(
+        &self,
+        families: &[Arc<FamilyStore>],
+        key: &[u8],
+        columns: Option<&Columns>,
+        row: Option<&Row>,
+    ) {
         let nth = self.all.add_reads(1);
         let Some(heat) = self.heat.get() else { return };
         let bytes = row.map_or(0, Row::byte_len);
@@ -63,7 +70,7 @@ impl RegionCounts {
             }
         }
         if let Some(weight) = heat.weight(nth) {
-            heat.record(key, Load::of_reads(1, bytes), weight, true);
+            heat.record(key, Load::of_reads(1, bytes), weight, true, columns);
         }
     }
 
@@ -91,7 +98,7 @@ impl RegionCounts {
                 }
             }
             if let Some(weight) = heat.weight(nth) {
-                heat.record(row, Load::of_write(bytes), weight, true);
+                heat.record(row, Load::of_write(bytes), weight, true, None);
             }
         }
     }
@@ -115,6 +122,8 @@ pub(super) struct ScanCounts {
     counts: Arc<RegionCounts>,
     /// Those that the scan reads; none if the store keeps no heat.
     families: Vec<FamilyCounts>,
+    /// The columns that the scan asks for; all if the store keeps no heat.
+    columns: Columns,
     /// Rows returned to their end.
     rows: u64,
     bytes: u64,
@@ -144,12 +153,14 @@ impl ScanCounts {
     /// Returns the counts for a scan of families of a region.
     pub(super) fn new<'f>(
         counts: &Arc<RegionCounts>,
+        columns: &Columns,
         families: impl Iterator<Item = &'f Arc<FamilyStore>>,
     ) -> Self {
         let of = |family| FamilyCounts { family: Arc::clone(family), rows: 0, bytes: 0 };
         Self {
             counts: Arc::clone(counts),
             families: counts.heat().map(|_| families.map(of).collect()).unwrap_or_default(),
+            columns: counts.heat().map(|_| columns.clone()).unwrap_or_default(),
             rows: 0,
             bytes: 0,
             first: Vec::new(),
@@ -206,7 +217,8 @@ impl ScanCounts {
         }
         if let Some(weight) = heat.weight(nth) {
             let is_of_row = rows == 1 && !goes_on;
-            heat.record(&self.first, Load::of_reads(rows, bytes), weight, is_of_row);
+            let load = Load::of_reads(rows, bytes);
+            heat.record(&self.first, load, weight, is_of_row, Some(&self.columns));
         }
         self.first.clear();
     }

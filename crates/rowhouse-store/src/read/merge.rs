@@ -15,6 +15,7 @@ use crate::memstore::MemstoreCursor;
 use crate::store_file::{FileCursor, FileTrace, StoreFile};
 
 /// One sorted source of cells.
+#[expect(clippy::large_enum_variant, reason = "most sources are files")]
 pub(crate) enum Source {
     Memory(MemstoreCursor),
     File(FileCursor),

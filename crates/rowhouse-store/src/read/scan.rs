@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rowhouse_filter::FilterRun;
-use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row, RowBuilder, RowRange, Scan};
+use rowhouse_model::{Bytes, Columns, Error, ErrorKind, Result, Row, RowBuilder, RowRange, Scan};
 
 use super::counts::{RegionCounts, ScanCounts};
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
@@ -266,9 +266,10 @@ impl ScanCursor {
     pub(super) fn counted_by<'f>(
         mut self,
         counts: &Arc<RegionCounts>,
+        columns: &Columns,
         families: impl Iterator<Item = &'f Arc<FamilyStore>>,
     ) -> Self {
-        self.counts = Some(ScanCounts::new(counts, families));
+        self.counts = Some(ScanCounts::new(counts, columns, families));
         self
     }
 

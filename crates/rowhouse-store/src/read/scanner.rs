@@ -58,7 +58,7 @@ impl RegionScanner {
         if let Some(counts) = counts {
             let families = opening.families.iter();
             let read = families.filter(|family| scan.columns.selects_family(family.name()));
-            cursor = cursor.counted_by(counts, read);
+            cursor = cursor.counted_by(counts, &scan.columns, read);
         }
         let read_point = cursor.read_point();
         let cursor = if cursor.holds_memstores() {

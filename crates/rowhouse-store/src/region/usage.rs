@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Cell, Mutation, Row};
+use rowhouse_model::{Bytes, Cell, Columns, Mutation, Row};
 
 use super::Region;
 use crate::family::FamilyStore;
@@ -118,8 +118,8 @@ impl Region {
 
     /// Counts the read of a row; `read` is what it returned, if anything.
     #[inline]
-    pub(crate) fn count_read(&self, row: &[u8], read: Option<&Row>) {
-        self.counts.add_read(self.families(), row, read);
+    pub(crate) fn count_read(&self, row: &[u8], columns: Option<&Columns>, read: Option<&Row>) {
+        self.counts.add_read(self.families(), row, columns, read);
     }
 
     /// Counts mutations.

@@ -70,7 +70,7 @@ impl Region {
         conditions: impl Iterator<Item = &'r Bytes>,
         mutations: &[Mutation],
     ) {
-        conditions.for_each(|row| self.count_read(row, None));
+        conditions.for_each(|row| self.count_read(row, None, None));
         self.count_writes(mutations);
     }
 }

@@ -34,7 +34,7 @@ fn millis(at: i64) -> Timestamp {
 
 fn put(table: &Table, row: &str, family: &'static str, at: i64, value: &str) {
     let put = Put::new(row.to_owned()).unwrap();
-    let put = put.add_at(family, "q", millis(at), value.to_owned()).unwrap();
+    let put = put.add_at(family, "q", millis(at), value).unwrap();
     table.mutate(&put.into()).unwrap();
 }
 
@@ -226,7 +226,7 @@ proptest! {
             let get = Get::new(key(row)).unwrap();
             let expected = table.get_at(&get, &plain).unwrap();
             let (found, report) = traced(&store, |point| table.get_at(&get, point).unwrap());
-            prop_assert_eq!(cells(&[found]), cells(&[expected.clone()]));
+            prop_assert_eq!(cells(&[found]), cells(std::slice::from_ref(&expected)));
             let total = report.total();
             prop_assert_eq!(total.rows_returned, u64::from(!expected.is_empty()));
             prop_assert_eq!(total.cells_returned, expected.cells().count() as u64);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Columns, Error, Get, Result, Scan, escape};
+use rowhouse_model::{Columns, Error, Get, Result, Scan, TimeRange, escape};
 use rowhouse_store::{ReadTrace, thread_cpu_time};
 
 use super::{Analysis, Answer, StepTime};
@@ -78,7 +78,16 @@ pub(crate) async fn analyze_scan(table: Table, scan: Scan) -> Result<Analysis> {
     let point = traced_point(&table, &trace).await?;
     let [from, to] = [&scan.range.start, &scan.range.stop]
         .map(|key| Analysis::key_of(table.key_schema().ok(), key));
-    let asked = format!("scan from {from} to {to}{}", columns_of(&scan.columns));
+    let mut asked = format!("scan from {from} to {to}{}", columns_of(&scan.columns));
+    if scan.time_range != TimeRange::ALL {
+        asked += &format!(", times {} to {}", scan.time_range.min(), scan.time_range.max());
+    }
+    if let Some(filter) = &scan.filter {
+        asked += &format!(", filter {filter}");
+    }
+    if let Some(limit) = scan.limit {
+        asked += &format!(", limit {limit}");
+    }
     let timer = StepTimer::begin();
     let mut rows = Rows::at(&point, scan, &ReadAhead::new(1)).await?;
     let mut answer = Answer::default();

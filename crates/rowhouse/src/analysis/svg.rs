@@ -87,11 +87,15 @@ impl Drawing {
         self.put(&format!(
             r#"<rect class="{class}" x="{LEFT}" y="{y:.1}" width="{WIDTH}" height="{BAR}"/>"#
         ));
-        for (part, _) in file.parts_read.iter().enumerate().filter(|(_, read)| **read) {
-            let x = LEFT + part as f64 * PART;
-            self.put(&format!(
-                r#"<rect class="read" x="{x:.1}" y="{y:.1}" width="{PART:.1}" height="{BAR}"/>"#
-            ));
+        let mut first = 0;
+        for run in file.parts_read.chunk_by(|one, next| one == next) {
+            let (x, width) = (LEFT + first as f64 * PART, run.len() as f64 * PART);
+            first += run.len();
+            if run[0] {
+                self.put(&format!(
+                    r#"<rect class="read" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{BAR}"/>"#
+                ));
+            }
         }
         let name = format!("{}, {}", file.path, size(file.len));
         self.put(&format!(

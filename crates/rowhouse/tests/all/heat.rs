@@ -1,7 +1,7 @@
 //! The heat of a table, embedded and through a server.
 
-use rowhouse::admin::{LoadCause, LoadKind, LoadProfile};
-use rowhouse::{Get, TableSpec};
+use rowhouse::admin::{ColumnGroups, LoadCause, LoadKind, LoadProfile};
+use rowhouse::{Get, Scan, TableSpec};
 
 use crate::support::on_both;
 
@@ -31,6 +31,45 @@ async fn requests_are_where_they_were_made_and_a_hot_row_is_named() {
         let earlier = database.admin().heat("mail", 0, 1).await.unwrap();
         assert_eq!(earlier.columns, []);
         assert!(database.admin().heat("none", 0, 1).await.is_err());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_that_are_never_read_together_are_named() {
+    on_both(|database, is_server| async move {
+        let mail = TableSpec::new("mail").family("d").family("e");
+        let mail = database.create_table(mail).await.unwrap();
+        let get = |columns: &[&'static str]| {
+            let get = Get::new("row").unwrap().family("e");
+            columns.iter().fold(get, |get, column| get.column("d", *column))
+        };
+        for _ in 0..400 {
+            mail.get(&get(&["subject", "sender"])).await.unwrap();
+            mail.get(&get(&["sender", "size"])).await.unwrap();
+            mail.get(&get(&["body"])).await.unwrap();
+        }
+        let groups = || async {
+            let heat = database.admin().heat("mail", i64::MIN, i64::MAX).await.unwrap();
+            ColumnGroups::of_heat(&heat)
+        };
+        let found = groups().await;
+        assert_eq!(found.len(), 1, "of e the whole family was read: {found:?}");
+        let (family, groups_of_d) = (&found[0].family, &found[0].groups);
+        assert_eq!((&family[..], groups_of_d.len()), (&b"d"[..], 2));
+        assert_eq!(groups_of_d[0].qualifiers, ["sender", "size", "subject"]);
+        assert_eq!(groups_of_d[1].qualifiers, ["body"]);
+        // Of many reads a second a sample is recorded.
+        assert!((0.6..0.73).contains(&groups_of_d[0].share), "{}", found[0]);
+
+        // Reads of everything keep columns together; a server reads its own way.
+        if !is_server {
+            for _ in 0..200 {
+                mail.get(&Get::new("row").unwrap()).await.unwrap();
+                mail.scan(Scan::all()).await.unwrap();
+            }
+            assert_eq!(groups().await, []);
+        }
     })
     .await;
 }

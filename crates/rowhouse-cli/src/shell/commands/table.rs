@@ -42,6 +42,12 @@ const ROWPREFIXFILTER: (&str, &str) = (
     "ROWPREFIXFILTER",
     "only rows that begin with this, or that have these first fields of the key",
 );
+const ANALYZE: (&str, &str) = (
+    "ANALYZE",
+    "true or 'json': runs the read and shows what it looked at; on a data directory only",
+);
+const SVG: (&str, &str) =
+    ("SVG", "with ANALYZE: a file to draw into: the files and what was read of them");
 const LIMIT: (&str, &str) = ("LIMIT", "most rows to return");
 const CACHE: (&str, &str) = ("CACHE", "rows to fetch per call");
 const REVERSED: (&str, &str) = ("REVERSED", "true: from the last row to the first");
@@ -512,12 +518,15 @@ pub(crate) const COMMANDS: &[Command] = &[
         alias: None,
         group: Group::Data,
         arguments: &[TABLE, required("QUERY"), OPTIONS],
-        options: &[LIMIT, REVERSED, USING, COLUMN, COLUMNS],
+        options: &[LIMIT, REVERSED, USING, COLUMN, COLUMNS, ANALYZE, SVG],
         about: "Shows the plan of a query: ranges of rows, buckets, regions, filters, indexes.",
         details: "Of a table with indexes, it also shows whether the query is read by the key or \
                   by an index, and why not by the others. With `matches`, it shows the search by \
-                  the full-text index.",
-        examples: &["explain 'mail', \"user = 'bob' and at >= 2022-12-01\""],
+                  the full-text index. With ANALYZE it runs the query and shows what that read.",
+        examples: &[
+            "explain 'mail', \"user = 'bob' and at >= 2022-12-01\"",
+            "explain 'mail', \"user = 'bob'\", LIMIT => 20, ANALYZE => true",
+        ],
     },
     Command {
         verb: Verb::ExplainCell,
@@ -564,6 +573,8 @@ pub(crate) const COMMANDS: &[Command] = &[
             FORMATTER_CLASS,
             MAXLENGTH,
             DECODE,
+            ANALYZE,
+            SVG,
         ],
         about: "Reads a row, or some of its columns.",
         details: BY_FIELDS,
@@ -982,6 +993,8 @@ pub(crate) const COMMANDS: &[Command] = &[
             FORMATTER_CLASS,
             MAXLENGTH,
             DECODE,
+            ANALYZE,
+            SVG,
         ],
         about: "Reads rows in the order of their keys.",
         details: "",

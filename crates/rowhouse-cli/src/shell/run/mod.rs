@@ -2,6 +2,7 @@
 
 mod advise;
 mod alter;
+mod analyze;
 mod column;
 mod converter;
 mod create;

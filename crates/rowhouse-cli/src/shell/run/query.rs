@@ -7,6 +7,7 @@ use rowhouse::ErrorKind;
 use rowhouse::query::{Page, Query, QueryRows, Statistics};
 use rowhouse_schema::SearchPlan;
 
+use super::analyze::Analyze;
 use super::column::WrittenColumns;
 use super::decode::{self, Declared};
 use super::read::time_range;
@@ -155,12 +156,16 @@ pub(super) async fn explain<W: Write>(session: &mut Session<W>, mut call: Call) 
     let limit = options.take_count("LIMIT")?;
     let reversed = options.take_truth("REVERSED")?;
     let using = options.take_text("USING")?;
+    let analyze = Analyze::take(&mut options)?;
     options.finish()?;
 
     let table = session.database.table(&table).await?;
     let columns = columns.of(session, &table).await?;
     let query = using_index(table.query(&asked).columns(columns), using);
     if search::has_matches(&asked) {
+        if analyze.is_some() {
+            return Ok(query.analyze().await.map(|_| ())?);
+        }
         let plan = search::mistake(query.explain_search().await)?;
         return session.say(plan.to_string().trim_end());
     }
@@ -171,6 +176,9 @@ pub(super) async fn explain<W: Write>(session: &mut Session<W>, mut call: Call) 
         Err(error) => return said(error.message()),
     };
     check_index(&query).await?;
+    if let Some(analyze) = analyze {
+        return analyze.say(session, &query.analyze().await?);
+    }
     let access = query.explain_access().await?;
     if access.paths().len() > 1 {
         session.say(access.to_string().trim_end())?;

@@ -9,6 +9,7 @@ use rowhouse::key::escape;
 use rowhouse::{Get, TimeRange};
 use rowhouse_filter::with_java_flags;
 
+use super::analyze::Analyze;
 use super::column::{WrittenColumn, WrittenColumns};
 use super::data::checked_timestamp;
 use super::decode;
@@ -34,9 +35,12 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     let versions = options.take_count("VERSIONS")?.unwrap_or(1);
     let filter = filter(&mut options)?;
     let wanted = decode::wanted(&mut options)?;
+    let analyze = Analyze::take(&mut options)?;
     options.finish()?;
 
-    session.say("COLUMN  CELL")?;
+    if analyze.is_none() {
+        session.say("COLUMN  CELL")?;
+    }
     let table = session.database.table(&table).await?;
     let declared = decode::declared(wanted, &table, columns.converters())?;
     let columns = columns.of(session, &table).await?;
@@ -46,7 +50,14 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
         let mut get = get.time_range(time_range).versions(versions);
         get.columns = columns.clone();
         get.filter = filter.clone();
+        if let Some(analyze) = &analyze {
+            analyze.say(session, &table.analyze_get(&get).await?)?;
+            continue;
+        }
         found.extend(Some(table.get(&get).await?).filter(|row| !row.is_empty()));
+    }
+    if analyze.is_some() {
+        return Ok(());
     }
     // Of rows that differ only in their salts, the one that was written last comes first.
     found.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));

@@ -5,6 +5,7 @@ use std::io::Write;
 use rowhouse::key::escape;
 use rowhouse::{Row, RowRange, Scan};
 
+use super::analyze::Analyze;
 use super::column::WrittenColumns;
 use super::decode::{self, Declared};
 use super::read::{filter, time_range};
@@ -30,14 +31,20 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     scan.batch = options.take_count("BATCH")?;
     scan.cache_blocks = !options.has("CACHE_BLOCKS") || options.take_truth("CACHE_BLOCKS")?;
     let wanted = decode::wanted(&mut options)?;
+    let analyze = Analyze::take(&mut options)?;
     options.finish()?;
 
-    session.say("ROW  COLUMN+CELL")?;
+    if analyze.is_none() {
+        session.say("ROW  COLUMN+CELL")?;
+    }
     let table = session.database.table(&table).await?;
     (scan.range, scan.reversed) =
         (ends.range(|bound| bound.rows(&table), |bound| bound.prefix(&table))?, ends.reversed);
     scan.columns = columns.of(session, &table).await?;
     let hint = ends.hint(&scan.range);
+    if let Some(analyze) = analyze {
+        return analyze.say(session, &table.analyze_scan(scan).await?);
+    }
     let declared = decode::declared(wanted, &table, columns.converters())?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;

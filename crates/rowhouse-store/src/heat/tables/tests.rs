@@ -44,7 +44,7 @@ fn long_row(number: u64) -> String {
 }
 
 fn read(table: &TableHeat, row: &str) {
-    table.record(row.as_bytes(), Load::of_reads(1, 10), 1, true);
+    table.record(row.as_bytes(), Load::of_reads(1, 10), 1, true, None);
 }
 
 fn reads(report: &HeatReport) -> u64 {
@@ -187,7 +187,7 @@ fn sampled_requests_count_for_all_of_them_on_average() {
         let Some(weight) = table.weight(nth) else { continue };
         recorded += 1;
         let row = if nth.is_multiple_of(3) { 0 } else { nth.wrapping_mul(7919) % 1000 + 1 };
-        table.record(format!("{row:04}").as_bytes(), Load::of_reads(1, 10), weight, true);
+        table.record(format!("{row:04}").as_bytes(), Load::of_reads(1, 10), weight, true, None);
     }
     assert!(recorded < 3 * 4000 + 4000, "{recorded}");
     let found = report(&heat, &disk(), &table);

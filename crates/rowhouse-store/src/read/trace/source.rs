@@ -20,15 +20,15 @@ pub(crate) struct TracedSource {
 impl TracedSource {
     /// Returns a source of a memstore.
     pub(in crate::read) fn of_memory(source: Source, cells: &Arc<AtomicU64>) -> Source {
-        Self::new(source, Arc::clone(cells), None)
+        Self::wrap(source, Arc::clone(cells), None)
     }
 
     /// Returns a source of a file.
     pub(in crate::read) fn of_file(source: Source, file: &Arc<FileTrace>) -> Source {
-        Self::new(source, Arc::clone(file.cells()), Some(Arc::clone(file)))
+        Self::wrap(source, Arc::clone(file.cells()), Some(Arc::clone(file)))
     }
 
-    fn new(source: Source, cells: Arc<AtomicU64>, file: Option<Arc<FileTrace>>) -> Source {
+    fn wrap(source: Source, cells: Arc<AtomicU64>, file: Option<Arc<FileTrace>>) -> Source {
         let traced = Self { source, cells, file };
         traced.count_place();
         Source::Traced(Box::new(traced))

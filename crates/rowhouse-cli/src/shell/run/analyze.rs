@@ -1,0 +1,48 @@
+//! The options ANALYZE and SVG: what a read looked at, instead of its rows.
+
+use std::io::Write;
+
+use rowhouse::Error;
+use rowhouse::query::Analysis;
+
+use crate::analysis::json_of;
+use crate::shell::call::Options;
+use crate::shell::failure::{Result, said};
+use crate::shell::grammar::Value;
+use crate::shell::session::Session;
+
+/// How an analysis is shown.
+pub(super) struct Analyze {
+    as_json: bool,
+    svg: Option<String>,
+}
+
+impl Analyze {
+    /// Takes the options; `None` if the rows themselves are wanted.
+    pub(super) fn take(options: &mut Options) -> Result<Option<Self>> {
+        let svg = options.take_text("SVG")?;
+        let as_json = match options.take("ANALYZE") {
+            None if svg.is_none() => return Ok(None),
+            None | Some(Value::Boolean(true)) => false,
+            Some(Value::Boolean(false)) => return Ok(None),
+            Some(Value::Text(text)) if text == "json" => true,
+            Some(other) => return said(format!("ANALYZE must be true, false or 'json': {other}")),
+        };
+        Ok(Some(Self { as_json, svg }))
+    }
+
+    pub(super) fn say<W: Write>(
+        &self,
+        session: &mut Session<W>,
+        analysis: &Analysis,
+    ) -> Result<()> {
+        if let Some(path) = &self.svg {
+            let written = std::fs::write(path, analysis.to_svg());
+            written.map_err(|source| Error::io(format_args!("cannot write {path}"), source))?;
+        }
+        match self.as_json {
+            true => session.say(json_of(analysis)),
+            false => session.say(analysis.to_string().trim_end()),
+        }
+    }
+}

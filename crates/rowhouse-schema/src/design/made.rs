@@ -84,14 +84,8 @@ impl Maker {
                 let float = if is_listed { number as f64 } else { random() };
                 Value::Float(Float::from(float))
             }
-            FieldType::Time { .. } | FieldType::Calendar(_) => {
+            FieldType::Time { .. } | FieldType::Calendar(_) | FieldType::Date => {
                 self.time(self.millis(number, from, millis))
-            }
-            FieldType::Date => {
-                // A day of the span, or of the days before it if there are more values.
-                let last = (from + millis - 1).div_euclid(DAY_MILLIS);
-                let days = self.count.unwrap_or((millis / DAY_MILLIS).max(1) as u64).max(1);
-                self.time((last - (number % days) as i64) * DAY_MILLIS)
             }
             field_type => {
                 let max = distinct(field_type, LENGTH).unwrap_or(1 << 64);
@@ -103,27 +97,25 @@ impl Maker {
 
     /// Returns a time, rounded down to the precision of the type.
     pub(super) fn time(&self, millis: i64) -> Value {
-        let step = match &self.field_type {
+        let step = precision(&self.field_type);
+        match &self.field_type {
             FieldType::Date => {
-                let days = i32::try_from(millis.div_euclid(DAY_MILLIS)).unwrap_or(i32::MAX);
-                return Value::Date(Date::new(days));
+                let days = i32::try_from(millis.div_euclid(step)).unwrap_or(i32::MAX);
+                Value::Date(Date::new(days))
             }
-            FieldType::Time { unit: TimeUnit::Seconds, .. }
-            | FieldType::Calendar(Calendar::Second) => 1000,
-            FieldType::Calendar(Calendar::Minute) => 60_000,
-            FieldType::Calendar(Calendar::Day) => DAY_MILLIS,
-            _ => 1,
-        };
-        Value::Time(Time::from_millis(millis.div_euclid(step) * step))
+            _ => Value::Time(Time::from_millis(millis.div_euclid(step) * step)),
+        }
     }
 
-    /// Returns a time of the span: one of `count` at equal distances, or any.
+    /// Returns a time of the span; of a list, one of so many at equal distances, which begin before
+    /// the span if it is too short for them.
     fn millis(&self, number: u64, from: i64, millis: i64) -> i64 {
-        let (number, count) = match self.count {
-            Some(count) => (u128::from(number), u128::from(count)),
-            None => (u128::from(mixed(number)), 1 << 64),
+        let Some(count) = self.count else {
+            let place = u128::from(mixed(number)) * u128::from(millis.unsigned_abs());
+            return from + (place >> 64) as i64;
         };
-        from + (number * millis as u128 / count) as i64
+        let step = (millis / count as i64).max(precision(&self.field_type));
+        from + millis - 1 - step * number as i64
     }
 
     fn text(&self, number: u64) -> String {
@@ -177,6 +169,17 @@ impl Maker {
 }
 
 const DAY_MILLIS: i64 = 86_400_000;
+
+/// Returns the distance of two times of a type, in milliseconds, at least one.
+fn precision(field_type: &FieldType) -> i64 {
+    match field_type {
+        FieldType::Date | FieldType::Calendar(Calendar::Day) => DAY_MILLIS,
+        FieldType::Calendar(Calendar::Minute) => 60_000,
+        FieldType::Calendar(Calendar::Second) => 1000,
+        FieldType::Time { unit: TimeUnit::Seconds, .. } => 1000,
+        _ => 1,
+    }
+}
 
 /// Checks that values of this type can be drawn in this way.
 fn check_draw(field_type: &FieldType, draw: &Draw) -> Result<(), String> {
@@ -241,6 +244,9 @@ fn distinct(field_type: &FieldType, length: u32) -> Option<u128> {
         FieldType::Digits { width } => power(10, (*width).into()),
         FieldType::Float { bytes: 4 } => Some(1 << 24),
         FieldType::Float { .. } => Some(1 << 53),
+        // Days and minutes stay after 1970.
+        FieldType::Date | FieldType::Calendar(_) => Some(20_000),
+        FieldType::Time { .. } => Some(1_000_000_000),
         FieldType::Bool => Some(2),
         FieldType::Enum(labels) => Some(labels.iter().count() as u128),
         _ => None,
@@ -292,6 +298,9 @@ mod tests {
         "digits 9",
         "millis",
         "seconds 4",
+        "date",
+        "ymd",
+        "ymdhms",
     ];
 
     fn maker(type_name: &str, draw: Draw) -> (KeySchema, Maker) {

@@ -664,7 +664,70 @@ seed 7
         assert_eq!(Workload::parse(text).unwrap().to_string(), text);
     }
 
+    /// Lines and parts of lines of which texts are made.
+    const PIECES: &[&str] = &[
+        "field a string: 3 values",
+        "field b millis: now",
+        "field c u8: sequence from 250",
+        "field d date: 9000 values",
+        "field e enum(x,y): 2 values, zipf 10",
+        "field f uuid",
+        "field g hex 3: 4000 values",
+        "field h bytes 3: random",
+        "field i domain: 5 values, 1 bytes",
+        "column d:x x decimal: 1e11 values",
+        "column d:y y f32: random",
+        "column d:z z blob: 0 bytes",
+        "key [a string][b millis]",
+        "key [bucket 3 of a][a text]",
+        "index by_x [x]",
+        "ask a = ?",
+        "ask b > ? - 5s and c between ? and ? + 1",
+        "ask x in (?, ?) limit 3",
+        " : 1/s",
+        " : 5/m",
+        "newest 2",
+        "never a question reads more than 1e6 rows",
+        "rows 3",
+        "rows 1e12",
+        "over 5ms",
+        "seed 18446744073709551615",
+        "regions 1",
+        "servers 1000",
+        "write 0.001/d",
+        "# a",
+        "'",
+        ": ",
+        " ",
+        "\n",
+        "\n",
+        "\n",
+        "?",
+        "now",
+        "sample f.csv",
+        "12 to 3 bytes",
+        "ask d = ? : 1/h",
+    ];
+
     proptest! {
+        #[test]
+        fn texts_of_known_pieces_make_rows_and_questions_or_a_mistake(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 1..14),
+        ) {
+            let text = pieces.join(if pieces.len() % 2 == 0 { "\n" } else { "" });
+            if let Ok(workload) = Workload::parse(&text) {
+                let printed = workload.to_string();
+                let again = Workload::parse(&printed).unwrap();
+                prop_assert_eq!(again.to_string(), printed);
+                for number in [0, workload.rows() - 1] {
+                    prop_assert_eq!(workload.record(number).ok(), again.record(number).ok());
+                }
+                for question in workload.questions() {
+                    let _ = workload.ask_predicate(question, 0);
+                }
+            }
+        }
+
         #[test]
         fn no_text_panics(text in "(field|column|ask|never|key|rows)?[ a-z0-9?:=,/%\\[\\]\n']{0,60}") {
             let _ = Workload::parse(&text);

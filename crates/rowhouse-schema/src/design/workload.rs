@@ -578,7 +578,9 @@ impl fmt::Display for Limits {
             writeln!(f, "never a question reads more than {} rows", Count(rows))?;
         }
         if let Some(share) = self.region_share {
-            writeln!(f, "never a region takes more than {} % of the writes", share * 100.0)?;
+            // Rounded, so that the printed text is read as the same.
+            let percent = (share * 1e8).round() / 1e6;
+            writeln!(f, "never a region takes more than {percent} % of the writes")?;
         }
         if let Some(rate) = self.server_writes {
             writeln!(f, "never a server takes more than {} writes", Rate(rate))?;

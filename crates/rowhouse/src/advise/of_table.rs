@@ -83,20 +83,13 @@ fn text<Q: AsRef<str>>(
     questions: &[Q],
     (writes, reads): (Option<f64>, Option<f64>),
 ) -> Result<String> {
-    let mut text = format!("key {key}\n");
+    let mut text = String::new();
     let mut line = |line: String| {
         // A string takes everything.
         let _ = writeln!(text, "{line}");
     };
-    indexes.iter().for_each(|index| line(format!("index {index}")));
-    for field in key.fields() {
-        line(format!("field {} {}", field.name(), field.field_type()));
-    }
-    columns.iter().for_each(|column| line(format!("column {column}")));
-    if let Some(writes) = writes {
-        line(format!("write {writes}/s"));
-    }
     let each = reads.map_or(ASKED_PER_SECOND, |reads| reads / questions.len().max(1) as f64);
+    // Questions come first: the number of a line in an error is that of the question.
     for question in questions {
         let question = question.as_ref();
         if question.contains('\n') {
@@ -107,6 +100,15 @@ fn text<Q: AsRef<str>>(
             true => line(format!("ask {question}")),
             false => line(format!("ask {question} : {each}/s")),
         }
+    }
+    line(format!("key {key}"));
+    indexes.iter().for_each(|index| line(format!("index {index}")));
+    for field in key.fields() {
+        line(format!("field {} {}", field.name(), field.field_type()));
+    }
+    columns.iter().for_each(|column| line(format!("column {column}")));
+    if let Some(writes) = writes {
+        line(format!("write {writes}/s"));
     }
     Ok(text)
 }

@@ -37,6 +37,7 @@ fn the_guide_of_stats_shows_what_the_program_prints() {
 fn the_guide_of_designs_shows_what_the_program_prints() {
     let guide = include_str!("../../../docs/advise.md");
     assert!(guide.contains("\n$ rowhouse advise"), "the guide has lost its example");
+    assert!(guide.contains(include_str!("../../../docs/workloads/mail.design")));
     expect_file!["../../../docs/advise.md"].assert_eq(&shown(guide, &files("workloads")));
 }
 

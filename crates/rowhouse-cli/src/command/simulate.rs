@@ -33,13 +33,13 @@ pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
     let workload = args.workload.read()?;
     let in_file = workload.key().map(ToString::to_string);
     let indexes = match args.key.is_none() && args.indexes.is_empty() {
-        true => workload.indexes(),
-        false => &args.indexes,
+        true => workload.indexes().join("\n"),
+        false => args.indexes.join("\n"),
     };
     let key = args.key.clone().or(in_file).ok_or_else(|| {
         Error::invalid("there is no design: give --key, or a line `key` in the file")
     })?;
-    let design = Design::new(&workload, &key, indexes)?;
+    let design = Design::new(&workload, &key, &indexes)?;
     let dir = ScratchDir::create()?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|source| Error::io("cannot start the runtime", source))?;

@@ -70,10 +70,10 @@ fn sizes(simulation: &Simulation) -> String {
     }
 }
 
+/// Returns two lines for each question: its text and way, and its numbers.
 fn question_lines(simulation: &Simulation) -> Vec<String> {
     let head = [
         "questions",
-        "by",
         "ranges",
         "rows read",
         "at full size",
@@ -87,26 +87,41 @@ fn question_lines(simulation: &Simulation) -> Vec<String> {
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(simulation.questions.iter().map(question_row));
     let mut columns = vec![Align::Right; head.len()];
-    columns[..2].fill(Align::Left);
-    aligned(&columns, &rows)
+    columns[0] = Align::Left;
+    let mut numbers = aligned(&columns, &rows).into_iter();
+    let mut lines: Vec<String> = numbers.next().into_iter().collect();
+    let texts = simulation.questions.iter().map(question_text);
+    lines.extend(texts.zip(numbers).flat_map(|(text, numbers)| [text, numbers]));
+    lines
+}
+
+/// Returns a question and the way by which it is read.
+fn question_text(cost: &QuestionCost) -> String {
+    let by = |way: &str| match way {
+        "key" => "by the key".to_owned(),
+        index => format!("by index {index}"),
+    };
+    match cost.way == cost.way_real {
+        true => format!("  {}, {}", cost.question, by(&cost.way)),
+        false => {
+            let real = by(&cost.way_real);
+            format!("  {}, {}, at full size {real}", cost.question, by(&cost.way))
+        }
+    }
 }
 
 fn question_row(cost: &QuestionCost) -> Vec<String> {
     vec![
-        format!("  {}", cost.question),
-        cost.way.clone(),
+        String::new(),
         number(cost.ranges),
         number(cost.rows),
-        match cost.way == cost.way_real {
-            true => number(cost.rows_real()),
-            false => format!("{} by {}", number(cost.rows_real()), cost.way_real),
-        },
+        number(cost.rows_real()),
         number(cost.rows_returned),
-        number(cost.bytes),
-        number(cost.bytes_returned),
+        number(cost.bytes.round()),
+        number(cost.bytes_returned.round()),
         number(cost.files),
         number(cost.blocks),
-        number(cost.cpu.as_secs_f64() * 1e6),
+        number((cost.cpu.as_secs_f64() * 1e6).round()),
     ]
 }
 

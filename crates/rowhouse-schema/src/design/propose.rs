@@ -105,14 +105,14 @@ impl Proposal {
         seen.extend(proposals.iter().map(|proposal| proposal.design.to_string()));
         for key in keys(workload, &shapes) {
             // Not every field can stand everywhere.
-            let Ok(design) = Design::new(workload, &key, &[""; 0]) else { continue };
+            let Ok(design) = Design::new(workload, &key, "") else { continue };
             proposals.extend(Self::new(workload, estimator, design, &mut seen)?);
         }
         sort(workload, &mut proposals);
         for base in proposals.iter().take(KEYS_INDEXED).cloned().collect::<Vec<_>>() {
             for indexes in index_sets(workload, &base, &shapes) {
                 let key = base.design.key().to_string();
-                let Ok(design) = Design::new(workload, &key, &indexes) else { continue };
+                let Ok(design) = Design::new(workload, &key, &indexes.join("\n")) else { continue };
                 proposals.extend(Self::new(workload, estimator, design, &mut seen)?);
             }
         }
@@ -392,7 +392,7 @@ mod tests {
                 let key = proposal.design.key().to_string();
                 let indexes: Vec<String> =
                     proposal.design.indexes().iter().map(ToString::to_string).collect();
-                prop_assert!(Design::new(&workload, &key, &indexes).is_ok(), "{key}");
+                prop_assert!(Design::new(&workload, &key, &indexes.join("; ")).is_ok(), "{key}");
                 prop_assert!(seen.insert(proposal.design.to_string()));
                 prop_assert!((0.0..=1.0).contains(&proposal.estimate.share()));
                 prop_assert!(proposal.estimate.cost >= 0.0);

@@ -51,7 +51,7 @@ impl Design {
     /// ask user = ? newest 20 : 1/s";
     /// let workload = Workload::parse(text)?;
     /// let read = |key| {
-    ///     let design = Design::new(&workload, key, &[""; 0])?;
+    ///     let design = Design::new(&workload, key, "")?;
     ///     design.reading(&workload, &workload.questions()[0], 0)
     /// };
     /// let ordered = read("[user string][at millis]")?;

@@ -46,7 +46,7 @@ impl Spread {
     ///
     /// let text = "field at millis: now\nfield user string: 500 values\nrows 10000";
     /// let workload = Workload::parse(text)?;
-    /// let spread = |key| Spread::of(&workload, &Design::new(&workload, key, &[""; 0])?);
+    /// let spread = |key| Spread::of(&workload, &Design::new(&workload, key, "")?);
     ///
     /// // All new rows are after the older ones: one region takes all of them.
     /// assert_eq!(spread("[at millis][user string]")?.median(), 1.0);
@@ -93,6 +93,17 @@ impl Spread {
     }
 
     /// Entries written for each row.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Design, Spread, Workload};
+    ///
+    /// let text = "field n u64: sequence\ncolumn d:s state u8: 2 values\nrows 1000";
+    /// let workload = Workload::parse(text)?;
+    /// let design = Design::new(&workload, "[n u64]", "by_state [state]; low [state] where state = 0")?;
+    /// let entries = Spread::of(&workload, &design)?.entries_per_row();
+    /// assert!((1.4..1.6).contains(&entries));
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
     pub fn entries_per_row(&self) -> f64 {
         let rows = self.tables.first().map_or(1, |table| table.writes).max(1);
         self.tables.iter().skip(1).map(|table| table.writes as f64).sum::<f64>() / rows as f64

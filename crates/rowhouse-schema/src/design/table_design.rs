@@ -25,14 +25,14 @@ const ONLY_CELL: (&str, &str) = ("d", "x");
 /// field at millis: now
 /// column d:s sender string: 5 bytes";
 /// let workload = Workload::parse(text)?;
-/// let design = Design::new(&workload, "[user string][at millis desc]", &["by_sender [sender]"])?;
+/// let design = Design::new(&workload, "[user string][at millis desc]", "by_sender [sender]")?;
 /// let record = workload.record(0)?;
 /// let key = design.key_of(&record, 0)?;
 /// let entries = design.entries(&key, &record)?;
 /// assert_eq!((design.indexes().len(), entries.len()), (1, 1));
 ///
 /// // Every field of the workload is in the key.
-/// assert!(Design::new(&workload, "[user string]", &[""; 0]).is_err());
+/// assert!(Design::new(&workload, "[user string]", "").is_err());
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -47,17 +47,16 @@ pub struct Design {
 }
 
 impl Design {
-    /// Makes a design of a template and declarations of indexes.
+    /// Makes a design of a template and declarations of indexes, separated by newlines or `;`.
     ///
     /// # Errors
     /// `InvalidRequest` for a mistake in them, for a template without one of the workload's fields,
     /// with another field, or with a type that cannot hold its values.
-    pub fn new<I: AsRef<str>>(workload: &Workload, key: &str, indexes: &[I]) -> Result<Self> {
+    pub fn new(workload: &Workload, key: &str, indexes: &str) -> Result<Self> {
         let key = KeySchema::parse(key)?;
         check_key(workload, &key).map_err(Error::invalid)?;
-        let texts: Vec<&str> = indexes.iter().map(AsRef::as_ref).collect();
         let columns = workload.columns().cloned();
-        let indexes = IndexSchema::parse(&texts.join("\n"), Some(&key), columns.as_ref())?;
+        let indexes = IndexSchema::parse(indexes, Some(&key), columns.as_ref())?;
         if let Some(search) = indexes.indexes().iter().find(|index| index.search().is_some()) {
             return Err(Error::unsupported(format!(
                 "full-text indexes are no part of designs: index={}",
@@ -73,11 +72,20 @@ impl Design {
 
     /// Returns the design that the workload names as the present one.
     ///
+    /// ```
+    /// use rowhouse_schema::{Design, Workload};
+    ///
+    /// let text = "key [at millis][user string]\nfield user string: 3 values\nfield at millis: now";
+    /// let present = Design::present(&Workload::parse(text)?)?;
+    /// assert_eq!(present.unwrap().to_string(), "[at millis][user string]");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Design::new`].
     pub fn present(workload: &Workload) -> Result<Option<Self>> {
         let key = workload.key().map(ToString::to_string);
-        key.map(|key| Self::new(workload, &key, workload.indexes())).transpose()
+        key.map(|key| Self::new(workload, &key, &workload.indexes().join("\n"))).transpose()
     }
 
     /// The template of the key.
@@ -155,7 +163,7 @@ impl Design {
     /// use rowhouse_schema::{Design, KeySchema, Workload};
     ///
     /// let workload = Workload::parse("field user string: 3 values\nfield at millis: now")?;
-    /// let design = Design::new(&workload, "[user string][at millis desc]", &[""; 0])?;
+    /// let design = Design::new(&workload, "[user string][at millis desc]", "")?;
     /// let from = KeySchema::parse("[at millis][user string]")?;
     /// let copy = design.copy_of(&from, "advised");
     /// assert_eq!(copy.as_deref(), Some("advised [user][at desc] covers *"));

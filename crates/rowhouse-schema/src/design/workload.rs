@@ -234,6 +234,16 @@ impl Workload {
 
     /// Returns the workload with another number of rows to make.
     ///
+    /// ```
+    /// use rowhouse_schema::Workload;
+    ///
+    /// // A simulation has at most a million rows, unless it names more.
+    /// let workload = Workload::parse("field user string: 9 values\nwrite 500/s")?;
+    /// assert_eq!((workload.rows(), workload.rows_real()), (1_000_000, 43_200_000));
+    /// assert_eq!(workload.with_rows(5_000_000)?.rows(), 5_000_000);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `InvalidRequest` for 0, and for more than the sample has.
     pub fn with_rows(mut self, rows: u64) -> Result<Self> {
@@ -246,6 +256,15 @@ impl Workload {
     }
 
     /// Returns the workload with another seed.
+    ///
+    /// ```
+    /// use rowhouse_schema::Workload;
+    ///
+    /// let one = Workload::parse("field id uuid: random")?;
+    /// let other = one.clone().with_seed(2);
+    /// assert_ne!(one.record(0)?, other.record(0)?);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -319,7 +338,17 @@ impl Workload {
         missing.next().filter(|_| self.sample.is_none()).map(|variable| variable.field.name())
     }
 
-    /// Reads a value of a field or column from plain text.
+    /// Reads a value of a field or column from plain text, for a sample.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Time, Workload};
+    ///
+    /// let workload = Workload::parse("field at millis\nfield user string\nsample mail.csv")?;
+    /// assert_eq!(workload.sample_file(), Some("mail.csv"));
+    /// assert_eq!(workload.without_values(), Some("at"));
+    /// assert_eq!(workload.read_value("at", "2026-01-01")?, Time::parse("2026-01-01")?.into());
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidRequest` for a name that is not declared, and for text that is no value of its type.
@@ -330,6 +359,16 @@ impl Workload {
     }
 
     /// Makes row `number`, the first of which is 0.
+    ///
+    /// ```
+    /// use rowhouse_schema::Workload;
+    ///
+    /// let workload = Workload::parse("field order u64: sequence from 1000\nfield at millis: now")?;
+    /// let record = workload.record(7)?;
+    /// assert_eq!(record.values[0].as_u64(), Some(1007));
+    /// assert_eq!(record.values[1].as_time().unwrap().as_millis(), record.written_millis);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidRequest` if a field needs a sample that was not given, and for a row beyond it.
@@ -429,6 +468,15 @@ impl Workload {
 
     /// As [`Workload::ask`], parsed.
     ///
+    /// ```
+    /// use rowhouse_schema::{KeySchema, Workload};
+    ///
+    /// let workload = Workload::parse("field user string: 3 values\nask user = ? : 1/s")?;
+    /// let asked = workload.ask_predicate(&workload.questions()[0], 0)?;
+    /// assert_eq!(KeySchema::parse("[user string]")?.plan(&asked)?.ranges().len(), 1);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Workload::record`] and [`Predicate::parse`].
     pub fn ask_predicate(&self, question: &Question, nth: u64) -> Result<Predicate> {
@@ -469,7 +517,7 @@ impl Workload {
 
     /// Returns the design with this key and without indexes.
     pub(super) fn plain_design(&self) -> Result<Design> {
-        Design::new(self, &self.plain_key()?.to_string(), &[""; 0])
+        Design::new(self, &self.plain_key()?.to_string(), "")
     }
 
     /// The greatest number of bytes that the values of a row have, about.

@@ -16,7 +16,7 @@
 //! write 500/s
 //! ask user = ? newest 10 : 20/s
 //! rows 2000")?;
-//! let design = Design::new(&workload, "[user string][at millis desc]", &[""; 0])?;
+//! let design = Design::new(&workload, "[user string][at millis desc]", "")?;
 //! let simulated = simulate(&workload, &design, dir.path()).await?;
 //! assert_eq!(simulated.rows_stored, 2000);
 //! assert!(simulated.spread.median() < 0.5);

@@ -149,7 +149,7 @@ pub(super) fn gives_up(
 
 /// Returns the command of the shell that creates the table, on several lines.
 pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String {
-    let families = Design::new(workload, &design.key, &design.indexes);
+    let families = Design::new(workload, &design.key, &design.indexes.join("\n"));
     let families = families.map(|design| design.families()).unwrap_or_default();
     let families: Vec<String> = families.iter().map(|name| quoted(name)).collect();
     let mut command =
@@ -171,7 +171,7 @@ pub(super) fn steps(workload: &Workload, design: &AdvisedDesign) -> Vec<String> 
     if key.to_string() == design.key {
         return vec![alter(&design.indexes)];
     }
-    let advised = Design::new(workload, &design.key, &design.indexes).ok();
+    let advised = Design::new(workload, &design.key, &design.indexes.join("\n")).ok();
     let Some(copy) = advised.and_then(|advised| advised.copy_of(key, "advised")) else {
         return vec![
             "The types of the fields change, so no index leads there: create the table anew, and \

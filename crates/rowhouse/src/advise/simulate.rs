@@ -27,7 +27,7 @@ use crate::database::Database;
 ///
 /// # async fn example() -> rowhouse::Result<()> {
 /// let workload = Workload::parse("field at millis: now\nfield user string: 1e4 values")?;
-/// let design = Design::new(&workload, "[at millis][user string]", &[""; 0])?;
+/// let design = Design::new(&workload, "[at millis][user string]", "")?;
 /// let simulated = simulate(&workload, &design, Path::new("/tmp/simulated")).await?;
 /// // One region takes all of the writes.
 /// assert_eq!(simulated.share(), 1.0);

@@ -36,7 +36,7 @@ const KEYS: [&str; 10] = [
     "[salt 4][user string][at millis][box enum(in,out,spam)]",
 ];
 
-const INDEXES: [&[&str]; 2] = [&[], &["by_sender [sender]", "by_user [user][box][size]"]];
+const INDEXES: [&str; 2] = ["", "by_sender [sender]; by_user [user][box][size]"];
 
 /// Writes the rows of a workload to a table of a design, as a program would; the table has the
 /// regions that the model of regions has at the end.
@@ -135,7 +135,7 @@ const WRITTEN: u64 = 800;
 /// Returns the shares of the writes that the busiest region and the busiest of four region servers
 /// take, whose operations are limited, when rows are written after those of the workload.
 async fn busiest(database: &Database, workload: &Workload, key: &str, name: &str) -> (f64, f64) {
-    let design = Design::new(workload, key, &[""; 0]).unwrap();
+    let design = Design::new(workload, key, "").unwrap();
     let spread = Spread::of(workload, &design).unwrap();
     let spec = TableSpec::new(name).key(key).family("d").splits(spread.tables[0].splits.clone());
     let table = database.create_table(spec).await.unwrap();
@@ -189,7 +189,7 @@ async fn designs_whose_shares_differ_stand_in_the_order_that_four_region_servers
     ];
     let mut measured = Vec::new();
     for (at, key) in keys.iter().enumerate() {
-        let design = Design::new(&workload, key, &[""; 0]).unwrap();
+        let design = Design::new(&workload, key, "").unwrap();
         let modelled = Spread::of(&workload, &design).unwrap().median();
         let (region, server) = busiest(&database, &workload, key, &format!("design{at}")).await;
         measured.push((*key, modelled, region, server));

@@ -858,8 +858,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         options: &[],
         about: "Swaps a table with an index that covers *: each gets the key and rows of the other.",
         details: "Reads and writes go on. The index keeps its name, and promoting it again swaps \
-                  back. Programs that write keys of the old layout must be stopped before. Only on \
-                  a data directory: servers have no such call.",
+                  back. Programs that write keys of the old layout must be stopped before. Not on \
+                  Apache HBase.",
         examples: &["promote_index 'mail', 'by_user'"],
     },
     Command {

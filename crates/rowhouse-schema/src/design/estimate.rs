@@ -77,7 +77,7 @@ pub struct DesignEstimate {
 pub struct QuestionEstimate {
     /// The way that costs least at the real size of the table.
     pub way: Way,
-    /// Rows and entries read in a table with the rows of the workload.
+    /// Rows and entries that this way reads in a table with the rows of the workload.
     pub rows: f64,
     /// Rows and entries read at the real size of the table.
     pub rows_real: f64,
@@ -194,10 +194,9 @@ impl Estimator {
             ways: ways.collect(),
         };
         let chosen = asked.cheapest(self.rows_real, self.columns);
-        let at_size = asked.cheapest(self.rows, self.columns);
         Ok(QuestionEstimate {
             way: asked.ways[chosen].0.way.clone(),
-            rows: asked.rows_read(at_size, self.rows),
+            rows: asked.rows_read(chosen, self.rows),
             rows_real: asked.rows_read(chosen, self.rows_real),
             ranges: asked.ranges_read(chosen, self.rows_real),
         })

@@ -99,7 +99,8 @@ impl Spread {
     ///
     /// let text = "field n u64: sequence\ncolumn d:s state u8: 2 values\nrows 1000";
     /// let workload = Workload::parse(text)?;
-    /// let design = Design::new(&workload, "[n u64]", "by_state [state]; low [state] where state = 0")?;
+    /// let indexes = "by_state [state]; low [state] where state = 0";
+    /// let design = Design::new(&workload, "[n u64]", indexes)?;
     /// let entries = Spread::of(&workload, &design)?.entries_per_row();
     /// assert!((1.4..1.6).contains(&entries));
     /// # Ok::<(), rowhouse_model::Error>(())

@@ -75,7 +75,10 @@ impl Design {
     /// ```
     /// use rowhouse_schema::{Design, Workload};
     ///
-    /// let text = "key [at millis][user string]\nfield user string: 3 values\nfield at millis: now";
+    /// let text = "\
+    /// key [at millis][user string]
+    /// field user string: 3 values
+    /// field at millis: now";
     /// let present = Design::present(&Workload::parse(text)?)?;
     /// assert_eq!(present.unwrap().to_string(), "[at millis][user string]");
     /// # Ok::<(), rowhouse_model::Error>(())

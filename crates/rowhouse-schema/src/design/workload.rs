@@ -363,7 +363,8 @@ impl Workload {
     /// ```
     /// use rowhouse_schema::Workload;
     ///
-    /// let workload = Workload::parse("field order u64: sequence from 1000\nfield at millis: now")?;
+    /// let text = "field order u64: sequence from 1000\nfield at millis: now";
+    /// let workload = Workload::parse(text)?;
     /// let record = workload.record(7)?;
     /// assert_eq!(record.values[0].as_u64(), Some(1007));
     /// assert_eq!(record.values[1].as_time().unwrap().as_millis(), record.written_millis);

@@ -78,15 +78,21 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
 
 /// Adds to a cost how the question is read at the real size of the table.
 fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: bool) -> QuestionCost {
-    let growth = match estimate.rows > 0.0 {
-        // A question with a limit may find fewer rows than that in a smaller table.
-        true if is_limited && cost.rows > 0.0 => (estimate.rows_real / cost.rows).max(1.0),
-        true => estimate.rows_real / estimate.rows,
-        false => 1.0,
-    };
     let way_real = match &estimate.way {
         Way::Key => "key".to_owned(),
         Way::Index(name) => name.clone(),
+    };
+    let by_estimate = match cost.rows > 0.0 {
+        true => estimate.rows_real / cost.rows,
+        false => 1.0,
+    };
+    let growth = match estimate.rows > 0.0 {
+        // The measurement was of another way.
+        _ if way_real != cost.way => by_estimate,
+        // A question with a limit may find fewer rows than that in a smaller table.
+        true if is_limited => by_estimate.max(1.0),
+        true => estimate.rows_real / estimate.rows,
+        false => 1.0,
     };
     QuestionCost { growth, way_real, ..cost }
 }

@@ -5,6 +5,9 @@ use rowhouse::advise::{QuestionCost, Simulation, TableSpread, Workload};
 use super::columns::{Align, aligned, wrapped};
 use crate::counted::counted;
 
+/// From an eighth to the whole.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
 /// Returns the result of a simulation as lines.
 pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> Vec<String> {
     let mut lines = vec![format!("key {}", simulation.key)];
@@ -43,20 +46,29 @@ fn scale(workload: &Workload, simulation: &Simulation) -> String {
 }
 
 fn spread_lines(tables: &[TableSpread]) -> Vec<String> {
-    let head = ["writes", "regions", "busiest region", "worst", "busiest server"];
+    let head =
+        ["writes", "number", "regions", "busiest region", "worst", "busiest server", "over time"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(tables.iter().map(|table| {
         let name = table.index.as_ref().map_or("table".to_owned(), |name| format!("index {name}"));
         vec![
             format!("  {name}"),
+            table.writes.to_string(),
             table.regions().to_string(),
             percent(table.median()),
             percent(table.worst()),
             percent(table.median_of_servers()),
+            over_time(table),
         ]
     }));
     let right = Align::Right;
-    aligned(&[Align::Left, right, right, right, right], &rows)
+    aligned(&[Align::Left, right, right, right, right, right, Align::Left], &rows)
+}
+
+/// Returns the share of the busiest region in each interval as a bar of up to eight eighths.
+fn over_time(table: &TableSpread) -> String {
+    let bar = |share: f64| BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1];
+    table.intervals.iter().map(|shares| bar(shares.busiest_region)).collect()
 }
 
 fn sizes(simulation: &Simulation) -> String {

@@ -26,7 +26,6 @@
 //! ```
 
 mod advice;
-
 mod compare;
 mod fill;
 mod measure;

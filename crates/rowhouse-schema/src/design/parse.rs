@@ -19,11 +19,12 @@
 
 use rowhouse_model::Error;
 
-use super::distribution::{Distribution, Draw};
 use super::made::Maker;
+use super::parse_values::parse_values;
+use super::piece::Piece;
 use super::question::Question;
 use super::table_design;
-use super::words::{Count, Millis, Rate, Size};
+use super::words::{Count, Millis, Rate};
 use super::workload::{Limits, Variable, Workload};
 use crate::columns::ColumnSchema;
 use crate::error::Fault;
@@ -50,14 +51,6 @@ const WRITES: f64 = 100.0;
 /// The greatest numbers that a line can set.
 const COUNT_MAX: u64 = 1_000_000_000_000;
 const REGIONS_MAX: u64 = 1000;
-const SKEW_MAX: f64 = 10.0;
-
-/// A piece of the text, with its offset.
-#[derive(Clone, Copy)]
-struct Piece<'t> {
-    at: usize,
-    text: &'t str,
-}
 
 /// What the lines have said so far.
 #[derive(Default)]
@@ -103,46 +96,6 @@ fn without_comment(line: &str) -> &str {
         before = c;
     }
     line
-}
-
-impl<'t> Piece<'t> {
-    fn trimmed(self) -> Self {
-        let start = self.text.len() - self.text.trim_start().len();
-        Self { at: self.at + start, text: self.text.trim() }
-    }
-
-    /// Returns the part from one offset in the piece to another.
-    fn part(self, from: usize, to: usize) -> Self {
-        Self { at: self.at + from, text: &self.text[from..to] }.trimmed()
-    }
-
-    /// Splits off the first word.
-    fn word(self) -> (Self, Self) {
-        let end = self.text.find(char::is_whitespace).unwrap_or(self.text.len());
-        (self.part(0, end), self.part(end, self.text.len()))
-    }
-
-    /// Splits at the first of these characters.
-    fn split(self, separator: char) -> (Self, Option<Self>) {
-        match self.text.find(separator) {
-            Some(at) => (self.part(0, at), Some(self.part(at + 1, self.text.len()))),
-            None => (self, None),
-        }
-    }
-
-    fn fault(self, message: impl Into<String>) -> Fault {
-        Fault::new(self.at, message)
-    }
-
-    fn count(self, what: &str, max: u64) -> Result<u64, Fault> {
-        let count = Count::read(self.text).filter(|count| (1..=max).contains(count));
-        count.ok_or_else(|| self.fault(format!("expected {what}, 1 to {}", Count(max))))
-    }
-
-    fn rate(self) -> Result<f64, Fault> {
-        let fault = || self.fault("expected a rate").hint("for example 500/s, 5/m, 2/h or 1/d");
-        Rate::read(self.text).ok_or_else(fault)
-    }
 }
 
 /// Sets a value that can be declared once.
@@ -339,86 +292,12 @@ fn variable(field: &Field, values: Option<Piece<'_>>) -> Result<Variable, Fault>
     let made = match values {
         None => None,
         Some(values) => {
-            let distribution = distribution(values)?;
+            let distribution = parse_values(values)?;
             let maker = Maker::new(field.field_type(), &distribution);
             Some((distribution, maker.map_err(|why| values.fault(why))?))
         }
     };
     Ok(Variable { field: field.clone(), made })
-}
-
-/// Parses `1e5 values, zipf 1.1, 8 to 20 bytes`.
-fn distribution(values: Piece<'_>) -> Result<Distribution, Fault> {
-    let (mut draw, mut zipf, mut bytes) = (None, None, None);
-    let mut rest = Some(values);
-    while let Some(part) = rest {
-        let (item, next) = part.split(',');
-        rest = next;
-        let words: Vec<&str> = item.text.split_whitespace().collect();
-        let twice = || item.fault(format!("`{}` is declared twice", item.text));
-        let drawn = match words[..] {
-            [_, "values" | "value"] => {
-                let (count_piece, _) = item.word();
-                let count = count_piece.count("a number of values", COUNT_MAX)?;
-                Some(Draw::Values { count, zipf: None })
-            }
-            ["sequence"] => Some(Draw::Sequence { from: 1 }),
-            ["sequence", "from", from] => {
-                let fault = || item.fault("expected a whole number after `from`");
-                Some(Draw::Sequence { from: Count::read(from).ok_or_else(fault)? })
-            }
-            ["random"] => Some(Draw::Random),
-            ["now"] => Some(Draw::Now),
-            ["zipf", skew] => {
-                let skew = skew.parse().ok().filter(|skew| *skew > 0.0 && *skew <= SKEW_MAX);
-                let fault = || item.fault(format!("expected a skew above 0, at most {SKEW_MAX}"));
-                if zipf.replace((item, skew.ok_or_else(fault)?)).is_some() {
-                    return Err(twice());
-                }
-                None
-            }
-            [number, unit @ ("bytes" | "byte" | "kB" | "MB")] => {
-                let fault = || item.fault("expected a size, 1 byte to 16 MB");
-                let size = Size::read(number, unit).ok_or_else(fault)?;
-                if bytes.replace((size, size)).is_some() {
-                    return Err(twice());
-                }
-                None
-            }
-            [min, "to", max, unit @ ("bytes" | "kB")] => {
-                let fault = || item.fault("expected two sizes, the smaller first, at most 16 MB");
-                let sizes = Size::read(min, unit).zip(Size::read(max, unit));
-                let sizes = sizes.filter(|(min, max)| min <= max).ok_or_else(fault)?;
-                if bytes.replace(sizes).is_some() {
-                    return Err(twice());
-                }
-                None
-            }
-            _ => {
-                let fault = item.fault(format!("unknown distribution `{}`", item.text));
-                return Err(fault.hint(
-                    "expected N values, zipf S, sequence, random, now, N bytes or N to M bytes",
-                ));
-            }
-        };
-        if let Some(drawn) = drawn
-            && draw.replace(drawn).is_some()
-        {
-            return Err(twice());
-        }
-    }
-    let draw = match (draw, zipf) {
-        (Some(Draw::Values { count, .. }), Some((_, skew))) => {
-            Draw::Values { count, zipf: Some(skew) }
-        }
-        (_, Some((item, _))) => {
-            return Err(item.fault("`zipf` needs a number of values").hint("1e5 values, zipf 1.1"));
-        }
-        (Some(draw), None) => draw,
-        // A length alone: every row has another value.
-        (None, None) => Draw::Random,
-    };
-    Ok(Distribution { draw, bytes })
 }
 
 /// Parses `user = ? limit 20 : 40/s`.

@@ -1,6 +1,5 @@
 //! A workload: the fields and columns of rows, the questions about them, and the limits to keep.
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use rowhouse_model::{Error, Result};
@@ -10,6 +9,7 @@ use super::made::Maker;
 use super::parse;
 use super::question::Question;
 use super::random::{Random, Zipf, mixed, permuted};
+use super::sample::Sample;
 use super::table_design::Design;
 use super::words::{Count, Millis, Rate};
 use crate::columns::ColumnSchema;
@@ -24,8 +24,6 @@ use crate::value::Value;
 pub(super) const ROWS: u64 = 1_000_000;
 /// The values of a simulation have at most so many bytes, unless the workload names its rows.
 const BYTES_MAX: u64 = 256_000_000;
-/// Pairs of rows from which values are said to grow.
-const GROWING_MIN: usize = 20;
 /// Rows that are drawn to find one without a null.
 const DRAWS_MAX: u32 = 10_000;
 /// When the first row is written: 2026-01-01T00:00:00Z.
@@ -108,16 +106,6 @@ pub struct Limits {
     pub region_share: Option<f64>,
     /// The most writes per second that a server may take.
     pub server_writes: Option<f64>,
-}
-
-/// Rows of a table, or of a file, in the order in which they were written.
-#[derive(Clone, Debug)]
-pub(super) struct Sample {
-    /// For each field and column, its place in the rows.
-    places: Vec<Option<usize>>,
-    rows: Vec<Vec<Value>>,
-    /// For each field and column, whether its values grow from row to row.
-    grows: Vec<bool>,
 }
 
 /// A row as a workload makes it, before a design gives it a key.
@@ -211,8 +199,7 @@ impl Workload {
             let sample = self.sample.as_ref()?;
             let time = self.names().position(|name| Some(name) == self.time_field())?;
             let place = sample.places[time].filter(|_| self.variables[time].made.is_none())?;
-            let times = sample.rows.iter().filter_map(|row| row.get(place)?.as_time());
-            times.map(|time| time.as_millis() + 1).max()
+            sample.end_millis(place)
         };
         end().unwrap_or(BEGIN_MILLIS + self.over_millis)
     }
@@ -297,13 +284,8 @@ impl Workload {
         if rows.is_empty() {
             return Err(Error::invalid("the sample has no rows"));
         }
-        let place = |variable: &Variable| {
-            names.iter().position(|name| name.as_ref() == variable.field.name())
-        };
-        let places: Vec<_> = self.variables.iter().map(place).collect();
-        let grows = |place: &Option<usize>| place.is_some_and(|place| growing(&rows, place));
-        let grows = places.iter().map(grows).collect();
-        self.sample = Some(Sample { places, rows, grows });
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        self.sample = Some(Sample::new(&self.names().collect::<Vec<_>>(), &names, rows));
         self.check_sample()?;
         Ok(self)
     }
@@ -422,10 +404,7 @@ impl Workload {
         let needs = || Error::invalid(format!("`{name}` has no distribution: it needs a sample"));
         let sample = self.sample.as_ref().ok_or_else(needs)?;
         let place = sample.places[at].ok_or_else(needs)?;
-        let row = usize::try_from(number).ok().and_then(|number| sample.rows.get(number));
-        let value = row.and_then(|row| row.get(place));
-        let beyond = || Error::invalid(format!("the sample has no such row: row={number}"));
-        value.cloned().ok_or_else(beyond)
+        sample.value(place, number)
     }
 
     /// Returns the query of a question when it is asked for the nth time.
@@ -532,33 +511,6 @@ impl Workload {
         let Some(key) = &self.key else { return Ok(None) };
         let text = self.indexes.join("\n");
         IndexSchema::parse(&text, Some(key), self.columns.as_ref()).map(Some)
-    }
-}
-
-/// Returns whether values grow: nearly all of them are greater than those a quarter of the rows
-/// before. Rows of one moment may be in any order.
-fn growing(rows: &[Vec<Value>], place: usize) -> bool {
-    let values: Vec<&Value> =
-        rows.iter().filter_map(|row| row.get(place)).filter(|value| !value.is_null()).collect();
-    let lag = (values.len() / 4).max(1);
-    let later = values.iter().skip(lag);
-    let orders = values.iter().zip(later).filter_map(|(one, other)| compare(one, other));
-    let (mut grown, mut all) = (0, 0);
-    for order in orders {
-        all += 1;
-        grown += usize::from(order == Ordering::Less);
-    }
-    all >= GROWING_MIN && grown * 20 >= all * 19
-}
-
-/// Compares two numbers, times or texts.
-fn compare(one: &Value, other: &Value) -> Option<Ordering> {
-    match (one, other) {
-        (Value::Text(one), Value::Text(other)) => Some(one.cmp(other)),
-        _ => match (one.as_time(), other.as_time()) {
-            (Some(one), Some(other)) => Some(one.cmp(&other)),
-            _ => Some(one.as_integer()?.cmp(&other.as_integer()?)),
-        },
     }
 }
 

@@ -83,6 +83,23 @@ const BY_FIELDS: &str =
 /// Every command, by name.
 pub(crate) const COMMANDS: &[Command] = &[
     Command {
+        verb: Verb::Advise,
+        name: "advise",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, repeated("QUESTION")],
+        options: &[],
+        about: "Proposes keys and indexes for a table, from its rows, its heat and questions.",
+        details: "A question is a query with ? for values that rows have; `newest 20` or `limit 20` \
+                  may follow, and a rate. Designs are tried on up to 20,000 rows in a temporary \
+                  store; the table does not change. rowhouse advise does the same for a file that \
+                  describes rows.",
+        examples: &[
+            "advise 'mail', \"user = ? newest 20 : 40/s\", \"sender = ? : 1/s\"",
+            "advise 'mail', \"user = ? and at >= now - 1d\"",
+        ],
+    },
+    Command {
         verb: Verb::Alter,
         name: "alter",
         alias: None,

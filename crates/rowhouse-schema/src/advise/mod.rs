@@ -66,7 +66,11 @@ const RULES: &[(Rule, &str, &str)] = &[
         "a get reads once for each salt, and two writes may create two rows",
     ),
     (Rule::LongKey, "long key", "a key is stored with every cell of its row"),
-    (Rule::FewLeadingValues, "few leading values", "regions cannot be split between equal values"),
+    (
+        Rule::FewLeadingValues,
+        "few leading values",
+        "if what follows a value grows, its new rows go to one region",
+    ),
     (
         Rule::NotUnique,
         "keys are not unique",
@@ -92,6 +96,21 @@ const RULES: &[(Rule, &str, &str)] = &[
     (Rule::LongRows, "long row keys", "the row key is stored with every cell"),
 ];
 
+/// Measurements behind rules: see `docs/claims.md`, which has the method and more numbers.
+const MEASURED: &[(Rule, &str)] = &[
+    (Rule::LeadingTime, "four salts before it: 4.0 times the writes, with a limit for each server"),
+    (
+        Rule::LeadingSequence,
+        "four salts before it: 4.0 times the writes, with a limit for each server",
+    ),
+    (Rule::RandomSalt, "a get without its salt reads 4 rows with four salts"),
+    (Rule::LongKey, "a number as 19 digits: 11 bytes more for each cell than as 8 bytes"),
+    (Rule::FewLeadingValues, "four values before a growing time: writes in 4 of 16 regions"),
+    (Rule::ManyFamilies, "ten flushes: 100 files with ten families, 10 with one"),
+    (Rule::LongNames, "names of 42 bytes, not of 2: 82 bytes a row, not 42, with values of 8"),
+    (Rule::LongRows, "keys of 100 bytes, not of 8: 92 bytes more for each cell"),
+];
+
 impl Rule {
     /// Its number: `K1` for a rule about keys, `T1` for one about tables.
     pub fn code(self) -> String {
@@ -110,6 +129,11 @@ impl Rule {
     /// The reason for the rule.
     pub fn reason(self) -> &'static str {
         RULES[self as usize].2
+    }
+
+    /// A measurement behind the rule, if there is one; `docs/claims.md` has the method.
+    pub fn measured(self) -> Option<&'static str> {
+        MEASURED.iter().find(|(rule, _)| *rule == self).map(|(_, measured)| *measured)
     }
 
     /// All rules, in the order of their numbers.

@@ -29,8 +29,8 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
     let distinct = leading.iter().collect::<HashSet<_>>().len();
     if distinct <= VALUES_FEW {
         let message = format!(
-            "{keys} keys of the sample begin with {} of `{name}`: rows are spread over no more \
-             parts; put a bucket or another field before it",
+            "{keys} keys of the sample begin with {} of `{name}`: if what follows grows, the \
+             writes of a moment go to no more regions; put a bucket or another field before it",
             counted(distinct, "different value"),
         );
         return Some(Finding { rule: Rule::FewLeadingValues, message });

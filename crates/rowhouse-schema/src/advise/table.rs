@@ -42,7 +42,7 @@ pub fn check_table(table: &TableDescriptor, sizes: &[FamilySize]) -> Vec<Finding
     many.into_iter().chain(names).chain(rows).collect()
 }
 
-/// HBase's reference guide advises two or three families.
+/// HBase's reference guide advises two or three, because each flush writes a file for each family.
 const FAMILIES_MAX: usize = 3;
 
 fn many_families(table: &TableDescriptor) -> Option<String> {

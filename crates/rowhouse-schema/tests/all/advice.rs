@@ -212,7 +212,7 @@ fn few_leading_values_are_seen_in_a_sample() {
     };
     let few = schema.check_with(&keys(3));
     assert_eq!(few[0].rule, Rule::FewLeadingValues);
-    expect!["K7 few leading values: 500 keys of the sample begin with 3 different values of `country`: rows are spread over no more parts; put a bucket or another field before it"].assert_eq(&few[0].to_string());
+    expect!["K7 few leading values: 500 keys of the sample begin with 3 different values of `country`: if what follows grows, the writes of a moment go to no more regions; put a bucket or another field before it"].assert_eq(&few[0].to_string());
     assert!(schema.check_with(&keys(100)).is_empty());
     assert!(schema.check_with(&keys(3)[..50]).is_empty(), "too small a sample says nothing");
 }
@@ -229,7 +229,7 @@ fn every_rule_says_what_it_is_and_why() {
         K4 no delimiter: a scan of one value meets keys of longer values
         K5 random salt: a get reads once for each salt, and two writes may create two rows
         K6 long key: a key is stored with every cell of its row
-        K7 few leading values: regions cannot be split between equal values
+        K7 few leading values: if what follows a value grows, its new rows go to one region
         K8 keys are not unique: the second of two events is a new version of the first
         K9 number of buckets: one bucket spreads nothing, and every scan reads all of them
         K10 computed from values that keys do not hold: decoded values do not encode to the same key

@@ -38,8 +38,8 @@ impl Admin {
         self.exec_index(table, index, IndexOperation::Repair).await.map(|_| ())
     }
 
-    /// Makes a rowhouse server swap a table with one of its indexes that `covers *`, and waits until
-    /// that is done. `layout` is the attribute `rowhouse.layout` that the table has before, empty
+    /// Makes a rowhouse server swap a table with one of its indexes that `covers *`, and waits
+    /// until that is done. `layout` is the attribute `rowhouse.layout` that the table has before, empty
     /// without one: a retry whose first attempt succeeded finds another layout and changes nothing.
     ///
     /// # Errors

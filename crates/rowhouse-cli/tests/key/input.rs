@@ -187,7 +187,7 @@ fn a_sample_is_made_of_values_too() {
         &csv,
         expect![[r#"
             K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: if what follows grows, the writes of a moment go to no more regions; put a bucket or another field before it
-              measured: four values before a growing time: writes in 4 of 16 regions
+              measured: three values before a number that grows: new rows in 3 of 16 regions (claim 21)
         "#]],
     );
     let jsonl = "{\"country\":\"eu\",\"n\":70000}\n";

@@ -39,8 +39,9 @@ impl Admin {
     }
 
     /// Makes a rowhouse server swap a table with one of its indexes that `covers *`, and waits
-    /// until that is done. `layout` is the attribute `rowhouse.layout` that the table has before, empty
-    /// without one: a retry whose first attempt succeeded finds another layout and changes nothing.
+    /// until that is done. `layout` is the attribute `rowhouse.layout` that the table has before,
+    /// empty without one: a retry whose first attempt succeeded finds another layout and changes
+    /// nothing.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the index cannot be promoted, and if

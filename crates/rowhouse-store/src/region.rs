@@ -31,6 +31,7 @@ use crate::newest::Current;
 use crate::read::{
     Opening, Pending, ReadPoint, ReadTrace, RegionCounts, RegionScanner, RowSelection, Rows,
     explain_cell, only_column, read_row, read_row_as_of, read_row_at_once, read_row_pending,
+    read_row_traced,
 };
 use crate::wait_mode::NonBlocking;
 
@@ -201,7 +202,9 @@ impl Region {
     #[inline]
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_get(get, point)?;
-        if let Some(trace) = point.and_then(ReadPoint::trace) {
+        if let Some(point) = point
+            && let Some(trace) = point.trace()
+        {
             return self.read_traced(get, point, trace);
         }
         let read = read_row(&self.engine.read_context(), self.families(), get, point);
@@ -210,12 +213,13 @@ impl Region {
     }
 
     #[cold]
-    fn read_traced(&self, get: &Get, point: Option<&ReadPoint>, trace: &ReadTrace) -> Result<Row> {
+    fn read_traced(&self, get: &Get, point: &ReadPoint, trace: &ReadTrace) -> Result<Row> {
         trace.region(self.id(), &self.info);
         let table = trace.table(&self.info.table);
         table.count_get();
         let timer = table.time();
-        let read = read_row(&self.engine.read_context(), self.families(), get, point);
+        let context = &self.engine.read_context();
+        let read = read_row_traced(context, self.families(), get, point, trace);
         drop(timer);
         self.count_read(get.row(), Some(&get.columns), read.as_ref().ok());
         read

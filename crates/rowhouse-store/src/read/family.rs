@@ -8,12 +8,12 @@ use rowhouse_model::{BloomKind, Bytes, Columns, Key, Result, RowBuilder, RowRang
 
 use super::post_filter::PostFilter;
 use super::row::{QueryMatcher, ReadBudget, RowRead};
-use super::trace::TracedSource;
+use super::trace::{FamilyTrace, ReadTrace, TracedSource};
 use super::{Merge, ReadAt, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::clock::TimestampSource;
-use crate::family::FamilyStore;
+use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
 use crate::retention::Retention;
 use crate::store_file::{FileCursor, LeftOut, StoreFile};
@@ -135,13 +135,38 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
     let Some(super_version) = at.super_version(family, asked)? else {
         return Ok(FirstCell::TooOld);
     };
+    let sources = match at.trace() {
+        None => select_sources(family, asked, &super_version, at.sequence(), None)?,
+        Some(trace) => select_traced(family, asked, &super_version, at.sequence(), trace)?,
+    };
+    if sources.is_empty() {
+        return Ok(FirstCell::Nothing);
+    }
+    if asked.reversed {
+        return Ok(FirstCell::Merge(Merge::backward(sources, at.sequence())));
+    }
+    let merge = Merge::new(sources, at.sequence())?;
+    let first = merge.cell().is_some_and(|cell| asked.rows.may_hold(cell.key.row));
+    Ok(if first { FirstCell::Merge(merge) } else { FirstCell::Nothing })
+}
+
+/// Selects the memstores and files that may have cells of the requested rows, at the first of them.
+// Two copies of it, so that reads without a trace have no part of it: 9 % of a get that finds
+// nothing.
+#[inline(always)]
+fn select_sources(
+    family: &FamilyStore,
+    asked: &Query<'_>,
+    super_version: &SuperVersion,
+    sequence: u64,
+    trace: Option<&FamilyTrace>,
+) -> Result<Vec<Source>> {
     let memstores = super_version.frozen.iter().chain([&super_version.active]);
     // One that has nothing as old as is asked for is not held either.
-    let has_seen = |first: u64| first <= at.sequence();
+    let has_seen = |first: u64| first <= sequence;
     let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some_and(has_seen));
     let start = Key::row_start(asked.rows.first());
     let caching = asked.caching(family);
-    let trace = at.trace().and_then(|trace| trace.family(family));
     let mut sources = Vec::new();
     for memstore in memstores {
         let memstore = Arc::clone(memstore);
@@ -149,13 +174,13 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
             true => MemstoreCursor::at_end(memstore),
             false => MemstoreCursor::new(memstore, &start),
         });
-        sources.push(match &trace {
+        sources.push(match trace {
             Some(trace) => trace.of_memory(source),
             None => source,
         });
     }
     for file in &super_version.files {
-        let trace = trace.as_ref().map(|trace| trace.file(file));
+        let trace = trace.map(|trace| trace.file(file));
         if asked.may_be_in(file, family)? {
             let source = if asked.reversed {
                 Source::File(FileCursor::at_end(file, caching)?.traced(trace.as_ref()))
@@ -173,15 +198,20 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
             trace.leave_out(asked.why_left_out(file, family));
         }
     }
-    if sources.is_empty() {
-        return Ok(FirstCell::Nothing);
-    }
-    if asked.reversed {
-        return Ok(FirstCell::Merge(Merge::backward(sources, at.sequence())));
-    }
-    let merge = Merge::new(sources, at.sequence())?;
-    let first = merge.cell().is_some_and(|cell| asked.rows.may_hold(cell.key.row));
-    Ok(if first { FirstCell::Merge(merge) } else { FirstCell::Nothing })
+    Ok(sources)
+}
+
+/// As [`select_sources`], for a read whose read point has a trace.
+#[cold]
+fn select_traced(
+    family: &FamilyStore,
+    asked: &Query<'_>,
+    super_version: &SuperVersion,
+    sequence: u64,
+    trace: &ReadTrace,
+) -> Result<Vec<Source>> {
+    let trace = trace.family(family);
+    select_sources(family, asked, super_version, sequence, trace.as_deref())
 }
 
 impl<'a> FamilyReader<'a> {

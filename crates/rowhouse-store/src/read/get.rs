@@ -10,7 +10,7 @@ use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
-use super::{Pending, ReadAt, ReadContext, ReadPoint};
+use super::{Pending, ReadAt, ReadContext, ReadPoint, ReadTrace};
 use crate::cells::Cells;
 use crate::family::FamilyStore;
 use crate::wait_mode::NonBlocking;
@@ -37,15 +37,26 @@ pub(crate) fn read_row(
         let at = ReadAt::of(context, point);
         match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
             CellsRead::TooOld => {}
-            CellsRead::Some | CellsRead::All => {
-                let row = finish(cells);
-                if let Some(trace) = at.trace() {
-                    trace.add_get(families, &row);
-                }
-                return Ok(row);
-            }
+            CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
         }
     }
+}
+
+/// As [`read_row`], at a read point that has this trace.
+#[cold]
+pub(crate) fn read_row_traced(
+    context: &ReadContext<'_>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    point: &ReadPoint,
+    trace: &ReadTrace,
+) -> Result<Row> {
+    let row = read_row(context, families, get, Some(point))?;
+    // A scanner counts its rows itself.
+    if is_plain(get) {
+        trace.add_get(families, &row);
+    }
+    Ok(row)
 }
 
 /// Reads one row with cells that are about to be committed, for a get that returns every visible

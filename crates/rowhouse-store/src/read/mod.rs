@@ -26,7 +26,7 @@ pub(crate) use explain::{explain_cell, only_column};
 pub(crate) use family::Rows;
 pub(crate) use get::{
     RowVersion, TimedRow, read_row, read_row_as_of, read_row_at_once, read_row_at_time,
-    read_row_pending, stored_cells,
+    read_row_pending, read_row_traced, stored_cells,
 };
 pub(crate) use merge::{Merge, Source};
 pub(crate) use own_ttl::own_ttl;

@@ -80,7 +80,6 @@ impl ReadTrace {
     }
 
     /// Adds the row of a get, which may be empty, of a region with these families.
-    #[cold]
     pub(super) fn add_get(&self, families: &[Arc<FamilyStore>], row: &Row) {
         let Some(region) = families.first().and_then(|family| self.begun(family)) else { return };
         if !row.is_empty() {

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Measure the claims of docs/claims.md on Apache HBase and on rowhouse:  run.sh BINARY [GROUP...]
+# Writes results.tsv: claim, case, server, measure, value. With groups named, it replaces the lines of their claims alone.
+set -euo pipefail
+claims="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+. "$claims/../steps.sh"
+binary="$(realpath "$1")"
+shift
+groups=("$@")
+[ $# -gt 0 ] || groups=(pages)
+work="$(mktemp -d)"
+export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
+APACHE_ZOOKEEPER_PORT="$(free_port)" APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"
+listen="127.0.0.1:$(free_port)" zookeeper="127.0.0.1:$(free_port)" web="127.0.0.1:$(free_port)"
+pid=""
+trap finish EXIT
+
+finish() {
+  [ -z "$pid" ] || kill "$pid" 2>/dev/null || true
+  "$here/apache-hbase/stop.sh" 2>/dev/null || true
+  rm -rf "$work"
+}
+
+measure() { # REGISTRY ADDRESS SERVER PID FILES
+  java -Xmx1g -Djava.net.preferIPv4Stack=true -Dlog.level=ERROR --add-opens java.base/java.nio=ALL-UNNAMED --add-opens java.base/java.lang=ALL-UNNAMED \
+    -cp "$claims/target:$here/java/target/classes:$here/java/target/lib/*" Claims "$@" "${groups[@]}" | tee -a "$work/results.tsv"
+}
+
+"$here/java/run.sh"
+mkdir -p "$claims/target"
+javac -d "$claims/target" -cp "$here/java/target/classes:$here/java/target/lib/*" "$claims"/src/*.java
+
+"$binary" serve --data "$work/rowhouse" --listen "$listen" --zookeeper "$zookeeper" --web "$web" >"$work/rowhouse.log" 2>&1 </dev/null &
+pid=$!
+sleep 1
+measure rpc "$listen" rowhouse "$pid" "http://$web"
+kill -TERM "$pid"
+wait "$pid" || true
+pid=""
+
+"$here/apache-hbase/start.sh" >&2
+measure rpc "localhost:$APACHE_REGIONSERVER_PORT" "Apache HBase" "$(cat "$APACHE_DATA/hbase.pid")" "$APACHE_DATA/hbase"
+
+cut -f1 "$work/results.tsv" | sort -u >"$work/measured"
+[ ! -e "$claims/results.tsv" ] || awk -F'\t' 'NR == FNR {new[$1]; next} !($1 in new)' "$work/measured" "$claims/results.tsv" >"$work/kept"
+touch "$work/kept"
+sort -t"$(printf '\t')" -s -k1,1n "$work/kept" "$work/results.tsv" >"$claims/results.tsv"

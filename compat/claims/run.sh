@@ -7,7 +7,7 @@ claims="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 binary="$(realpath "$1")"
 shift
 groups=("$@")
-[ $# -gt 0 ] || groups=(pages)
+[ $# -gt 0 ] || groups=(pages reads)
 work="$(mktemp -d)"
 export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
 APACHE_ZOOKEEPER_PORT="$(free_port)" APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"
@@ -26,6 +26,18 @@ measure() { # REGISTRY ADDRESS SERVER PID FILES
     -cp "$claims/target:$here/java/target/classes:$here/java/target/lib/*" Claims "$@" "${groups[@]}" | tee -a "$work/results.tsv"
 }
 
+analyze() { # the reads of analyze.tsv whose tables are there, on the data directory: rowhouse counts blocks only there
+  while IFS=$'\t' read -r claim name command; do
+    echo "$command" >"$work/command"
+    "$binary" shell --data "$work/rowhouse" "$work/command" >"$work/answer" 2>&1 || true
+    ! grep -q 'ERROR: Unknown table' "$work/answer" || continue
+    sed -n 's/.*"total":{[^}]*"bytes_cached":\([0-9]*\),"bytes_from_disk":\([0-9]*\)}.*/\1 \2/p' "$work/answer" >"$work/bytes"
+    [ -s "$work/bytes" ] || { echo "FAIL not analyzed: $command" >&2; cat "$work/answer" >&2; exit 1; }
+    read -r cached disk <"$work/bytes"
+    printf '%s\t%s\trowhouse\tbytes of blocks read\t%s\n' "$claim" "$name" $((cached + disk)) | tee -a "$work/results.tsv"
+  done <"$claims/analyze.tsv"
+}
+
 "$here/java/run.sh"
 mkdir -p "$claims/target"
 javac -d "$claims/target" -cp "$here/java/target/classes:$here/java/target/lib/*" "$claims"/src/*.java
@@ -37,6 +49,7 @@ measure rpc "$listen" rowhouse "$pid" "http://$web"
 kill -TERM "$pid"
 wait "$pid" || true
 pid=""
+analyze
 
 "$here/apache-hbase/start.sh" >&2
 measure rpc "localhost:$APACHE_REGIONSERVER_PORT" "Apache HBase" "$(cat "$APACHE_DATA/hbase.pid")" "$APACHE_DATA/hbase"

@@ -14,6 +14,7 @@ public final class Claims {
       for (String group : List.of(args).subList(5, args.length)) {
         switch (group) {
           case "pages" -> new Pages(bench).run();
+          case "reads" -> new Reads(bench).run();
           default -> throw new IllegalArgumentException("no such group: " + group);
         }
       }

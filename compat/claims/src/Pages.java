@@ -16,7 +16,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 final class Pages {
   private static final byte[] F = Bytes.toBytes("f"), Q = Bytes.toBytes("q"), VALUE = new byte[100];
   private static final String[] SALTS = {"a", "b", "c", "d"};
-  private static final int ROWS = 100_000, GETS = 10_000, PAGES = 300, PAGE = 10;
+  private static final int ROWS = 100_000, GETS = 10_000, PAGES = 100, PAGE = 10;
 
   private final Bench bench;
 
@@ -155,6 +155,6 @@ final class Pages {
     if (!reports) return;
     Arrays.sort(nanoseconds);
     bench.report(20, label, "median latency, µs", nanoseconds[QUERIES / 2] / 1_000);
-    bench.report(20, label, "bytes of blocks scanned per query", bench.scan(name, of.scan("user0100").setLimit(PAGE)).metrics().countOfBlockBytesScanned.get());
+    bench.blocks(20, label, bench.scan(name, of.scan("user0100").setLimit(PAGE)));
   }
 }

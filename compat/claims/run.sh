@@ -7,7 +7,7 @@ claims="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 binary="$(realpath "$1")"
 shift
 groups=("$@")
-[ $# -gt 0 ] || groups=(pages reads)
+[ $# -gt 0 ] || groups=(pages reads sizes writes)
 work="$(mktemp -d)"
 export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
 APACHE_ZOOKEEPER_PORT="$(free_port)" APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"
@@ -38,6 +38,24 @@ analyze() { # the reads of analyze.tsv whose tables are there, on the data direc
   done <"$claims/analyze.tsv"
 }
 
+# Bytes of the indexes of blocks, before compression, of the tables of index.tsv that are there.
+rowhouse_indexes() {
+  while IFS=$'\t' read -r claim name table; do
+    "$binary" stats "$work/rowhouse" --table "$table" --json >"$work/answer" 2>/dev/null || continue
+    bytes="$(sed -n 's/.*"index_bytes":\s*\([0-9]*\).*/\1/p' "$work/answer")"
+    [ -z "$bytes" ] || printf '%s\t%s\trowhouse\tbytes of the index\t%s\n' "$claim" "$name" "$bytes" | tee -a "$work/results.tsv"
+  done <"$claims/index.tsv"
+}
+
+apache_indexes() {
+  while IFS=$'\t' read -r claim name table; do
+    file="$(find "$APACHE_DATA/hbase/data/default/$table" -type f 2>/dev/null | grep -E '/[0-9a-f]{32}$' || true)"
+    [ -n "$file" ] || continue
+    bytes="$("$binary" hfile "$file" | sed -n 's/^index .* \([0-9]*\) bytes before compression/\1/p')"
+    printf '%s\t%s\tApache HBase\tbytes of the index\t%s\n' "$claim" "$name" "$bytes" | tee -a "$work/results.tsv"
+  done <"$claims/index.tsv"
+}
+
 "$here/java/run.sh"
 mkdir -p "$claims/target"
 javac -d "$claims/target" -cp "$here/java/target/classes:$here/java/target/lib/*" "$claims"/src/*.java
@@ -50,9 +68,11 @@ kill -TERM "$pid"
 wait "$pid" || true
 pid=""
 analyze
+rowhouse_indexes
 
 "$here/apache-hbase/start.sh" >&2
 measure rpc "localhost:$APACHE_REGIONSERVER_PORT" "Apache HBase" "$(cat "$APACHE_DATA/hbase.pid")" "$APACHE_DATA/hbase"
+apache_indexes
 
 cut -f1 "$work/results.tsv" | sort -u >"$work/measured"
 [ ! -e "$claims/results.tsv" ] || awk -F'\t' 'NR == FNR {new[$1]; next} !($1 in new)' "$work/measured" "$claims/results.tsv" >"$work/kept"

@@ -11,6 +11,7 @@ import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.apache.hadoop.hbase.RegionMetrics;
+import org.apache.hadoop.hbase.Size;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.BufferedMutator;
@@ -102,6 +103,12 @@ final class Bench {
 
   long fileBytes(TableName table) throws Exception {
     return files.startsWith("http") ? metric("rowhouse_table_file_bytes", table) : Arrays.stream(hfiles(table)).sum();
+  }
+
+  /** Apache HBase reports whole megabytes, of 1,048,576 bytes. */
+  long memstoreBytes(TableName table) throws Exception {
+    if (files.startsWith("http")) return metric("rowhouse_table_memstore_bytes", table);
+    return regions(table).stream().mapToLong(region -> (long) region.getMemStoreSize().get(Size.Unit.BYTE)).sum();
   }
 
   private long[] hfiles(TableName table) throws IOException {

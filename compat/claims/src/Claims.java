@@ -15,6 +15,10 @@ public final class Claims {
         switch (group) {
           case "pages" -> new Pages(bench).run();
           case "reads" -> new Reads(bench).run();
+          case "sizes" -> new Sizes(bench).run();
+          case "writes" -> new Writes(bench).run();
+          case "shapes" -> new Shapes(bench).run();
+          case "salts" -> new Salts(bench).run();
           default -> throw new IllegalArgumentException("no such group: " + group);
         }
       }

@@ -7,7 +7,7 @@ claims="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 binary="$(realpath "$1")"
 shift
 groups=("$@")
-[ $# -gt 0 ] || groups=(pages reads sizes writes)
+[ $# -gt 0 ] || groups=(pages reads sizes neighbours writes shapes)
 work="$(mktemp -d)"
 export APACHE_DATA="$work/apache" APACHE_ZOOKEEPER_PORT APACHE_MASTER_PORT APACHE_REGIONSERVER_PORT
 APACHE_ZOOKEEPER_PORT="$(free_port)" APACHE_MASTER_PORT="$(free_port)" APACHE_REGIONSERVER_PORT="$(free_port)"

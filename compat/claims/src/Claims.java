@@ -16,6 +16,7 @@ public final class Claims {
           case "pages" -> new Pages(bench).run();
           case "reads" -> new Reads(bench).run();
           case "sizes" -> new Sizes(bench).run();
+          case "neighbours" -> new Sizes(bench).neighbours();
           case "writes" -> new Writes(bench).run();
           case "shapes" -> new Shapes(bench).run();
           case "salts" -> new Salts(bench).run();

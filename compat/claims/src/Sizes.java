@@ -29,8 +29,6 @@ final class Sizes {
   void run() throws Exception {
     kinds(11, "host names", "f", nth -> put(host(nth), "1"));
     kinds(11, "reversed domains", "f", nth -> put(reversed(host(nth)), "1"));
-    kinds(12, "rows of a user adjacent", "f", nth -> put(user(nth) + number(nth), profile(nth)));
-    kinds(12, "rows of users scattered", "f", nth -> put(scattered(nth) + user(nth), profile(nth)));
     absentColumns();
     kinds(14, "names of 1 and 1 bytes", "f", nth -> new Put(Bytes.toBytes(number(nth))).addColumn(F, Q, Bytes.toBytes(nth)));
     String family = "measurements", qualifier = "temperature_celsius_average";
@@ -41,6 +39,12 @@ final class Sizes {
     size(16, "numbers as 8 bytes", "f", UnaryOperator.identity(), nth -> new Put(Bytes.toBytes(millis(nth))).addColumn(F, Q, Bytes.toBytes(millis(nth))));
     size(17, "MD5 as 32 characters", "f", UnaryOperator.identity(), nth -> put(String.format("%032x", new BigInteger(1, md5(nth))), "1"));
     size(17, "MD5 as 16 bytes", "f", UnaryOperator.identity(), nth -> new Put(md5(nth)).addColumn(F, Q, Bytes.toBytes("1")));
+  }
+
+  /** The same bytes of keys in two orders. */
+  void neighbours() throws Exception {
+    kinds(12, "rows of a user adjacent", "f", nth -> put(user(nth) + scattered(nth), profile(nth)));
+    kinds(12, "rows of users scattered", "f", nth -> put(scattered(nth) + user(nth), profile(nth)));
   }
 
   private static Put put(String row, String value) {
@@ -85,8 +89,9 @@ final class Sizes {
     return String.format("u%07d", nth % 1_000 * 7_919 % 1_000);
   }
 
+  /** A different number for each, in another order. */
   private static String scattered(long nth) {
-    return new StringBuilder(number(nth)).reverse().toString();
+    return number(nth * 61_803_399 % 100_000_000);
   }
 
   private static String profile(long nth) {

@@ -10,7 +10,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /** Claims about writes: new rows, versions and columns (3), and keys of several lengths (4, 5). */
 final class Writes {
-  private static final int WRITES = 40_000, ROWS = 1_000, GETS = 3_000;
+  private static final int WRITES = 120_000, ROWS = 1_000, GETS = 5_000;
   private static final int[] KEY_LENGTHS = {8, 15, 16, 17, 24, 25, 100};
   private static final byte[] F = Bytes.toBytes("f"), Q = Bytes.toBytes("q0000000"), VALUE = new byte[50];
 

@@ -78,7 +78,7 @@ final class Shapes {
     });
   }
 
-  private static final int USERS = 100, EVENTS = 1_000, RANGE = 100, READS = 500;
+  private static final int USERS = 100, EVENTS = 1_000, RANGE = 100, READS = 1_000;
 
   private void tallAndWide() throws Exception {
     TableName tall = bench.create("c9_tall"), wide = bench.create("c9_wide");
@@ -125,7 +125,7 @@ final class Shapes {
     }
   }
 
-  private static final int PEOPLE = 20_000, CITIES = 200, FOUND = 20, QUERIES = 500;
+  private static final int PEOPLE = 20_000, CITIES = 200, FOUND = 20, QUERIES = 1_500;
 
   /** An index by city that the client keeps: an entry has the row alone, or two of its ten columns too. */
   private void index() throws Exception {

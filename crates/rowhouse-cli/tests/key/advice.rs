@@ -26,7 +26,7 @@ fn findings_make_the_exit_status() {
         &[template, "check", "--deny", "K1", "--json"],
         expect![[r#"
         {"rule":"K1","name":"leading time","message":"`at` comes first, so the rows of each moment go to one region: put another field or a bucket before it","reason":"all writes of a moment go to one region"}
-        {"rule":"K6","name":"long key","message":"`at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each","reason":"a key is stored with every cell of its row"}
+        {"rule":"K6","name":"long key","message":"`at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each","reason":"a key is stored with every cell of its row, in memory and without compression (docs/claims.md, claims 4, 16 and 17)"}
         exit status 1
     "#]],
     );
@@ -61,7 +61,7 @@ fn a_sample_shows_whether_keys_begin_with_few_values() {
         expect![[r#"
         K3 keys do not sort as their values: `country` is followed by `_`: 'user0' sorts before 'user', since `0` is less than `_`; use string if that matters
         K6 long key: `n` takes 3 bytes, 2 in binary: 10 MB for ten million rows of one cell each
-        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: rows are spread over no more parts; put a bucket or another field before it
+        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: if the rest of the key grows, new rows go to no more regions; put a bucket or another field before it
         exit status 1
     "#]],
     );
@@ -160,7 +160,7 @@ fn a_sample_shows_how_keys_are_spread_over_regions() {
     "#]].assert_eq(&spread(buckets, "2", &["--json"]));
     expect![[r#"
         K3 keys do not sort as their values: `user` is followed by `_`: 'user0' sorts before 'user', since `0` is less than `_`; use string if that matters
-        K7 few leading values: 1000 keys of the sample begin with 7 different values of `user`: rows are spread over no more parts; put a bucket or another field before it
+        K7 few leading values: 1000 keys of the sample begin with 7 different values of `user`: if the rest of the key grows, new rows go to no more regions; put a bucket or another field before it
         K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if that can happen, put an id after it
         3 regions, split by the sample:
            33.3 % from …

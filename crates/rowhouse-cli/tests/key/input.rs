@@ -186,7 +186,7 @@ fn a_sample_is_made_of_values_too() {
         &[template, "check", "--deny", "K1", "--csv", "-"],
         &csv,
         expect![[r#"
-        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: rows are spread over no more parts; put a bucket or another field before it
+        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: if the rest of the key grows, new rows go to no more regions; put a bucket or another field before it
     "#]],
     );
     let jsonl = "{\"country\":\"eu\",\"n\":70000}\n";

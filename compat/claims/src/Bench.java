@@ -132,11 +132,12 @@ final class Bench {
     return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * MICROSECONDS_PER_TICK;
   }
 
-  /** Reports the server's CPU time per operation of each case: the median of three rounds, all cases in each, after two that warm up. */
+  /** Reports the server's CPU time per operation of each case: the median of three rounds, all cases in each, in turn from the first and from the last, after two that warm up. */
   void cpu(int claim, String unit, int operations, List<String> names, List<Work> cases) throws Exception {
     double[][] times = new double[cases.size()][ROUNDS];
     for (int round = -2; round < ROUNDS; round++) {
-      for (int at = 0; at < cases.size(); at++) {
+      for (int nth = 0; nth < cases.size(); nth++) {
+        int at = round % 2 == 0 ? nth : cases.size() - 1 - nth;
         long begun = cpu();
         cases.get(at).run();
         if (round >= 0) times[at][round] = (cpu() - begun) / (double) operations;

@@ -16,7 +16,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 final class Pages {
   private static final byte[] F = Bytes.toBytes("f"), Q = Bytes.toBytes("q"), VALUE = new byte[100];
   private static final String[] SALTS = {"a", "b", "c", "d"};
-  private static final int ROWS = 100_000, GETS = 10_000, PAGES = 100, PAGE = 10;
+  private static final int ROWS = 100_000, GETS = 10_000, PAGES = 300, PAGE = 10;
 
   private final Bench bench;
 

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::admin::AdminArgs;
+use crate::command::advise::AdviseArgs;
 use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
 use crate::command::demo::DemoArgs;
@@ -14,6 +15,7 @@ use crate::command::key::KeyArgs;
 use crate::command::salvage::SalvageArgs;
 use crate::command::serve::ServeArgs;
 use crate::command::shell::ShellArgs;
+use crate::command::simulate::SimulateArgs;
 use crate::command::stats::StatsArgs;
 
 /// Wide-column tables that know their row key.
@@ -30,6 +32,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Start and stop region servers of a running server
     Admin(AdminArgs),
+    /// Propose keys and indexes for a workload, and compare what they cost
+    Advise(AdviseArgs),
     /// Serve a database to HBase clients
     Serve(ServeArgs),
     /// Write a backup of a whole database, also of a served one, and read it back
@@ -55,6 +59,8 @@ pub(crate) enum Command {
     Salvage(SalvageArgs),
     /// Work on a database with the commands of HBase's shell
     Shell(ShellArgs),
+    /// Make the rows of a workload, write them under one design of the key, and ask its questions
+    Simulate(SimulateArgs),
     /// Show the contents and disk usage of a database's files, without opening it
     Stats(StatsArgs),
 }

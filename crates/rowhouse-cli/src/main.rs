@@ -4,6 +4,7 @@ mod analysis;
 mod args;
 mod command;
 mod counted;
+mod design;
 mod explained;
 mod heat;
 mod shell;
@@ -33,6 +34,7 @@ fn said(error: &Error) -> String {
 fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Admin(args) => command::admin::run(&args),
+        Command::Advise(args) => command::advise::run(&args),
         Command::Serve(args) => command::serve::run(args),
         Command::Backup(args) => command::backup::backup(&args),
         Command::Check(args) => command::check::run(&args),
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Restore(args) => command::backup::restore(&args),
         Command::Salvage(args) => command::salvage::run(&args),
         Command::Shell(args) => command::shell::run(args),
+        Command::Simulate(args) => command::simulate::run(&args),
         Command::Stats(args) => command::stats::run(&args),
     };
     match done {

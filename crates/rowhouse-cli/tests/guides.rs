@@ -1,5 +1,5 @@
 //! Runs the examples of guides and compares the output with the text of docs/keys.md,
-//! from-tables-to-rows.md and stats.md.
+//! from-tables-to-rows.md, stats.md and advise.md.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -33,11 +33,24 @@ fn the_guide_of_stats_shows_what_the_program_prints() {
     expect_file!["../../../docs/stats.md"].assert_eq(&shown(guide, &tables()));
 }
 
+#[test]
+fn the_guide_of_designs_shows_what_the_program_prints() {
+    let guide = include_str!("../../../docs/advise.md");
+    assert!(guide.contains("\n$ rowhouse advise"), "the guide has lost its example");
+    assert!(guide.contains(include_str!("../../../docs/workloads/mail.design")));
+    expect_file!["../../../docs/advise.md"].assert_eq(&shown(guide, &files("workloads")));
+}
+
 /// Returns a directory with the files of docs/tables.
 fn tables() -> TempDir {
+    files("tables")
+}
+
+/// Returns a directory with the files of a folder of docs.
+fn files(folder: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tables");
-    for file in fs::read_dir(tables).unwrap() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(folder);
+    for file in fs::read_dir(folder).unwrap() {
         let file = file.unwrap();
         fs::copy(file.path(), dir.path().join(file.file_name())).unwrap();
     }

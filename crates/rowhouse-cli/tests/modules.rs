@@ -60,6 +60,7 @@ const SCHEMA: &[Layer] = &[
     ("templates", &["template", "key", "columns"]),
     ("uses of templates", &["plan", "typed", "advise"]),
     ("indexes", &["index"]),
+    ("designs", &["design"]),
 ];
 
 const SEARCH: &[Layer] = &[
@@ -71,7 +72,7 @@ const SEARCH: &[Layer] = &[
 ];
 
 const CLI: &[Layer] = &[
-    ("words", &["counted", "explained", "analysis", "heat"]),
+    ("words", &["counted", "explained", "analysis", "heat", "design"]),
     ("commands", &["shell", "command", "args"]),
 ];
 

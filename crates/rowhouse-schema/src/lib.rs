@@ -57,6 +57,7 @@
 mod advise;
 mod columns;
 mod computed;
+mod design;
 mod encode;
 mod error;
 mod field;
@@ -77,6 +78,11 @@ pub use advise::{
 };
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
+pub use design::{
+    BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
+    Proposal, Question, QuestionEstimate, QuestionReading, ROWS_PER_RANGE, Record, RegionModel,
+    Spread, TableSpread, Way, Workload, design_score, two_digits,
+};
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};
 pub use field::Field;

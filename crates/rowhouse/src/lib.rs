@@ -69,12 +69,14 @@
 //! | code that sees each change of a table | [`observer`], [`Database::observe`] |
 //! | rows as a `Stream` | [`Rows`], [`query::QueryRows`] |
 //! | tables, regions, snapshots, backups | [`Database::admin`], [`admin`], [`schema`] |
+//! | keys and indexes compared before there are rows | [`advise`] |
 //! | errors | [`Error::kind`] says what happened, [`Error::action`] what to do |
 //!
 //! All calls are asynchronous and need a tokio runtime. Programs that want only the synchronous
 //! store use `rowhouse-store` directly.
 
 pub mod admin;
+pub mod advise;
 mod analysis;
 mod backend;
 mod builder;

@@ -35,7 +35,7 @@ struct RegionServerArgs {
     data: PathBuf,
     /// The server: hbase://HOST:PORT; overrides --data
     #[arg(long, value_name = "URL", value_parser = argument::url)]
-    at: Option<String>,
+    connect: Option<String>,
 }
 
 /// Arguments of `rowhouse admin stop-region-server`.
@@ -56,10 +56,10 @@ pub(crate) fn run(args: &AdminArgs) -> CommandResult {
         }
         Change::StopRegionServer(args) => (&args.server, RegionServerChange::Stop, "stopped"),
     };
-    let url = database_url(&server.data, server.at.as_deref())?;
+    let url = database_url(&server.data, server.connect.as_deref())?;
     if !url.starts_with("hbase") {
         return Err(Error::invalid(format!(
-            "no server holds {}: name one with --data or --at",
+            "no server holds {}: name one with --data or --connect",
             server.data.display()
         )));
     }

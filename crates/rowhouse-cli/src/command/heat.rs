@@ -20,7 +20,7 @@ pub(crate) struct HeatArgs {
     data: PathBuf,
     /// A server or cluster: hbase://HOST:PORT, hbase+zk://HOST:PORT; overrides --data
     #[arg(long, value_name = "URL", value_parser = argument::url)]
-    at: Option<String>,
+    connect: Option<String>,
     /// Only the last so many minutes
     #[arg(long, value_name = "N")]
     minutes: Option<u32>,
@@ -33,7 +33,7 @@ pub(crate) struct HeatArgs {
 }
 
 pub(crate) fn run(args: &HeatArgs) -> CommandResult {
-    let url = database_url(&args.data, args.at.as_deref())?;
+    let url = database_url(&args.data, args.connect.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

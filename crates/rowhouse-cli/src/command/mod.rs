@@ -1,6 +1,7 @@
 //! One file for each command of the program.
 
 pub(crate) mod admin;
+pub(crate) mod advise;
 mod argument;
 pub(crate) mod backup;
 pub(crate) mod check;
@@ -16,7 +17,9 @@ mod progress;
 pub(crate) mod salvage;
 pub(crate) mod serve;
 pub(crate) mod shell;
+pub(crate) mod simulate;
 pub(crate) mod stats;
+mod workload;
 
 use csv_error::unreadable_csv;
 use location::{database_url, directory_of};

@@ -54,8 +54,8 @@ impl fmt::Display for FewFirstValues {
         let count = self.values.len();
         write!(
             f,
-            "first field: all keys begin with {count} value{} of `{}`: {}. If the rest of the key \
-             grows, new rows go to one region for each value; put a bucket or another field before it.",
+            "first field: all keys begin with {count} value{} of `{}`: {}. If what follows grows, \
+             the writes of a moment go to no more regions; put a bucket or another field before it.",
             if count == 1 { "" } else { "s" },
             self.field,
             self.values.join(", ")

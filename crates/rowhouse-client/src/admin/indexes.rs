@@ -1,6 +1,7 @@
 //! Checks and repairs of the indexes that a rowhouse server keeps.
 
 use rowhouse_format::convert::index::{self, IndexCall, IndexOperation, IndexStatus};
+use rowhouse_format::convert::promotion::{self, PromotionCall};
 use rowhouse_format::proto;
 use rowhouse_model::{Result, TableName};
 use tokio::time::sleep;
@@ -35,6 +36,20 @@ impl Admin {
     /// As [`Admin::verify_index`].
     pub async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
         self.exec_index(table, index, IndexOperation::Repair).await.map(|_| ())
+    }
+
+    /// Makes a rowhouse server swap a table with one of its indexes that `covers *`, and waits
+    /// until that is done. `layout` is the attribute `rowhouse.layout` that the table has before,
+    /// empty without one: a retry whose first attempt succeeded finds another layout and changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the index cannot be promoted, and if
+    /// the server is not a rowhouse server.
+    pub async fn promote_index(&self, table: &TableName, index: &str, layout: &str) -> Result<()> {
+        let (table, index, layout) = (table.clone(), index.to_owned(), layout.to_owned());
+        let procedure = promotion::call_to_proto(&PromotionCall { table, index, layout });
+        self.ask(proto::ExecProcedureRequest { procedure }).await.map(|_| ())
     }
 
     async fn exec_index(

@@ -16,6 +16,7 @@ pub mod multi;
 pub mod mutate;
 pub mod names;
 pub mod procedure;
+pub mod promotion;
 pub mod region;
 pub mod region_server;
 pub mod result;

@@ -5,6 +5,7 @@ use rowhouse_model::{Error, Result, TableName};
 use super::backup::{self, BackupCall};
 use super::heat::{self, HeatCall};
 use super::index::{self, IndexCall};
+use super::promotion::{self, PromotionCall};
 use super::region_server::{self, RegionServerCall};
 use crate::proto;
 
@@ -34,6 +35,8 @@ pub enum ProcedureCall {
     Backup(BackupCall),
     /// Checks or repairs an index; rowhouse's own procedure.
     Index(IndexCall),
+    /// Swaps a table with one of its indexes; rowhouse's own procedure.
+    Promotion(PromotionCall),
     /// Returns the heat of a table; rowhouse's own procedure.
     Heat(HeatCall),
     /// Starts or ends a region server; rowhouse's own procedure.
@@ -66,6 +69,7 @@ impl ProcedureCall {
             }
             backup::SIGNATURE => Ok(Self::Backup(backup::call_from_proto(procedure))),
             index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
+            promotion::SIGNATURE => Ok(Self::Promotion(promotion::call_from_proto(procedure)?)),
             heat::SIGNATURE => Ok(Self::Heat(heat::call_from_proto(procedure)?)),
             region_server::SIGNATURE => {
                 Ok(Self::RegionServer(region_server::call_from_proto(procedure)?))

@@ -53,8 +53,9 @@ impl ColumnGroups {
     /// let report = HeatReport { column_sets, ..HeatReport::default() };
     /// assert_eq!(
     ///     ColumnGroups::of_heat(&report)[0].to_string(),
-    ///     "Columns of family d are never read together: sender, subject (75 % of its reads); body \
-    ///      (25 %). In families of their own a read of one group skips the files of the others."
+    ///     "Columns of family d are never read together: sender, subject (75 % of its reads); \
+    ///      body (25 %). In families of their own a read of one group skips the files of the \
+    ///      others."
     /// );
     /// ```
     pub fn of_heat(report: &HeatReport) -> Vec<Self> {

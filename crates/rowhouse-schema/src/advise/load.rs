@@ -341,7 +341,11 @@ impl fmt::Display for LoadVerdict {
         }
         write!(f, " The busiest region has {} of the load.", percent(self.region_share))?;
         match &self.cure {
-            Some(cure) => write!(f, " This key spreads it: {cure}"),
+            Some(cure) => write!(
+                f,
+                " This key spreads it: {cure}; rowhouse simulate, or advise in the shell, says \
+                 what it costs questions."
+            ),
             None => Ok(()),
         }
     }

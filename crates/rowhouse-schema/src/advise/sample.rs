@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// The smallest sample from which a finding is reported.
 const SAMPLE_MIN: usize = 100;
-/// If the rest of the key grows, the new rows of so few values go to as few regions.
+/// So few values cannot be spread over the regions of a growing table.
 const VALUES_FEW: usize = 8;
 
 pub(super) fn few_leading_values<K: AsRef<[u8]>>(
@@ -29,8 +29,8 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
     let distinct = leading.iter().collect::<HashSet<_>>().len();
     if distinct <= VALUES_FEW {
         let message = format!(
-            "{keys} keys of the sample begin with {} of `{name}`: if the rest of the key grows, \
-             new rows go to no more regions; put a bucket or another field before it",
+            "{keys} keys of the sample begin with {} of `{name}`: if what follows grows, the \
+             writes of a moment go to no more regions; put a bucket or another field before it",
             counted(distinct, "different value"),
         );
         return Some(Finding { rule: Rule::FewLeadingValues, message });

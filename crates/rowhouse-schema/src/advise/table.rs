@@ -42,8 +42,7 @@ pub fn check_table(table: &TableDescriptor, sizes: &[FamilySize]) -> Vec<Finding
     many.into_iter().chain(names).chain(rows).collect()
 }
 
-/// HBase's reference guide advises two or three families. With three, writes take at most 1.2 times
-/// the CPU time of one; with ten, up to 1.6 times (docs/claims.md, claim 6).
+/// HBase's reference guide advises two or three, because each flush writes a file for each family.
 const FAMILIES_MAX: usize = 3;
 
 fn many_families(table: &TableDescriptor) -> Option<String> {

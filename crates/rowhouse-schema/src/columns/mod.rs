@@ -14,6 +14,7 @@ use std::sync::Arc;
 use rowhouse_model::{Error, Result, TableDescriptor, escape};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error::Fault;
 use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::spelling::closest;
 
@@ -92,7 +93,12 @@ impl ColumnSchema {
     /// `InvalidRequest` for text that is not a declaration, for a name or a qualifier that is
     /// declared twice, and for a qualifier that could belong to two declarations.
     pub fn parse(text: &str) -> Result<Self> {
-        let columns = parse::parse(text).map_err(|fault| fault.in_text(text))?;
+        Self::read(text).map_err(|fault| fault.in_text(text))
+    }
+
+    /// Parses declarations that are part of a longer text.
+    pub(crate) fn read(text: &str) -> Result<Self, Fault> {
+        let columns = parse::parse(text)?;
         let printed: Vec<_> = columns.iter().map(Column::to_string).collect();
         let with_qualifier = |at: &usize| columns[*at].qualifier().is_some();
         let mut sorted: Vec<_> = (0..columns.len()).filter(with_qualifier).collect();

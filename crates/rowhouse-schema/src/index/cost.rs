@@ -65,6 +65,12 @@ impl IndexCost {
         CELLS_OF_INDEX + read + fetched
     }
 
+    /// Returns the cost of reading so many entries, and the row of each if `fetches`.
+    pub(crate) fn of_entries(entries: f64, fetches: bool) -> f64 {
+        let fetched = if fetches { entries * CELLS_OF_ROW } else { 0.0 };
+        CELLS_OF_INDEX + entries + fetched
+    }
+
     /// Returns the cost of up to `limit` rows by the key, whose ranges hold `key_cells` cells, for
     /// a query that indexes with these numbers of entries can serve.
     pub fn of_key(key_cells: u64, limit: u64, entries: impl Iterator<Item = u64>) -> f64 {

@@ -47,7 +47,7 @@ pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;
 pub use parts::PlanPart;
 pub use predicate::Predicate;
-pub(crate) use predicate::{Condition, Test};
+pub(crate) use predicate::{Comparison, Condition, Test};
 pub use qualifiers::{QualifierPlan, QualifierRange};
 pub(crate) use row_conditions::RowConditions;
 
@@ -200,6 +200,11 @@ impl Plan {
 
     pub(crate) fn schema(&self) -> &KeySchema {
         &self.schema
+    }
+
+    /// The query for which the plan was made.
+    pub(crate) fn predicate(&self) -> &Predicate {
+        &self.predicate
     }
 
     /// The same ranges, grouped by bucket or salt. Within a stream, rows come in the order of their

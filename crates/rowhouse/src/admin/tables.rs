@@ -217,7 +217,7 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, if it
     /// does not cover `*` or is not ready, if rows of the table do not fit its template, or if the
-    /// old key cannot be declared as an index of the new one; `Unsupported` on a server.
+    /// old key cannot be declared as an index of the new one; `Unsupported` on Apache HBase.
     pub async fn promote_index(self, name: &str, index: &str) -> Result<()> {
         self.backend().promote_index(&TableName::parse(name)?, index).await
     }

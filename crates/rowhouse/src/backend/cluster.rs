@@ -8,7 +8,7 @@ use rowhouse_model::{
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
     ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
 };
-use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState};
+use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState, LAYOUT_ATTRIBUTE};
 use rowhouse_store::{CompactionKind, IndexReport};
 
 /// Maximum attempts of an alteration that meets concurrent alterations.
@@ -104,6 +104,19 @@ impl Cluster {
             true => self.client.admin().repair_index(table, index).await,
             false => self.keeper.repair(table, index).await,
         }
+    }
+
+    /// Swaps a table with one of its indexes, if the server keeps it.
+    pub(super) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
+        if !self.keeper.server_keeps().await? {
+            return Err(Error::unsupported(format!(
+                "an index that clients keep cannot be promoted: table={table}, index={index}"
+            )));
+        }
+        let descriptor = self.describe(table).await?;
+        let layout = descriptor.attributes.get(LAYOUT_ATTRIBUTE.as_bytes());
+        let layout = layout.map_or("".into(), |layout| String::from_utf8_lossy(layout));
+        self.client.admin().promote_index(table, index, &layout).await
     }
 
     /// Returns the rows whose entries may not be right, because a client is writing them; `None` if

@@ -408,10 +408,7 @@ impl Backend {
     pub(crate) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
         match &self.side {
             Side::Embedded(inner) => inner.promote_index(table, index).await,
-            Side::Cluster(_) => Err(Error::unsupported(
-                "an index is promoted where the data is: open the data directory, or use the shell \
-                 on it",
-            )),
+            Side::Cluster(inner) => inner.promote_index(table, index).await,
         }
     }
 

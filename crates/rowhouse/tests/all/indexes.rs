@@ -5,6 +5,9 @@ use std::time::Duration;
 use rowhouse::query::{Query, QueryRow};
 use rowhouse::schema::{IndexSchema, IndexState};
 use rowhouse::{Database, Delete, ErrorKind, Mutation, Table, TableSpec, Timestamp};
+use rowhouse_client::{Client, Target};
+use rowhouse_model::TableName;
+use rowhouse_server::{Options, Server};
 
 use crate::support::on_both;
 
@@ -329,4 +332,43 @@ async fn indexes_are_verified_and_repaired_embedded_and_by_a_server() {
         }
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_promotion_through_a_server_swaps_once_also_if_its_call_is_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        listen: "127.0.0.1:0".into(),
+        zookeeper: "127.0.0.1:0".into(),
+        ..Options::new(dir.path())
+    };
+    let server = Server::start(options).await.unwrap();
+    let url = format!("hbase://{}", server.address());
+    let database = rowhouse::open(&url).await.unwrap();
+    let spec = TableSpec::new("mail").family("d").key("[at u64][user string]");
+    let mail = database.create_table(spec.index("by_user [user] covers *")).await.unwrap();
+    for n in 0..20_u64 {
+        let user = if n % 4 == 0 { "bob" } else { "eve" };
+        let row = mail.row(&[("at", n.into()), ("user", user.into())]);
+        row.set("d", "n", n.to_string()).put().await.unwrap();
+    }
+    let key = async || {
+        let mail = database.table("mail").await.unwrap();
+        let bobs = mail.query("user = 'bob'").page(9).await.unwrap().rows.len();
+        assert_eq!(bobs, 5);
+        mail.key_schema().unwrap().to_string()
+    };
+    let promote = async || database.admin().promote_index("mail", "by_user").await.unwrap();
+    promote().await;
+    assert_eq!(key().await, "[user string][at u64]");
+
+    // As a client does after a lost answer.
+    let client = Client::connect(&Target::parse(&url).unwrap()).await.unwrap();
+    let name = TableName::parse("mail").unwrap();
+    client.admin().promote_index(&name, "by_user", "").await.unwrap();
+    assert_eq!(key().await, "[user string][at u64]");
+
+    promote().await;
+    assert_eq!(key().await, "[at u64][user string]", "another promotion swaps back");
+    server.stop().await.unwrap();
 }

@@ -54,11 +54,19 @@ pub(super) fn run(
             true => {
                 let (code, name) = (rule.code(), rule.name());
                 let reason = rule.reason();
-                let document =
-                    json!({ "rule": code, "name": name, "message": message, "reason": reason });
+                let measured = rule.measured();
+                let document = json!({
+                    "rule": code, "name": name, "message": message, "reason": reason,
+                    "measured": measured,
+                });
                 writeln!(out, "{document}")?;
             }
-            false => writeln!(out, "{finding}")?,
+            false => {
+                writeln!(out, "{finding}")?;
+                if let Some(measured) = rule.measured() {
+                    writeln!(out, "  measured: {measured}")?;
+                }
+            }
         }
     }
     if misfits > 0 {

@@ -28,6 +28,7 @@ pub(crate) struct Command {
 /// The action of a command; the interpreter matches it without a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
+    Advise,
     Alter,
     AlterNamespace,
     Append,

@@ -83,6 +83,23 @@ const BY_FIELDS: &str =
 /// Every command, by name.
 pub(crate) const COMMANDS: &[Command] = &[
     Command {
+        verb: Verb::Advise,
+        name: "advise",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, repeated("QUESTION")],
+        options: &[],
+        about: "Proposes keys and indexes for a table, from its rows, its heat and questions.",
+        details: "A question is a query with ? for values that rows have; `newest 20` or `limit 20` \
+                  may follow, and a rate. Designs are tried on up to 20,000 rows in a temporary \
+                  store; the table does not change. rowhouse advise does the same for a file that \
+                  describes rows.",
+        examples: &[
+            "advise 'mail', \"user = ? newest 20 : 40/s\", \"sender = ? : 1/s\"",
+            "advise 'mail', \"user = ? and at >= now - 1d\"",
+        ],
+    },
+    Command {
         verb: Verb::Alter,
         name: "alter",
         alias: None,
@@ -841,8 +858,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         options: &[],
         about: "Swaps a table with an index that covers *: each gets the key and rows of the other.",
         details: "Reads and writes go on. The index keeps its name, and promoting it again swaps \
-                  back. Programs that write keys of the old layout must be stopped before. Only on \
-                  a data directory: servers have no such call.",
+                  back. Programs that write keys of the old layout must be stopped before. Not on \
+                  Apache HBase.",
         examples: &["promote_index 'mail', 'by_user'"],
     },
     Command {

@@ -1,5 +1,6 @@
 //! The implementation of the commands: one function per command, grouped by topic.
 
+mod advise;
 mod alter;
 mod analyze;
 mod column;
@@ -47,6 +48,7 @@ pub(crate) enum CommandOutput {
 pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Result<CommandOutput> {
     let nothing = |()| CommandOutput::Nothing;
     match call.command.verb {
+        Verb::Advise => advise::advise(session, call).await.map(nothing),
         Verb::Alter => alter::alter(session, call).await.map(nothing),
         Verb::Append => data::append(session, call).await.map(nothing),
         Verb::Assign => regions::assign(session, call).await.map(nothing),

@@ -8,12 +8,13 @@ use bytes::BytesMut;
 use rowhouse_format::convert::heat::{self, HeatCall};
 use rowhouse_format::convert::index::{IndexCall, IndexOperation, IndexStatus};
 use rowhouse_format::convert::procedure::ProcedureCall;
+use rowhouse_format::convert::promotion::PromotionCall;
 use rowhouse_format::convert::region_server::{RegionServerCall, RegionServerChange};
 use rowhouse_format::convert::{backup, index};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_procedure_result_response::State;
-use rowhouse_model::{Bytes, Error, Result, Snapshot};
-use rowhouse_schema::IndexState;
+use rowhouse_model::{Bytes, Error, Result, Snapshot, TableDescriptor};
+use rowhouse_schema::{IndexState, LAYOUT_ATTRIBUTE};
 
 use super::{snapshot, table};
 use crate::call::CallContext;
@@ -69,6 +70,7 @@ pub(crate) fn exec(
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
         ProcedureCall::Heat(call) => return_data = Some(heat(context, &call)?),
         ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
+        ProcedureCall::Promotion(call) => promote(context, &call)?,
         ProcedureCall::Index(call) => {
             begin_index(context, &call)?;
             expected_timeout = INDEX_EXPECTED_MILLIS;
@@ -76,6 +78,22 @@ pub(crate) fn exec(
     }
     let expected_timeout = Some(expected_timeout);
     Ok(proto::ExecProcedureResponse { expected_timeout, return_data })
+}
+
+/// Swaps a table with one of its indexes, unless an earlier attempt of the same call has done so: a
+/// second swap would undo the first.
+fn promote(context: &Context, call: &PromotionCall) -> Result<()> {
+    let PromotionCall { table, index, layout } = call;
+    let store = &context.cluster.store;
+    match layout_of(store.table(table)?.descriptor()) == layout.as_bytes() {
+        true => store.promote_index(table, index),
+        false => Ok(()),
+    }
+}
+
+/// Returns the layout of a table; empty before the first promotion.
+fn layout_of(table: &TableDescriptor) -> &[u8] {
+    table.attributes.get(LAYOUT_ATTRIBUTE.as_bytes()).map_or(&[], |layout| &layout[..])
 }
 
 fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()> {
@@ -161,9 +179,10 @@ pub(crate) fn is_done(
     let done = || proto::IsProcedureDoneResponse { done: Some(true), snapshot: None };
     match ProcedureCall::from_proto(&request.procedure.ok_or_else(unsaid)?)? {
         // These are complete when the call that runs them returns.
-        ProcedureCall::Flush { .. } | ProcedureCall::Heat(_) | ProcedureCall::RegionServer(_) => {
-            Ok(done())
-        }
+        ProcedureCall::Flush { .. }
+        | ProcedureCall::Heat(_)
+        | ProcedureCall::Promotion(_)
+        | ProcedureCall::RegionServer(_) => Ok(done()),
         ProcedureCall::Snapshot { name, .. } => {
             context.cluster.store.snapshot(&name).map(|_| done())
         }

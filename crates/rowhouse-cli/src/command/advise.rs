@@ -1,0 +1,40 @@
+//! `rowhouse advise`: designs for a workload, compared.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rowhouse::Error;
+use rowhouse::advise::advise;
+
+use super::CommandResult;
+use super::workload::{WorkloadArgs, write_drawing};
+use crate::design::{ScratchDir, advice_json, advice_lines, advice_svg};
+
+/// Arguments of `rowhouse advise`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AdviseArgs {
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Draw the costs of reads against the spread of writes into this file
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
+    let workload = args.workload.read()?;
+    let dir = ScratchDir::create()?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let advice = runtime.block_on(advise(&workload, dir.path()))?;
+    match args.json {
+        true => println!("{}", advice_json(&workload, &advice)),
+        false => advice_lines(&workload, &advice, None).iter().for_each(|line| println!("{line}")),
+    }
+    if let Some(path) = &args.svg {
+        write_drawing(path, &advice_svg(&workload, &advice))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

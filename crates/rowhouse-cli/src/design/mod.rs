@@ -1,0 +1,14 @@
+//! Simulations and comparisons of designs, in words, as JSON and as drawings.
+
+mod advice_text;
+mod columns;
+mod json;
+mod picture;
+mod scratch;
+mod text;
+
+pub(crate) use advice_text::advice_lines;
+pub(crate) use json::{advice_json, simulation_json};
+pub(crate) use picture::{advice_svg, simulation_svg};
+pub(crate) use scratch::ScratchDir;
+pub(crate) use text::simulation_lines;

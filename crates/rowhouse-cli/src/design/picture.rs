@@ -1,0 +1,238 @@
+//! Designs as a drawing: the cost of reads from left to right, the share of the busiest region from
+//! bottom to top, a point for each design.
+
+use std::fmt::Write;
+
+use rowhouse::advise::{Advice, AdvisedDesign, DesignKind, Simulation, Workload};
+
+const LEFT: f64 = 72.0;
+const TOP: f64 = 92.0;
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 400.0;
+/// The designs that have a line in the legend.
+const LISTED: usize = 12;
+/// Characters of a line of the legend.
+const LINE_CHARS: usize = 118;
+const LINE: f64 = 17.0;
+/// The kinds that the literature puts on one line, from the best reads in order to the best writes.
+const LITERATURE: [DesignKind; 4] =
+    [DesignKind::Sequential, DesignKind::Salted, DesignKind::Promoted, DesignKind::Random];
+
+/// A point of the drawing.
+struct Point {
+    cost: f64,
+    share: f64,
+    /// The class that gives it its color and form.
+    class: &'static str,
+    /// Its number in the legend.
+    number: Option<usize>,
+    text: String,
+}
+
+/// Returns the drawing of a comparison of designs.
+pub(crate) fn advice_svg(workload: &Workload, advice: &Advice) -> String {
+    let points: Vec<Point> =
+        advice.designs.iter().enumerate().map(|(at, design)| point(advice, at, design)).collect();
+    let mut drawing = Drawing::new("Designs: cost of reads against spread of writes", &points);
+    drawing.line(&literature(&advice.designs));
+    points.iter().rev().for_each(|point| drawing.point(point));
+    drawing.finish(workload, &points)
+}
+
+/// Returns the drawing of one design.
+pub(crate) fn simulation_svg(workload: &Workload, simulation: &Simulation) -> String {
+    let indexes = simulation.indexes.iter().map(|index| format!(" + {index}"));
+    let points = [Point {
+        cost: simulation.cost(workload),
+        share: simulation.share(),
+        class: "best",
+        number: Some(1),
+        text: format!("{}{}", simulation.key, indexes.collect::<String>()),
+    }];
+    let mut drawing = Drawing::new("One design: cost of reads against spread of writes", &points);
+    points.iter().for_each(|point| drawing.point(point));
+    drawing.finish(workload, &points)
+}
+
+fn point(advice: &Advice, at: usize, design: &AdvisedDesign) -> Point {
+    let is_best = at == 0 && advice.is_change;
+    let class = match design {
+        _ if is_best => "best",
+        design if design.is_present => "present",
+        design if !design.refusals.is_empty() => "refused",
+        design if design.simulation.is_none() => "estimated",
+        _ => "other",
+    };
+    let is_listed = at < LISTED || design.is_present;
+    let notes = [
+        (design.is_present, "present"),
+        (design.simulation.is_none(), "estimated"),
+        (!design.refusals.is_empty(), "refused"),
+    ];
+    let notes = notes.iter().filter(|(is, _)| *is).map(|(_, note)| format!(", {note}"));
+    Point {
+        cost: design.cost,
+        share: design.share,
+        class,
+        number: is_listed.then_some(at + 1),
+        text: format!("{}{}: {}", design.kind.name(), notes.collect::<String>(), design.text()),
+    }
+}
+
+/// Returns the best key without indexes of each kind that the literature puts on one line.
+fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
+    let cheapest = |kind: &DesignKind| {
+        let of_kind = designs.iter().filter(|it| it.kind == *kind && it.indexes.is_empty());
+        let cheapest = of_kind.min_by(|one, other| one.score.total_cmp(&other.score))?;
+        Some((cheapest.cost, cheapest.share))
+    };
+    LITERATURE.iter().filter_map(cheapest).collect()
+}
+
+/// A drawing with its scales.
+struct Drawing {
+    svg: String,
+    /// The powers of ten at the ends of the horizontal axis.
+    powers: (f64, f64),
+}
+
+impl Drawing {
+    fn new(title: &str, points: &[Point]) -> Self {
+        let costs = || points.iter().map(|point| point.cost.max(1.0).log10());
+        let low = costs().fold(f64::INFINITY, f64::min).floor();
+        let high = costs().fold(0.0, f64::max).ceil();
+        let low = if low.is_finite() { low } else { 0.0 };
+        let powers = (low, high.max(low + 1.0));
+        let lines = points.iter().filter(|point| point.number.is_some()).count();
+        let mut drawing = Self { svg: head(title, lines), powers };
+        drawing.axes();
+        drawing
+    }
+
+    fn x(&self, cost: f64) -> f64 {
+        let (low, high) = self.powers;
+        LEFT + (cost.max(1.0).log10() - low) / (high - low) * WIDTH
+    }
+
+    fn axes(&mut self) {
+        let _ = writeln!(
+            self.svg,
+            r#"<rect class="frame" x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}"/>"#
+        );
+        for quarter in 0..=4 {
+            let share = f64::from(quarter) / 4.0;
+            let _ = writeln!(
+                self.svg,
+                r#"<text x="{}" y="{:.1}" text-anchor="end">{:.0} %</text>"#,
+                LEFT - 8.0,
+                y(share) + 4.0,
+                share * 100.0
+            );
+        }
+        for power in self.powers.0 as i32..=self.powers.1 as i32 {
+            let cost = 10f64.powi(power);
+            let _ = writeln!(
+                self.svg,
+                r#"<text x="{:.1}" y="{}" text-anchor="middle">{}</text>"#,
+                self.x(cost),
+                TOP + HEIGHT + 18.0,
+                scaled(cost)
+            );
+        }
+        let _ = writeln!(
+            self.svg,
+            r#"<text x="{}" y="{}" text-anchor="middle">rows per second that questions and indexes cost (logarithmic)</text>"#,
+            LEFT + WIDTH / 2.0,
+            TOP + HEIGHT + 38.0
+        );
+    }
+
+    fn line(&mut self, points: &[(f64, f64)]) {
+        let places: Vec<String> = points
+            .iter()
+            .map(|(cost, share)| format!("{:.1},{:.1}", self.x(*cost), y(*share)))
+            .collect();
+        // A string takes everything.
+        let _ = writeln!(self.svg, r#"<polyline class="line" points="{}"/>"#, places.join(" "));
+    }
+
+    fn point(&mut self, point: &Point) {
+        let (x, y) = (self.x(point.cost), y(point.share));
+        let radius = if point.class == "estimated" { 4 } else { 7 };
+        let _ = writeln!(
+            self.svg,
+            r#"<circle class="{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"><title>{}</title></circle>"#,
+            point.class,
+            escaped(&point.text)
+        );
+        if let Some(number) = point.number {
+            // Points that lie on each other have their numbers beside each other.
+            let shift = 9.0 + 18.0 * ((number - 1) % 4) as f64;
+            let _ = writeln!(
+                self.svg,
+                r#"<text x="{:.1}" y="{:.1}">{number}</text>"#,
+                x + shift,
+                y - 6.0
+            );
+        }
+    }
+
+    /// Adds the legend.
+    fn finish(mut self, workload: &Workload, points: &[Point]) -> String {
+        let mut at = TOP + HEIGHT + 66.0;
+        for point in points {
+            let Some(number) = point.number else { continue };
+            let mut text = format!("{number}  {}", point.text);
+            if text.chars().count() > LINE_CHARS {
+                text = text.chars().take(LINE_CHARS - 1).chain(['…']).collect();
+            }
+            let class = point.class;
+            let _ =
+                writeln!(self.svg, r#"<circle class="{class}" cx="22" cy="{}" r="5"/>"#, at - 4.0);
+            let _ = writeln!(self.svg, r#"<text x="34" y="{at}">{}</text>"#, escaped(&text));
+            at += LINE;
+        }
+        let _ = writeln!(
+            self.svg,
+            r#"<text class="small" x="16" y="{}">dashed: sequential, salted, promoted and random keys without indexes, in the order of the literature; seed {}</text>"#,
+            at + 8.0,
+            workload.seed()
+        );
+        self.svg.push_str("</svg>\n");
+        self.svg
+    }
+}
+
+fn y(share: f64) -> f64 {
+    TOP + HEIGHT * (1.0 - share)
+}
+
+/// Returns a power of ten in words: 1000, 1e6.
+fn scaled(cost: f64) -> String {
+    if cost < 1e5 { format!("{cost:.0}") } else { format!("1e{:.0}", cost.log10()) }
+}
+
+/// Colors of dots differ in lightness, too, so that they are told apart in print.
+fn head(title: &str, lines: usize) -> String {
+    let (width, height) = (LEFT + WIDTH + 72.0, TOP + HEIGHT + 92.0 + LINE * lines as f64);
+    format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">
+<style>
+  text {{ fill: #222 }} .page {{ fill: #fff }} .frame {{ fill: none; stroke: #888 }} .title {{ font-size: 16px }} .small {{ font-size: 11px }}
+  .line {{ fill: none; stroke: #888; stroke-dasharray: 5 4 }} circle {{ stroke: #222; stroke-width: 1 }}
+  .best {{ fill: #1a7f37 }} .present {{ fill: #f2c14e }} .other {{ fill: #4a90c4 }} .refused {{ fill: #fff; stroke: #b3341f; stroke-width: 2 }} .estimated {{ fill: #bcd6e8 }}
+  @media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .page {{ fill: #161616 }} circle {{ stroke: #ddd }} .refused {{ fill: #161616; stroke: #e8735f }} .estimated {{ fill: #2f4a5e }} }}
+  @media print {{ text {{ fill: #000 }} .page {{ fill: #fff }} }}
+</style>
+<rect class="page" width="{width}" height="{height}"/>
+<text class="title" x="16" y="28">{}</text>
+<text x="16" y="48">bottom left is best: few rows read, and no region with a large share of the writes</text>
+<text x="16" y="72">share of the busiest region</text>
+"##,
+        escaped(title),
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

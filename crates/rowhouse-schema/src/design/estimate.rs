@@ -1,0 +1,489 @@
+//! What designs cost, estimated without a store: rows that plans read, among the keys of few rows,
+//! and how that number grows with the table.
+
+use rowhouse_model::{Bytes, Columns, Result, Row, RowRange};
+
+use super::question::Question;
+use super::reading::Way;
+use super::spread::Spread;
+use super::table_design::Design;
+use super::workload::{Record, Workload};
+use crate::index::{Index, IndexCost};
+use crate::plan::{Plan, Predicate};
+use crate::time::TimeZone;
+
+/// Rows of the larger sample, unless the workload has fewer.
+const SAMPLED: u64 = 20_000;
+/// The smaller sample has this part of them.
+const SMALLER: u64 = 4;
+/// How often each question is asked.
+const ASKED: u64 = 100;
+/// A question is not asked again when so many rows were compared with its conditions.
+const JUDGED_MAX: u64 = 200_000;
+/// A number that differs by a smaller part between the two samples does not grow.
+const SAME: f64 = 0.05;
+/// A median of so many rows is no chance: if it is the same in both samples, nothing grows.
+const TYPICAL: f64 = 20.0;
+/// A range that is read costs as much as this many rows: a seek in each family and file, and on a
+/// cluster a call.
+pub const ROWS_PER_RANGE: f64 = 10.0;
+
+/// Estimates designs of one workload.
+///
+/// ```
+/// use rowhouse_schema::{Design, Estimator, Workload};
+///
+/// let text = "\
+/// field user string: 500 values
+/// field at millis: now
+/// write 100/s
+/// ask user = ? newest 20 : 1/s";
+/// let workload = Workload::parse(text)?;
+/// let estimator = Estimator::new(&workload)?;
+/// let rows = |key| {
+///     let design = Design::new(&workload, key, "")?;
+///     Ok::<_, rowhouse_model::Error>(estimator.estimate(&design)?.questions[0].rows_real)
+/// };
+/// assert_eq!(rows("[user string][at millis desc]")?, 20.0);
+/// // One row in 500 is of the user.
+/// assert!(rows("[at millis desc][user string]")? > 5_000.0);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Estimator {
+    /// The smaller sample first.
+    samples: [Sampled; 2],
+    rows: f64,
+    rows_real: f64,
+    columns: f64,
+}
+
+/// An estimate of a design.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DesignEstimate {
+    /// The questions, in the order of the workload.
+    pub questions: Vec<QuestionEstimate>,
+    /// How the writes of the sample are spread.
+    pub spread: Spread,
+    /// The cost of all questions and indexes per second, in rows: see
+    /// [`DesignEstimate::share`] for the writes.
+    pub cost: f64,
+}
+
+/// An estimate of a question: averages over the times that it is asked.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct QuestionEstimate {
+    /// The way that costs least at the real size of the table.
+    pub way: Way,
+    /// Rows and entries that this way reads in a table with the rows of the workload.
+    pub rows: f64,
+    /// Rows and entries read at the real size of the table.
+    pub rows_real: f64,
+    /// Ranges read.
+    pub ranges: f64,
+}
+
+impl DesignEstimate {
+    /// The share of the writes, from 0 to 1, that the busiest region takes in the median interval.
+    pub fn share(&self) -> f64 {
+        self.spread.median()
+    }
+}
+
+/// Rows of a workload that has only so many.
+#[derive(Clone, Debug)]
+struct Sampled {
+    workload: Workload,
+    records: Vec<Record>,
+    /// For each question, the rows that match, each time that it is asked.
+    matching: Vec<Vec<f64>>,
+}
+
+/// What a way of reading reads of a table, before a limit ends it.
+struct WayReads {
+    way: Way,
+    /// Rows or entries in the ranges, each time that the question is asked.
+    rows: Vec<f64>,
+    /// Ranges each time, without the rows to which entries lead.
+    ranges: f64,
+    /// Whether a limit ends the reading early.
+    streams: bool,
+    /// Rows read for each entry: 0 if entries are the answer, and for the key.
+    fetched: f64,
+    /// Whether a question about the newest rows needs this way for its order.
+    is_fixed: bool,
+    /// Whether all rows are read for their order.
+    sorts: bool,
+}
+
+/// How numbers of the larger sample grow with the table: a part of each is a constant.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    /// The part that is in proportion to the size, from 0 to 1.
+    growing: f64,
+    /// The rows of the larger sample.
+    rows: f64,
+}
+
+/// What is known of a question.
+struct Asked {
+    limit: f64,
+    matching: Vec<f64>,
+    matching_growth: Growth,
+    /// The ways to read it, the key first, and their growths.
+    ways: Vec<(WayReads, Growth)>,
+}
+
+impl Estimator {
+    /// Makes samples of the rows of a workload.
+    ///
+    /// # Errors
+    /// As [`Workload::record`] and [`Workload::ask`].
+    pub fn new(workload: &Workload) -> Result<Self> {
+        let rows = workload.rows().min(SAMPLED);
+        let smaller = (rows / SMALLER).max(1);
+        Ok(Self {
+            samples: [Sampled::new(workload, smaller)?, Sampled::new(workload, rows)?],
+            rows: workload.rows() as f64,
+            rows_real: workload.rows_real().max(workload.rows()) as f64,
+            columns: workload.columns().map_or(1.0, |columns| columns.columns().len() as f64),
+        })
+    }
+
+    /// Estimates a design.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a value that a field of the key cannot hold.
+    pub fn estimate(&self, design: &Design) -> Result<DesignEstimate> {
+        let [smaller, larger] = &self.samples;
+        let tables = [smaller.tables(design)?, larger.tables(design)?];
+        let questions = (0..larger.workload.questions().len())
+            .map(|at| self.question(design, &tables, at))
+            .collect::<Result<Vec<_>>>()?;
+        let spread = Spread::of(&larger.workload, design)?;
+        let asked = larger.workload.questions().iter().zip(&questions);
+        let reads = asked.map(|(question, cost)| {
+            question.per_second * (cost.rows_real + ROWS_PER_RANGE * cost.ranges)
+        });
+        let writes = larger.workload.writes_per_second() * spread.entries_per_row();
+        let cost = reads.sum::<f64>() + writes;
+        Ok(DesignEstimate { questions, spread, cost })
+    }
+
+    fn question(
+        &self,
+        design: &Design,
+        tables: &[Vec<Vec<Bytes>>; 2],
+        at: usize,
+    ) -> Result<QuestionEstimate> {
+        let [smaller, larger] = &self.samples;
+        let sizes = [smaller.records.len() as f64, larger.records.len() as f64];
+        let few = smaller.ways(design, &tables[0], at)?;
+        let many = larger.ways(design, &tables[1], at)?;
+        let ways = few.into_iter().zip(many).map(|(few, many)| {
+            let growth = Growth::between(sizes, [&few.rows, &many.rows]);
+            (many, growth)
+        });
+        let matching = &larger.matching[at];
+        let asked = Asked {
+            limit: larger.workload.questions()[at].limit.map_or(f64::INFINITY, |it| it as f64),
+            matching: matching.clone(),
+            matching_growth: Growth::between(sizes, [&smaller.matching[at], matching]),
+            ways: ways.collect(),
+        };
+        let chosen = asked.cheapest(self.rows_real, self.columns);
+        Ok(QuestionEstimate {
+            way: asked.ways[chosen].0.way.clone(),
+            rows: asked.rows_read(chosen, self.rows),
+            rows_real: asked.rows_read(chosen, self.rows_real),
+            ranges: asked.ranges_read(chosen, self.rows_real),
+        })
+    }
+}
+
+impl Asked {
+    /// Returns the way that the database chooses in a table with so many rows.
+    fn cheapest(&self, rows: f64, columns: f64) -> usize {
+        if let Some(fixed) = self.ways.iter().position(|(way, _)| way.is_fixed) {
+            return fixed;
+        }
+        // The key is always a way.
+        let key_cells = self.entries(0, rows) * columns;
+        let (mut chosen, mut least) = (0, f64::INFINITY);
+        for (at, (way, _)) in self.ways.iter().enumerate().skip(1) {
+            let cells = IndexCost::of_entries(self.entries(at, rows), way.fetched > 0.0);
+            if cells < least && IndexCost::is_clearly_less(cells, key_cells) {
+                (chosen, least) = (at, cells);
+            }
+        }
+        chosen
+    }
+
+    /// Returns the rows of the key, or the entries of an index, that one question reads until its
+    /// limit ends the reading.
+    fn entries(&self, at: usize, rows: f64) -> f64 {
+        let (way, growth) = &self.ways[at];
+        let has_limit = way.streams && !way.sorts;
+        let asked = way.rows.iter().zip(&self.matching).map(|(in_ranges, matching)| {
+            let matching = self.matching_growth.at(*matching, rows);
+            let share = if has_limit { (self.limit / matching).min(1.0) } else { 1.0 };
+            growth.at(*in_ranges, rows) * share
+        });
+        asked.sum::<f64>() / self.matching.len().min(way.rows.len()).max(1) as f64
+    }
+
+    /// Returns the rows and entries that one question reads.
+    fn rows_read(&self, at: usize, rows: f64) -> f64 {
+        self.entries(at, rows) * (1.0 + self.ways[at].0.fetched)
+    }
+
+    /// Returns the ranges that one question reads, and the rows that it reads one by one.
+    fn ranges_read(&self, at: usize, rows: f64) -> f64 {
+        let (way, _) = &self.ways[at];
+        way.ranges / way.rows.len().max(1) as f64 + self.entries(at, rows) * way.fetched
+    }
+}
+
+impl Sampled {
+    fn new(workload: &Workload, rows: u64) -> Result<Self> {
+        let workload = workload.clone().with_rows(rows)?;
+        let records =
+            (0..rows).map(|number| workload.record(number)).collect::<Result<Vec<_>>>()?;
+        let mut sampled = Self { workload, records, matching: Vec::new() };
+        let questions = sampled.workload.questions().iter();
+        sampled.matching = questions.map(|it| sampled.matching(it)).collect::<Result<_>>()?;
+        Ok(sampled)
+    }
+
+    /// Returns how many rows match a question each time.
+    fn matching(&self, question: &Question) -> Result<Vec<f64>> {
+        let plain = self.workload.plain_design()?;
+        let mut keys = Vec::with_capacity(self.records.len());
+        for (at, record) in self.records.iter().enumerate() {
+            keys.push((plain.key_of(record, at as u64)?, at));
+        }
+        keys.sort_unstable();
+        // Without values that are drawn, all answers are equal.
+        let asked = if question.rows_drawn() == 0 { 1 } else { ASKED };
+        let (mut matching, mut judged) = (Vec::new(), 0);
+        let mut cells: Vec<Option<Row>> = vec![None; self.records.len()];
+        for nth in 0..asked {
+            let predicate = self.workload.ask_predicate(question, nth)?;
+            let plan = plain.plan_by_key(&predicate)?;
+            let mut count = 0;
+            for range in plan.ranges() {
+                let from = keys.partition_point(|(key, _)| key[..] < range.start[..]);
+                let inside = keys[from..].iter().take_while(|(key, _)| range.contains(key));
+                for (key, at) in inside {
+                    judged += 1;
+                    count += u64::from(self.matches(&plain, &plan, key, *at, &mut cells[*at])?);
+                }
+            }
+            matching.push(count as f64);
+            if judged > JUDGED_MAX {
+                break;
+            }
+        }
+        Ok(matching)
+    }
+
+    fn matches(
+        &self,
+        plain: &Design,
+        plan: &Plan,
+        key: &Bytes,
+        at: usize,
+        cells: &mut Option<Row>,
+    ) -> Result<bool> {
+        if !plan.matches_key(key) {
+            return Ok(false);
+        }
+        let Some(filter) = plan.column_filter() else { return Ok(true) };
+        let cells = match cells {
+            Some(cells) => cells,
+            None => cells.insert(plain.cells(key, &self.records[at])?),
+        };
+        Ok(filter.matches(cells).unwrap_or(false))
+    }
+
+    /// Returns the sorted keys of the table and of the entries of each index.
+    fn tables(&self, design: &Design) -> Result<Vec<Vec<Bytes>>> {
+        let mut tables = vec![Vec::new(); 1 + design.indexes().len()];
+        for (record, number) in self.records.iter().zip(0..) {
+            let key = design.key_of(record, number)?;
+            for (at, entries) in design.entries(&key, record)?.into_iter().enumerate() {
+                tables[at + 1].extend(entries);
+            }
+            tables[0].push(key);
+        }
+        tables.iter_mut().for_each(|keys| keys.sort_unstable());
+        Ok(tables)
+    }
+
+    /// Returns the ways to read a question, the key first, with the numbers of this sample.
+    fn ways(&self, design: &Design, tables: &[Vec<Bytes>], at: usize) -> Result<Vec<WayReads>> {
+        let question = &self.workload.questions()[at];
+        let mut ways: Vec<WayReads> = Vec::new();
+        for nth in 0..ASKED {
+            let reading = design.reading(&self.workload, question, nth)?;
+            let key = design.plan_by_key(&reading.predicate)?;
+            let by_key = WayReads::new(Way::Key, &key, &tables[0]);
+            let by_indexes = design.indexes().iter().zip(&tables[1..]).map(|(index, entries)| {
+                WayReads::by_index(design, index, &reading.predicate, entries)
+            });
+            let all = [by_key].into_iter().chain(by_indexes);
+            for (place, mut way) in all.enumerate() {
+                way.is_fixed = reading.way.as_ref() == Some(&way.way);
+                // An index that is named is read in its own order.
+                way.streams |= way.is_fixed;
+                way.sorts = reading.sorts;
+                match ways.get_mut(place) {
+                    None => ways.push(way),
+                    Some(sum) => sum.add(&way),
+                }
+            }
+        }
+        Ok(ways)
+    }
+}
+
+impl WayReads {
+    fn new(way: Way, plan: &Plan, keys: &[Bytes]) -> Self {
+        Self {
+            way,
+            rows: vec![rows_in(plan.ranges(), keys) as f64],
+            ranges: plan.ranges().len() as f64,
+            streams: true,
+            fetched: 0.0,
+            is_fixed: false,
+            sorts: false,
+        }
+    }
+
+    /// As [`WayReads::new`]; an index that cannot serve the query reads infinitely many entries.
+    fn by_index(design: &Design, index: &Index, predicate: &Predicate, entries: &[Bytes]) -> Self {
+        let (columns, zone, wanted) = (design.columns(), &TimeZone::UTC, Columns::all());
+        let way = Way::Index(index.name().to_owned());
+        match index.plan(design.key(), columns, predicate, zone, &wanted) {
+            Ok(plan) => Self {
+                streams: plan.is_in_key_order(),
+                fetched: if plan.is_covered(&wanted) { 0.0 } else { 1.0 },
+                ..Self::new(way, plan.plan(), entries)
+            },
+            Err(_) => Self {
+                way,
+                rows: vec![f64::INFINITY],
+                ranges: 0.0,
+                streams: false,
+                fetched: 0.0,
+                is_fixed: false,
+                sorts: false,
+            },
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.rows.extend(&other.rows);
+        self.ranges += other.ranges;
+        self.is_fixed &= other.is_fixed;
+        self.streams &= other.streams;
+        self.sorts |= other.sorts;
+    }
+}
+
+impl Growth {
+    /// Returns the growth of numbers that are these in samples of these sizes.
+    fn between(sizes: [f64; 2], numbers: [&[f64]; 2]) -> Self {
+        let is_same = |few: f64, many: f64| many - few <= SAME * many;
+        let [few, many] = numbers.map(mean);
+        let medians = numbers.map(median);
+        // Ranges of a fixed length end early at the end of the table, which means show.
+        let is_fixed = medians[1] >= TYPICAL && is_same(medians[0], medians[1]);
+        let is_same = !many.is_finite() || sizes[1] <= sizes[0] || is_same(few, many) || is_fixed;
+        let growing = match is_same {
+            true => 0.0,
+            false => ((many - few) / many * sizes[1] / (sizes[1] - sizes[0])).min(1.0),
+        };
+        Self { growing, rows: sizes[1] }
+    }
+
+    /// Returns a number of the larger sample as it is in a table with so many rows.
+    fn at(self, number: f64, rows: f64) -> f64 {
+        number * (1.0 - self.growing + self.growing * rows / self.rows)
+    }
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
+}
+
+fn median(numbers: &[f64]) -> f64 {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Returns how many of the sorted keys are in ranges.
+fn rows_in(ranges: &[RowRange], keys: &[Bytes]) -> usize {
+    let below = |bound: &[u8]| keys.partition_point(|key| key[..] < *bound);
+    let rows = ranges.iter().map(|range| {
+        let stop = if range.stop.is_empty() { keys.len() } else { below(&range.stop) };
+        stop.saturating_sub(below(&range.start))
+    });
+    rows.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the rows that the only question of a workload reads under a key, with the rows of
+    /// the workload and at the real size.
+    fn rows(text: &str, key: &str, indexes: &str) -> (f64, f64) {
+        let workload = Workload::parse(text).unwrap();
+        let design = Design::new(&workload, key, indexes).unwrap();
+        let estimate = Estimator::new(&workload).unwrap().estimate(&design).unwrap();
+        (estimate.questions[0].rows, estimate.questions[0].rows_real)
+    }
+
+    const ROWS: &str =
+        "field user string: 100 values\nfield at millis: now\nwrite 10/s\nrows 8000\n";
+
+    #[test]
+    fn rows_of_a_value_grow_with_the_table() {
+        let text = format!("{ROWS}ask user = ? : 1/s");
+        let (now, real) = rows(&text, "[user string][at millis]", "");
+        assert!((70.0..95.0).contains(&now), "{now}");
+        // 864,000 rows, of which a user has a hundredth.
+        assert!((7_500.0..10_000.0).contains(&real), "{real}");
+    }
+
+    #[test]
+    fn a_limit_ends_reading_whatever_the_size() {
+        let text = format!("{ROWS}ask user = ? limit 7 : 1/s");
+        assert_eq!(rows(&text, "[user string][at millis]", ""), (7.0, 7.0));
+        // One row in a hundred is of the user.
+        let (now, real) = rows(&text, "[at millis][user string]", "");
+        assert!((500.0..900.0).contains(&now) && (500.0..900.0).contains(&real), "{now} {real}");
+    }
+
+    #[test]
+    fn ranges_of_a_sequence_and_single_rows_do_not_grow() {
+        let text =
+            "field n u64: sequence\nwrite 100/s\nrows 2000\nask n >= ? and n < ? + 100 : 1/s";
+        let (now, real) = rows(text, "[n u64]", "");
+        assert!(now == real && (90.0..=100.0).contains(&real), "{now} {real}");
+        let text = "field n u64: sequence\nwrite 100/s\nrows 2000\nask n = ? : 1/s";
+        assert_eq!(rows(text, "[n u64]", ""), (1.0, 1.0));
+    }
+
+    #[test]
+    fn an_index_reads_an_entry_and_a_row_for_each_match() {
+        let text =
+            format!("{ROWS}column d:s sender string: 4000 values\nask sender = ? limit 1 : 1/s");
+        let (_, real) = rows(&text, "[user string][at millis]", "by_sender [sender]");
+        assert!((2.0..3.0).contains(&real), "{real}");
+    }
+}

@@ -1,0 +1,38 @@
+//! Designs of tables, judged before there are rows: a workload is described, designs are proposed
+//! for it, and their costs are estimated.
+//!
+//! [`parse`] reads a [`workload`], whose [`question`]s and [`distribution`]s print themselves;
+//! [`made`] makes values from numbers, [`random`] the numbers from a seed, and a [`sample`] has
+//! values of real rows. [`table_design`] is a key with its indexes, [`reading`] says how it reads a
+//! question, and [`spread`] counts the writes of its [`regions`]. [`propose`] makes designs for the
+//! [`shape`]s of questions, [`estimate`] says what they cost, and [`rank`] orders them.
+
+mod distribution;
+mod estimate;
+mod made;
+mod parse;
+mod parse_values;
+mod piece;
+mod propose;
+mod question;
+mod random;
+mod rank;
+mod reading;
+mod regions;
+mod sample;
+mod shape;
+mod spread;
+mod table_design;
+mod words;
+mod workload;
+
+pub use distribution::{Distribution, Draw};
+pub use estimate::{DesignEstimate, Estimator, QuestionEstimate, ROWS_PER_RANGE};
+pub use propose::{DesignKind, Proposal};
+pub use question::Question;
+pub use rank::{score as design_score, two_digits};
+pub use reading::{QuestionReading, Way};
+pub use regions::{BusiestShares, RegionModel};
+pub use spread::{Spread, TableSpread};
+pub use table_design::Design;
+pub use workload::{Limits, Record, Workload};

@@ -1,0 +1,403 @@
+//! Designs for a workload: orders of the fields, prefixes that spread writes, and indexes.
+//!
+//! Keys without indexes come first, from the questions: for each, the fields with one value before
+//! those with a range. Each order is tried with buckets, a hash and reversed digits in front. The
+//! best of them are tried with indexes for the questions that they read badly.
+
+use std::collections::BTreeSet;
+
+use rowhouse_model::Result;
+
+use super::estimate::{DesignEstimate, Estimator};
+use super::rank::{score, two_digits};
+use super::reading::Way;
+use super::shape::QuestionShape;
+use super::table_design::Design;
+use super::workload::{Variable, Workload};
+use crate::encode::FieldType;
+use crate::index::Index;
+
+/// Keys that are tried with indexes.
+const KEYS_INDEXED: usize = 5;
+/// A question that reads more rows than this, at the real size of the table, is tried with an
+/// index.
+const ROWS_MANY: f64 = 100.0;
+/// Texts up to this length are stored without a terminator if all have the same length.
+const FIXED_MAX: u32 = 64;
+
+/// How a design spreads the writes, in the terms of the literature on row keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DesignKind {
+    /// A field that grows comes first: new rows are adjacent.
+    Sequential,
+    /// A bucket or salt before a field that grows.
+    Salted,
+    /// A field that does not grow comes first.
+    Promoted,
+    /// A bucket before a field that does not grow.
+    Bucketed,
+    /// A number that grows comes first, with its digits or bytes reversed.
+    Reversed,
+    /// A hash comes first: rows are in no order.
+    Random,
+}
+
+impl DesignKind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential",
+            Self::Salted => "salted",
+            Self::Promoted => "promoted",
+            Self::Bucketed => "bucketed",
+            Self::Reversed => "reversed",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// A design that may suit a workload.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Proposal {
+    /// The design.
+    pub design: Design,
+    /// How it spreads the writes.
+    pub kind: DesignKind,
+    /// Whether it is the one that the workload names as present.
+    pub is_present: bool,
+    /// Its estimated costs.
+    pub estimate: DesignEstimate,
+}
+
+impl Proposal {
+    /// Proposes designs: the present one, keys, and keys with indexes, the best first. Each is a
+    /// valid design of the workload, and no two are equal.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Estimator, Proposal, Workload};
+    ///
+    /// let text = "\
+    /// field user string: 500 values
+    /// field at millis: now
+    /// rows 2000
+    /// ask user = ? newest 20 : 10/s";
+    /// let workload = Workload::parse(text)?;
+    /// let proposals = Proposal::all(&workload, &Estimator::new(&workload)?)?;
+    /// let best = proposals[0].design.key().to_string();
+    /// assert_eq!(best, "[user text 8][at millis desc]");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Estimator::estimate`].
+    pub fn all(workload: &Workload, estimator: &Estimator) -> Result<Vec<Self>> {
+        let shapes = workload.questions().iter().map(|it| QuestionShape::of(workload, it));
+        let shapes = shapes.collect::<Result<Vec<_>>>()?;
+        let mut proposals = Vec::new();
+        if let Some(design) = Design::present(workload)? {
+            let kind = kind_of(workload, &design);
+            let estimate = estimator.estimate(&design)?;
+            proposals.push(Self { design, kind, is_present: true, estimate });
+        }
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        seen.extend(proposals.iter().map(|proposal| proposal.design.to_string()));
+        for key in keys(workload, &shapes) {
+            // Not every field can stand everywhere.
+            let Ok(design) = Design::new(workload, &key, "") else { continue };
+            proposals.extend(Self::new(workload, estimator, design, &mut seen)?);
+        }
+        sort(workload, &mut proposals);
+        for base in proposals.iter().take(KEYS_INDEXED).cloned().collect::<Vec<_>>() {
+            for indexes in index_sets(workload, &base, &shapes) {
+                let key = base.design.key().to_string();
+                let Ok(design) = Design::new(workload, &key, &indexes.join("\n")) else { continue };
+                proposals.extend(Self::new(workload, estimator, design, &mut seen)?);
+            }
+        }
+        sort(workload, &mut proposals);
+        Ok(proposals)
+    }
+
+    /// Returns `None` for a design that was seen before, and for one with an index that no question
+    /// is read by.
+    fn new(
+        workload: &Workload,
+        estimator: &Estimator,
+        design: Design,
+        seen: &mut BTreeSet<String>,
+    ) -> Result<Option<Self>> {
+        if !seen.insert(design.to_string()) {
+            return Ok(None);
+        }
+        let (kind, estimate) = (kind_of(workload, &design), estimator.estimate(&design)?);
+        let serves = |index: &Index| {
+            let way = Way::Index(index.name().to_owned());
+            estimate.questions.iter().any(|question| question.way == way)
+        };
+        if !design.indexes().iter().all(serves) {
+            return Ok(None);
+        }
+        Ok(Some(Self { design, kind, is_present: false, estimate }))
+    }
+
+    /// Its score by the estimate; the least is the best.
+    pub fn score(&self, workload: &Workload) -> f64 {
+        score(self.estimate.cost, self.estimate.share(), workload.servers())
+    }
+}
+
+/// Sorts by score, rounded to two digits; of equal ones, those that are simpler first: fewer
+/// indexes, fewer computed fields, shorter keys.
+fn sort(workload: &Workload, proposals: &mut [Proposal]) {
+    proposals.sort_by(|one, other| {
+        let rank = |proposal: &Proposal| {
+            let (design, tables) = (&proposal.design, &proposal.estimate.spread.tables);
+            let bytes: u64 = tables.iter().map(|table| table.key_bytes).sum();
+            let computed = design.key().computed().len();
+            (design.indexes().len(), computed, bytes, design.to_string())
+        };
+        let score = |proposal: &Proposal| two_digits(proposal.score(workload));
+        score(one).total_cmp(&score(other)).then_with(|| rank(one).cmp(&rank(other)))
+    });
+}
+
+/// Returns the kind of a design.
+fn kind_of(workload: &Workload, design: &Design) -> DesignKind {
+    let key = design.key();
+    let text = key.to_string();
+    let first = key.fields().first();
+    let grows = first.is_some_and(|first| workload.grows(first.name()));
+    let is_computed_first = text.trim_start_matches(|c| c != '[').starts_with("[bucket ")
+        || text.trim_start_matches(|c| c != '[').starts_with("[salt ");
+    match first {
+        _ if text.starts_with("[hash ") => DesignKind::Random,
+        Some(first) if first.is_hashed() => DesignKind::Random,
+        _ if is_computed_first && grows => DesignKind::Salted,
+        _ if is_computed_first => DesignKind::Bucketed,
+        Some(first) if grows && first.modifiers.reverse => DesignKind::Reversed,
+        _ if grows => DesignKind::Sequential,
+        _ => DesignKind::Promoted,
+    }
+}
+
+/// Returns templates without indexes.
+fn keys(workload: &Workload, shapes: &[QuestionShape]) -> Vec<String> {
+    let mut keys = Vec::new();
+    for order in orders(workload, shapes) {
+        let fields: Vec<String> = order.iter().map(|at| field_text(workload, *at)).collect();
+        let plain = fields.concat();
+        keys.push(plain.clone());
+        let names: Vec<&str> = order.iter().map(|at| workload.fields()[*at].field.name()).collect();
+        for count in bucket_counts(workload) {
+            let of = names.iter().map(|name| (*name).to_owned()).chain([names.join(",")]);
+            keys.extend(of.map(|of| format!("[bucket {count} of {of}]{plain}")));
+        }
+        keys.push(format!("[hash 2 of {}]{plain}", names[0]));
+        keys.push(format!("[hash 8 of {}]{plain}", names.join(",")));
+        if let Some(reversed) = reversed(workload, &workload.fields()[order[0]]) {
+            keys.push(reversed + &fields[1..].concat());
+        }
+    }
+    keys
+}
+
+/// The numbers of buckets that are tried: one for each server, and one for each region.
+fn bucket_counts(workload: &Workload) -> BTreeSet<usize> {
+    [workload.servers(), workload.regions()].into_iter().filter(|count| *count > 1).collect()
+}
+
+/// Returns orders of the fields, as positions, each once.
+fn orders(workload: &Workload, shapes: &[QuestionShape]) -> Vec<Vec<usize>> {
+    let fields = workload.fields();
+    let place = |name: &str| fields.iter().position(|it| it.field.name() == name);
+    let mut firsts: Vec<Vec<usize>> =
+        shapes.iter().map(|shape| shape.names().filter_map(place).collect()).collect();
+    // A field alone: the others follow in the order of the workload.
+    firsts.extend((0..fields.len()).map(|at| vec![at]));
+    if let Some(key) = workload.key() {
+        firsts.push(key.fields().iter().filter_map(|field| place(field.name())).collect());
+    }
+    let mut orders: Vec<Vec<usize>> = Vec::new();
+    for first in firsts {
+        // Fields that do not grow keep rows of one value together.
+        let (grow, stay): (Vec<usize>, Vec<usize>) = (0..fields.len())
+            .filter(|at| !first.contains(at))
+            .partition(|at| workload.grows(fields[*at].field.name()));
+        let order = [first, stay, grow].concat();
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    }
+    orders
+}
+
+/// Returns a field as a template has it: with the type that it has in the present key, or without a
+/// terminator if its values have one length.
+fn field_text(workload: &Workload, at: usize) -> String {
+    let variable = &workload.fields()[at];
+    let name = variable.field.name();
+    let asks_newest = workload.questions().iter().any(|question| question.newest);
+    let desc = match asks_newest && workload.time_field() == Some(name) {
+        true => " desc",
+        false => "",
+    };
+    format!("[{name} {}{desc}]", type_text(workload, variable))
+}
+
+fn type_text(workload: &Workload, variable: &Variable) -> String {
+    let is_text = matches!(variable.field.field_type(), FieldType::Text | FieldType::String);
+    let fixed = variable.fixed_length().filter(|length| *length <= FIXED_MAX);
+    match (workload.key().is_some(), fixed) {
+        (false, Some(length)) if is_text => format!("text {length}"),
+        _ => variable.closed_type(),
+    }
+}
+
+/// Returns a number that grows, with its digits or bytes reversed.
+fn reversed(workload: &Workload, variable: &Variable) -> Option<String> {
+    let is_number = matches!(
+        variable.field.field_type(),
+        FieldType::Unsigned { .. } | FieldType::Digits { .. }
+    );
+    let (name, field_type) = (variable.field.name(), variable.field.field_type());
+    (is_number && workload.grows(name)).then(|| format!("[{name} {field_type} reverse]"))
+}
+
+/// Returns a bucket for an index that begins with a field that grows.
+fn bucket_of_index(workload: &Workload, shape: &QuestionShape) -> String {
+    let first = shape.names().next();
+    let grows = first.is_some_and(|first| workload.grows(first));
+    match first.filter(|_| grows && workload.regions() > 1) {
+        Some(first) => format!("[bucket {} of {first}]", workload.regions()),
+        None => String::new(),
+    }
+}
+
+/// Returns sets of indexes for the questions that a key reads badly: each alone, and all.
+fn index_sets(workload: &Workload, base: &Proposal, shapes: &[QuestionShape]) -> Vec<Vec<String>> {
+    let asked = workload.questions().iter().zip(shapes).zip(&base.estimate.questions);
+    let mut indexes: Vec<String> = Vec::new();
+    for ((_, shape), cost) in asked {
+        if cost.rows_real < ROWS_MANY {
+            continue;
+        }
+        let index = index_text(workload, shape);
+        if let Some(index) = index.filter(|index| !indexes.contains(index)) {
+            indexes.push(index);
+        }
+    }
+    let mut sets: Vec<Vec<String>> = indexes.iter().map(|index| vec![index.clone()]).collect();
+    if indexes.len() > 1 {
+        sets.push(indexes);
+    }
+    sets
+}
+
+/// Returns the declaration of an index for a question: the fields with one value, then the first
+/// one with a range.
+fn index_text(workload: &Workload, shape: &QuestionShape) -> Option<String> {
+    let ranged = shape.ranged.first();
+    let names: Vec<&String> = shape.equal.iter().chain(ranged).collect();
+    let is_named = |name: &&&String| ranged.is_none_or(|ranged| ranged != **name);
+    let name: Vec<&str> = names.iter().filter(is_named).map(|name| name.as_str()).collect();
+    let name = match (name.is_empty(), ranged) {
+        (false, _) => name.join("_"),
+        (true, ranged) => ranged?.clone(),
+    };
+    let fields = names.into_iter().map(|field| {
+        let desc = if workload.time_field() == Some(field.as_str()) { " desc" } else { "" };
+        let is_column = !workload.field_names().any(|other| other == field);
+        // A row without the time has an entry, too.
+        let null = if is_column && ranged == Some(field) { " null last" } else { "" };
+        format!("[{field}{desc}{null}]")
+    });
+    let fields: String = fields.collect();
+    Some(format!("by_{name} {}{fields}", bucket_of_index(workload, shape)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// The first proposals for a workload with few rows.
+    fn proposals(text: &str) -> Vec<Proposal> {
+        let workload = Workload::parse(text).unwrap();
+        Proposal::all(&workload, &Estimator::new(&workload).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_number_that_counts_up_gets_a_bucket_or_its_digits_reversed() {
+        let found = proposals("field n u64: sequence\nask n = ? : 1/s\nrows 2000");
+        assert!(found[0].kind != DesignKind::Sequential, "{}", found[0].design);
+        let texts: Vec<String> = found.iter().map(|it| it.design.to_string()).collect();
+        for wanted in ["[bucket 16 of n][n u64]", "[n u64 reverse]", "[hash 2 of n][n u64]"] {
+            assert!(texts.contains(&wanted.to_owned()), "{wanted}: {texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_question_about_a_column_gets_an_index_if_it_is_worth_its_writes() {
+        let text = |rate: &str| {
+            format!(
+                "field user string: 100 values\nfield at millis: now\nrows 4000\nwrite 10/s\n\
+                 column d:s sender string: 500 values\nask sender = ? : {rate}"
+            )
+        };
+        assert_eq!(
+            proposals(&text("1/s"))[0].design.indexes()[0].to_string(),
+            "by_sender [sender]"
+        );
+        assert!(proposals(&text("0.000001/s"))[0].design.indexes().is_empty());
+    }
+
+    #[test]
+    fn the_present_design_is_among_them_once() {
+        let found = proposals(
+            "key [at millis][user string]\nfield user string: 9 values\nfield at millis: now\n\
+             rows 500",
+        );
+        assert_eq!(found.iter().filter(|it| it.is_present).count(), 1);
+        let key = |it: &&Proposal| it.design.to_string() == "[at millis][user string]";
+        assert_eq!(found.iter().filter(key).count(), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn every_proposal_is_a_valid_design_and_no_two_are_equal(
+            first in select(vec![
+                "string: 30 values", "text: 9 values, 3 to 7 bytes", "u64: sequence", "uuid: random",
+                "enum(a,b): 2 values", "digits 6: sequence", "hex 8: 40 values", "domain: 20 values",
+                "bool: 2 values", "i32: 5 values", "decimal: 90 values",
+            ]),
+            second in select(vec!["millis: now", "seconds 4: now", "ymd: now", "u32: sequence"]),
+            question in select(vec!["a = ?", "b >= ?", "a = ? and b >= ?", "c = ?", "b = ?", ""]),
+            limit in select(vec!["", " limit 3"]),
+            seed: u64,
+        ) {
+            let text = format!(
+                "field a {first}\nfield b {second}\ncolumn d:c c u16: 50 values\n\
+                 ask {question}{limit} : 3/s\nrows 150\nseed {seed}"
+            );
+            let workload = Workload::parse(&text).unwrap();
+            let found = proposals(&text);
+            let mut seen = BTreeSet::new();
+            for proposal in &found {
+                let key = proposal.design.key().to_string();
+                let indexes: Vec<String> =
+                    proposal.design.indexes().iter().map(ToString::to_string).collect();
+                prop_assert!(Design::new(&workload, &key, &indexes.join("; ")).is_ok(), "{key}");
+                prop_assert!(seen.insert(proposal.design.to_string()));
+                prop_assert!((0.0..=1.0).contains(&proposal.estimate.share()));
+                prop_assert!(proposal.estimate.cost >= 0.0);
+            }
+            prop_assert!(found.len() > 3);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! How the writes of a workload are spread over the regions of a design.
+
+use rowhouse_model::{Bytes, Result};
+
+use super::regions::{BusiestShares, RegionModel};
+use super::table_design::Design;
+use super::workload::Workload;
+use crate::key::KeySchema;
+
+/// Intervals in which writes are counted.
+const INTERVALS: u64 = 48;
+/// Intervals at the beginning that are not counted: the table gets its regions there.
+const UNCOUNTED: usize = 24;
+
+/// The writes of a workload under one design: of the table, and of the table of each index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// The table first, then the indexes in the order of the design.
+    pub tables: Vec<TableSpread>,
+}
+
+/// The writes of one table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableSpread {
+    /// The name of the index; `None` for the table itself.
+    pub index: Option<String>,
+    /// The largest shares in each interval of the second half of the time, oldest first.
+    pub intervals: Vec<BusiestShares>,
+    /// The first keys of all regions but the first, at the end.
+    pub splits: Vec<Bytes>,
+    /// Rows written, or entries.
+    pub writes: u64,
+    /// Bytes of the keys written.
+    pub key_bytes: u64,
+}
+
+impl Spread {
+    /// Writes all rows of a workload to a model of regions and counts.
+    ///
+    /// A table whose template determines how keys are distributed begins with all of its regions,
+    /// any other table with one. Regions divide at as many rows as make the number of regions of
+    /// the workload, if they are filled.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Design, Spread, Workload};
+    ///
+    /// let text = "field at millis: now\nfield user string: 500 values\nrows 10000";
+    /// let workload = Workload::parse(text)?;
+    /// let spread = |key| Spread::of(&workload, &Design::new(&workload, key, "")?);
+    ///
+    /// // All new rows are after the older ones: one region takes all of them.
+    /// assert_eq!(spread("[at millis][user string]")?.median(), 1.0);
+    /// assert!(spread("[user string][at millis]")?.median() < 0.15);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Workload::record`], [`Design::key_of`] and [`Design::entries`].
+    pub fn of(workload: &Workload, design: &Design) -> Result<Self> {
+        let rows = workload.rows();
+        let mut tables = Counted::all(workload, design);
+        let mut interval = 0;
+        for number in 0..rows {
+            let record = workload.record(number)?;
+            let key = design.key_of(&record, number)?;
+            let entries = design.entries(&key, &record)?;
+            for (table, entries) in tables[1..].iter_mut().zip(entries) {
+                entries.into_iter().for_each(|entry| table.write(entry));
+            }
+            tables[0].write(key);
+            // Fits: at most the number of intervals.
+            let ended = (u128::from(number + 1) * u128::from(INTERVALS) / u128::from(rows)) as u64;
+            while interval < ended {
+                interval += 1;
+                for table in &mut tables {
+                    let shares = table.model.end_interval();
+                    table.intervals.push(shares);
+                }
+            }
+        }
+        Ok(Self { tables: tables.into_iter().map(Counted::finish).collect() })
+    }
+
+    /// The largest share of the writes, from 0 to 1, that a region takes in the median interval:
+    /// that of the table, or of the index where it is greatest.
+    pub fn median(&self) -> f64 {
+        self.tables.iter().map(TableSpread::median).fold(0.0, f64::max)
+    }
+
+    /// As [`Spread::median`], of the server with the most writes.
+    pub fn median_of_servers(&self) -> f64 {
+        self.tables.iter().map(TableSpread::median_of_servers).fold(0.0, f64::max)
+    }
+
+    /// Entries written for each row.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Design, Spread, Workload};
+    ///
+    /// let text = "field n u64: sequence\ncolumn d:s state u8: 2 values\nrows 1000";
+    /// let workload = Workload::parse(text)?;
+    /// let indexes = "by_state [state]; low [state] where state = 0";
+    /// let design = Design::new(&workload, "[n u64]", indexes)?;
+    /// let entries = Spread::of(&workload, &design)?.entries_per_row();
+    /// assert!((1.4..1.6).contains(&entries));
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn entries_per_row(&self) -> f64 {
+        let rows = self.tables.first().map_or(1, |table| table.writes).max(1);
+        self.tables.iter().skip(1).map(|table| table.writes as f64).sum::<f64>() / rows as f64
+    }
+}
+
+impl TableSpread {
+    /// The share of the busiest region in the median interval.
+    pub fn median(&self) -> f64 {
+        median(self.intervals.iter().map(|shares| shares.busiest_region))
+    }
+
+    /// The share of the busiest server in the median interval.
+    pub fn median_of_servers(&self) -> f64 {
+        median(self.intervals.iter().map(|shares| shares.busiest_server))
+    }
+
+    /// The share of the busiest region in the worst interval.
+    pub fn worst(&self) -> f64 {
+        self.intervals.iter().map(|shares| shares.busiest_region).fold(0.0, f64::max)
+    }
+
+    /// The number of regions at the end.
+    pub fn regions(&self) -> usize {
+        self.splits.len() + 1
+    }
+}
+
+fn median(shares: impl Iterator<Item = f64>) -> f64 {
+    let mut shares: Vec<f64> = shares.collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    shares.get(shares.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// The writes of one table, while they are counted.
+struct Counted {
+    index: Option<String>,
+    model: RegionModel,
+    intervals: Vec<BusiestShares>,
+    writes: u64,
+    key_bytes: u64,
+}
+
+impl Counted {
+    fn new(workload: &Workload, index: Option<&str>, template: &KeySchema) -> Self {
+        Self {
+            index: index.map(str::to_owned),
+            model: model(workload, template),
+            intervals: Vec::new(),
+            writes: 0,
+            key_bytes: 0,
+        }
+    }
+
+    fn all(workload: &Workload, design: &Design) -> Vec<Self> {
+        let indexes = design.indexes().iter();
+        let indexes = indexes.map(|it| Self::new(workload, Some(it.name()), it.template()));
+        [Self::new(workload, None, design.key())].into_iter().chain(indexes).collect()
+    }
+
+    fn write(&mut self, key: Bytes) {
+        self.writes += 1;
+        self.key_bytes += key.len() as u64;
+        self.model.write(key);
+    }
+
+    fn finish(mut self) -> TableSpread {
+        if self.intervals.len() > UNCOUNTED {
+            self.intervals.drain(..UNCOUNTED);
+        }
+        // An index with a condition may have no entry in an interval.
+        self.intervals.retain(|shares| shares.writes > 0);
+        TableSpread {
+            index: self.index,
+            intervals: self.intervals,
+            splits: self.model.splits().cloned().collect(),
+            writes: self.writes,
+            key_bytes: self.key_bytes,
+        }
+    }
+}
+
+/// Returns the regions with which a table begins.
+fn model(workload: &Workload, template: &KeySchema) -> RegionModel {
+    let (regions, servers) = (workload.regions(), workload.servers());
+    let rows_max = workload.rows().div_ceil(regions as u64);
+    RegionModel::new(first_splits(template, regions), rows_max, servers)
+}
+
+/// Returns the splits of a template that determines how keys are distributed: for the number of
+/// regions, or for fewer if it has too few first values.
+fn first_splits(template: &KeySchema, regions: usize) -> Vec<Bytes> {
+    let fewer = std::iter::successors(Some(regions), |count| Some(count / 2));
+    let mut fewer = fewer.take_while(|count| *count > 1);
+    fewer.find_map(|count| template.splits(count).ok()).unwrap_or_default()
+}

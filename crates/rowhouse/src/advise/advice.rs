@@ -1,0 +1,94 @@
+//! The result of a comparison of designs.
+
+use rowhouse_schema::{DesignKind, Proposal, Workload, design_score};
+
+use super::simulation::Simulation;
+use super::warnings::broken_by_estimate;
+
+/// Designs for a workload, compared, and the reasons for the best of them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Advice {
+    /// The designs, the best first; those that break a limit come last.
+    pub designs: Vec<AdvisedDesign>,
+    /// The place among them of the present design, if the workload names one.
+    pub present: Option<usize>,
+    /// Whether a design is better than the present one, or there is none: the first design is then
+    /// the advice.
+    pub is_change: bool,
+    /// The advice in a sentence, and its reasons.
+    pub reasons: Vec<String>,
+    /// What the advised design does worse than others.
+    pub gives_up: Vec<String>,
+    /// The declaration of a table with the advised design, for the shell.
+    pub declaration: String,
+    /// The commands that lead from the present table to the advised one.
+    pub steps: Vec<String>,
+}
+
+/// A design and what it costs.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AdvisedDesign {
+    /// The template of the key.
+    pub key: String,
+    /// The declarations of the indexes.
+    pub indexes: Vec<String>,
+    /// How it spreads the writes.
+    pub kind: DesignKind,
+    /// Whether it is the present design.
+    pub is_present: bool,
+    /// Its simulation; `None` if it was only estimated, because others are better.
+    pub simulation: Option<Simulation>,
+    /// The cost of all questions and indexes per second, in rows.
+    pub cost: f64,
+    /// The share of the writes, from 0 to 1, that the busiest region takes.
+    pub share: f64,
+    /// Its score: see [`design_score`].
+    pub score: f64,
+    /// The limits of the workload that it breaks.
+    pub refusals: Vec<String>,
+}
+
+impl AdvisedDesign {
+    pub(super) fn of(
+        workload: &Workload,
+        proposal: &Proposal,
+        simulation: Option<Simulation>,
+    ) -> Self {
+        let (cost, share, refusals) = match &simulation {
+            Some(simulation) => {
+                let refusals = simulation.warnings.iter().filter(|warning| warning.is_refusal);
+                let refusals = refusals.map(|warning| warning.message.clone()).collect();
+                (simulation.cost(workload), simulation.share(), refusals)
+            }
+            None => {
+                let estimate = &proposal.estimate;
+                (estimate.cost, estimate.share(), broken_by_estimate(workload, estimate))
+            }
+        };
+        Self {
+            key: proposal.design.key().to_string(),
+            indexes: proposal.design.indexes().iter().map(ToString::to_string).collect(),
+            kind: proposal.kind,
+            is_present: proposal.is_present,
+            simulation,
+            cost,
+            share,
+            score: design_score(cost, share, workload.servers()),
+            refusals,
+        }
+    }
+
+    /// Bytes of a row with the keys of its entries, if it was simulated.
+    pub(super) fn bytes(&self) -> f64 {
+        let simulation = self.simulation.as_ref();
+        simulation.map_or(f64::INFINITY, |it| it.bytes_per_row + it.entry_bytes_per_row)
+    }
+
+    /// The template and the indexes as one text.
+    pub fn text(&self) -> String {
+        let indexes = self.indexes.iter().map(|index| format!(" + {index}"));
+        format!("{}{}", self.key, indexes.collect::<String>())
+    }
+}

@@ -1,0 +1,138 @@
+//! Compares designs of a workload.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rowhouse_model::{Error, Result};
+use rowhouse_schema::{Estimator, Proposal, Workload, two_digits};
+
+use super::advice::{Advice, AdvisedDesign};
+use super::reasons::{declaration, gives_up, reasons, steps};
+use super::simulate::simulate;
+use super::warnings::broken_by_estimate;
+
+/// Designs that are simulated, besides the present one.
+const SIMULATED: usize = 4;
+/// A design is no reason for a change unless its score is below this part of the present one's.
+const CLEARLY_BETTER: f64 = 0.9;
+
+/// Proposes designs for a workload, simulates the best of them in the directory `dir`, and compares
+/// them.
+///
+/// The best design is the one with the least score ([`design_score`](super::design_score)) among
+/// those that break no limit; of equal ones the one that was simulated, has fewer indexes and
+/// shorter rows. Scores are of counts, never of times, so under a seed the result is the same in
+/// each run.
+///
+/// # Errors
+/// As [`simulate`].
+///
+/// ```
+/// use rowhouse::advise::{Workload, advise};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> rowhouse::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// let workload = Workload::parse("\
+/// key [at millis][user string]
+/// field user string: 200 values
+/// field at millis: now
+/// ask user = ? newest 10 : 20/s
+/// rows 1000")?;
+/// let advice = advise(&workload, dir.path()).await?;
+/// assert!(advice.is_change);
+/// assert_eq!(advice.designs[0].key, "[user string][at millis desc]");
+/// println!("{}", advice.reasons.join("\n"));
+/// # Ok(())
+/// # }
+/// ```
+pub async fn advise(workload: &Workload, dir: &Path) -> Result<Advice> {
+    if let Some(name) = workload.without_values() {
+        return Err(Error::invalid(format!("`{name}` has no distribution: it needs a sample")));
+    }
+    let proposals = proposals(workload).await?;
+    let chosen = chosen(workload, &proposals);
+    let mut designs = Vec::new();
+    for (at, proposal) in proposals.iter().enumerate() {
+        let simulation = match chosen.contains(&at) {
+            true => Some(simulate(workload, &proposal.design, dir).await?),
+            false => None,
+        };
+        designs.push(AdvisedDesign::of(workload, proposal, simulation));
+    }
+    designs.sort_by(compare);
+    Ok(advice(workload, designs))
+}
+
+fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> Advice {
+    let present = designs.iter().position(|design| design.is_present);
+    let is_change = match (designs.first(), present.map(|at| &designs[at])) {
+        (None, _) => false,
+        (Some(best), _) if !best.refusals.is_empty() => false,
+        (Some(_), None) => true,
+        (Some(best), Some(present)) => {
+            !best.is_present
+                && (!present.refusals.is_empty() || best.score < present.score * CLEARLY_BETTER)
+        }
+    };
+    let advised = match (is_change, present) {
+        (false, Some(present)) => present,
+        _ => 0,
+    };
+    Advice {
+        reasons: reasons(workload, &designs, present, is_change),
+        gives_up: gives_up(workload, &designs, advised),
+        declaration: declaration(workload, &designs[advised]),
+        steps: match is_change {
+            true => steps(workload, &designs[advised]),
+            false => Vec::new(),
+        },
+        designs,
+        present,
+        is_change,
+    }
+}
+
+/// Proposes designs on a thread that may be busy for long.
+async fn proposals(workload: &Workload) -> Result<Vec<Proposal>> {
+    let workload = workload.clone();
+    let proposals = tokio::task::spawn_blocking(move || {
+        let estimator = Estimator::new(&workload)?;
+        Proposal::all(&workload, &estimator)
+    });
+    let interrupted = |error| Error::invalid(format!("the advice was interrupted: {error}"));
+    proposals.await.map_err(interrupted)?
+}
+
+/// Returns the places of the designs to simulate: the present one, and by their estimates the best
+/// of each kind, as far as they break no limit; if there are fewer, the next best.
+fn chosen(workload: &Workload, proposals: &[Proposal]) -> Vec<usize> {
+    let broken =
+        proposals.iter().map(|it| broken_by_estimate(workload, &it.estimate)).collect::<Vec<_>>();
+    // Proposals come in the order of their scores, which stays where refusals are equal.
+    let mut places: Vec<usize> = (0..proposals.len()).collect();
+    places.sort_by_key(|at| !broken[*at].is_empty());
+    let (present, others): (Vec<usize>, Vec<usize>) =
+        places.into_iter().partition(|at| proposals[*at].is_present);
+    let mut kinds = BTreeSet::new();
+    let (firsts, rest): (Vec<usize>, Vec<usize>) = others
+        .into_iter()
+        .partition(|at| broken[*at].is_empty() && kinds.insert(proposals[*at].kind));
+    let best = firsts.into_iter().chain(rest).take(SIMULATED);
+    present.into_iter().chain(best).collect()
+}
+
+/// Orders designs: those that break no limit first, then those that were simulated, by score.
+fn compare(one: &AdvisedDesign, other: &AdvisedDesign) -> Ordering {
+    let refused = |design: &AdvisedDesign| !design.refusals.is_empty();
+    let estimated = |design: &AdvisedDesign| design.simulation.is_none();
+    let by_text = || one.text().cmp(&other.text());
+    (refused(one), estimated(one))
+        .cmp(&(refused(other), estimated(other)))
+        .then_with(|| two_digits(one.score).total_cmp(&two_digits(other.score)))
+        .then_with(|| one.indexes.len().cmp(&other.indexes.len()))
+        .then_with(|| one.bytes().total_cmp(&other.bytes()))
+        .then_with(|| one.score.total_cmp(&other.score))
+        .then_with(by_text)
+}

@@ -1,0 +1,191 @@
+//! The reasons for an advice, in sentences, and the way to it.
+
+use rowhouse_schema::{Design, Workload};
+
+use super::advice::AdvisedDesign;
+
+/// Differences below a tenth are not worth a sentence.
+const WORTH_SAYING: f64 = 1.1;
+
+/// Returns the advice and its reasons.
+pub(super) fn reasons(
+    workload: &Workload,
+    designs: &[AdvisedDesign],
+    present: Option<usize>,
+    is_change: bool,
+) -> Vec<String> {
+    let Some(best) = designs.first() else {
+        return vec!["No design was found.".to_owned()];
+    };
+    if !best.refusals.is_empty() {
+        let mut reasons = vec!["Every design breaks a limit; the best one:".to_owned()];
+        reasons.extend(best.refusals.iter().cloned());
+        return reasons;
+    }
+    let Some(present) = present.map(|at| &designs[at]) else {
+        let mut reasons = vec![format!("Advised: {}", best.text())];
+        reasons.extend(costs(best));
+        reasons.extend(designs.get(1).map(|next| compared(best, next, "the next best")));
+        return reasons;
+    };
+    if !is_change {
+        return vec![format!(
+            "Nothing beats the present design by a tenth: {}, score {:.0}; the best other one: {}, \
+             score {:.0}.",
+            present.text(),
+            present.score,
+            designs.iter().find(|it| !it.is_present).map_or("none".to_owned(), AdvisedDesign::text),
+            designs.iter().find(|it| !it.is_present).map_or(0.0, |design| design.score),
+        )];
+    }
+    let mut reasons = vec![format!("Advised: {}", best.text())];
+    reasons.extend(present.refusals.iter().map(|why| format!("The present design: {why}.")));
+    reasons.push(compared(best, present, "the present design"));
+    reasons.extend(questions(workload, best, present));
+    reasons
+}
+
+/// Says what a design costs.
+fn costs(design: &AdvisedDesign) -> Option<String> {
+    let simulation = design.simulation.as_ref()?;
+    let slowest = simulation.questions.iter().max_by(|one, other| {
+        (one.rows_real() * one.per_second).total_cmp(&(other.rows_real() * other.per_second))
+    })?;
+    Some(format!(
+        "The question that costs most, `{}`, reads {:.0} rows {} each time.",
+        slowest.question,
+        slowest.rows_real(),
+        by(&slowest.way_real)
+    ))
+}
+
+fn compared(design: &AdvisedDesign, other: &AdvisedDesign, name: &str) -> String {
+    format!(
+        "It costs {:.0} rows per second, and its busiest region takes {:.0} % of the writes; {name} \
+         costs {:.0}, with {:.0} %.",
+        design.cost,
+        design.share * 100.0,
+        other.cost,
+        other.share * 100.0
+    )
+}
+
+/// Says which questions read fewer rows.
+fn questions(workload: &Workload, design: &AdvisedDesign, other: &AdvisedDesign) -> Vec<String> {
+    let (Some(design), Some(other)) = (&design.simulation, &other.simulation) else {
+        return Vec::new();
+    };
+    let costs = design.questions.iter().zip(&other.questions).zip(workload.questions());
+    let fewer = costs.filter_map(|((new, old), _)| {
+        let is_less = old.rows_real() > new.rows_real() * WORTH_SAYING + 1.0;
+        is_less.then(|| {
+            format!(
+                "`{}` reads {:.0} rows {} instead of {:.0} {}.",
+                new.question,
+                new.rows_real(),
+                by(&new.way_real),
+                old.rows_real(),
+                by(&old.way_real)
+            )
+        })
+    });
+    fewer.collect()
+}
+
+/// Says by which way a question is read.
+fn by(way: &str) -> String {
+    match way {
+        "key" => "by the key".to_owned(),
+        index => format!("by index {index}"),
+    }
+}
+
+/// Returns what a design does worse than others that break no limit.
+pub(super) fn gives_up(
+    workload: &Workload,
+    designs: &[AdvisedDesign],
+    advised: usize,
+) -> Vec<String> {
+    let Some(best) = designs.get(advised) else { return Vec::new() };
+    let mut lost = Vec::new();
+    let others = || designs.iter().filter(|it| it.refusals.is_empty() && it.text() != best.text());
+    let simulated = others().filter_map(|other| Some((other, other.simulation.as_ref()?)));
+    if let Some(spread) = others().min_by(|a, b| a.share.total_cmp(&b.share))
+        && best.share > spread.share * WORTH_SAYING + 0.01
+    {
+        lost.push(format!(
+            "{} spreads writes further: its busiest region takes {:.0} %.",
+            spread.text(),
+            spread.share * 100.0
+        ));
+    }
+    let Some(own) = &best.simulation else { return lost };
+    for (at, _) in workload.questions().iter().enumerate() {
+        let least = simulated
+            .clone()
+            .filter(|(other, _)| other.text() != best.text())
+            .min_by(|(_, a), (_, b)| a.questions[at].rows.total_cmp(&b.questions[at].rows));
+        let Some((other, cost)) = least.map(|(other, it)| (other, &it.questions[at])) else {
+            continue;
+        };
+        if own.questions[at].rows_real() > cost.rows_real() * WORTH_SAYING + 1.0 {
+            lost.push(format!(
+                "`{}` reads {:.0} rows; under {} it reads {:.0}.",
+                cost.question,
+                own.questions[at].rows_real(),
+                other.text(),
+                cost.rows_real()
+            ));
+        }
+    }
+    if !best.indexes.is_empty() {
+        lost.push(format!(
+            "Each row writes {:.1} entries of indexes.",
+            own.spread.entries_per_row()
+        ));
+    }
+    lost
+}
+
+/// Returns the command of the shell that creates the table, on several lines.
+pub(super) fn declaration(workload: &Workload, design: &AdvisedDesign) -> String {
+    let families = Design::new(workload, &design.key, &design.indexes.join("\n"));
+    let families = families.map(|design| design.families()).unwrap_or_default();
+    let families: Vec<String> = families.iter().map(|name| quoted(name)).collect();
+    let mut command =
+        format!("create 'NAME', {},\n  KEY => {}", families.join(", "), quoted(&design.key));
+    if let Some(columns) = workload.columns() {
+        command += &format!(",\n  COLUMNS => {}", quoted(&columns.to_string()));
+    }
+    if !design.indexes.is_empty() {
+        command += &format!(",\n  INDEXES => {}", quoted(&design.indexes.join("; ")));
+    }
+    command
+}
+
+/// Returns the commands of the shell from the present table to the one with this design.
+pub(super) fn steps(workload: &Workload, design: &AdvisedDesign) -> Vec<String> {
+    let Some(key) = workload.key() else { return Vec::new() };
+    let alter =
+        |indexes: &[String]| format!("alter 'NAME', INDEXES => {}", quoted(&indexes.join("; ")));
+    if key.to_string() == design.key {
+        return vec![alter(&design.indexes)];
+    }
+    let advised = Design::new(workload, &design.key, &design.indexes.join("\n")).ok();
+    let Some(copy) = advised.and_then(|advised| advised.copy_of(key, "advised")) else {
+        return vec![
+            "The types of the fields change, so no index leads there: create the table anew, and \
+             import its rows."
+                .to_owned(),
+        ];
+    };
+    let with_copy: Vec<String> = workload.indexes().iter().cloned().chain([copy]).collect();
+    let promote = "promote_index 'NAME', 'advised'".to_owned();
+    // The last step drops the old key, which the promotion leaves as an index.
+    vec![alter(&with_copy), promote, alter(&design.indexes)]
+}
+
+/// Returns a text as the shell reads it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}

@@ -1,0 +1,110 @@
+//! Runs a workload under one design.
+
+use std::path::Path;
+
+use rowhouse_model::{Error, Result};
+use rowhouse_schema::{Design, Estimator, QuestionEstimate, Spread, Way, Workload};
+
+use super::fill::fill;
+use super::measure::measure;
+use super::simulation::{QuestionCost, Simulation};
+use super::warnings::warnings;
+use crate::database::Database;
+
+/// Runs a workload under one design: writes its rows to a database in the directory `dir`, which is
+/// removed at the end, and asks its questions.
+///
+/// It takes seconds to minutes for a million rows. Rows are made and counted on another thread.
+///
+/// # Errors
+/// `InvalidRequest` if the workload needs a sample and has none, and for a value that the key
+/// cannot hold; the errors of the database; `Io` if the directory exists or cannot be removed.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use rowhouse::advise::{Design, Workload, simulate};
+///
+/// # async fn example() -> rowhouse::Result<()> {
+/// let workload = Workload::parse("field at millis: now\nfield user string: 1e4 values")?;
+/// let design = Design::new(&workload, "[at millis][user string]", "")?;
+/// let simulated = simulate(&workload, &design, Path::new("/tmp/simulated")).await?;
+/// // One region takes all of the writes.
+/// assert_eq!(simulated.share(), 1.0);
+/// # Ok(())
+/// # }
+/// ```
+pub async fn simulate(workload: &Workload, design: &Design, dir: &Path) -> Result<Simulation> {
+    if let Some(name) = workload.without_values() {
+        return Err(Error::invalid(format!("`{name}` has no distribution: it needs a sample")));
+    }
+    let store = dir.join("simulated");
+    let database = Database::builder(store.to_string_lossy()).open().await?;
+    let run = run(&database, workload, design).await;
+    let closed = database.close().await;
+    let removed = std::fs::remove_dir_all(&store)
+        .map_err(|source| Error::io(format_args!("cannot remove {}", store.display()), source));
+    let simulation = run?;
+    closed?;
+    removed?;
+    Ok(simulation)
+}
+
+async fn run(database: &Database, workload: &Workload, design: &Design) -> Result<Simulation> {
+    let (spread, estimates) = planned(workload, design).await?;
+    let filled = fill(database, workload, design, &spread).await?;
+    let mut questions = Vec::new();
+    for (question, estimate) in workload.questions().iter().zip(estimates) {
+        let cost = measure(&filled.table, workload, design, question).await?;
+        questions.push(at_real_size(cost, &estimate, question.limit.is_some()));
+    }
+    let rows = workload.rows();
+    let per_row = |bytes: u64| bytes as f64 / rows as f64;
+    let mut simulation = Simulation {
+        key: design.key().to_string(),
+        indexes: design.indexes().iter().map(ToString::to_string).collect(),
+        rows,
+        rows_stored: filled.rows,
+        scale: workload.rows_real() as f64 / rows as f64,
+        bytes_per_row: per_row(filled.bytes),
+        entry_bytes_per_row: per_row(spread.tables.iter().skip(1).map(|it| it.key_bytes).sum()),
+        spread,
+        questions,
+        warnings: Vec::new(),
+    };
+    simulation.warnings = warnings(workload, design, &simulation);
+    Ok(simulation)
+}
+
+/// Adds to a cost how the question is read at the real size of the table.
+fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: bool) -> QuestionCost {
+    let way_real = match &estimate.way {
+        Way::Key => "key".to_owned(),
+        Way::Index(name) => name.clone(),
+    };
+    let by_estimate = match cost.rows > 0.0 {
+        true => estimate.rows_real / cost.rows,
+        false => 1.0,
+    };
+    let growth = match estimate.rows > 0.0 {
+        // The measurement was of another way.
+        _ if way_real != cost.way => by_estimate,
+        // A question with a limit may find fewer rows than that in a smaller table.
+        true if is_limited => by_estimate.max(1.0),
+        true => estimate.rows_real / estimate.rows,
+        false => 1.0,
+    };
+    QuestionCost { growth, way_real, ..cost }
+}
+
+/// Returns the writes of the regions, and estimates of the questions. It works on a thread that may
+/// be busy for long.
+async fn planned(workload: &Workload, design: &Design) -> Result<(Spread, Vec<QuestionEstimate>)> {
+    let (workload, design) = (workload.clone(), design.clone());
+    let planned = tokio::task::spawn_blocking(move || {
+        let estimate = Estimator::new(&workload)?.estimate(&design)?;
+        Ok((Spread::of(&workload, &design)?, estimate.questions))
+    });
+    let interrupted = |error| Error::invalid(format!("the simulation was interrupted: {error}"));
+    planned.await.map_err(interrupted)?
+}

@@ -123,10 +123,18 @@ final class Pages {
     bench.settle(reversed);
     List<String> names = List.of("reversed time, forward scan", "time, reversed scan");
     bench.cpu(20, "query", QUERIES, names, List.of(
-        () -> newest(reversed, user -> new Scan().withStartRow(Bytes.toBytes(user)), names.get(0), false),
-        () -> newest(forward, user -> new Scan().setReversed(true).withStartRow(Bytes.add(Bytes.toBytes(user), new byte[] {-1})), names.get(1), false)));
-    newest(reversed, user -> new Scan().withStartRow(Bytes.toBytes(user)), names.get(0), true);
-    newest(forward, user -> new Scan().setReversed(true).withStartRow(Bytes.add(Bytes.toBytes(user), new byte[] {-1})), names.get(1), true);
+        () -> newest(reversed, Pages::forward, names.get(0), false),
+        () -> newest(forward, Pages::backward, names.get(1), false)));
+    newest(reversed, Pages::forward, names.get(0), true);
+    newest(forward, Pages::backward, names.get(1), true);
+  }
+
+  private static Scan forward(String user) {
+    return new Scan().withStartRow(Bytes.toBytes(user));
+  }
+
+  private static Scan backward(String user) {
+    return new Scan().setReversed(true).withStartRow(Bytes.add(Bytes.toBytes(user), new byte[] {-1}));
   }
 
   private static Put event(long user, long time) {

@@ -1,3 +1,4 @@
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -7,6 +8,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.hbase.CompareOperator;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Scan;
@@ -30,7 +32,7 @@ final class Reads {
   }
 
   void run() throws Exception {
-    UnaryOperator<org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder> versions = family -> family.setMaxVersions(EACH);
+    UnaryOperator<ColumnFamilyDescriptorBuilder> versions = family -> family.setMaxVersions(EACH);
     TableName one = bench.create("c8_one", versions, FAMILIES), times = bench.create("c8_times", versions, FAMILIES);
     for (TableName table : List.of(one, times)) {
       for (int time = 0; time < EACH; time++) {
@@ -74,7 +76,7 @@ final class Reads {
     cases.put("time", () -> {
       try {
         return new Scan().setTimeRange(1_001, 1_002);
-      } catch (java.io.IOException e) {
+      } catch (IOException e) {
         throw new IllegalStateException(e);
       }
     });

@@ -1,4 +1,5 @@
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
@@ -12,6 +13,7 @@ import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.filter.ColumnRangeFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /** Claims about the shape of tables: families (6), tall and wide (9), indexes (18), leading values (21). */
@@ -93,7 +95,7 @@ final class Shapes {
     bench.cpu(9, "read of 100 events", READS, names, List.of(
         () -> ranges(tall, (user, from) -> new Scan().withStartRow(Bytes.toBytes(user + number(from))).withStopRow(Bytes.toBytes(user + number(from + RANGE)))),
         () -> ranges(wide, (user, from) -> new Scan(new Get(Bytes.toBytes(user)))
-            .setFilter(new org.apache.hadoop.hbase.filter.ColumnRangeFilter(Bytes.toBytes(number(from)), true, Bytes.toBytes(number(from + RANGE)), false)))));
+            .setFilter(new ColumnRangeFilter(Bytes.toBytes(number(from)), true, Bytes.toBytes(number(from + RANGE)), false)))));
     List<String> singles = List.of("tall: one event", "wide: one event");
     bench.cpu(9, "event", READS * 4, singles, List.of(
         () -> singles(tall, (user, event) -> new Get(Bytes.toBytes(user + number(event)))),
@@ -162,7 +164,7 @@ final class Shapes {
             found += entry.size();
           }
         }
-        if (base != null) found = java.util.Arrays.stream(rows.get(gets)).mapToInt(Result::size).sum();
+        if (base != null) found = Arrays.stream(rows.get(gets)).mapToInt(Result::size).sum();
         if (found != 2 * FOUND) throw new IllegalStateException("cells found: " + found);
       }
     }

@@ -1,6 +1,8 @@
 import java.math.BigInteger;
 import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.function.LongFunction;
@@ -62,7 +64,7 @@ final class Sizes {
   private static byte[] md5(long nth) {
     try {
       return MessageDigest.getInstance("MD5").digest(Bytes.toBytes(nth));
-    } catch (java.security.NoSuchAlgorithmException e) {
+    } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException(e);
     }
   }
@@ -80,7 +82,7 @@ final class Sizes {
 
   private static String reversed(String host) {
     List<String> parts = new ArrayList<>(List.of(host.split("\\.")));
-    java.util.Collections.reverse(parts);
+    Collections.reverse(parts);
     return String.join(".", parts);
   }
 

@@ -91,6 +91,7 @@ pub use index::{
     INDEX_KEEPER_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexCost, IndexOf,
     IndexPlan, IndexSchema, IndexState, Intent, LAYOUT_ATTRIBUTE, LIST_FAMILY, Promotion,
     QUEUE_FAMILY, SEGMENT_FAMILY, SERVER_KEEPER, Search, SearchField, SearchPlan, WhyNot,
+    layout_of,
 };
 pub use key::{
     INDEX_OF_ATTRIBUTE, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, NamedValues, Values,

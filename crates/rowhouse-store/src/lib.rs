@@ -106,7 +106,9 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{IndexReport, QueryScan, RowSearch, SearchIndex, SearchedRows, Store};
+pub use store::{
+    IndexReport, LayoutChange, QueryScan, RowSearch, SearchIndex, SearchedRows, Store,
+};
 pub use store_file::{FILE_PARTS, FileReads};
 pub use table::{Table, TableScanner};
 pub use tasks::Task;

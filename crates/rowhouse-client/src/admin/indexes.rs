@@ -1,10 +1,11 @@
-//! Checks and repairs of the indexes that a rowhouse server keeps.
+//! Checks, repairs and promotions of the indexes that a rowhouse server keeps.
 
 use rowhouse_format::convert::index::{self, IndexCall, IndexOperation, IndexStatus};
 use rowhouse_format::convert::promotion::{self, PromotionCall};
 use rowhouse_format::proto;
-use rowhouse_model::{Result, TableName};
+use rowhouse_model::{Bytes, Result, TableName};
 use tokio::time::sleep;
+use uuid::Uuid;
 
 use super::{Admin, POLL_WAIT_MAX, POLL_WAIT_MIN};
 
@@ -40,15 +41,24 @@ impl Admin {
 
     /// Makes a rowhouse server swap a table with one of its indexes that `covers *`, and waits
     /// until that is done. `layout` is the attribute `rowhouse.layout` that the table has before,
-    /// empty without one: a retry whose first attempt succeeded finds another layout and changes
-    /// nothing.
+    /// if it has one. However often the call is repeated after a lost answer, the server swaps
+    /// once.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the index cannot be promoted, and if
-    /// the server is not a rowhouse server.
-    pub async fn promote_index(&self, table: &TableName, index: &str, layout: &str) -> Result<()> {
-        let (table, index, layout) = (table.clone(), index.to_owned(), layout.to_owned());
-        let procedure = promotion::call_to_proto(&PromotionCall { table, index, layout });
+    /// the server is not a rowhouse server; an error of HBase's `DoNotRetryIOException` if the
+    /// table has another layout than `layout`.
+    pub async fn promote_index(
+        &self,
+        table: &TableName,
+        index: &str,
+        layout: Option<&Bytes>,
+    ) -> Result<()> {
+        let (table, index, before) = (table.clone(), index.to_owned(), layout.cloned());
+        // No other call has it.
+        let after = Uuid::new_v4().simple().to_string().into();
+        let call = PromotionCall { table, index, before, after };
+        let procedure = promotion::call_to_proto(&call);
         self.ask(proto::ExecProcedureRequest { procedure }).await.map(|_| ())
     }
 

@@ -3,6 +3,7 @@
 
 use rowhouse_model::{Error, Result};
 
+use super::pairs::{pair, value};
 use crate::proto;
 
 /// The signature of the procedure.
@@ -60,8 +61,7 @@ pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsPro
     let mut told = call_to_proto(call);
     let numbers = numbers(status).map(|(name, number)| (name, number.to_string()));
     let pairs = numbers.into_iter().chain([(FILE, status.file.clone())]);
-    let pair = |(name, value): (&str, _)| proto::NameStringPair { name: name.to_owned(), value };
-    told.configuration = pairs.map(pair).collect();
+    told.configuration = pairs.map(|(name, value)| pair(name, value)).collect();
     proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
 }
 
@@ -78,14 +78,11 @@ pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<Back
         Error::new(rowhouse_model::ErrorKind::Protocol, message)
     };
     let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
-    let text = |name: &str| {
-        let pair = told.configuration.iter().find(|pair| pair.name == name);
-        pair.map(|pair| pair.value.clone()).ok_or_else(|| unsaid(name))
-    };
+    let text = |name: &str| value(told, name).ok_or_else(|| unsaid(name));
     let number = |name: &str| text(name)?.parse::<u64>().map_err(|_| unsaid(name));
     Ok(BackupStatus {
         is_done: answer.done(),
-        file: text(FILE)?,
+        file: text(FILE)?.to_owned(),
         bytes_done: number(BYTES_DONE)?,
         bytes_total: number(BYTES_TOTAL)?,
         tables: number(TABLES)?,

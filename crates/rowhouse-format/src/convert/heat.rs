@@ -7,6 +7,7 @@ use rowhouse_model::{
     Error, HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow, Result, TableName,
 };
 
+use super::pairs::{pair, value};
 use crate::proto;
 use crate::rpc::decode_message;
 
@@ -29,10 +30,6 @@ pub struct HeatCall {
 
 /// Encodes a request.
 pub fn call_to_proto(call: &HeatCall) -> proto::ProcedureDescription {
-    let pair = |name: &str, value: i64| proto::NameStringPair {
-        name: name.to_owned(),
-        value: value.to_string(),
-    };
     proto::ProcedureDescription {
         signature: SIGNATURE.to_owned(),
         instance: Some(call.table.to_string()),
@@ -47,10 +44,9 @@ pub fn call_to_proto(call: &HeatCall) -> proto::ProcedureDescription {
 /// `InvalidRequest` for an invalid table name or time.
 pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result<HeatCall> {
     let time = |name: &str, otherwise: i64| {
-        let pair = procedure.configuration.iter().find(|pair| pair.name == name);
-        let Some(pair) = pair else { return Ok(otherwise) };
-        pair.value.parse().map_err(|_| {
-            Error::invalid(format!("a time is in milliseconds since 1970: {name}={}", pair.value))
+        let Some(value) = value(procedure, name) else { return Ok(otherwise) };
+        value.parse().map_err(|_| {
+            Error::invalid(format!("a time is in milliseconds since 1970: {name}={value}"))
         })
     };
     let table = TableName::parse(procedure.instance())?;

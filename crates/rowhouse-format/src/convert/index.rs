@@ -3,6 +3,7 @@
 
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
 
+use super::pairs::{needed, pair, value};
 use crate::proto;
 
 /// The signature of the procedure. Its instance is the table.
@@ -55,7 +56,7 @@ pub fn call_to_proto(call: &IndexCall) -> proto::ProcedureDescription {
         signature: SIGNATURE.to_owned(),
         instance: Some(call.table.to_string()),
         creation_time: None,
-        configuration: vec![pair(INDEX, call.index.clone()), pair(OPERATION, operation.to_owned())],
+        configuration: vec![pair(INDEX, &call.index), pair(OPERATION, operation)],
     }
 }
 
@@ -65,13 +66,7 @@ pub fn call_to_proto(call: &IndexCall) -> proto::ProcedureDescription {
 /// `InvalidRequest` for an invalid table name, a request without an index, and another operation
 /// than `verify` and `repair`.
 pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result<IndexCall> {
-    let value = |name: &str| {
-        let named = procedure.configuration.iter().find(|pair| pair.name == name);
-        let unsaid =
-            || Error::invalid(format!("a procedure {SIGNATURE} needs a value: missing={name}"));
-        named.map(|pair| pair.value.clone()).ok_or_else(unsaid)
-    };
-    let operation = match value(OPERATION)?.as_str() {
+    let operation = match needed(procedure, OPERATION)? {
         VERIFY => IndexOperation::Verify,
         REPAIR => IndexOperation::Repair,
         other => {
@@ -81,14 +76,14 @@ pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result
         }
     };
     let table = TableName::parse(procedure.instance())?;
-    Ok(IndexCall { table, index: value(INDEX)?, operation })
+    Ok(IndexCall { table, index: needed(procedure, INDEX)?.to_owned(), operation })
 }
 
 /// Encodes how far an operation is.
 pub fn status_to_proto(call: &IndexCall, status: &IndexStatus) -> proto::IsProcedureDoneResponse {
     let mut told = call_to_proto(call);
     let numbers = numbers(status).into_iter();
-    told.configuration.extend(numbers.map(|(name, number)| pair(name, number.to_string())));
+    told.configuration.extend(numbers.map(|(name, number)| pair(name, number)));
     proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
 }
 
@@ -103,8 +98,7 @@ pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<Inde
     };
     let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
     let number = |name: &str| {
-        let pair = told.configuration.iter().find(|pair| pair.name == name);
-        pair.and_then(|pair| pair.value.parse().ok()).ok_or_else(|| unsaid(name))
+        value(told, name).and_then(|value| value.parse().ok()).ok_or_else(|| unsaid(name))
     };
     Ok(IndexStatus {
         is_done: answer.done(),
@@ -131,10 +125,6 @@ fn numbers(status: &IndexStatus) -> [(&'static str, u64); 5] {
         (MISSING, status.missing),
         (STALE, status.stale),
     ]
-}
-
-fn pair(name: &str, value: String) -> proto::NameStringPair {
-    proto::NameStringPair { name: name.to_owned(), value }
 }
 
 const INDEX: &str = "index";

@@ -26,5 +26,6 @@ pub mod table;
 
 mod attributes;
 mod columns;
+mod pairs;
 
 pub use cell::CellPlacement;

@@ -5,6 +5,7 @@ use rowhouse_model::{Error, Result, TableName};
 use super::backup::{self, BackupCall};
 use super::heat::{self, HeatCall};
 use super::index::{self, IndexCall};
+use super::pairs::value;
 use super::promotion::{self, PromotionCall};
 use super::region_server::{self, RegionServerCall};
 use crate::proto;
@@ -50,10 +51,7 @@ impl ProcedureCall {
     /// `InvalidRequest` for an invalid table name, time or region server, and with HBase's message
     /// for an unknown signature or a snapshot without a name or table.
     pub fn from_proto(procedure: &proto::ProcedureDescription) -> Result<Self> {
-        let value = |name: &str| {
-            let named = procedure.configuration.iter().find(|pair| pair.name == name);
-            named.map(|pair| pair.value.as_str())
-        };
+        let value = |name: &str| value(procedure, name);
         match procedure.signature.as_str() {
             FLUSH => Ok(Self::Flush {
                 table: TableName::parse(procedure.instance())?,

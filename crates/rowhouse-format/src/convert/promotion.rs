@@ -1,14 +1,16 @@
 //! Promotions of indexes, rowhouse's own call. It is sent as an HBase procedure.
 
-use rowhouse_model::{Error, Result, TableName};
+use rowhouse_model::{Bytes, Result, TableName, escape, unescape};
 
+use super::pairs::{needed, pair, value};
 use crate::proto;
 
 /// The signature of the procedure. Its instance is the table.
 pub(super) const SIGNATURE: &str = "rowhouse-promote";
 
 const INDEX: &str = "index";
-const LAYOUT: &str = "layout";
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
 
 /// A request to swap a table with one of its indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,38 +19,38 @@ pub struct PromotionCall {
     pub table: TableName,
     /// The name of the index.
     pub index: String,
-    /// The layout that the table has before, as its descriptor says; empty before the first
-    /// promotion. A table of another layout has been promoted by this call, which is a retry.
-    pub layout: String,
+    /// The layout that the table has before; `None` before its first promotion.
+    pub before: Option<Bytes>,
+    /// The layout that the table gets. No other call has the same: a table with this layout has
+    /// been promoted by an earlier attempt of the call.
+    pub after: Bytes,
 }
 
 /// Encodes a request.
 pub fn call_to_proto(call: &PromotionCall) -> proto::ProcedureDescription {
-    let pair = |name: &str, value: &str| proto::NameStringPair {
-        name: name.to_owned(),
-        value: value.to_owned(),
-    };
+    let before = call.before.as_ref().map(|layout| pair(BEFORE, escape(layout)));
+    let after = pair(AFTER, escape(&call.after));
+    let index = pair(INDEX, &call.index);
     proto::ProcedureDescription {
         signature: SIGNATURE.to_owned(),
         instance: Some(call.table.to_string()),
         creation_time: None,
-        configuration: vec![pair(INDEX, &call.index), pair(LAYOUT, &call.layout)],
+        configuration: [index, after].into_iter().chain(before).collect(),
     }
 }
 
 /// Decodes a request from a procedure with this signature.
 ///
 /// # Errors
-/// `InvalidRequest` for an invalid table name, and for a request without an index or layout.
+/// `InvalidRequest` for an invalid table name or layout, and for a request without an index or a
+/// layout that the table gets.
 pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result<PromotionCall> {
-    let value = |name: &str| {
-        let named = procedure.configuration.iter().find(|pair| pair.name == name);
-        let unsaid =
-            || Error::invalid(format!("a procedure {SIGNATURE} needs a value: missing={name}"));
-        named.map(|pair| pair.value.clone()).ok_or_else(unsaid)
-    };
     let table = TableName::parse(procedure.instance())?;
-    Ok(PromotionCall { table, index: value(INDEX)?, layout: value(LAYOUT)? })
+    let index = needed(procedure, INDEX)?.to_owned();
+    let layout = |escaped: &str| unescape(escaped).map(Bytes::from);
+    let before = value(procedure, BEFORE).map(layout).transpose()?;
+    let after = layout(needed(procedure, AFTER)?)?;
+    Ok(PromotionCall { table, index, before, after })
 }
 
 #[cfg(test)]
@@ -58,11 +60,18 @@ mod tests {
     #[test]
     fn a_promotion_survives_the_wire_and_what_is_missing_is_named() {
         let table = TableName::parse("ns:mail").unwrap();
-        let call = PromotionCall { table, index: "by_user".into(), layout: "17".into() };
-        let mut procedure = call_to_proto(&call);
-        assert_eq!(call_from_proto(&procedure).unwrap(), call);
-        procedure.configuration.pop();
-        let unsaid = call_from_proto(&procedure).unwrap_err();
-        assert!(unsaid.message().ends_with("missing=layout"), "{unsaid}");
+        let after = Bytes::from(&b"\xff18"[..]);
+        let first = PromotionCall { table, index: "by_user".into(), before: None, after };
+        let later = PromotionCall { before: Some("17".into()), ..first.clone() };
+        for call in [first, later] {
+            assert_eq!(call_from_proto(&call_to_proto(&call)).unwrap(), call);
+            let mut procedure = call_to_proto(&call);
+            procedure.configuration.retain(|pair| pair.name != AFTER);
+            let unsaid = call_from_proto(&procedure).unwrap_err();
+            assert_eq!(
+                unsaid.message(),
+                "a procedure rowhouse-promote needs a value: missing=after"
+            );
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 use rowhouse_model::{Error, Result};
 
+use super::pairs::{pair, value};
 use crate::proto;
 
 /// The signature of the procedure. Its instance is the number of the region server.
@@ -40,12 +41,12 @@ pub struct RegionServerCall {
 /// Encodes a request.
 pub fn call_to_proto(call: &RegionServerCall) -> proto::ProcedureDescription {
     let name = NAMES.iter().find(|(change, _)| *change == call.change);
-    let value = name.map(|(_, name)| (*name).to_owned()).unwrap_or_default();
+    let value = name.map(|(_, name)| *name).unwrap_or_default();
     proto::ProcedureDescription {
         signature: SIGNATURE.to_owned(),
         instance: Some(call.number.to_string()),
         creation_time: None,
-        configuration: vec![proto::NameStringPair { name: CHANGE.to_owned(), value }],
+        configuration: vec![pair(CHANGE, value)],
     }
 }
 
@@ -58,8 +59,7 @@ pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result
     let number = number
         .parse()
         .map_err(|_| Error::invalid(format!("the number of a region server is wrong: {number}")))?;
-    let pair = procedure.configuration.iter().find(|pair| pair.name == CHANGE);
-    let value = pair.map(|pair| pair.value.as_str()).unwrap_or_default();
+    let value = value(procedure, CHANGE).unwrap_or_default();
     let known = NAMES.iter().find(|(_, name)| *name == value);
     let (change, _) = known.ok_or_else(|| {
         Error::invalid(format!("a region server is started, stopped or killed: {value}"))

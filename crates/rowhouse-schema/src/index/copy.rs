@@ -1,6 +1,6 @@
 //! Copies: indexes that `covers *`. Such an index is the table under another key.
 
-use rowhouse_model::{Bytes, Error, Result};
+use rowhouse_model::{Bytes, Error, Result, TableDescriptor};
 
 use super::entries::EntryValues;
 use super::names::Source;
@@ -13,6 +13,12 @@ use crate::key::KeySchema;
 
 /// The table attribute that tells one key from the next: it changes whenever a copy is promoted.
 pub const LAYOUT_ATTRIBUTE: &str = "rowhouse.layout";
+
+/// Returns the layout of a table, the value of [`LAYOUT_ATTRIBUTE`]; `None` before the first
+/// promotion.
+pub fn layout_of(table: &TableDescriptor) -> Option<&Bytes> {
+    table.attributes.get(LAYOUT_ATTRIBUTE.as_bytes())
+}
 
 /// The declarations of a table after one of its copies was promoted.
 ///

@@ -33,7 +33,7 @@ use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
 
 pub use analyser::Analyser;
-pub use copy::{LAYOUT_ATTRIBUTE, Promotion};
+pub use copy::{LAYOUT_ATTRIBUTE, Promotion, layout_of};
 pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;

@@ -28,6 +28,7 @@ pub(crate) use handle::Background;
 pub use handle::Store;
 pub use index_check::IndexReport;
 pub(crate) use indexes::{RepairingIndexes, without_index};
+pub use promote::LayoutChange;
 pub use queries::QueryScan;
 pub use row_search::{RowSearch, SearchedRows};
 pub use search::SearchIndex;

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
-    Bytes, Error, RegionInfo, Result, RowRange, TableDescriptor, TableName, TableState, escape,
+    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, TableDescriptor, TableName, TableState,
+    escape,
 };
 use rowhouse_schema::{
     ColumnSchema, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexState, KEY_ATTRIBUTE,
-    KeySchema, LAYOUT_ATTRIBUTE,
+    KeySchema, LAYOUT_ATTRIBUTE, layout_of,
 };
 
 use super::Store;
@@ -27,6 +28,33 @@ use crate::table::Table;
 
 /// The number of rows that a refusal names.
 const NAMED_MAX: usize = 10;
+
+/// The layouts of a table before and after a promotion ([`rowhouse_schema::layout_of`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutChange {
+    /// The layout before; `None` before the first promotion.
+    pub before: Option<Bytes>,
+    /// The layout after. The caller uses it for this promotion alone.
+    pub after: Bytes,
+}
+
+impl LayoutChange {
+    /// Returns whether the table has been promoted.
+    fn is_done(&self, table: &Table) -> Result<bool> {
+        let layout = layout_of(table.descriptor());
+        if layout == Some(&self.after) {
+            return Ok(true);
+        }
+        if layout == self.before.as_ref() {
+            return Ok(false);
+        }
+        let message = format!(
+            "an index was promoted since the layout of the table was read, read it again: table={}",
+            table.name()
+        );
+        Err(Error::new(ErrorKind::LayoutChanged, message))
+    }
+}
 
 /// A table, its copy, and what they become.
 struct Swap {
@@ -78,9 +106,42 @@ impl Store {
     /// one, if rows of the table do not fit its template (the error names some), or if the table is
     /// altered meanwhile. The table then stays as it was.
     pub fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
+        self.promote(table, index, None)
+    }
+
+    /// As [`Store::promote_index`], for a call that may be repeated: a table that has the layout
+    /// `layouts.after` stays as it is, so that the call swaps once.
+    ///
+    /// # Errors
+    /// As [`Store::promote_index`]; `LayoutChanged` if the table has neither of the layouts;
+    /// `InvalidRequest` if they are the same.
+    pub fn promote_index_once(
+        &self,
+        table: &TableName,
+        index: &str,
+        layouts: &LayoutChange,
+    ) -> Result<()> {
+        if layouts.before.as_ref() == Some(&layouts.after) {
+            let layout = escape(&layouts.after);
+            return Err(Error::invalid(format!("a promotion changes the layout: {layout}")));
+        }
+        self.promote(table, index, Some(layouts))
+    }
+
+    fn promote(
+        &self,
+        table: &TableName,
+        index: &str,
+        layouts: Option<&LayoutChange>,
+    ) -> Result<()> {
         let base = self.table(table)?;
         let _reindexing = base.reindexing.lock();
         let base = self.table(table)?;
+        if let Some(layouts) = layouts
+            && layouts.is_done(&base)?
+        {
+            return Ok(());
+        }
         let copy = self.copy_to_promote(&base, index)?;
         let misfits = copy.misfits_written.load(Ordering::Acquire);
         // Writers that were counted have committed, so that their rows are read.
@@ -88,7 +149,7 @@ impl Store {
         check_fit(&base)?;
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
-        let swap = self.swap(table, index)?;
+        let swap = self.swap(table, index, layouts.map(|layouts| &layouts.after))?;
         if swap.base.descriptor() != base.descriptor() || swap.copy.id() != copy.id() {
             return Err(Error::invalid(format!("table {table} was altered meanwhile")));
         }
@@ -113,18 +174,21 @@ impl Store {
         }
     }
 
-    /// Returns what the promotion of an index changes. The caller prevents changes of tables.
-    fn swap(&self, table: &TableName, index: &str) -> Result<Swap> {
+    /// Returns what the promotion of an index changes; without `layout` the table gets one that it
+    /// never had. The caller prevents changes of tables.
+    fn swap(&self, table: &TableName, index: &str, layout: Option<&Bytes>) -> Result<Swap> {
         let base = self.table(table)?;
         let copy = self.copy_to_promote(&base, index)?;
         let schema = base.indexes()?.ok_or_else(|| no_indexes(table))?;
         let columns = ColumnSchema::of_table(base.descriptor())?;
         let promotion = schema.promote(index, columns.as_ref())?;
-        let at = self.inner.engine.timestamps.issue().as_millis();
+        let layout = layout
+            .cloned()
+            .unwrap_or_else(|| self.inner.engine.timestamps.issue().as_millis().to_string().into());
         let descriptor = base.descriptor().clone();
         let descriptor = descriptor.attribute(KEY_ATTRIBUTE, promotion.key.to_stored());
         let descriptor = descriptor.attribute(INDEXES_ATTRIBUTE, promotion.indexes.to_stored());
-        let descriptor = descriptor.attribute(LAYOUT_ATTRIBUTE, at.to_string());
+        let descriptor = descriptor.attribute(LAYOUT_ATTRIBUTE, layout);
         descriptor.check()?;
         let promoted = promotion.indexes.index(index)?;
         let copy_descriptor = with_tracker(promoted.table_descriptor(&descriptor)?);

@@ -9,8 +9,8 @@ use rowhouse_model::{
     Delete, ErrorKind, FamilyDescriptor, Get, Increment, Put, Result, Row, Scan, Snapshot,
     TableDescriptor, TableName, Timestamp,
 };
-use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE, KeySchema, Value};
-use rowhouse_store::{CompactionKind, Store, Table};
+use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE, KeySchema, Value, layout_of};
+use rowhouse_store::{CompactionKind, LayoutChange, Store, Table};
 
 const KEY: &str = "[at u32][user string]";
 const COPY: &str = "by_user [bucket 4 of user][user][at] covers *";
@@ -200,6 +200,36 @@ fn scans_that_are_open_go_on_in_the_old_key_and_stale_handles_do_not_write() {
     assert_eq!(fields(&now), fields(&table(&store, "mail.by_user")));
     put(&now, 1, "bob", "kept").unwrap();
     assert_eq!(both(&store, 1, "bob"), [Some("kept".into()), Some("kept".into())]);
+}
+
+#[test]
+fn calls_with_the_same_layouts_swap_once_also_at_the_same_time() {
+    let (_dir, store) = store(COPY);
+    put(&table(&store, "mail"), 1, "bob", "a").unwrap();
+    let change = |before: Option<&str>, after: &str| LayoutChange {
+        before: before.map(|layout| layout.to_owned().into()),
+        after: after.to_owned().into(),
+    };
+    let promote =
+        |change: &LayoutChange| store.promote_index_once(&name("mail"), "by_user", change);
+    let layout = || layout_of(table(&store, "mail").descriptor()).cloned();
+
+    let first = change(None, "one");
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| promote(&first))).collect();
+        calls.into_iter().for_each(|call| call.join().unwrap().unwrap());
+    });
+    assert_eq!(layout(), Some("one".into()));
+    let mail = table(&store, "mail");
+    assert_ne!(KeySchema::of_table(mail.descriptor()).unwrap().unwrap().to_string(), KEY);
+
+    promote(&change(Some("one"), "two")).unwrap();
+    let late = promote(&first).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::LayoutChanged);
+    let same = promote(&change(Some("two"), "two")).unwrap_err();
+    assert_eq!(same.message(), "a promotion changes the layout: two");
+    assert_eq!(layout(), Some("two".into()));
+    assert_eq!(both(&store, 1, "bob"), [Some("a".into()), Some("a".into())]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rowhouse_model::{
     MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
     ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
 };
-use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState, LAYOUT_ATTRIBUTE};
+use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState, layout_of};
 use rowhouse_store::{CompactionKind, IndexReport};
 
 /// Maximum attempts of an alteration that meets concurrent alterations.
@@ -114,9 +114,7 @@ impl Cluster {
             )));
         }
         let descriptor = self.describe(table).await?;
-        let layout = descriptor.attributes.get(LAYOUT_ATTRIBUTE.as_bytes());
-        let layout = layout.map_or("".into(), |layout| String::from_utf8_lossy(layout));
-        self.client.admin().promote_index(table, index, &layout).await
+        self.client.admin().promote_index(table, index, layout_of(&descriptor)).await
     }
 
     /// Returns the rows whose entries may not be right, because a client is writing them; `None` if

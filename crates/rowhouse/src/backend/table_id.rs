@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, TableDescriptor, TableName};
-use rowhouse_schema::LAYOUT_ATTRIBUTE;
+use rowhouse_schema::layout_of;
 
 /// The name of a table, and the layout for which a handle encodes its keys.
 #[derive(Clone, Debug)]
@@ -13,13 +13,13 @@ pub(crate) struct TableId {
     layout: Option<Layout>,
 }
 
-/// The value of [`LAYOUT_ATTRIBUTE`]; `None` before the first promotion.
+/// As [`layout_of`] returns it.
 type Layout = Option<Bytes>;
 
 impl TableId {
     /// Returns the table in the layout that its descriptor has.
     pub(crate) fn of(table: &TableDescriptor) -> Self {
-        Self { name: table.name().clone(), layout: Some(layout(table)) }
+        Self { name: table.name().clone(), layout: Some(layout_of(table).cloned()) }
     }
 
     /// Returns the table in any layout.
@@ -32,7 +32,7 @@ impl TableId {
     /// # Errors
     /// `LayoutChanged`.
     pub(crate) fn check(&self, now: &TableDescriptor) -> Result<()> {
-        if self.layout.as_ref().is_none_or(|known| *known == layout(now)) {
+        if self.layout.as_ref().is_none_or(|known| known.as_ref() == layout_of(now)) {
             return Ok(());
         }
         Err(Error::new(
@@ -44,10 +44,6 @@ impl TableId {
             ),
         ))
     }
-}
-
-fn layout(table: &TableDescriptor) -> Layout {
-    table.attributes.get(LAYOUT_ATTRIBUTE.as_bytes()).cloned()
 }
 
 impl Deref for TableId {

@@ -13,8 +13,9 @@ use rowhouse_format::convert::region_server::{RegionServerCall, RegionServerChan
 use rowhouse_format::convert::{backup, index};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_procedure_result_response::State;
-use rowhouse_model::{Bytes, Error, Result, Snapshot, TableDescriptor};
-use rowhouse_schema::{IndexState, LAYOUT_ATTRIBUTE};
+use rowhouse_model::{Bytes, Error, Result, Snapshot};
+use rowhouse_schema::IndexState;
+use rowhouse_store::LayoutChange;
 
 use super::{snapshot, table};
 use crate::call::CallContext;
@@ -70,7 +71,7 @@ pub(crate) fn exec(
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
         ProcedureCall::Heat(call) => return_data = Some(heat(context, &call)?),
         ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
-        ProcedureCall::Promotion(call) => promote(context, &call)?,
+        ProcedureCall::Promotion(call) => promote(context, call)?,
         ProcedureCall::Index(call) => {
             begin_index(context, &call)?;
             expected_timeout = INDEX_EXPECTED_MILLIS;
@@ -80,20 +81,11 @@ pub(crate) fn exec(
     Ok(proto::ExecProcedureResponse { expected_timeout, return_data })
 }
 
-/// Swaps a table with one of its indexes, unless an earlier attempt of the same call has done so: a
-/// second swap would undo the first.
-fn promote(context: &Context, call: &PromotionCall) -> Result<()> {
-    let PromotionCall { table, index, layout } = call;
-    let store = &context.cluster.store;
-    match layout_of(store.table(table)?.descriptor()) == layout.as_bytes() {
-        true => store.promote_index(table, index),
-        false => Ok(()),
-    }
-}
-
-/// Returns the layout of a table; empty before the first promotion.
-fn layout_of(table: &TableDescriptor) -> &[u8] {
-    table.attributes.get(LAYOUT_ATTRIBUTE.as_bytes()).map_or(&[], |layout| &layout[..])
+/// Swaps a table with one of its indexes, unless an earlier attempt of the same call has done so.
+fn promote(context: &Context, call: PromotionCall) -> Result<()> {
+    let PromotionCall { table, index, before, after } = call;
+    let layouts = LayoutChange { before, after };
+    context.cluster.store.promote_index_once(&table, &index, &layouts)
 }
 
 fn change_region_server(context: &Context, call: RegionServerCall) -> Result<()> {

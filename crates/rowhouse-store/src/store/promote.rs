@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, TableDescriptor, TableName, TableState,
-    escape,
+    Bytes, Error, ErrorKind, Get, RegionInfo, Result, RowRange, TableDescriptor, TableName,
+    TableState, escape,
 };
 use rowhouse_schema::{
     ColumnSchema, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexState, KEY_ATTRIBUTE,
@@ -23,6 +23,7 @@ use crate::compaction_policy::Policy;
 use crate::indexed::no_indexes;
 use crate::manifest::{EditKind, TablesSwapped, encode_table};
 use crate::oversized_rows::RowLimit;
+use crate::read::RowVersion;
 use crate::region::Region;
 use crate::table::Table;
 
@@ -304,19 +305,20 @@ fn renamed(
     Arc::new(renamed.assigned(region.assignment()).in_place_of(&[Arc::clone(region)]))
 }
 
-/// Checks that the keys of all rows of a table fit its template.
+/// Checks that the keys of all rows of a table fit its template, also of those that show cells
+/// again when delete markers expire.
 fn check_fit(table: &Arc<Table>) -> Result<()> {
     let Some(key) = KeySchema::of_table(table.descriptor())? else { return Ok(()) };
     let (mut misfits, mut named) = (0u64, Vec::new());
     let mut next = Bytes::new();
     let mut values = Vec::new();
     loop {
-        let rows = row_keys(table, &next, false)?;
+        let rows = row_keys(table, &next, true)?;
         let Some(last) = rows.last() else { break };
         next = RowRange::row(last).stop;
         for row in &rows {
             values.clear();
-            if key.decode_into(row, &mut values).is_err() {
+            if key.decode_into(row, &mut values).is_err() && shows_cells_ever(table, row)? {
                 misfits += 1;
                 if named.len() < NAMED_MAX {
                     named.push(escape(row));
@@ -328,9 +330,23 @@ fn check_fit(table: &Arc<Table>) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "rows whose keys do not fit the template would be lost, delete them first: table={}, \
+        "rows whose keys do not fit the template would be lost, delete them first, by deletes \
+         that do not expire: table={}, \
          template={key}, rows={misfits}, the first are {}",
         table.name(),
         named.join(" ")
     )))
+}
+
+/// Returns whether a row shows cells, now or after delete markers expire.
+fn shows_cells_ever(table: &Table, row: &[u8]) -> Result<bool> {
+    let (region, get) = (table.region_of(row), Get::new(Bytes::copy_from_slice(row))?);
+    let mut at_millis = region.engine().timestamps.now_millis();
+    loop {
+        let shown = region.read_row_at_time(&get, RowVersion::Current, at_millis)?;
+        if !shown.row.is_empty() || shown.until_millis == i64::MAX {
+            return Ok(!shown.row.is_empty());
+        }
+        at_millis = shown.until_millis + 1;
+    }
 }

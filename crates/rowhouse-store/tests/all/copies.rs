@@ -161,9 +161,13 @@ fn a_promotion_is_refused_for_rows_that_would_be_lost_and_for_indexes_that_are_n
     mail.mutate(&Put::new("x").unwrap().add("d", "q", "misfit").unwrap().into()).unwrap();
     assert_eq!(
         refused("by_user"),
-        "rows whose keys do not fit the template would be lost, delete them first: table=mail, \
-         template=[at u32][user string], rows=1, the first are x"
+        "rows whose keys do not fit the template would be lost, delete them first, by deletes that \
+         do not expire: table=mail, template=[at u32][user string], rows=1, the first are x"
     );
+    let mut expires = Delete::new("x").unwrap();
+    expires.ttl_millis = Some(3_600_000);
+    mail.mutate(&expires.into()).unwrap();
+    assert!(refused("by_user").contains("rows=1"), "the row comes back in an hour");
     mail.mutate(&Delete::new("x").unwrap().into()).unwrap();
     store.promote_index(&name("mail"), "by_user").unwrap();
     assert_eq!(value(&table(&store, "mail"), 1, "bob").as_deref(), Some("a"));

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use rowhouse_model::{
-    Append, Bytes, Cell, Condition, Delete, Durability, ErrorKind, FamilyDescriptor, Increment,
-    Key, Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName, Timestamp,
+    Append, Bytes, Cell, CellKind, Condition, Delete, Durability, ErrorKind, FamilyDescriptor,
+    Increment, Key, Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName,
+    Timestamp,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_store::{
@@ -401,6 +402,10 @@ impl<U: Upkeep> History<U> {
             rows.into_iter().map(|(row, cells)| Some((index.copy_key(&row).unwrap()?, cells)));
         match copied.collect::<Option<BTreeMap<_, _>>>() {
             None => assert!(promoted.unwrap_err().message().contains("would be lost")),
+            Some(_) if promoted.is_err() => {
+                assert!(promoted.unwrap_err().message().contains("would be lost"));
+                assert!(self.has_hidden_misfits(), "all rows that show cells fit");
+            }
             Some(copied) => {
                 promoted.unwrap();
                 assert_eq!(versions(&self.table(), &self.store().read_point()), copied);
@@ -409,6 +414,16 @@ impl<U: Upkeep> History<U> {
                 self.points.clear();
             }
         }
+    }
+
+    /// Whether a row that does not fit the template has a delete marker that expires.
+    fn has_hidden_misfits(&self) -> bool {
+        let mut scanner = self.table().scan(Scan { raw: true, ..Scan::all() }).unwrap();
+        std::iter::from_fn(|| scanner.next().unwrap()).any(|row| {
+            let mut cells = row.cells();
+            row.key() == &b"not of the template"[..]
+                && cells.any(|cell| cell.kind() != CellKind::Put && !cell.tags().is_empty())
+        })
     }
 
     /// Waits until all indexes are ready.

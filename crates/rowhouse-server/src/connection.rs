@@ -15,7 +15,8 @@ use crate::answer;
 use crate::call::{Caller, Client};
 use crate::cap::Admission;
 use crate::limits::{
-    ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX, SHORT_CALL_WAIT,
+    ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, INPUT_BYTES_MAX, INPUT_BYTES_MIN,
+    LONG_CALLS_MAX, SHORT_CALL_WAIT,
 };
 use crate::server::Context;
 
@@ -77,6 +78,7 @@ impl Connection {
         tokio::pin!(handshake);
         let mut next = Next::Read;
         while next == Next::Read && !*self.context.stop.borrow() {
+            self.make_room();
             tokio::select! {
                 read = self.stream.read_buf(&mut self.input), if self.long_calls < LONG_CALLS_MAX => {
                     if read? == 0 {
@@ -102,6 +104,12 @@ impl Connection {
             }
         }
         self.finish().await
+    }
+
+    /// Makes room for the next read, which takes no more than there is room for.
+    fn make_room(&mut self) {
+        let missing = self.protocol.missing_bytes(&self.input);
+        self.input.reserve(missing.clamp(INPUT_BYTES_MIN, INPUT_BYTES_MAX));
     }
 
     /// Answers all complete requests in the input. Stops early when enough output has collected or

@@ -116,3 +116,7 @@ pub(crate) const SLOW_LOG_PARAM_BYTES_MAX: usize = 1 << 10;
 pub(crate) const ANSWERS_BYTES_MAX: usize = 1 << 20;
 /// Maximum capacity in bytes of the output buffer that a connection keeps for the next answer.
 pub(crate) const BUFFER_KEEP_BYTES: usize = 256 << 10;
+/// Minimum room in bytes for a read from a connection: with less, a small request takes two reads.
+pub(crate) const INPUT_BYTES_MIN: usize = 8 << 10;
+/// Maximum room in bytes that is made for the rest of a request before it arrives.
+pub(crate) const INPUT_BYTES_MAX: usize = 1 << 20;

@@ -106,6 +106,15 @@ impl ServerConnection {
         }
     }
 
+    /// Returns how many bytes the request at the start of `input` lacks, as far as its length is
+    /// known.
+    pub fn missing_bytes(&self, input: &BytesMut) -> usize {
+        match self.state {
+            State::Header | State::Calls(_) => self.frames.missing_bytes(input),
+            State::Preamble | State::TooLong { .. } | State::Closed => 0,
+        }
+    }
+
     /// Takes the next event off `input`; returns `None` if it needs more bytes. Appends the
     /// connection's own responses to `output`.
     pub fn next(&mut self, input: &mut BytesMut, output: &mut BytesMut) -> Option<ServerEvent> {

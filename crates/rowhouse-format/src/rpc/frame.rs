@@ -41,6 +41,14 @@ impl FrameDecoder {
         Self { len_max }
     }
 
+    /// Returns how many bytes the first frame of `input` lacks; 0 if it is complete, oversized, or
+    /// its length is unknown.
+    pub fn missing_bytes(&self, input: &[u8]) -> usize {
+        let Some(prefix) = input.first_chunk::<4>() else { return 0 };
+        let len = u32::from_be_bytes(*prefix) as usize;
+        if len > self.len_max { 0 } else { (4 + len).saturating_sub(input.len()) }
+    }
+
     /// Takes the first frame off `input`, without its length prefix; returns `None` until it is
     /// complete. The frame shares the buffer.
     ///
@@ -89,11 +97,20 @@ mod tests {
     }
 
     #[test]
+    fn the_missing_bytes_complete_the_first_frame() {
+        let missing = |input: &[u8]| FrameDecoder::default().missing_bytes(input);
+        let bytes = b"\0\0\0\x03abcd";
+        let by_length = (0..=bytes.len()).map(|len| missing(&bytes[..len])).collect::<Vec<_>>();
+        assert_eq!(by_length, [0, 0, 0, 0, 3, 2, 1, 0, 0]);
+    }
+
+    #[test]
     fn over_long_and_negative_lengths_are_refused_at_once() {
         let decoder = FrameDecoder::new(8);
         for (bytes, len) in [(&b"\0\0\0\x09"[..], 9), (b"\xff\xff\xff\xff", u32::MAX)] {
             let error = decoder.next(&mut BytesMut::from(bytes)).unwrap_err();
             assert_eq!(error, FrameTooLong { len, len_max: 8 });
+            assert_eq!(decoder.missing_bytes(bytes), 0);
         }
     }
 }

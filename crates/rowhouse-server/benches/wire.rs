@@ -25,7 +25,7 @@ use rowhouse_model::{Get, RegionInfo, RowRange, Scan};
 use rustix::event::epoll;
 use support::{Client, TestServer, region_ref};
 
-const ROUNDS: usize = 1;
+const ROUNDS: usize = 5;
 const ROWS: usize = 100_000;
 const VALUE_BYTES: usize = 1_000;
 
@@ -150,7 +150,7 @@ fn measure(process: &Process, kind: &Kind, clients: Vec<impl FnMut(usize) + Send
     let before = process.cpu_nanos();
     std::thread::scope(|scope| {
         for (nth, mut call) in clients.into_iter().enumerate() {
-            scope.spawn(move || (0..kind.calls * 8).for_each(|n| call(n * kind.clients + nth)));
+            scope.spawn(move || (0..kind.calls).for_each(|n| call(n * kind.clients + nth)));
         }
     });
     let nanos = process.cpu_nanos() - before;

@@ -89,7 +89,7 @@ fn finish(
 
 /// Answers a call that arrived at `arrived`, or returns the rest of it for a worker thread.
 pub(crate) fn answer(
-    context: &Context,
+    context: &Arc<Context>,
     client: Client,
     request: Request,
     arrived: Instant,
@@ -98,8 +98,8 @@ pub(crate) fn answer(
     // The connection of a server that was killed is cut.
     let _running = context.server.begin_call()?;
     context.server.requests.count();
-    let call_context = CallContext::new(context.clone(), client, request, arrived);
-    if *context.stop.borrow() {
+    let call_context = CallContext::new(Arc::clone(context), client, request, arrived);
+    if context.server.is_stopping() {
         let stopping = Error::new(ErrorKind::ServerNotRunning, "the server is stopping");
         call_context.refuse(out, &stopping);
         return None;

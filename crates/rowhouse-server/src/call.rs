@@ -46,7 +46,8 @@ pub(crate) struct Caller {
 
 /// A call with everything that answering it needs.
 pub(crate) struct CallContext {
-    pub(crate) context: Context,
+    /// Of one connection, so that the calls of others do not contend for its count of references.
+    pub(crate) context: Arc<Context>,
     pub(crate) request: Request,
     pub(crate) client: Client,
     /// When the call arrived.
@@ -60,7 +61,7 @@ pub(crate) struct CallContext {
 impl CallContext {
     /// Returns the context of a call that arrived at `arrived`.
     pub(crate) fn new(
-        context: Context,
+        context: Arc<Context>,
         client: Client,
         request: Request,
         arrived: Instant,
@@ -88,9 +89,9 @@ impl CallContext {
         self.client_timeout().is_some_and(|client_timeout| self.arrived.elapsed() > client_timeout)
     }
 
-    /// Returns how long the call waited and how long it has been processed.
-    pub(crate) fn times(&self) -> (Duration, Duration) {
-        (self.begun - self.arrived, self.begun.elapsed())
+    /// Returns how long the call waited and how long it was processed until `now`.
+    pub(crate) fn times(&self, now: Instant) -> (Duration, Duration) {
+        (self.begun - self.arrived, now - self.begun)
     }
 
     /// Returns the deadline of a scan that starts reading now: after half of the client's timeout
@@ -144,20 +145,21 @@ impl CallContext {
 
     /// Counts a call that was answered with so many bytes, and logs it where it was slow or large.
     pub(crate) fn finish(&self, bytes: usize) {
-        self.count(false);
+        let now = Instant::now();
+        self.count(now, false);
         if let Some(cap) = &self.context.server.cap {
             cap.charge(bytes);
         }
-        slow_log::note(self, bytes);
+        slow_log::note(self, bytes, now);
     }
 
-    fn count(&self, is_error: bool) {
+    fn count(&self, now: Instant, is_error: bool) {
         let calls = &self.context.server.calls;
-        calls.count(self.request.method, self.arrived.elapsed(), is_error);
+        calls.count(self.request.method, now - self.arrived, is_error);
     }
 
     pub(crate) fn refuse(&self, out: &mut BytesMut, error: &Error) {
-        self.count(true);
+        self.count(Instant::now(), true);
         let method = self.request.method;
         match error.kind() {
             ErrorKind::Io | ErrorKind::Corruption | ErrorKind::OutcomeUnknown => {

@@ -32,7 +32,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context)
 struct Connection {
     stream: TcpStream,
     peer: SocketAddr,
-    context: Context,
+    context: Arc<Context>,
     protocol: ServerConnection,
     input: BytesMut,
     output: BytesMut,
@@ -61,7 +61,7 @@ impl Connection {
         Self {
             stream,
             peer,
-            context,
+            context: Arc::new(context),
             protocol,
             input: BytesMut::new(),
             output: BytesMut::new(),
@@ -76,18 +76,24 @@ impl Connection {
     async fn run(&mut self) -> std::io::Result<()> {
         let handshake = tokio::time::sleep(HANDSHAKE_WAIT);
         tokio::pin!(handshake);
+        let mut stop = self.context.server.stopping();
+        let stopped = stop.wait_for(|is_stopping| *is_stopping);
+        tokio::pin!(stopped);
         let mut next = Next::Read;
-        while next == Next::Read && !*self.context.stop.borrow() {
+        while next == Next::Read && !self.context.server.is_stopping() {
             self.make_room();
             tokio::select! {
+                biased;
+                Some(answer) = self.answers.recv(), if self.long_calls > 0 => {
+                    self.take_answer(&answer);
+                }
                 read = self.stream.read_buf(&mut self.input), if self.long_calls < LONG_CALLS_MAX => {
                     if read? == 0 {
                         self.report_unfinished();
                         break;
                     }
                 }
-                Some(answer) = self.answers.recv() => self.take_answer(&answer),
-                _ = self.context.stop.changed() => break,
+                _ = &mut stopped => break,
                 () = &mut handshake, if !self.connected => {
                     tracing::warn!(peer = %self.peer, "no connection header in time, closed");
                     break;
@@ -116,8 +122,9 @@ impl Connection {
     /// this connection has run for [`SHORT_CALL_WAIT`], so that other connections get a turn.
     fn process_input(&mut self) -> Next {
         let began = Instant::now();
+        let mut now = began;
         while self.long_calls < LONG_CALLS_MAX {
-            if self.output.len() > ANSWERS_BYTES_MAX || began.elapsed() > SHORT_CALL_WAIT {
+            if self.output.len() > ANSWERS_BYTES_MAX || now - began > SHORT_CALL_WAIT {
                 return Next::Write;
             }
             match self.protocol.next(&mut self.input, &mut self.output) {
@@ -133,7 +140,10 @@ impl Connection {
                         "connected"
                     );
                 }
-                Some(ServerEvent::Request(request)) => self.take_request(request),
+                Some(ServerEvent::Request(request)) => {
+                    self.take_request(request, now);
+                    now = Instant::now();
+                }
                 Some(ServerEvent::Close(why)) => {
                     if let Some(why) = why {
                         tracing::warn!(peer = %self.peer, why, "the client was refused, closed");
@@ -145,13 +155,12 @@ impl Connection {
         Next::Read
     }
 
-    fn take_request(&mut self, request: Request) {
+    fn take_request(&mut self, request: Request, arrived: Instant) {
         let client = Client {
             codec: self.protocol.codec(),
             release: self.protocol.client_release(),
             caller: Arc::clone(&self.caller),
         };
-        let arrived = Instant::now();
         if let Some(cap) = &self.context.server.cap {
             match cap.admit(&request, arrived) {
                 Admission::Now => {}
@@ -177,7 +186,7 @@ impl Connection {
     /// Answers a call once the limit of the region server permits it.
     fn answer_later(&mut self, client: Client, request: Request, arrived: Instant, at: Instant) {
         self.long_calls += 1;
-        let (context, answers) = (self.context.clone(), self.answer.clone());
+        let (context, answers) = (Arc::clone(&self.context), self.answer.clone());
         tokio::spawn(async move {
             tokio::time::sleep_until(at.into()).await;
             if let Some(cap) = &context.server.cap {

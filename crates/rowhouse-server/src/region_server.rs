@@ -35,6 +35,8 @@ pub(crate) struct RegionServer {
     /// Limits its operations and bytes.
     pub(crate) cap: Option<Cap>,
     stop: watch::Sender<bool>,
+    /// As the value of `stop`, which takes a lock to read.
+    is_stopping: AtomicBool,
     /// Calls that run now. They are counted only if the server can be killed: the only region
     /// server of a process cannot.
     running: AtomicUsize,
@@ -76,6 +78,7 @@ impl RegionServer {
             calls: Calls::default(),
             cap: Cap::new(options.ops_per_server, options.bytes_per_server),
             stop: watch::Sender::new(false),
+            is_stopping: AtomicBool::new(false),
             running: AtomicUsize::new(0),
             can_be_killed: options.region_servers > 1,
             is_killed: AtomicBool::new(false),
@@ -90,6 +93,11 @@ impl RegionServer {
     /// Returns a receiver that becomes `true` when the server stops.
     pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
+    }
+
+    /// Returns whether the server stops.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::SeqCst)
     }
 
     /// Returns what marks a call as running; `None` if the server was killed, so that the call must
@@ -120,6 +128,7 @@ impl RegionServer {
 
     /// Refuses new calls from now on. Calls under way are finished.
     pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
         self.stop.send_replace(true);
     }
 }

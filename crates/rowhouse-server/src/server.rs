@@ -37,13 +37,11 @@ pub(crate) struct Context {
     pub(crate) cluster: Arc<Cluster>,
     /// The region server that listens on the connection's port.
     pub(crate) server: Arc<RegionServer>,
-    /// Becomes `true` when the region server stops.
-    pub(crate) stop: watch::Receiver<bool>,
 }
 
 impl Context {
     pub(crate) fn new(cluster: Arc<Cluster>, server: Arc<RegionServer>) -> Self {
-        Self { stop: server.stopping(), cluster, server }
+        Self { cluster, server }
     }
 }
 

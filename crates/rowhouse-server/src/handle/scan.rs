@@ -487,7 +487,7 @@ fn metrics(
     now: ScanProgress,
 ) -> Vec<(String, i64)> {
     let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-    let (waited, worked) = call_context.times();
+    let (waited, worked) = call_context.times(Instant::now());
     let count = |now: u64, before: u64| i64::try_from(now - before).unwrap_or(i64::MAX);
     let all = [
         ("ROWS_SCANNED", count(now.rows_scanned, before.rows_scanned)),

@@ -1,5 +1,7 @@
 //! Records slow and large calls and returns them to clients.
 
+use std::time::Instant;
+
 use bytes::{Bytes, BytesMut};
 use prost::Message;
 use rowhouse_format::convert::region::RegionRef;
@@ -16,9 +18,9 @@ use crate::slow_log::{LoggedCall, began_millis};
 /// The Java package of HBase's messages.
 const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
 
-/// Logs a call if it was slow or its answer, of `bytes` bytes, was large.
-pub(crate) fn note(call_context: &CallContext, bytes: usize) {
-    let (waited, took) = call_context.times();
+/// Logs a call that ends `now`, if it was slow or its answer, of `bytes` bytes, was large.
+pub(crate) fn note(call_context: &CallContext, bytes: usize, now: Instant) {
+    let (waited, took) = call_context.times(now);
     let log = &call_context.context.server.slow_log;
     let Some(kind) = log.kind_of(took, bytes) else { return };
     let method = call_context.request.method;

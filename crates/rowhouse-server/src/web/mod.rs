@@ -104,7 +104,7 @@ fn failed(error: &tokio::task::JoinError) -> Response {
 
 /// Serves a connection until either side ends it.
 pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
-    let mut stop = web.context.stop.clone();
+    let mut stop = web.context.server.stopping();
     let service = TowerToHyperService::new(routes(web));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -19,6 +19,8 @@ pub(crate) enum Work {
     TidyLog,
     /// Sync the log, after a delay.
     SyncLog,
+    /// Remove the files that are kept for the next log segments.
+    ShrinkLog,
     /// Flush the memstores that pin the oldest log segment.
     RelieveLog,
     /// Flush the largest memstore.
@@ -61,6 +63,7 @@ impl Queue {
                 Work::RelieveLog
                 | Work::TidyLog
                 | Work::SyncLog
+                | Work::ShrinkLog
                 | Work::ExpireSnapshots
                 | Work::KeepHeat => state.work.push_back(work),
             }

@@ -1,7 +1,7 @@
 //! The store's flush and log threads.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rowhouse_model::ErrorKind;
 
@@ -17,20 +17,28 @@ pub(super) fn flush(engine: &Arc<Engine>) {
     }
 }
 
+/// The time without a background sync after which the files kept for log segments are removed.
+const IDLE_WAIT: Duration = Duration::from_secs(30);
+
 /// Runs log work until its queue is closed. A background sync runs some time after the first write
 /// that it covers.
 pub(super) fn maintain_log(engine: &Arc<Engine>) {
     let mut sync_at = None;
+    let mut idle_at = Some(Instant::now() + IDLE_WAIT);
     loop {
-        match engine.log_work.pop_until(sync_at) {
+        match engine.log_work.pop_until(sync_at.or(idle_at)) {
             Popped::Work(Work::SyncLog) => {
                 let next = Instant::now() + engine.settings.wal_sync_interval;
                 sync_at.get_or_insert(next);
             }
             Popped::Work(work) => do_work(engine, &work),
-            Popped::Nothing => {
-                sync_at = None;
+            Popped::Nothing if sync_at.take().is_some() => {
                 do_work(engine, &Work::SyncLog);
+                idle_at = Some(Instant::now() + IDLE_WAIT);
+            }
+            Popped::Nothing => {
+                do_work(engine, &Work::ShrinkLog);
+                idle_at = None;
             }
             Popped::Closed => return,
         }
@@ -46,6 +54,7 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
             .and_then(|()| flush::release_flushed_segments(engine)),
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),
+        Work::ShrinkLog => engine.wal().remove_spares(),
         Work::RelieveLog => flush::shrink_log(engine),
         Work::RelieveMemory => flush::shrink_memory(engine),
         Work::ExpireSnapshots => delete_expired_snapshots(engine),

@@ -167,6 +167,12 @@ impl Segments {
         Ok(())
     }
 
+    /// Removes the files kept for reuse.
+    pub(super) fn remove_spares(&self) -> Result<()> {
+        let spares = std::mem::take(&mut *self.spares.lock());
+        spares.into_iter().try_for_each(|number| self.remove(&segment::spare_path(number)))
+    }
+
     /// Returns whether a file has enough blocks to overwrite and has not grown out of bounds.
     fn is_worth_keeping(&self, len: u64) -> bool {
         (self.segment_bytes / 2..=self.segment_bytes * 2).contains(&len)
@@ -191,5 +197,38 @@ impl Epochs {
             #[cfg(test)]
             Self::Seeded(random) => random.lock().next(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::simulated::SimulatedDisk;
+
+    #[test]
+    fn files_kept_for_reuse_are_removed_when_told_and_kept_again_later() {
+        let disk = SimulatedDisk::seeded(1);
+        disk.create_dir(WAL_DIR).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(disk);
+        let bytes = 4 << 10;
+        let segments =
+            Segments::new(Arc::clone(&disk), [1; 16], Epochs::seeded(1), bytes, 1, Vec::new())
+                .unwrap();
+        let use_one = || {
+            let NewSegment { number, file, .. } = segments.make().unwrap();
+            file.write_all_at(&[7; 4 << 10], 0).unwrap();
+            let (first_sequence, last_sequence) = (1, 2);
+            let closed = ClosedSegment { number, first_sequence, last_sequence, bytes };
+            segments.retire(&closed).unwrap();
+            number
+        };
+        let files = || disk.list(WAL_DIR).unwrap().len();
+
+        use_one();
+        assert_eq!(files(), 1);
+        segments.remove_spares().unwrap();
+        assert_eq!(files(), 0);
+        assert_eq!(use_one(), 2);
+        assert_eq!(files(), 1);
     }
 }

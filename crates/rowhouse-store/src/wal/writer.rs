@@ -278,6 +278,11 @@ impl Wal {
         }
     }
 
+    /// Removes the files that are kept for segments after the next one.
+    pub(crate) fn remove_spares(&self) -> Result<()> {
+        self.segments.remove_spares()
+    }
+
     /// Makes the next segment. After a failure the attempt, and its log message, is not repeated at
     /// every commit but half as often each time.
     fn make_next(&self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The search engine of a store: its searches, and the thread that keeps the indexes.
 
 mod scans;
+mod verify;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
-use rowhouse_schema::{IndexState, SearchPlan};
+use rowhouse_schema::{Index, IndexState, SearchPlan};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 
 use crate::find::{Found, NoteError};
@@ -18,6 +19,7 @@ use crate::keep::{self, Kept};
 use crate::list::{ListedSegment, SegmentList};
 use crate::rows::search_of;
 use crate::segment::{Layout, PartCache};
+use crate::view::View;
 
 /// The time between two looks at the indexes.
 const TICK: Duration = Duration::from_millis(250);
@@ -76,9 +78,19 @@ struct Shared {
     own: Weak<Shared>,
 }
 
-/// The outcome of one attempt at a search.
+/// The documents of an index at a read point, and what reads them.
+struct Viewed {
+    read: SearchRead,
+    view: Arc<View>,
+    /// The time at which its rows were read.
+    now_millis: i64,
+    layout: Layout,
+    kept: Arc<Kept>,
+}
+
+/// The outcome of one attempt at a view.
 enum Attempt {
-    Found(Box<Found>),
+    Viewed(Box<Viewed>),
     /// More rows have changed than a search analyses.
     TooManyPending,
     /// The index has another state or another table than before.
@@ -186,15 +198,43 @@ fn not_ready(read: &SearchRead) -> Error {
 impl Shared {
     /// As [`SearchEngine::find`].
     fn answer(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
+        let viewed =
+            self.viewed(table, plan.index().name(), |index| match index == plan.index() {
+                true => Ok(()),
+                false => Err(Error::invalid(format!(
+                    "index {} was altered after the query was planned",
+                    index.name()
+                ))),
+            })?;
+        let Viewed { read, view, layout, kept, .. } = viewed;
+        let (shared, entries, state) =
+            (Weak::clone(&self.own), Arc::clone(&read.entries), read.state.clone());
+        let note_error: NoteError = Box::new(move |error| {
+            if let Some(shared) = shared.upgrade() {
+                shared.note_error(&entries, &state, error);
+            }
+        });
+        let searcher = kept.searcher.clone();
+        Found::new(read, plan.clone(), layout, view, searcher, note_error)
+    }
+
+    /// Returns the documents of an index, at a read point after all acknowledged writes. `check`
+    /// may refuse the index as it is then.
+    fn viewed(
+        &self,
+        table: &TableName,
+        index: &str,
+        check: impl Fn(&Index) -> Result<()>,
+    ) -> Result<Viewed> {
         let deadline = Instant::now() + READY_WAIT;
         let builds = self.has_thread.load(Ordering::Relaxed);
         loop {
-            let read = self.store.search_read(table, plan.index().name())?;
+            let read = self.store.search_read(table, index)?;
             match read.state {
-                IndexState::Ready => match self.find(&read, plan)? {
-                    Attempt::Found(found) => return Ok(*found),
+                IndexState::Ready => match self.try_view(&read, &check)? {
+                    Attempt::Viewed(viewed) => return Ok(*viewed),
                     // Other threads may write as fast; each round leaves fewer rows to analyse.
-                    Attempt::TooManyPending => match self.work(table, plan.index().name()) {
+                    Attempt::TooManyPending => match self.work(table, index) {
                         Err(_) if read.entries.is_dropped() => {}
                         worked => worked?,
                     },
@@ -230,18 +270,13 @@ impl Shared {
         Ok(Arc::clone(self.kept.lock().entry(id).or_insert(new)))
     }
 
-    /// Searches at the current read point, if the index is still ready there.
-    fn find(&self, read: &SearchRead, plan: &SearchPlan) -> Result<Attempt> {
+    /// Views an index at the current read point, if it is still ready there.
+    fn try_view(&self, read: &SearchRead, check: impl Fn(&Index) -> Result<()>) -> Result<Attempt> {
         let kept = self.kept(read)?;
         let mut open = kept.open.lock();
         // Read points follow each other: those who come later see no older state.
-        let read = self.store.search_read(read.table.name(), plan.index().name())?;
-        if read.index != *plan.index() {
-            return Err(Error::invalid(format!(
-                "index {} was altered after the query was planned",
-                plan.index().name()
-            )));
-        }
+        let read = self.store.search_read(read.table.name(), read.index.name())?;
+        check(&read.index)?;
         let is_kept =
             self.kept.lock().get(&read.entries.id()).is_some_and(|now| Arc::ptr_eq(now, &kept));
         // Without its state, the segments may be those of a build that goes on, or of rows that
@@ -249,8 +284,8 @@ impl Shared {
         if !is_kept || !read.state.is_ready() {
             return Ok(Attempt::Changed);
         }
-        let now = self.store.now_millis();
-        let view = match open.view(&read, now, PENDING_MAX) {
+        let now_millis = self.store.now_millis();
+        let view = match open.view(&read, now_millis, PENDING_MAX) {
             // The new table has the answer.
             Err(_) if read.entries.is_dropped() => return Ok(Attempt::Changed),
             view => self.noted(&read, view)?,
@@ -258,16 +293,7 @@ impl Shared {
         let Some(view) = view else { return Ok(Attempt::TooManyPending) };
         let layout = open.layout().clone();
         drop(open);
-        let (shared, entries, state) =
-            (Weak::clone(&self.own), Arc::clone(&read.entries), read.state.clone());
-        let note_error: NoteError = Box::new(move |error| {
-            if let Some(shared) = shared.upgrade() {
-                shared.note_error(&entries, &state, error);
-            }
-        });
-        let searcher = kept.searcher.clone();
-        let found = Found::new(read, plan.clone(), layout, view, searcher, note_error)?;
-        Ok(Attempt::Found(Box::new(found)))
+        Ok(Attempt::Viewed(Box::new(Viewed { read, view, now_millis, layout, kept })))
     }
 
     /// Requests that an index is built anew if its segments are damaged.

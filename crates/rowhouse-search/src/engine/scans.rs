@@ -1,8 +1,9 @@
-//! Searches for scans of regions that carry a query.
+//! What the store asks of the search engine: searches for scans of regions that carry a query, and
+//! checks of indexes.
 
 use rowhouse_model::{Error, Result, RowRange, TableName};
 use rowhouse_schema::{ColumnSchema, Direction, KeySchema, Predicate, SearchPlan, TimeZone};
-use rowhouse_store::{RowSearch, SearchedRows, Table};
+use rowhouse_store::{IndexReport, RowSearch, SearchedRows, Table};
 
 use super::Shared;
 
@@ -16,6 +17,15 @@ impl RowSearch for Shared {
     ) -> Result<SearchedRows> {
         let plan = plan(&*self.store.table(table)?, query)?;
         Ok(self.answer(table, &plan)?.into_rows(range, direction))
+    }
+
+    fn verify(
+        &self,
+        table: &TableName,
+        index: &str,
+        progress: &mut dyn FnMut(&IndexReport),
+    ) -> Result<IndexReport> {
+        self.compare_with_rows(table, index, progress)
     }
 }
 

@@ -77,6 +77,11 @@ impl Layout {
         Self { schema: schema.build(), row, until, gone, fields }
     }
 
+    /// The number of declared fields.
+    pub(crate) fn len(&self) -> usize {
+        self.fields.len()
+    }
+
     /// The fields of tantivy of a text, each with its analyser. None for a value.
     pub(crate) fn texts(&self, field: usize) -> &[(Analyser, Field)] {
         self.fields.get(field).map_or(&[], |field| &field.texts)

@@ -6,6 +6,7 @@
 
 mod alive;
 mod builder;
+mod contents;
 mod files;
 mod layout;
 mod merge;
@@ -15,6 +16,7 @@ mod parts;
 
 pub(crate) use alive::alive_of;
 pub(crate) use builder::{Document, SegmentBuilder};
+pub(crate) use contents::contents;
 pub(crate) use files::SegmentFiles;
 pub(crate) use layout::{Layout, UNKNOWN, encoded_value, stored_range};
 pub(crate) use merge::merge;

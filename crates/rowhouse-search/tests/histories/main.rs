@@ -282,6 +282,8 @@ fn check(history: &mut History<Searches>, queries: &[Query]) -> Result<(), TestC
     for index in store.search_indexes().unwrap() {
         let table = store.table(&index.table).unwrap();
         history.upkeep.check(&table, &index.index, &store.read_point(), queries)?;
+        let verified = store.verify_index(&index.table, index.index.name(), |_| {}).unwrap();
+        prop_assert!(verified.is_clean(), "{}: {:?}", index.index, verified);
     }
     for held in history.points.iter().flatten() {
         let context = |error| TestCaseError::fail(format!("held, {}: {error}", held.found.plan()));

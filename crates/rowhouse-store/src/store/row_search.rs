@@ -1,11 +1,11 @@
-//! Searches of rows by words, for scans that carry a query.
+//! The engine of full-text searches, as the store uses it.
 
 use std::sync::{Arc, Weak};
 
 use rowhouse_model::{Bytes, Error, Result, RowRange, TableName};
 use rowhouse_schema::{Direction, Predicate};
 
-use super::Store;
+use super::{IndexReport, Store};
 use crate::read::ReadPoint;
 use crate::table::Table;
 
@@ -25,6 +25,19 @@ pub trait RowSearch: Send + Sync {
         range: &RowRange,
         direction: Direction,
     ) -> Result<SearchedRows>;
+
+    /// Compares a full-text index with the rows of its table at the current read point:
+    /// [`Store::verify_index`].
+    ///
+    /// # Errors
+    /// `TableNotFound`; `RegionTooBusy` while the index is being built; `Corruption` of the index;
+    /// those of reads.
+    fn verify(
+        &self,
+        table: &TableName,
+        index: &str,
+        progress: &mut dyn FnMut(&IndexReport),
+    ) -> Result<IndexReport>;
 }
 
 /// The rows that a search found.

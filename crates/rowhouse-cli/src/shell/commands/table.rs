@@ -1166,7 +1166,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[TABLE, required("INDEX")],
         options: &[],
         about: "Compares every row of a table with its entries in an index, and the other way.",
-        details: "Only on a data directory: servers have no such call.",
+        details: "A full-text index has a document for each row, which must have the row's words \
+                  and values.",
         examples: &["verify_index 'mail', 'by_sender'"],
     },
     Command {

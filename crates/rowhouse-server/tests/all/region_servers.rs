@@ -1,6 +1,7 @@
 //! Several region servers over one store.
 
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::from_proto;
@@ -26,9 +27,20 @@ struct Servers {
     all: Vec<ServerName>,
 }
 
+/// Numbers the servers, each of which has a loopback address of its own.
+static NEXT: AtomicU8 = AtomicU8::new(0);
+
 impl Servers {
     fn start(count: u32) -> Self {
-        Self::of(TestServer::start_with(|options| options.region_servers = count))
+        Self::of(TestServer::start_with(|options| {
+            // The port of a server that has ended must not go to another test's. Only Linux has all
+            // addresses of 127.0.0.0/8.
+            if cfg!(target_os = "linux") {
+                let number = NEXT.fetch_add(1, Ordering::Relaxed);
+                options.listen = format!("127.0.1.{}:0", 1 + number);
+            }
+            options.region_servers = count;
+        }))
     }
 
     fn of(server: TestServer) -> Self {

@@ -264,9 +264,12 @@ impl Store {
         engine.wal().check_writable()
     }
 
-    /// Returns the store's running tasks: flushes, compactions, splits and merges of regions.
+    /// Returns the store's running tasks: flushes, compactions, splits and merges of regions; and
+    /// the queues of full-text indexes that are not empty.
     pub fn tasks(&self) -> Vec<Task> {
-        self.inner.engine.tasks.list()
+        let mut tasks = self.inner.engine.tasks.list();
+        tasks.extend(self.search_queues());
+        tasks
     }
 
     /// Returns the bytes of all memstores that are not flushed yet, and their limit.

@@ -5,15 +5,21 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rowhouse_model::{Cell, Error, ErrorKind, Result, TableName, TableState, escape};
-use rowhouse_schema::{Index, IndexState};
+use rowhouse_model::{
+    Cell, Columns, Error, ErrorKind, Filter, Result, Scan, TableName, TableState, escape,
+};
+use rowhouse_schema::{Index, IndexState, QUEUE_FAMILY};
 
 use super::Store;
 use crate::catalog::SearchRead;
 use crate::indexed::is_search_table;
 use crate::region::table_not_found;
 use crate::table::Table;
+use crate::tasks::Task;
 use crate::write::cells::write_cells;
+
+/// The rows up to which those of a queue are counted.
+const QUEUE_COUNTED_MAX: u64 = 10_000;
 
 /// A full-text index of a store.
 pub struct SearchIndex {
@@ -68,6 +74,13 @@ impl Store {
             }
         }
         Ok(found)
+    }
+
+    /// Returns the queue of each full-text index, unless it is empty. An index that cannot be read
+    /// is left out.
+    pub(super) fn search_queues(&self) -> Vec<Task> {
+        let indexes = self.search_indexes().unwrap_or_default();
+        indexes.iter().filter_map(|index| queue_of(index).ok()?).collect()
     }
 
     /// Writes cells to the table of a full-text index: all of them, in one record of the log, or
@@ -143,4 +156,28 @@ fn check_search_table(table: &Table) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!("table {} is not that of a full-text index", table.name())))
+}
+
+/// Returns the queue of an index as a task; `None` if it is empty.
+fn queue_of(index: &SearchIndex) -> Result<Option<Task>> {
+    let mut columns = Columns::all();
+    columns.add_family(QUEUE_FAMILY);
+    let filter = Some(Box::new(Filter::FirstKeyOnly));
+    let limit = Some(QUEUE_COUNTED_MAX + 1);
+    let mut queued =
+        index.entries.scan_uncounted(Scan { columns, filter, limit, ..Scan::all() })?;
+    let (mut rows, mut begun_millis) = (0, i64::MAX);
+    while let Some(row) = queued.next()? {
+        rows += 1;
+        let times = row.cells().map(|cell| cell.timestamp().as_millis());
+        begun_millis = times.fold(begun_millis, i64::min);
+    }
+    let status = match rows {
+        0 => return Ok(None),
+        1 => "1 row waits to be written to a segment".to_owned(),
+        2..=QUEUE_COUNTED_MAX => format!("{rows} rows wait to be written to a segment"),
+        _ => format!("more than {QUEUE_COUNTED_MAX} rows wait to be written to segments"),
+    };
+    let description = format!("Queue of index {} of table {}", index.index.name(), index.table);
+    Ok(Some(Task { description, status, begun_millis }))
 }

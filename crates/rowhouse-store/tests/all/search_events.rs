@@ -178,6 +178,26 @@ fn every_kind_of_write_queues_its_rows_and_a_kill_loses_none() {
 }
 
 #[test]
+fn a_queue_is_a_task_until_it_is_empty() {
+    let mail = Mail::new();
+    let queues = || {
+        let tasks = mail.store.tasks().into_iter();
+        tasks.filter(|task| task.description.starts_with("Queue")).collect::<Vec<_>>()
+    };
+    assert_eq!(queues(), []);
+    mail.table().mutate(&body("a")).unwrap();
+    let queued = mail.queue();
+    let [task] = &queues()[..] else { panic!("{:?}", queues()) };
+    assert_eq!(task.description, "Queue of index text of table mail");
+    assert_eq!(task.status, "1 row waits to be written to a segment");
+    assert_eq!(task.begun_millis, queued[0].1);
+    mail.table().mutate(&body("b")).unwrap();
+    assert_eq!(queues()[0].status, "2 rows wait to be written to a segment");
+    mail.take(&mail.queue());
+    assert_eq!(queues(), []);
+}
+
+#[test]
 fn only_changes_of_columns_that_a_field_reads_are_queued() {
     let mail = Mail::new();
     let table = mail.table();

@@ -31,13 +31,14 @@ pub struct ColumnGroups {
 pub struct ColumnGroup {
     /// The qualifiers, sorted.
     pub qualifiers: Vec<Bytes>,
-    /// The share of the family's reads, between 0 and 1.
+    /// The share of the family's reads, between 0 and 1; the least one if reads are overestimated.
     pub share: f64,
 }
 
 impl ColumnGroups {
     /// Returns the families of which groups of columns are never read together, judged by the reads
-    /// of the last minutes. A family with fewer than 1,000 reads is not judged.
+    /// of the last minutes. A family with fewer than 1,000 reads is not judged. A judgement holds
+    /// for all numbers of reads between the reported ones and those less their overestimates.
     ///
     /// ```
     /// use rowhouse_model::{HeatReport, HotColumns};
@@ -61,31 +62,36 @@ impl ColumnGroups {
     pub fn of_heat(report: &HeatReport) -> Vec<Self> {
         let mut families = BTreeMap::<&Bytes, Vec<&HotColumns>>::new();
         let of_all = report.column_sets.iter().filter(|set| set.family.is_empty());
-        let of_all: u64 = of_all.map(|set| set.reads).sum();
+        let of_all = Reads::sum(of_all);
         for set in report.column_sets.iter().filter(|set| !set.family.is_empty()) {
             families.entry(&set.family).or_default().push(set);
         }
         families.into_iter().filter_map(|(family, sets)| Self::of(family, &sets, of_all)).collect()
     }
 
-    fn of(family: &Bytes, sets: &[&HotColumns], of_all: u64) -> Option<Self> {
-        let total = of_all + sets.iter().map(|set| set.reads).sum::<u64>();
-        if total < READS_MIN {
+    fn of(family: &Bytes, sets: &[&HotColumns], of_all: Reads) -> Option<Self> {
+        let own = Reads::sum(sets.iter().copied());
+        let total = Reads { least: of_all.least + own.least, most: of_all.most + own.most };
+        if total.least < READS_MIN {
             return None;
         }
-        let share = |reads: u64| reads as f64 / total as f64;
-        let whole = sets.iter().filter(|set| set.qualifiers.is_empty());
-        if share(of_all + whole.map(|set| set.reads).sum::<u64>()) > WHOLE_SHARE_MAX {
+        // What speaks against groups counts at its most, what speaks for them at its least.
+        let share_most = |reads: u64| reads as f64 / total.least as f64;
+        let share_least = |reads: u64| reads as f64 / total.most as f64;
+        let whole = sets.iter().filter(|set| set.qualifiers.is_empty()).copied();
+        if share_most(of_all.most + Reads::sum(whole).most) > WHOLE_SHARE_MAX {
             return None;
         }
         let mut groups: Vec<ColumnGroup> = Vec::new();
         let named = sets.iter().filter(|set| !set.qualifiers.is_empty());
-        for set in named.filter(|set| share(set.reads) >= SET_SHARE_MIN) {
+        for set in named.filter(|set| share_most(set.reads) >= SET_SHARE_MIN) {
             let is_joined = |group: &mut ColumnGroup| {
                 set.qualifiers.iter().any(|it| group.qualifiers.contains(it))
             };
-            let mut joined =
-                ColumnGroup { qualifiers: set.qualifiers.clone(), share: share(set.reads) };
+            let mut joined = ColumnGroup {
+                qualifiers: set.qualifiers.clone(),
+                share: share_least(Reads::of(set).least),
+            };
             for group in groups.extract_if(.., is_joined) {
                 joined.qualifiers.extend(group.qualifiers);
                 joined.share += group.share;
@@ -97,6 +103,26 @@ impl ColumnGroups {
         groups.retain(|group| group.share >= GROUP_SHARE_MIN);
         groups.sort_by(|a, b| b.share.total_cmp(&a.share));
         (groups.len() > 1).then(|| Self { family: family.clone(), groups })
+    }
+}
+
+/// The bounds of a number of reads.
+#[derive(Clone, Copy)]
+struct Reads {
+    least: u64,
+    most: u64,
+}
+
+impl Reads {
+    fn of(set: &HotColumns) -> Self {
+        Self { least: set.reads.saturating_sub(set.overestimate), most: set.reads }
+    }
+
+    fn sum<'s>(sets: impl Iterator<Item = &'s HotColumns>) -> Self {
+        sets.map(Self::of).fold(Self { least: 0, most: 0 }, |sum, reads| Self {
+            least: sum.least + reads.least,
+            most: sum.most + reads.most,
+        })
     }
 }
 
@@ -123,12 +149,21 @@ impl fmt::Display for ColumnGroups {
 mod tests {
     use super::*;
 
-    fn judge(sets: &[(&'static str, &[&'static str], u64)]) -> Vec<String> {
-        let set = |(family, qualifiers, reads): &(&'static str, &[&'static str], u64)| HotColumns {
+    /// A family, qualifiers, reads.
+    type Set = (&'static str, &'static [&'static str], u64);
+
+    fn judge(sets: &[Set]) -> Vec<String> {
+        let sets: Vec<_> = sets.iter().map(|set| (*set, 0)).collect();
+        judge_overestimated(&sets)
+    }
+
+    /// Judges sets with overestimates.
+    fn judge_overestimated(sets: &[(Set, u64)]) -> Vec<String> {
+        let set = |((family, qualifiers, reads), overestimate): &(Set, u64)| HotColumns {
             family: Bytes::from_static(family.as_bytes()),
             qualifiers: qualifiers.iter().map(|it| Bytes::from_static(it.as_bytes())).collect(),
             reads: *reads,
-            overestimate: 0,
+            overestimate: *overestimate,
         };
         let column_sets = sets.iter().map(set).collect();
         let report = HeatReport { column_sets, ..HeatReport::default() };
@@ -174,5 +209,25 @@ mod tests {
     fn few_reads_and_rare_columns_are_not_judged() {
         assert_eq!(judge(&[("d", &["a"], 400), ("d", &["b"], 400)]), [""; 0]);
         assert_eq!(judge(&[("d", &["a"], 4_000), ("d", &["b"], 100)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_judgement_holds_at_every_number_of_reads_between_the_bounds() {
+        let a: Set = ("d", &["a"], 9_000);
+        let b: Set = ("d", &["b"], 1_500);
+        assert_eq!(judge(&[a, b]), ["d: a | b"]);
+        assert_eq!(judge_overestimated(&[(a, 0), (b, 300)]), ["d: a | b"]);
+        assert_eq!(judge_overestimated(&[(a, 0), (b, 600)]), [""; 0], "b may be below a tenth");
+        let few: [(Set, u64); 2] = [(("d", &["a"], 600), 100), (("d", &["b"], 600), 200)];
+        assert_eq!(judge_overestimated(&few), [""; 0], "there may be only 900 reads");
+        let both: Set = ("d", &["a", "b"], 150);
+        assert_eq!(
+            judge_overestimated(&[(a, 0), (b, 0), (both, 150)]),
+            [""; 0],
+            "they may be together"
+        );
+        let whole: Set = ("d", &[], 400);
+        assert_eq!(judge_overestimated(&[(a, 0), (b, 0), (whole, 0)]), ["d: a | b"]);
+        assert_eq!(judge_overestimated(&[(a, 4_000), (b, 0), (whole, 0)]), [""; 0]);
     }
 }

@@ -4,6 +4,7 @@ mod blocks;
 mod flips;
 mod history;
 mod mishaps;
+mod promotion;
 
 use rowhouse_model::{
     Delete, Durability, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,

@@ -169,6 +169,11 @@ impl SimulatedDisk {
         self.state.lock().failing_in = Some(changes);
     }
 
+    /// Returns whether the machine has stopped: [`SimulatedDisk::fail_after`].
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.state.lock().failing_in == Some(0)
+    }
+
     /// Sets the probabilities of failures from now on.
     pub(crate) fn set_faults(&self, faults: Faults) {
         self.state.lock().faults = faults;

@@ -26,6 +26,7 @@
 //! ```
 
 mod backups;
+mod comparison;
 mod heat;
 mod namespaces;
 mod regions;
@@ -39,6 +40,7 @@ use rowhouse_model::Result;
 use crate::Database;
 use crate::backend::Backend;
 
+pub use self::comparison::IndexComparison;
 pub use crate::fit::Fit;
 pub use rowhouse_client::{
     BackupStatus, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask,

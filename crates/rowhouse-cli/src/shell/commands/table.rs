@@ -1163,12 +1163,19 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "verify_index",
         alias: None,
         group: Group::Tables,
-        arguments: &[TABLE, required("INDEX")],
-        options: &[],
+        arguments: &[TABLE, required("INDEX"), OPTIONS],
+        options: &[(
+            "AGAINST",
+            "a table that programs keep as this index: its keys are compared instead",
+        )],
         about: "Compares every row of a table with its entries in an index, and the other way.",
         details: "A full-text index has a document for each row, which must have the row's words \
-                  and values.",
-        examples: &["verify_index 'mail', 'by_sender'"],
+                  and values.\nWith AGAINST, the index may be one that is not declared, given \
+                  by its declaration; the other table declares a key with the same fields.",
+        examples: &[
+            "verify_index 'mail', 'by_sender'",
+            "verify_index 'follow', 'by_star [star]', AGAINST => 'fans'",
+        ],
     },
     Command {
         verb: Verb::Version,

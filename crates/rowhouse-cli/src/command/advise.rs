@@ -7,8 +7,9 @@ use rowhouse::Error;
 use rowhouse::advise::advise;
 
 use super::CommandResult;
-use super::workload::{WorkloadArgs, write_drawing};
+use super::workload::WorkloadArgs;
 use crate::design::{ScratchDir, advice_json, advice_lines, advice_svg};
+use crate::drawing::write_drawing;
 
 /// Arguments of `rowhouse advise`.
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ use rowhouse::{Database, Error};
 use serde_json::json;
 
 use super::{CommandResult, DATA_DIR, argument, database_url, directory_of};
+use crate::drawing::write_drawing;
 use crate::heat::{TableHeat, svg};
 
 /// Arguments of `rowhouse heat`.
@@ -53,9 +54,7 @@ pub(crate) fn run(args: &HeatArgs) -> CommandResult {
         false => heat.lines().iter().for_each(|line| println!("{line}")),
     }
     if let Some(path) = &args.svg {
-        let write = std::fs::write(path, svg(&heat));
-        write
-            .map_err(|source| Error::io(format_args!("cannot write {}", path.display()), source))?;
+        write_drawing(path, &svg(&heat))?;
     }
     Ok(ExitCode::SUCCESS)
 }

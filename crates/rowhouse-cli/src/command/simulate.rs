@@ -7,8 +7,9 @@ use rowhouse::Error;
 use rowhouse::advise::{Design, simulate};
 
 use super::CommandResult;
-use super::workload::{WorkloadArgs, write_drawing};
+use super::workload::WorkloadArgs;
 use crate::design::{ScratchDir, simulation_json, simulation_lines, simulation_svg};
+use crate::drawing::write_drawing;
 
 /// Arguments of `rowhouse simulate`.
 #[derive(Debug, clap::Args)]

@@ -5,9 +5,11 @@ mod args;
 mod command;
 mod counted;
 mod design;
+mod drawing;
 mod explained;
 mod heat;
 mod shell;
+mod wrapped;
 
 use std::process::ExitCode;
 

@@ -72,7 +72,7 @@ const SEARCH: &[Layer] = &[
 ];
 
 const CLI: &[Layer] = &[
-    ("words", &["counted", "explained", "analysis", "heat", "design"]),
+    ("words", &["counted", "wrapped", "drawing", "explained", "analysis", "heat", "design"]),
     ("commands", &["shell", "command", "args"]),
 ];
 

@@ -1,4 +1,5 @@
-//! HBase's printable form of bytes: printable ASCII unchanged, everything else as `\xHH`.
+//! HBase's printable form of bytes: printable ASCII unchanged, everything else as `\xHH`; and texts
+//! in XML.
 
 use std::fmt::Write;
 
@@ -72,6 +73,15 @@ pub fn escape_controls(text: &str) -> String {
 /// As [`escape_controls`], with backslashes escaped in the same way.
 pub fn escape_line(text: &str) -> String {
     escape_controls(&text.replace('\\', "\\x5C"))
+}
+
+/// Returns the text as the content of an element of XML or SVG.
+///
+/// ```
+/// assert_eq!(rowhouse_model::escape_xml("a < b & c"), "a &lt; b &amp; c");
+/// ```
+pub fn escape_xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

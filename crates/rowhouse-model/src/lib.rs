@@ -49,7 +49,7 @@ pub use cell::{
 pub use compaction_state::CompactionState;
 pub use coprocessor::Coprocessor;
 pub use error::{Action, Error, ErrorKind, Result};
-pub use escape::{escape, escape_controls, escape_line, unescape};
+pub use escape::{escape, escape_controls, escape_line, escape_xml, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
 pub use filter::{
     BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, FILTER_DEPTH_MAX, Filter,

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::admin::{ColumnGroups, HotColumns};
-use rowhouse::{Database, Error};
+use rowhouse::Database;
 use serde_json::json;
 
-use super::{CommandResult, DATA_DIR, argument, database_url, directory_of};
+use super::{CommandResult, DATA_DIR, argument, database_url, directory_of, runtime};
+use crate::drawing::write_drawing;
 use crate::heat::{TableHeat, svg};
 
 /// Arguments of `rowhouse heat`.
@@ -34,10 +35,7 @@ pub(crate) struct HeatArgs {
 
 pub(crate) fn run(args: &HeatArgs) -> CommandResult {
     let url = database_url(&args.data, args.connect.as_deref())?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let heat = runtime.block_on(async {
         let builder = Database::builder(&url);
         let database = match directory_of(&url) {
@@ -53,9 +51,7 @@ pub(crate) fn run(args: &HeatArgs) -> CommandResult {
         false => heat.lines().iter().for_each(|line| println!("{line}")),
     }
     if let Some(path) = &args.svg {
-        let write = std::fs::write(path, svg(&heat));
-        write
-            .map_err(|source| Error::io(format_args!("cannot write {}", path.display()), source))?;
+        write_drawing(path, &svg(&heat))?;
     }
     Ok(ExitCode::SUCCESS)
 }

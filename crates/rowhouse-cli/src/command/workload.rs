@@ -59,9 +59,3 @@ fn with_sample(workload: Workload, path: &Path) -> Result<Workload> {
     let sample = read_sample(path, &Reading::default(), &wanted, SAMPLE_MAX, read)?;
     workload.with_sample(&sample.names, sample.rows)
 }
-
-/// Writes a drawing into a file.
-pub(super) fn write_drawing(path: &Path, svg: &str) -> Result<()> {
-    std::fs::write(path, svg)
-        .map_err(|source| Error::io(format_args!("cannot write {}", path.display()), source))
-}

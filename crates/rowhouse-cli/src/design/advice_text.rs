@@ -2,8 +2,8 @@
 
 use rowhouse::advise::{Advice, AdvisedDesign, Workload};
 
-use super::columns::{Align, aligned, wrapped};
-use super::text::{number, percent};
+use super::columns::{Align, aligned};
+use super::text::{broken, number, percent};
 
 /// Designs that were only estimated of which lines are printed.
 const LISTED: usize = 4;
@@ -15,15 +15,15 @@ pub(crate) fn advice_lines(
     advice: &Advice,
     table: Option<&str>,
 ) -> Vec<String> {
-    let mut lines: Vec<String> = advice.reasons.iter().flat_map(|it| wrapped(it)).collect();
+    let mut lines: Vec<String> = advice.reasons.iter().flat_map(|it| broken(it)).collect();
     if !advice.gives_up.is_empty() {
         lines.push("It gives up:".to_owned());
-        lines.extend(advice.gives_up.iter().flat_map(|lost| wrapped(&format!("- {lost}"))));
+        lines.extend(advice.gives_up.iter().flat_map(|lost| broken(&format!("- {lost}"))));
     }
     lines.push(String::new());
     lines.extend(designs(advice));
     lines.push(String::new());
-    lines.extend(wrapped(&format!(
+    lines.extend(broken(&format!(
         "score: rows per second times the share of the busiest region, at least one part of {} \
          servers; * was only estimated; seed {}",
         workload.servers(),
@@ -69,7 +69,7 @@ fn designs(advice: &Advice) -> Vec<String> {
         texts.push(format!("     {}", design.text()));
         if !design.refusals.is_empty() && (!is_estimated || design.is_present) {
             let why = format!("{} is refused: {}", at + 1, design.refusals.join("; "));
-            refused.extend(wrapped(&why));
+            refused.extend(broken(&why));
         }
     }
     let (left, right) = (Align::Left, Align::Right);

@@ -1,4 +1,4 @@
-//! Lines: cells below each other, and sentences of a readable length.
+//! Lines with cells below each other.
 
 /// How the cells of a column are aligned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,38 +25,9 @@ pub(super) fn aligned(columns: &[Align], rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// The most characters of a line of sentences, unless a word is longer.
-const LINE_CHARS: usize = 100;
-
-/// Breaks a sentence into lines; those after the first are indented.
-pub(super) fn wrapped(sentence: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in sentence.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > LINE_CHARS {
-            lines.push("  ".to_owned());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.trim().is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_sentences_are_broken_between_words() {
-        let lines = wrapped(&"word ".repeat(50));
-        assert_eq!(lines.len(), 3);
-        assert!(lines.iter().all(|line| line.chars().count() <= LINE_CHARS));
-        assert!(lines[1].starts_with("  word"), "{lines:?}");
-    }
 
     #[test]
     fn cells_stand_below_each_other() {

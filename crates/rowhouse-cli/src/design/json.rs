@@ -1,6 +1,6 @@
 //! Simulations and comparisons of designs as JSON.
 
-use rowhouse::advise::{Advice, QuestionCost, Simulation, TableSpread, Workload};
+use rowhouse::advise::{Advice, QuestionCost, Simulation, TableSpread, Way, Workload};
 use serde_json::{Value, json};
 
 /// Returns the result of a simulation.
@@ -78,12 +78,12 @@ fn question(cost: &QuestionCost) -> Value {
         "question": cost.question,
         "per_second": cost.per_second,
         "asked": cost.asked,
-        "by": cost.way,
+        "by": name(&cost.way),
         "sorts": cost.sorts,
         "ranges": cost.ranges,
         "rows_read": cost.rows,
         "rows_read_max": cost.rows_max,
-        "by_at_full_size": cost.way_real,
+        "by_at_full_size": name(&cost.way_real),
         "rows_read_at_full_size": cost.rows_real(),
         "cells_read": cost.cells,
         "bytes_read": cost.bytes,
@@ -93,4 +93,12 @@ fn question(cost: &QuestionCost) -> Value {
         "blocks": cost.blocks,
         "cpu_micros": cost.cpu.as_secs_f64() * 1e6,
     })
+}
+
+/// Returns `key`, or the name of the index.
+fn name(way: &Way) -> &str {
+    match way {
+        Way::Key => "key",
+        Way::Index(name) => name,
+    }
 }

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use rowhouse::advise::{Advice, AdvisedDesign, DesignKind, Simulation, Workload};
+use rowhouse_model::escape_xml;
 
 const LEFT: f64 = 72.0;
 const TOP: f64 = 92.0;
@@ -163,7 +164,7 @@ impl Drawing {
             self.svg,
             r#"<circle class="{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"><title>{}</title></circle>"#,
             point.class,
-            escaped(&point.text)
+            escape_xml(&point.text)
         );
         if let Some(number) = point.number {
             // Points that lie on each other have their numbers beside each other.
@@ -189,7 +190,7 @@ impl Drawing {
             let class = point.class;
             let _ =
                 writeln!(self.svg, r#"<circle class="{class}" cx="22" cy="{}" r="5"/>"#, at - 4.0);
-            let _ = writeln!(self.svg, r#"<text x="34" y="{at}">{}</text>"#, escaped(&text));
+            let _ = writeln!(self.svg, r#"<text x="34" y="{at}">{}</text>"#, escape_xml(&text));
             at += LINE;
         }
         let _ = writeln!(
@@ -229,10 +230,6 @@ fn head(title: &str, lines: usize) -> String {
 <text x="16" y="48">bottom left is best: few rows read, and no region with a large share of the writes</text>
 <text x="16" y="72">share of the busiest region</text>
 "##,
-        escaped(title),
+        escape_xml(title),
     )
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

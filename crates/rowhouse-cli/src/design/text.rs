@@ -2,9 +2,12 @@
 
 use rowhouse::advise::{QuestionCost, Simulation, TableSpread, Workload};
 
-use super::columns::{Align, aligned, wrapped};
+use super::columns::{Align, aligned};
 use crate::counted::counted;
+use crate::wrapped::wrapped;
 
+/// The most characters of a line of sentences, unless a word is longer.
+const LINE_CHARS: usize = 100;
 /// From an eighth to the whole.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -26,7 +29,7 @@ pub(crate) fn simulation_lines(workload: &Workload, simulation: &Simulation) -> 
         number(simulation.cost(workload)),
         percent(simulation.share())
     ));
-    lines.extend(simulation.warnings.iter().flat_map(|warning| wrapped(&warning.to_string())));
+    lines.extend(simulation.warnings.iter().flat_map(|warning| broken(&warning.to_string())));
     lines
 }
 
@@ -109,16 +112,10 @@ fn question_lines(simulation: &Simulation) -> Vec<String> {
 
 /// Returns a question and the way by which it is read.
 fn question_text(cost: &QuestionCost) -> String {
-    let by = |way: &str| match way {
-        "key" => "by the key".to_owned(),
-        index => format!("by index {index}"),
-    };
+    let text = format!("  {}, {}", cost.question, cost.way);
     match cost.way == cost.way_real {
-        true => format!("  {}, {}", cost.question, by(&cost.way)),
-        false => {
-            let real = by(&cost.way_real);
-            format!("  {}, {}, at full size {real}", cost.question, by(&cost.way))
-        }
+        true => text,
+        false => format!("{text}, at full size {}", cost.way_real),
     }
 }
 
@@ -135,6 +132,11 @@ fn question_row(cost: &QuestionCost) -> Vec<String> {
         number(cost.blocks),
         number((cost.cpu.as_secs_f64() * 1e6).round()),
     ]
+}
+
+/// Breaks a sentence into lines; those after the first are indented.
+pub(super) fn broken(sentence: &str) -> Vec<String> {
+    wrapped(sentence, LINE_CHARS, "  ")
 }
 
 /// Returns a share as a percentage.

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use rowhouse::Bytes;
+use rowhouse_model::escape_xml;
 
 use super::{TableHeat, time_of};
+use crate::wrapped::wrapped;
 
 const LEFT: f64 = 250.0;
 const TOP: f64 = 64.0;
@@ -97,7 +99,7 @@ fn head(heat: &TableHeat) -> String {
         colors(LIGHT),
         colors(DARK),
         colors(LIGHT),
-        escaped(&heat.table),
+        escape_xml(&heat.table),
     )
 }
 
@@ -118,7 +120,7 @@ fn axes(svg: &mut String, heat: &TableHeat, bounds: &[Bytes], (begin, end): (i64
             svg,
             r#"<text x="{}" y="{y:.1}" text-anchor="end">{}</text>"#,
             LEFT - 8.0,
-            escaped(&label)
+            escape_xml(&label)
         );
     }
     for quarter in 0..=4 {
@@ -132,32 +134,10 @@ fn axes(svg: &mut String, heat: &TableHeat, bounds: &[Bytes], (begin, end): (i64
         );
     }
     let verdicts = heat.verdicts().map(|(name, verdict)| format!("{name}: {verdict}"));
-    for (at, line) in verdicts.iter().flat_map(|text| wrapped(text)).enumerate() {
+    for (at, line) in verdicts.iter().flat_map(|text| wrapped(text, LINE_CHARS, "")).enumerate() {
         let y = TOP + HEIGHT + 44.0 + 16.0 * at as f64;
-        let _ = writeln!(svg, r#"<text x="16" y="{y}">{}</text>"#, escaped(&line));
+        let _ = writeln!(svg, r#"<text x="16" y="{y}">{}</text>"#, escape_xml(&line));
     }
-}
-
-/// Breaks a text into lines that fit the width.
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > LINE_CHARS {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

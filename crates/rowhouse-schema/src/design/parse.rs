@@ -98,27 +98,18 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// Sets a value that can be declared once.
-fn set<T>(slot: &mut Option<T>, value: T, line: Piece<'_>) -> Result<(), Fault> {
-    let word = line.word().0.text;
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(line.fault(format!("`{word}` is declared twice"))),
-    }
-}
-
 impl<'t> Draft<'t> {
     fn line(&mut self, line: Piece<'t>) -> Result<(), Fault> {
         let (word, rest) = line.word();
         match word.text {
             "field" => self.field(rest),
             "column" => self.column(rest),
-            "key" => set(&mut self.key, rest, line),
+            "key" => word.set(&mut self.key, rest),
             "index" => {
                 self.indexes.push(rest);
                 Ok(())
             }
-            "write" => set(&mut self.write, rest.rate()?, line),
+            "write" => word.set(&mut self.write, rest.rate()?),
             "ask" => {
                 let question = question(rest)?;
                 self.questions.push((rest, question));
@@ -126,22 +117,22 @@ impl<'t> Draft<'t> {
             }
             "never" => self.never(rest),
             "regions" => {
-                set(&mut self.regions, rest.count("a number of regions", REGIONS_MAX)?, line)
+                word.set(&mut self.regions, rest.count("a number of regions", REGIONS_MAX)?)
             }
             "servers" => {
-                set(&mut self.servers, rest.count("a number of servers", REGIONS_MAX)?, line)
+                word.set(&mut self.servers, rest.count("a number of servers", REGIONS_MAX)?)
             }
-            "rows" => set(&mut self.rows, rest.count("a number of rows", COUNT_MAX)?, line),
+            "rows" => word.set(&mut self.rows, rest.count("a number of rows", COUNT_MAX)?),
             "over" => {
                 let fault = || rest.fault("expected a duration").hint("for example 1d, 12h or 30m");
-                set(&mut self.over, Millis::read(rest.text).ok_or_else(fault)?, line)
+                word.set(&mut self.over, Millis::read(rest.text).ok_or_else(fault)?)
             }
             "seed" => {
                 let seed = rest.text.parse().map_err(|_| rest.fault("expected a whole number"))?;
-                set(&mut self.seed, seed, line)
+                word.set(&mut self.seed, seed)
             }
             "sample" if rest.text.is_empty() => Err(line.fault("expected a file after `sample`")),
-            "sample" => set(&mut self.sample, rest.text, line),
+            "sample" => word.set(&mut self.sample, rest.text),
             other => {
                 let fault = word.fault(format!("unknown word `{other}`"));
                 Err(match closest(other, LINES.iter().copied()) {

@@ -36,31 +36,31 @@ impl<'t> Items<'t> {
         match words[..] {
             [_, "values" | "value"] => {
                 let count = item.word().0.count("a number of values", COUNT_MAX)?;
-                set(&mut self.draw, Draw::Values { count, zipf: None }, item)
+                item.set(&mut self.draw, Draw::Values { count, zipf: None })
             }
-            ["sequence"] => set(&mut self.draw, Draw::Sequence { from: 1 }, item),
+            ["sequence"] => item.set(&mut self.draw, Draw::Sequence { from: 1 }),
             ["sequence", "from", from] => {
                 let fault = || item.fault("expected a whole number after `from`");
                 let from = Count::read(from).ok_or_else(fault)?;
-                set(&mut self.draw, Draw::Sequence { from }, item)
+                item.set(&mut self.draw, Draw::Sequence { from })
             }
-            ["random"] => set(&mut self.draw, Draw::Random, item),
-            ["now"] => set(&mut self.draw, Draw::Now, item),
+            ["random"] => item.set(&mut self.draw, Draw::Random),
+            ["now"] => item.set(&mut self.draw, Draw::Now),
             ["zipf", skew] => {
                 let skew = skew.parse().ok().filter(|skew| *skew > 0.0 && *skew <= SKEW_MAX);
                 let fault = || item.fault(format!("expected a skew above 0, at most {SKEW_MAX}"));
-                set(&mut self.zipf, (item, skew.ok_or_else(fault)?), item)
+                item.set(&mut self.zipf, (item, skew.ok_or_else(fault)?))
             }
             [number, unit @ ("bytes" | "byte" | "kB" | "MB")] => {
                 let fault = || item.fault("expected a size, 1 byte to 16 MB");
                 let size = Size::read(number, unit).ok_or_else(fault)?;
-                set(&mut self.bytes, (size, size), item)
+                item.set(&mut self.bytes, (size, size))
             }
             [min, "to", max, unit @ ("bytes" | "kB")] => {
                 let fault = || item.fault("expected two sizes, the smaller first, at most 16 MB");
                 let sizes = Size::read(min, unit).zip(Size::read(max, unit));
                 let sizes = sizes.filter(|(min, max)| min <= max).ok_or_else(fault)?;
-                set(&mut self.bytes, sizes, item)
+                item.set(&mut self.bytes, sizes)
             }
             _ => {
                 let fault = item.fault(format!("unknown distribution `{}`", item.text));
@@ -85,13 +85,5 @@ impl<'t> Items<'t> {
             (None, None) => Draw::Random,
         };
         Ok(Distribution { draw, bytes: self.bytes })
-    }
-}
-
-/// Sets what can be declared once.
-fn set<T>(slot: &mut Option<T>, value: T, item: Piece<'_>) -> Result<(), Fault> {
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(item.fault(format!("`{}` is declared twice", item.text))),
     }
 }

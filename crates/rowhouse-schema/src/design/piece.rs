@@ -41,6 +41,14 @@ impl<'t> Piece<'t> {
         Fault::new(self.at, message)
     }
 
+    /// Sets a value that this piece declares; it can be declared once.
+    pub(super) fn set<T>(self, slot: &mut Option<T>, value: T) -> Result<(), Fault> {
+        match slot.replace(value) {
+            None => Ok(()),
+            Some(_) => Err(self.fault(format!("`{}` is declared twice", self.text))),
+        }
+    }
+
     /// Reads a count from 1 to `max`.
     pub(super) fn count(self, what: &str, max: u64) -> Result<u64, Fault> {
         let count = Count::read(self.text).filter(|count| (1..=max).contains(count));

@@ -1,5 +1,7 @@
 //! How a question is read under a design.
 
+use std::fmt;
+
 use rowhouse_model::{Columns, Result};
 
 use super::question::Question;
@@ -27,12 +29,22 @@ pub struct QuestionReading {
 }
 
 /// A way to read a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// By the key.
     Key,
     /// By the index with this name.
     Index(String),
+}
+
+impl fmt::Display for Way {
+    /// Writes `by the key` or `by index NAME`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key => f.write_str("by the key"),
+            Self::Index(name) => write!(f, "by index {name}"),
+        }
+    }
 }
 
 impl Design {

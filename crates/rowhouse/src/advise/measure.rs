@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rowhouse_model::Result;
 use rowhouse_schema::{Design, Direction, Question, QuestionReading, Way, Workload};
-use rowhouse_store::{ReadTotals, TableReads};
+use rowhouse_store::ReadTotals;
 
 use super::fill::index_table;
 use super::simulation::QuestionCost;
@@ -21,7 +21,7 @@ const ROWS_ENOUGH: u64 = 2_000_000;
 #[derive(Default)]
 struct Sums {
     asked: u32,
-    ways: BTreeMap<String, u64>,
+    ways: BTreeMap<Way, u64>,
     rows_returned: u64,
     bytes_returned: u64,
     sorts: bool,
@@ -71,23 +71,17 @@ impl Sums {
         let by_index = tables.iter().find(|reads| reads.table != *table.name());
         // Each entry leads to a row of its own.
         let fetched = match by_index {
-            Some(_) => rows_of(analysis.reads().table(table.name())),
+            Some(_) => analysis.reads().table(table.name()).map_or(0, |it| it.total().rows_read),
             None => 0,
         };
-        let way = by_index.and_then(|reads| index_of(reads.table.qualifier()));
-        *self.ways.entry(way.unwrap_or_else(|| "key".to_owned())).or_default() += 1;
+        let index = by_index.and_then(|reads| index_of(reads.table.qualifier()));
+        *self.ways.entry(index.map_or(Way::Key, Way::Index)).or_default() += 1;
         self.sorts |= reading.sorts;
         self.rows_returned += analysis.rows_returned();
         self.bytes_returned += analysis.bytes_returned();
         self.ranges += analysis.ranges() + fetched;
         self.rows_max = self.rows_max.max(total.rows_read);
-        self.totals.rows_read += total.rows_read;
-        self.totals.cells_read += total.cells_read;
-        self.totals.files_read += total.files_read;
-        self.totals.blocks_cached += total.blocks_cached;
-        self.totals.blocks_from_disk += total.blocks_from_disk;
-        self.totals.bytes_cached += total.bytes_cached;
-        self.totals.bytes_from_disk += total.bytes_from_disk;
+        self.totals += total;
         self.cpu += analysis.cpu();
         Ok(())
     }
@@ -96,7 +90,7 @@ impl Sums {
         let mean = |sum: u64| sum as f64 / f64::from(self.asked);
         let totals = self.totals;
         let most = self.ways.into_iter().max_by_key(|(_, count)| *count);
-        let way = most.map_or_else(String::new, |(way, _)| way);
+        let way = most.map_or(Way::Key, |(way, _)| way);
         QuestionCost {
             question: question.to_string(),
             per_second: question.per_second,
@@ -123,9 +117,4 @@ impl Sums {
 /// Returns the name of the index with this table.
 fn index_of(table: &str) -> Option<String> {
     table.strip_prefix(&index_table("")).map(str::to_owned)
-}
-
-/// Returns the rows that were read of a table.
-fn rows_of(reads: Option<&TableReads>) -> u64 {
-    reads.map_or(0, |reads| reads.regions.iter().map(|region| region.rows_read).sum())
 }

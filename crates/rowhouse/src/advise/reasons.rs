@@ -55,7 +55,7 @@ fn costs(design: &AdvisedDesign) -> Option<String> {
         "The question that costs most, `{}`, reads {:.0} rows {} each time.",
         slowest.question,
         slowest.rows_real(),
-        by(&slowest.way_real)
+        slowest.way_real
     ))
 }
 
@@ -83,21 +83,13 @@ fn questions(workload: &Workload, design: &AdvisedDesign, other: &AdvisedDesign)
                 "`{}` reads {:.0} rows {} instead of {:.0} {}.",
                 new.question,
                 new.rows_real(),
-                by(&new.way_real),
+                new.way_real,
                 old.rows_real(),
-                by(&old.way_real)
+                old.way_real
             )
         })
     });
     fewer.collect()
-}
-
-/// Says by which way a question is read.
-fn by(way: &str) -> String {
-    match way {
-        "key" => "by the key".to_owned(),
-        index => format!("by index {index}"),
-    }
 }
 
 /// Returns what a design does worse than others that break no limit.

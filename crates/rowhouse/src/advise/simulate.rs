@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rowhouse_model::{Error, Result};
-use rowhouse_schema::{Design, Estimator, QuestionEstimate, Spread, Way, Workload};
+use rowhouse_schema::{Design, Estimator, QuestionEstimate, Spread, Workload};
 
 use super::fill::fill;
 use super::measure::measure;
@@ -78,23 +78,19 @@ async fn run(database: &Database, workload: &Workload, design: &Design) -> Resul
 
 /// Adds to a cost how the question is read at the real size of the table.
 fn at_real_size(cost: QuestionCost, estimate: &QuestionEstimate, is_limited: bool) -> QuestionCost {
-    let way_real = match &estimate.way {
-        Way::Key => "key".to_owned(),
-        Way::Index(name) => name.clone(),
-    };
     let by_estimate = match cost.rows > 0.0 {
         true => estimate.rows_real / cost.rows,
         false => 1.0,
     };
     let growth = match estimate.rows > 0.0 {
         // The measurement was of another way.
-        _ if way_real != cost.way => by_estimate,
+        _ if estimate.way != cost.way => by_estimate,
         // A question with a limit may find fewer rows than that in a smaller table.
         true if is_limited => by_estimate.max(1.0),
         true => estimate.rows_real / estimate.rows,
         false => 1.0,
     };
-    QuestionCost { growth, way_real, ..cost }
+    QuestionCost { growth, way_real: estimate.way.clone(), ..cost }
 }
 
 /// Returns the writes of the regions, and estimates of the questions. It works on a thread that may

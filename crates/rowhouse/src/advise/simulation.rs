@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rowhouse_schema::{ROWS_PER_RANGE, Spread, Workload};
+use rowhouse_schema::{ROWS_PER_RANGE, Spread, Way, Workload};
 
 use super::warnings::Warning;
 
@@ -43,10 +43,10 @@ pub struct QuestionCost {
     pub per_second: f64,
     /// How often it was asked for the measurement.
     pub asked: u64,
-    /// The way in which most of them were read: `key`, or the name of an index.
-    pub way: String,
+    /// The way in which most of them were read.
+    pub way: Way,
     /// The way that costs least at the real size of the table: an estimate.
-    pub way_real: String,
+    pub way_real: Way,
     /// Whether all rows were read and sorted, because no way has the order that the question asks
     /// for.
     pub sorts: bool,

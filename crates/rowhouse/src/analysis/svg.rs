@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use rowhouse_model::{escape, escape_xml};
 use rowhouse_store::{FILE_PARTS, FamilyReads, FileReads};
 
 use super::{Analysis, size, why_not_read};
@@ -63,7 +64,7 @@ impl Drawing {
         self.put(&format!(
             r#"<text x="{x}" y="{:.1}" class="{class}">{}</text>"#,
             self.y,
-            escaped(text)
+            escape_xml(text)
         ));
         self.y += LINE;
     }
@@ -74,7 +75,7 @@ impl Drawing {
     }
 
     fn family(&mut self, reads: &FamilyReads) {
-        let name = rowhouse_model::escape(&reads.family);
+        let name = escape(&reads.family);
         let text = format!("family {name}, memory: {} cells looked at", reads.memory_cells);
         self.text(24.0, "", &text);
         reads.files.iter().for_each(|file| self.file(file));
@@ -102,7 +103,7 @@ impl Drawing {
             r#"<text x="{}" y="{:.1}" text-anchor="end">{}</text>"#,
             LEFT - 8.0,
             self.y,
-            escaped(&name)
+            escape_xml(&name)
         ));
         let told = why.unwrap_or_else(|| {
             let blocks = file.blocks_cached + file.blocks_from_disk;
@@ -127,8 +128,4 @@ impl Drawing {
             self.body
         )
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -3,7 +3,9 @@
 use rowhouse::key::Time;
 use rowhouse::schema::{FamilyDescriptor, KEY_ATTRIBUTE};
 use rowhouse::{Database, Get, Mutation, Put, Result, Table, TableSpec, Timestamp};
-use rowhouse_server::{Options, Server};
+use rowhouse_server::Server;
+
+use crate::support::loopback;
 
 const DECEMBER: (i64, i64) = (1_669_852_800_000, 1_672_531_200_000);
 const YEAR_START: i64 = 1_640_995_200_000;
@@ -124,12 +126,7 @@ async fn a_month_is_found_whole_before_and_after_a_flush_and_after_reopening() -
 #[tokio::test]
 async fn a_month_is_found_whole_through_a_server() -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path())
-    };
-    let server = Server::start(options).await?;
+    let server = Server::start(loopback(dir.path())).await?;
     let database = rowhouse::open(format!("hbase://{}", server.address())).await?;
     let (blog, posts) = filled(&database, &["12_5", "1234"]).await?;
     check(&blog, &posts).await?;

@@ -4,6 +4,8 @@ use rowhouse::admin::BackupStatus;
 use rowhouse::{Database, ErrorKind, Get, Put, TableSpec};
 use rowhouse_server::{Options, Server};
 
+use crate::support::loopback;
+
 async fn fill(database: &Database) {
     let table = database.create_table(TableSpec::new("t").family("f")).await.unwrap();
     table.put(Put::new("r").unwrap().add("f", "q", "v").unwrap()).await.unwrap();
@@ -43,12 +45,7 @@ async fn a_server_writes_a_backup_into_its_own_directory_of_backups() {
     let dir = tempfile::tempdir().unwrap();
     let backups = dir.path().join("backups");
     std::fs::create_dir(&backups).unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        backups: Some(backups.clone()),
-        ..Options::new(dir.path().join("data"))
-    };
+    let options = Options { backups: Some(backups.clone()), ..loopback(dir.path().join("data")) };
     let server = Server::start(options).await.unwrap();
     let database = rowhouse::open(format!("hbase://{}", server.address())).await.unwrap();
     fill(&database).await;

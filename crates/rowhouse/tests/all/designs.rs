@@ -8,6 +8,8 @@ use rowhouse::query::Analysis;
 use rowhouse::{Database, Mutation, Put, Table, TableSpec, Value};
 use rowhouse_server::{Options, Server};
 
+use crate::support::loopback;
+
 /// Mail of users, with questions whose answers need no order.
 const MAIL: &str = "\
 field user string: 40 values, zipf 1
@@ -166,11 +168,9 @@ async fn busiest(database: &Database, workload: &Workload, key: &str, name: &str
 async fn designs_whose_shares_differ_stand_in_the_order_that_four_region_servers_show() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
         region_servers: SERVERS,
         ops_per_server: Some(OPS_PER_SERVER),
-        ..Options::new(dir.path())
+        ..loopback(dir.path())
     };
     let server = Server::start(options).await.unwrap();
     let database = rowhouse::open(format!("hbase://{}", server.address())).await.unwrap();

@@ -7,9 +7,9 @@ use rowhouse::schema::{IndexSchema, IndexState};
 use rowhouse::{Database, Delete, ErrorKind, Mutation, Table, TableSpec, Timestamp};
 use rowhouse_client::{Client, Target};
 use rowhouse_model::TableName;
-use rowhouse_server::{Options, Server};
+use rowhouse_server::Server;
 
-use crate::support::on_both;
+use crate::support::{loopback, on_both};
 
 const COLUMNS: &str =
     "d:s sender string; d:t subject string; d:z size u32; f:[tag string] tagged u8";
@@ -337,12 +337,7 @@ async fn indexes_are_verified_and_repaired_embedded_and_by_a_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_promotion_through_a_server_swaps_the_keys_and_another_one_swaps_them_back() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path())
-    };
-    let server = Server::start(options).await.unwrap();
+    let server = Server::start(loopback(dir.path())).await.unwrap();
     let url = format!("hbase://{}", server.address());
     let database = rowhouse::open(&url).await.unwrap();
     let spec = TableSpec::new("mail").family("d").key("[at u64][user string]");

@@ -1,7 +1,9 @@
 //! Values larger than HBase's limit on calls, through a server configured to accept them.
 
 use rowhouse::{ErrorKind, Get, Put, Scan, TableSpec};
-use rowhouse_server::{Options, Server};
+use rowhouse_server::Server;
+
+use crate::support::loopback;
 
 const MIB: usize = 1 << 20;
 
@@ -25,11 +27,7 @@ async fn values_of_half_a_gib_and_up_to_the_limit_come_back() {
 /// bytes.
 async fn comes_back(len: usize, limit: usize) {
     let dir = tempfile::tempdir().unwrap();
-    let mut options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path())
-    };
+    let mut options = loopback(dir.path());
     options.settings.mutation_bytes_max = limit;
     let server = Server::start(options).await.unwrap();
     let database = rowhouse::open(format!("hbase://{}", server.address())).await.unwrap();

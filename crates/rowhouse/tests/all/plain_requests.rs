@@ -7,7 +7,9 @@ use rowhouse::{
     Database, Delete, Durability, ErrorKind, Get, Increment, Mutation, Put, Result, RowRange, Scan,
     TableSpec, Timestamp,
 };
-use rowhouse_server::{Options, Server};
+use rowhouse_server::Server;
+
+use crate::support::loopback;
 
 /// Runs `check` on a new embedded database, then on one accessed through a server.
 async fn on_both<F: Future<Output = Result<()>>>(check: impl Fn(Database) -> F) -> Result<()> {
@@ -17,12 +19,7 @@ async fn on_both<F: Future<Output = Result<()>>>(check: impl Fn(Database) -> F) 
     database.close().await?;
 
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path())
-    };
-    let server = Server::start(options).await?;
+    let server = Server::start(loopback(dir.path())).await?;
     check(rowhouse::open(format!("hbase://{}", server.address())).await?).await?;
     server.stop().await
 }

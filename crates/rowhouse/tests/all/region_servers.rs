@@ -8,6 +8,8 @@ use rowhouse::{Database, Increment, Put, RowRange, Scan, Table, TableSpec};
 use rowhouse_client::{Client, RegionServerCall, RegionServerChange, Target};
 use rowhouse_server::{Options, Server};
 
+use crate::support::loopback;
+
 const SERVERS: u32 = 4;
 const WRITERS: u64 = 3;
 const COUNTERS: u64 = 4;
@@ -99,12 +101,7 @@ impl Disturbance {
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn nothing_is_lost_or_doubled_while_region_servers_end_and_regions_move() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        region_servers: SERVERS,
-        ..Options::new(dir.path())
-    };
+    let options = Options { region_servers: SERVERS, ..loopback(dir.path()) };
     let server = Server::start(options).await.unwrap();
     let url = format!("hbase://{}", server.address());
     let database = rowhouse::open(&url).await.unwrap();

@@ -7,7 +7,9 @@ use rowhouse::{
     Database, Durability, ErrorKind, Get, Increment, Mutation, Put, Result, RowMutations, Table,
     TableSpec,
 };
-use rowhouse_server::{Options, Server};
+use rowhouse_server::Server;
+
+use crate::support::loopback;
 
 /// Writes a row with each of the calls that write, in pairs of calls with the default durability
 /// and with that of the mutation.
@@ -81,12 +83,7 @@ async fn the_durability_is_that_of_mutations_that_name_none_whatever_their_table
 #[tokio::test]
 async fn the_durability_is_sent_to_a_server() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path().join("data"))
-    };
-    let server = Server::start(options).await.unwrap();
+    let server = Server::start(loopback(dir.path().join("data"))).await.unwrap();
     let url = format!("hbase://{}", server.address());
     let builder = Database::builder(&url).durability(Durability::SkipWal).user("tester");
     let database = builder.open().await.unwrap();

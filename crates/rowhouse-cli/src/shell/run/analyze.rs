@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use rowhouse::Error;
 use rowhouse::query::Analysis;
 
 use crate::analysis::json_of;
+use crate::drawing::write_drawing;
 use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -37,8 +37,7 @@ impl Analyze {
         analysis: &Analysis,
     ) -> Result<()> {
         if let Some(path) = &self.svg {
-            let written = std::fs::write(path, analysis.to_svg());
-            written.map_err(|source| Error::io(format_args!("cannot write {path}"), source))?;
+            write_drawing(path, &analysis.to_svg())?;
         }
         match self.as_json {
             true => session.say(json_of(analysis)),

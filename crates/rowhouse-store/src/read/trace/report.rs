@@ -1,6 +1,7 @@
 //! Reports of traces.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -129,23 +130,40 @@ impl ReadTotals {
     }
 }
 
+impl AddAssign for ReadTotals {
+    fn add_assign(&mut self, other: Self) {
+        self.gets += other.gets;
+        self.scans += other.scans;
+        self.regions += other.regions;
+        self.rows_read += other.rows_read;
+        self.rows_returned += other.rows_returned;
+        self.cells_read += other.cells_read;
+        self.cells_returned += other.cells_returned;
+        self.bytes_returned += other.bytes_returned;
+        self.files_read += other.files_read;
+        self.files_left_out += other.files_left_out;
+        self.blocks_cached += other.blocks_cached;
+        self.blocks_from_disk += other.blocks_from_disk;
+        self.bytes_cached += other.bytes_cached;
+        self.bytes_from_disk += other.bytes_from_disk;
+    }
+}
+
 impl TableReads {
     /// Returns the sums over the regions of the table.
     pub fn total(&self) -> ReadTotals {
-        let mut total = ReadTotals::default();
-        self.add_to(&mut total);
-        total
-    }
-
-    fn add_to(&self, total: &mut ReadTotals) {
-        total.gets += self.gets;
-        total.scans += self.scans;
+        let mut total = ReadTotals {
+            gets: self.gets,
+            scans: self.scans,
+            regions: self.regions.len() as u64,
+            ..ReadTotals::default()
+        };
         for region in &self.regions {
-            total.regions += 1;
             total.rows_read += region.rows_read;
             total.rows_returned += region.rows_returned;
             region.families.iter().for_each(|family| total.add_family(family));
         }
+        total
     }
 }
 
@@ -153,7 +171,7 @@ impl ReadReport {
     /// Returns the sums over all tables, those of indexes included.
     pub fn total(&self) -> ReadTotals {
         let mut total = ReadTotals::default();
-        self.tables.iter().for_each(|table| table.add_to(&mut total));
+        self.tables.iter().for_each(|table| total += table.total());
         total
     }
 

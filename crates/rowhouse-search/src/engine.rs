@@ -13,7 +13,7 @@ use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use rowhouse_schema::{IndexState, SearchPlan};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 
-use crate::find::{Found, NoteError};
+use crate::find::{Asked, DocumentQuery, Found, NoteError};
 use crate::keep::{self, Kept};
 use crate::list::{ListedSegment, SegmentList};
 use crate::rows::search_of;
@@ -125,7 +125,25 @@ impl SearchEngine {
     /// for words that no analyser has; `RegionTooBusy` while the index is being built;
     /// `Corruption` of the index, which is then built anew.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
-        self.shared.answer(table, plan)
+        self.shared.answer(table, plan, Asked::default())
+    }
+
+    /// Searches a table for the documents of a query, in place of the search texts of a plan: see
+    /// [`IndexSchema::all_documents`](rowhouse_schema::IndexSchema::all_documents). The answers of
+    /// [`Found`] are errors after the deadline. The wait for an index that is built does not end
+    /// with it.
+    ///
+    /// # Errors
+    /// As [`SearchEngine::find`]; `Unsupported` for a condition on a field of which a row has a
+    /// value that is too long for the index.
+    pub fn find_documents(
+        &self,
+        table: &TableName,
+        plan: &SearchPlan,
+        documents: &DocumentQuery,
+        deadline: Option<Instant>,
+    ) -> Result<Found> {
+        self.shared.answer(table, plan, Asked { documents: Some(documents), deadline })
     }
 
     /// Builds an index if it is not built, and writes all rows that have changed to segments.
@@ -185,13 +203,13 @@ fn not_ready(read: &SearchRead) -> Error {
 
 impl Shared {
     /// As [`SearchEngine::find`].
-    fn answer(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
+    fn answer(&self, table: &TableName, plan: &SearchPlan, asked: Asked<'_>) -> Result<Found> {
         let deadline = Instant::now() + READY_WAIT;
         let builds = self.has_thread.load(Ordering::Relaxed);
         loop {
             let read = self.store.search_read(table, plan.index().name())?;
             match read.state {
-                IndexState::Ready => match self.find(&read, plan)? {
+                IndexState::Ready => match self.find(&read, plan, asked)? {
                     Attempt::Found(found) => return Ok(*found),
                     // Other threads may write as fast; each round leaves fewer rows to analyse.
                     Attempt::TooManyPending => match self.work(table, plan.index().name()) {
@@ -231,7 +249,7 @@ impl Shared {
     }
 
     /// Searches at the current read point, if the index is still ready there.
-    fn find(&self, read: &SearchRead, plan: &SearchPlan) -> Result<Attempt> {
+    fn find(&self, read: &SearchRead, plan: &SearchPlan, asked: Asked<'_>) -> Result<Attempt> {
         let kept = self.kept(read)?;
         let mut open = kept.open.lock();
         // Read points follow each other: those who come later see no older state.
@@ -266,7 +284,7 @@ impl Shared {
             }
         });
         let searcher = kept.searcher.clone();
-        let found = Found::new(read, plan.clone(), layout, view, searcher, note_error)?;
+        let found = Found::new(read, plan.clone(), layout, view, searcher, asked, note_error)?;
         Ok(Attempt::Found(Box::new(found)))
     }
 

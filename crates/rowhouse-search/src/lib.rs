@@ -24,7 +24,7 @@ pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
 pub use engine::{SearchEngine, SegmentFacts};
 pub use find::{
     DocumentQuery, FacetCount, Found, ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart,
-    ROW_NAME, ScoredRow, ValueRow,
+    ROW_NAME, ScoredRow, ValueRow, declared_name, document_name,
 };
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
 pub use lucene::{LUCENE_BYTES_MAX, LuceneQuery, Operator};

@@ -7,7 +7,7 @@ use rowhouse_schema::{
     Analyser, Fault, Field, KeySchema, Plan, Predicate, Search, SearchField, TimeZone,
 };
 
-use super::documents::{Alone, FieldLeaf, ROW_NAME, RowRest, RowTest, Test};
+use super::documents::{Alone, FieldLeaf, ROW_NAME, RowRest, RowTest, Test, declared_name};
 use crate::lucene::{Bound, Clause, LuceneForm, LuceneLeaf, LuceneQuery, Occurs, Part};
 use crate::words::{Form, Leaf, Lookup, TERMS_MAX};
 
@@ -110,6 +110,10 @@ impl<'a> Binder<'a> {
         if name == ROW_NAME {
             return Ok(Target::Row);
         }
+        let name = declared_name(name, |name| {
+            self.search.field(name).is_some()
+                || self.key.is_some_and(|key| key.field(name).is_some())
+        });
         if let Some(key) = self.key
             && let Some(field) = key.field(name)
         {

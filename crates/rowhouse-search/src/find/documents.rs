@@ -1,5 +1,6 @@
 //! Queries over the documents of an index, made of parsed queries.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rowhouse_model::{Error, Result, RowRange};
@@ -12,6 +13,26 @@ use crate::words::{Leaf, Lookup};
 
 /// The name under which a query and a document have the key of the row.
 pub const ROW_NAME: &str = "id";
+
+/// The name under which a document has its score.
+const SCORE_NAME: &str = "score";
+
+/// Returns the name that documents and queries have for a declared field of the key or a column: its
+/// own, unless documents have something else under it.
+pub fn document_name(declared: &str) -> Cow<'_, str> {
+    match declared {
+        ROW_NAME | SCORE_NAME => format!("{declared}_").into(),
+        declared => declared.into(),
+    }
+}
+
+/// Returns the declared name of a field, given the one that documents have.
+pub fn declared_name(name: &str, is_declared: impl Fn(&str) -> bool) -> &str {
+    match name.strip_suffix('_') {
+        Some(declared @ (ROW_NAME | SCORE_NAME)) if !is_declared(name) => declared,
+        _ => name,
+    }
+}
 
 /// A query over the documents of a full-text index, with filters.
 ///

@@ -99,6 +99,11 @@ impl Found {
         Ok(Self { read, plan, layout, view, query, watch, searcher, note_error })
     }
 
+    /// Sets another deadline, for more answers of the same search.
+    pub fn renew(&mut self, deadline: Option<Instant>) {
+        self.watch.renew(deadline);
+    }
+
     /// The table, at the read point.
     pub fn table(&self) -> &Arc<Table> {
         &self.read.table

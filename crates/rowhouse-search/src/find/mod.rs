@@ -15,7 +15,7 @@ mod ordered;
 mod watch;
 
 pub use by_value::ValueRow;
-pub use documents::{DocumentQuery, ROW_NAME};
+pub use documents::{DocumentQuery, ROW_NAME, declared_name, document_name};
 pub(crate) use found::{Asked, NoteError};
 pub use found::{FacetCount, Found, ScoredRow};
 pub use ordered::{ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart};

@@ -18,14 +18,24 @@ pub(super) const STEP: u32 = 256;
 /// tantivy, which has no way to return one.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    deadline: Option<Instant>,
+    deadline: Mutex<Option<Instant>>,
     is_over: AtomicBool,
     failure: Mutex<Option<TantivyError>>,
 }
 
 impl Watch {
     pub(crate) fn new(deadline: Option<Instant>) -> Self {
-        Self { deadline, is_over: AtomicBool::new(false), failure: Mutex::new(None) }
+        Self {
+            deadline: Mutex::new(deadline),
+            is_over: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// Sets another deadline. The caller sees to it that no search goes on.
+    pub(super) fn renew(&self, deadline: Option<Instant>) {
+        *self.deadline.lock() = deadline;
+        self.is_over.store(self.failure.lock().is_some(), Ordering::Relaxed);
     }
 
     /// Notes a failure. The search ends.
@@ -50,7 +60,7 @@ impl Watch {
 
     /// Whether the search has to end.
     pub(super) fn is_over(&self) -> bool {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if self.deadline.lock().is_some_and(|deadline| Instant::now() >= deadline) {
             self.is_over.store(true, Ordering::Relaxed);
         }
         self.is_over.load(Ordering::Relaxed)

@@ -1,7 +1,7 @@
 //! Web pages, metrics and health over HTTP (`docs/web.md`).
 //!
 //! Everything is read-only and without authentication, so it listens on loopback unless told
-//! otherwise; [`guard`] refuses requests that a page of another origin causes. Pages are made on
+//! otherwise; [`solr`] answers the clients of Solr; [`guard`] refuses requests that a page of another origin causes. Pages are made on
 //! threads that may block: sizes are asked of each region, which takes locks.
 
 mod assets;
@@ -16,6 +16,7 @@ mod reader;
 mod servers;
 mod settings;
 mod shown;
+mod solr;
 mod tables;
 mod tasks;
 mod verdict;
@@ -29,11 +30,12 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rowhouse_model::Result;
+use rowhouse_search::SearchEngine;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -50,12 +52,14 @@ pub(crate) struct Web {
     queries: Arc<Semaphore>,
     /// A permit for each read of heat that may run.
     heats: Arc<Semaphore>,
+    solr: Arc<solr::Solr>,
 }
 
 impl Web {
-    pub(crate) fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context, search: Arc<SearchEngine>) -> Self {
         let permits = |count| Arc::new(Semaphore::new(count));
-        Self { context, queries: permits(WEB_QUERIES_MAX), heats: permits(WEB_HEATS_MAX) }
+        let (queries, heats) = (permits(WEB_QUERIES_MAX), permits(WEB_HEATS_MAX));
+        Self { context, queries, heats, solr: Arc::new(solr::Solr::new(search)) }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -144,6 +148,10 @@ fn routes(web: Web) -> Router {
         .route("/metrics", get(monitoring::metrics))
         .route("/rs-status", get(monitoring::tasks))
         .route("/jmx", get(jmx::beans))
+        .route("/solr/{table}/select", get(solr::select).post(solr::select))
+        .route("/solr/{table}/select/", get(solr::select).post(solr::select))
+        .route("/solr/{table}/admin/ping", get(solr::ping).post(solr::ping))
+        .route("/solr/{*path}", any(solr::not_served))
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(web.clone(), guard::check))
         .with_state(web)
@@ -180,8 +188,9 @@ mod tests {
         let server = Arc::new(RegionServer::new(0, name, (1, None), &options));
         let store = Store::open(dir.path()).unwrap();
         let servers = vec![Arc::clone(&server)];
+        let search = Arc::new(SearchEngine::without_thread(&store));
         let cluster = Cluster::new(store, Arc::clone(&server), servers, &options).unwrap();
-        let web = Web::new(Context::new(Arc::new(cluster), server));
+        let web = Web::new(Context::new(Arc::new(cluster), server), search);
         let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
         let heat = |name: &str| {
             let reader = Reader::new("/heat", Vec::new(), "");

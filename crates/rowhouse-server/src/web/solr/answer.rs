@@ -5,7 +5,6 @@ use rowhouse_schema::{Time, Value};
 /// A value of Solr's data model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
-    Null,
     Bool(bool),
     Int(i32),
     Long(i64),

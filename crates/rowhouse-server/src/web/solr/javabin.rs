@@ -56,7 +56,6 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn data(&mut self, data: &'a Data) {
         match data {
-            Data::Null => self.out.push(NULL),
             Data::Bool(true) => self.out.push(TRUE),
             Data::Bool(false) => self.out.push(FALSE),
             Data::Int(number) => self.int(*number),

@@ -21,7 +21,6 @@ struct Writer {
 impl Writer {
     fn data(&mut self, data: &Data) {
         match data {
-            Data::Null => self.out.push_str("null"),
             Data::Bool(bool) => self.shown(bool),
             Data::Int(number) => self.shown(number),
             Data::Long(number) => self.shown(number),
@@ -183,12 +182,11 @@ mod tests {
             Data::Date(1_669_852_800_120),
             Data::Date(0),
             Data::Bytes(vec![0, 255, 1, 2]),
-            Data::Null,
         ]);
         assert_eq!(
             written(&data, false),
             "[\"a\\\"b\\\\c\\n\\u0001\\u2028分\",-5,1e300,1.0,\"NaN\",\
-             \"2022-12-01T00:00:00.120Z\",\"1970-01-01T00:00:00Z\",\"AP8BAg==\",null]\n"
+             \"2022-12-01T00:00:00.120Z\",\"1970-01-01T00:00:00Z\",\"AP8BAg==\"]\n"
         );
         let parsed: serde_json::Value = serde_json::from_str(&written(&data, true)).unwrap();
         assert_eq!(parsed[0], "a\"b\\c\n\u{1}\u{2028}分");

@@ -49,14 +49,40 @@ impl Solr {
     }
 }
 
-/// Answers `/solr/TABLE/select`.
-pub(super) async fn select(
+/// Answers what is below `/solr/`: `TABLE/select` and `TABLE/admin/ping`, and refuses the others.
+pub(super) async fn answer(
     State(web): State<Web>,
-    Path(table): Path<String>,
+    Path(path): Path<String>,
     RawQuery(query): RawQuery,
     request: Request,
 ) -> Response {
     let begun = Instant::now();
+    let method = request.method().clone();
+    let (table, handler) = path.split_once('/').unwrap_or((&path, ""));
+    let is_read = matches!(method, Method::GET | Method::HEAD | Method::POST);
+    let (status, why) = match handler.trim_end_matches('/') {
+        "select" if is_read => return select(web, table, query, request, begun).await,
+        "admin/ping" if is_read => return ping(&web, table, query, begun),
+        "select" | "admin/ping" => (StatusCode::METHOD_NOT_ALLOWED, "it takes GET and POST"),
+        "update" => (StatusCode::BAD_REQUEST, UPDATES),
+        other if other.starts_with("update/") => (StatusCode::BAD_REQUEST, UPDATES),
+        _ => (StatusCode::NOT_FOUND, "TABLE/select and TABLE/admin/ping are"),
+    };
+    let params = Params::of_query(query.as_deref().unwrap_or_default()).unwrap_or_default();
+    let message = format!("{method} /solr/{path} is not served: {why}");
+    Failure::new(status, message).response(&params, begun)
+}
+
+const UPDATES: &str = "rows are written by HBase's protocol";
+
+/// Answers a search.
+async fn select(
+    web: Web,
+    table: &str,
+    query: Option<String>,
+    request: Request,
+    begun: Instant,
+) -> Response {
     let params = match params_of(query, request).await {
         Ok(params) => params,
         Err(error) => return error.response(&Params::default(), begun),
@@ -67,6 +93,7 @@ pub(super) async fn select(
         return Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many searches are running")
             .response(&params, begun);
     };
+    let table = table.to_owned();
     let answered = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         match search::answer(&web, &table, &params, begun) {
@@ -77,18 +104,13 @@ pub(super) async fn select(
     answered.await.unwrap_or_else(|error| failed(&error))
 }
 
-/// Answers `/solr/TABLE/admin/ping`, by which clients ask whether the table is there.
-pub(super) async fn ping(
-    State(web): State<Web>,
-    Path(table): Path<String>,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let begun = Instant::now();
+/// Answers clients that ask whether a table is there.
+fn ping(web: &Web, table: &str, query: Option<String>, begun: Instant) -> Response {
     let params = match Params::of_query(query.as_deref().unwrap_or_default()) {
         Ok(params) => params,
         Err(error) => return Failure::of(&error).response(&Params::default(), begun),
     };
-    match search::table_of(&web, &table) {
+    match search::table_of(web, table) {
         Ok(_) => {
             let header = params.header(0, begun);
             let status = ("status".to_owned(), Data::text("OK"));
@@ -96,23 +118,6 @@ pub(super) async fn ping(
         }
         Err(error) => Failure::of(&error).response(&params, begun),
     }
-}
-
-/// Refuses the other handlers of Solr.
-pub(super) async fn not_served(
-    Path(path): Path<String>,
-    RawQuery(query): RawQuery,
-    method: Method,
-) -> Response {
-    let params = Params::of_query(query.as_deref().unwrap_or_default()).unwrap_or_default();
-    let handler = path.split_once('/').map_or("", |(_, handler)| handler);
-    let (status, why) = match handler.split('/').next().unwrap_or_default() {
-        "update" => (StatusCode::BAD_REQUEST, "rows are written by HBase's protocol"),
-        "select" => (StatusCode::METHOD_NOT_ALLOWED, "select takes GET and POST"),
-        _ => (StatusCode::NOT_FOUND, "select and admin/ping are"),
-    };
-    let message = format!("{method} /solr/{path} is not served: {why}");
-    Failure::new(status, message).response(&params, Instant::now())
 }
 
 /// Returns the parameters of the address, and of a form.

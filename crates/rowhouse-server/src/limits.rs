@@ -27,6 +27,9 @@ pub(crate) const CONNECTIONS_MAX: usize = 4096;
 /// Connections to the web port that are open at once.
 #[cfg(feature = "web")]
 pub(crate) const WEB_CONNECTIONS_MAX: usize = 64;
+/// Requests of a connection in HTTP/2 that run at once.
+#[cfg(feature = "web")]
+pub(crate) const WEB_STREAMS_MAX: u32 = 16;
 /// Bytes of the header of a web request.
 #[cfg(feature = "web")]
 pub(crate) const WEB_HEADER_BYTES_MAX: usize = 16 << 10;

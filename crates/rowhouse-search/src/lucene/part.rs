@@ -89,11 +89,11 @@ impl fmt::Display for Part {
             }
             Self::Leaf(leaf) => write!(f, "{leaf}"),
             Self::Boosted(part, boost) => {
-                part.fmt_operand(f)?;
+                part.fmt_weighted(f)?;
                 write!(f, "^{boost}")
             }
             Self::Constant(part, score) => {
-                part.fmt_operand(f)?;
+                part.fmt_weighted(f)?;
                 write!(f, "^={score}")
             }
         }
@@ -104,8 +104,14 @@ impl Part {
     fn fmt_operand(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Group(_) => write!(f, "({self})"),
-            // Only a condition or a group may have a weight.
             Self::Boosted(..) | Self::Constant(..) | Self::Leaf(_) => write!(f, "{self}"),
+        }
+    }
+
+    fn fmt_weighted(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leaf(_) => write!(f, "{self}"),
+            Self::Group(_) | Self::Boosted(..) | Self::Constant(..) => write!(f, "({self})"),
         }
     }
 }

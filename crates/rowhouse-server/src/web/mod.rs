@@ -6,6 +6,7 @@
 
 mod assets;
 mod calls;
+mod connection;
 mod guard;
 mod heat;
 mod jmx;
@@ -22,7 +23,6 @@ mod tasks;
 mod verdict;
 mod words;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -31,17 +31,14 @@ use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use rowhouse_model::Result;
 use rowhouse_search::SearchEngine;
-use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+pub(crate) use self::connection::serve;
 use self::page::Page;
 use self::reader::Reader;
-use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
+use crate::limits::{WEB_HEATS_MAX, WEB_QUERIES_MAX};
 use crate::server::Context;
 
 /// What the connections of the web port share.
@@ -104,28 +101,6 @@ fn with_permit(
 fn failed(error: &tokio::task::JoinError) -> Response {
     tracing::error!(%error, "a web page was not made");
     (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()
-}
-
-/// Serves a connection until either side ends it.
-pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
-    let mut stop = web.context.stop.clone();
-    let service = TowerToHyperService::new(routes(web));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HANDSHAKE_WAIT)
-        .max_buf_size(WEB_HEADER_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = &mut connection => ended,
-        _ = stop.changed() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%peer, %error, "web connection lost");
-    }
 }
 
 fn routes(web: Web) -> Router {

@@ -27,8 +27,10 @@ fn queries_have_the_meaning_of_solrs_parser() {
         ("body:行键", "bob3"),
         ("body:(设计 row)", "bob1 bob2 bob3"),
         ("body:行键设计 AND title:设计", "bob3"),
-        ("body:the", ""),
-        ("body:(the row)", "bob1 bob2"),
+        ("title:the", ""),
+        ("body:\\?", ""),
+        ("body:(\\? row)", "bob1 bob2"),
+        ("+body:\\? +body:row", "bob1 bob2"),
         ("title:keys OR sender:bob", "bob1 eve2"),
         ("sender:eve", "bob1 bob3"),
         ("sender:[ann TO bob]", "bob2 eve2"),
@@ -222,7 +224,7 @@ fn words_found_are_highlighted() {
     );
     assert_eq!(
         marked("q=body:设计&hl=on&hl.fl=*&hl.simple.pre=[&hl.simple.post=]"),
-        json!({id("bob", 3): {"body": ["行键[设计] 和 数据库"], "title": ["[设计]"]}})
+        json!({id("bob", 3): {"body": ["行键[设计] 和 数据库"], "title": ["[设计]"], "sender": []}})
     );
     assert_eq!(
         marked("q=body:设计&hl=on&hl.fl=title&hl.requireFieldMatch=true"),

@@ -108,7 +108,7 @@ public class SolrSteps {
         // The id leads back to the row.
         String id = (String) document.getFieldValue("id");
         SolrQuery byId = new SolrQuery("id:\"" + id.replace("\\", "\\\\") + "\"").setFields("size");
-        check("by id", "[SolrDocument{size=10}]", client.query(TABLE, byId).getResults().toString());
+        check("by id", "[SolrDocument{size=10}]", new ArrayList<>(client.query(TABLE, byId).getResults()).toString());
         SolrQuery sorted = new SolrQuery("*:*").addSort("size", ORDER.desc).addSort("id", ORDER.asc).setRows(3).setStart(2);
         List<Object> sizes = new ArrayList<>();
         client.query(TABLE, sorted).getResults().forEach(it -> sizes.add(it.getFieldValue("size")));

@@ -32,7 +32,7 @@ seq 0 999 | awk '
   BEGIN { print "user,n,body,sender,size,at" }
   { body = "common" ($1 % 10 == 0 ? " row keys" : " words") ($1 % 100 == 0 ? " 行键设计" : "")
     split("ann bob eve", users, " ")
-    print users[$1 % 3 + 1] "," $1 "," body ",s" int($1 / 10) % 2 "," $1 "," 1669852800000 + $1 * 1000 }' >"$work/mail.csv"
+    printf "%s,%d,%s,s%d,%d,%.0f\n", users[$1 % 3 + 1], $1, body, int($1 / 10) % 2, $1, 1669852800000 + $1 * 1000 }' >"$work/mail.csv"
 key='[user string][n u32]'
 columns='d:b body string; d:s sender string; d:z size u32; d:a at millis'
 (cd "$work" && "$binary" shell --data "$work/data" -e "create 'mail', 'd', {KEY => '$key', COLUMNS => '$columns', INDEXES => 'text search body english chinese, sender keyword, size, at'}" \

@@ -131,7 +131,8 @@ impl IndexSchema {
         }
         check_declared(index, key, columns)?;
         let all = Predicate::all();
-        let rows = key.map(|key| Plan::new(key, Some(columns), &all, &TimeZone::UTC)).transpose()?;
+        let rows =
+            key.map(|key| Plan::new(key, Some(columns), &all, &TimeZone::UTC)).transpose()?;
         Ok(SearchPlan {
             index: index.clone(),
             searches: all.clone(),

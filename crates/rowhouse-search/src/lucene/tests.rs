@@ -105,7 +105,12 @@ fn ranges_have_open_closed_and_no_ends() {
 
 #[test]
 fn printed_queries_are_read_as_the_same() {
-    for text in ["a +(b -c:[1 TO *}) \"x y\"^2", "+a\\:b* -\\+c~1 *:*", "\\NOT \\!x \\-y", "((a^2)^3)^=4 filter(filter(b))"] {
+    for text in [
+        "a +(b -c:[1 TO *}) \"x y\"^2",
+        "+a\\:b* -\\+c~1 *:*",
+        "\\NOT \\!x \\-y",
+        "((a^2)^3)^=4 filter(filter(b))",
+    ] {
         assert_eq!(or(&or(text)), or(text), "{text}");
     }
 }

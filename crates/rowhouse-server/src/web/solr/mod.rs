@@ -68,6 +68,10 @@ pub(super) async fn answer(
         other if other.starts_with("update/") => (StatusCode::BAD_REQUEST, UPDATES),
         _ => (StatusCode::NOT_FOUND, "TABLE/select and TABLE/admin/ping are"),
     };
+    // Over HTTP/2, SolrJ takes an answer before the end of its request for a broken connection.
+    if let Err(error) = axum::body::to_bytes(request.into_body(), SOLR_FORM_BYTES_MAX).await {
+        tracing::debug!(%error, "the body of a refused request was not read");
+    }
     let params = Params::of_query(query.as_deref().unwrap_or_default()).unwrap_or_default();
     let message = format!("{method} /solr/{path} is not served: {why}");
     Failure::new(status, message).response(&params, begun)

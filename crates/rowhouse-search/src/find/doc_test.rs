@@ -89,7 +89,7 @@ impl Docs {
     /// Returns the ranges of documents, and what tests each document of them.
     fn in_segment(&self, reader: &SegmentReader) -> tantivy::Result<(Vec<DocRange>, IsAmong)> {
         let columns = reader.fast_fields();
-        let whole = || vec![0..reader.max_doc()];
+        let whole = || Vec::from([DocRange { start: 0, end: reader.max_doc() }]);
         let nothing = || -> (Vec<DocRange>, IsAmong) { (Vec::new(), Box::new(|_| false)) };
         Ok(match &self.test {
             DocTest::Rows(test) => {

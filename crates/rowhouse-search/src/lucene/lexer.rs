@@ -287,8 +287,8 @@ impl Lexer<'_> {
             (word, _) if word.is_empty() => {
                 Err(Fault::new(at, "a range needs two ends").hint("`*` is an open end"))
             }
-            (_, written) if written == "*" => Ok(None),
-            (word, written) if written == "TO" => Err(Fault::new(
+            (_, "*") => Ok(None),
+            (word, "TO") => Err(Fault::new(
                 at,
                 format!("a range is written `[low TO high]`, not with `{word}`"),
             )),

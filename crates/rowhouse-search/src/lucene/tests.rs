@@ -44,6 +44,27 @@ fn operators_set_flags_of_clauses_as_in_lucene() {
     }
 }
 
+/// `compat/solr/parse.sh` makes the file with Lucene's own parser.
+#[test]
+fn random_queries_are_parsed_as_by_lucene() {
+    let lines = include_str!("from_lucene.txt").lines();
+    let mut errors = 0;
+    for line in lines.clone() {
+        let (asked, expected) = line.split_once('\t').unwrap();
+        let (operator, text) = asked.split_once('|').unwrap();
+        let operator = if operator == "AND" { Operator::And } else { Operator::Or };
+        match LuceneQuery::parse(text, operator) {
+            // Lucene prints words without backslashes.
+            Ok(query) => assert_eq!(query.to_string().replace('\\', ""), expected, "{asked}"),
+            Err(error) => {
+                assert_eq!(expected, "error", "{asked}: {}", error.message());
+                errors += 1;
+            }
+        }
+    }
+    assert!(lines.count() == 600 && errors > 20);
+}
+
 #[test]
 fn fields_hold_for_one_operand_or_a_group() {
     assert_eq!(or("body:row key"), "body:row key");

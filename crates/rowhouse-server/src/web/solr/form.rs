@@ -36,8 +36,6 @@ fn decoded(text: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn names_and_values_are_decoded() {
         let pairs = |text: &str| {

@@ -58,7 +58,7 @@ impl<'a> Search<'a> {
             let message = format!("table {} has no full-text index", table.name());
             return Err(Error::invalid(message));
         };
-        let index = index_of(&indexes, key.as_ref(), request).ok_or_else(|| {
+        let index = index_of(indexes, key.as_ref(), request).ok_or_else(|| {
             Error::invalid(format!("table {} has no full-text index", table.name()))
         })?;
         let default_field = default_field(index, request);

@@ -64,7 +64,7 @@ const SCHEMA: &[Layer] = &[
 ];
 
 const SEARCH: &[Layer] = &[
-    ("texts", &["analyse", "words", "highlight"]),
+    ("texts", &["analyse", "words", "lucene", "highlight"]),
     ("segments", &["segment"]),
     ("index", &["rows", "list", "memory", "view"]),
     ("searches and upkeep", &["find", "keep"]),

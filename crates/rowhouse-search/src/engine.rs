@@ -14,7 +14,7 @@ use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use rowhouse_schema::{Index, IndexState, SearchPlan};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 
-use crate::find::{Found, NoteError};
+use crate::find::{Asked, DocumentQuery, Found, NoteError};
 use crate::keep::{self, Kept};
 use crate::list::{ListedSegment, SegmentList};
 use crate::rows::search_of;
@@ -137,7 +137,25 @@ impl SearchEngine {
     /// for words that no analyser has; `RegionTooBusy` while the index is being built;
     /// `Corruption` of the index, which is then built anew.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
-        self.shared.answer(table, plan)
+        self.shared.answer(table, plan, Asked::default())
+    }
+
+    /// Searches a table for the documents of a query, in place of the search texts of a plan: see
+    /// [`IndexSchema::all_documents`](rowhouse_schema::IndexSchema::all_documents). The answers of
+    /// [`Found`] are errors after the deadline. The wait for an index that is built does not end
+    /// with it.
+    ///
+    /// # Errors
+    /// As [`SearchEngine::find`]; `Unsupported` for a condition on a field of which a row has a
+    /// value that is too long for the index.
+    pub fn find_documents(
+        &self,
+        table: &TableName,
+        plan: &SearchPlan,
+        documents: &DocumentQuery,
+        deadline: Option<Instant>,
+    ) -> Result<Found> {
+        self.shared.answer(table, plan, Asked { documents: Some(documents), deadline })
     }
 
     /// Builds an index if it is not built, and writes all rows that have changed to segments.
@@ -197,7 +215,7 @@ fn not_ready(read: &SearchRead) -> Error {
 
 impl Shared {
     /// As [`SearchEngine::find`].
-    fn answer(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
+    fn answer(&self, table: &TableName, plan: &SearchPlan, asked: Asked<'_>) -> Result<Found> {
         let viewed =
             self.viewed(table, plan.index().name(), |index| match index == plan.index() {
                 true => Ok(()),
@@ -215,7 +233,7 @@ impl Shared {
             }
         });
         let searcher = kept.searcher.clone();
-        Found::new(read, plan.clone(), layout, view, searcher, note_error)
+        Found::new(read, plan.clone(), layout, view, searcher, asked, note_error)
     }
 
     /// Returns the documents of an index, at a read point after all acknowledged writes. `check`

@@ -8,7 +8,7 @@ use rowhouse_schema::Analyser;
 use tantivy::tokenizer::{Token, TokenStream};
 
 use crate::analyse::{Analyse, Class};
-use crate::words::{Lookup, Wanted, Words};
+use crate::words::{Leaf, Lookup, Wanted, Words};
 
 /// The most matches of one analyser that are looked for in a text. Later ones are not marked.
 pub const MATCHES_MAX: usize = 10_000;
@@ -57,6 +57,19 @@ impl Highlighter {
     /// As [`Words::query`], if `*` or `~` follows text that is not one word.
     pub fn new(words: &Words, analysers: &[Analyser]) -> Result<Self, Error> {
         Ok(Self { wanted: words.wanted(analysers)?, analysers: analysers.to_vec() })
+    }
+
+    /// Prepares the search for words and phrases by the analysers of a field. Those that the field
+    /// cannot have are left out.
+    pub(crate) fn of<'l>(leaves: impl Iterator<Item = &'l Leaf>, analysers: &[Analyser]) -> Self {
+        let mut wanted = Vec::new();
+        for (number, leaf) in leaves.enumerate() {
+            for &analyser in analysers {
+                let lookup = Lookup::of(leaf, analyser).ok().flatten();
+                wanted.extend(lookup.map(|lookup| Wanted { number, analyser, lookup }));
+            }
+        }
+        Self { wanted, analysers: analysers.to_vec() }
     }
 
     /// Returns the bytes of all matches, in order. Those that overlap or touch are one.

@@ -13,6 +13,7 @@ mod find;
 mod highlight;
 mod keep;
 mod list;
+mod lucene;
 mod memory;
 mod rows;
 mod segment;
@@ -21,8 +22,12 @@ mod words;
 
 pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
 pub use engine::{SearchEngine, SegmentFacts};
-pub use find::{FacetCount, Found, ScoredRow, ValueRow};
+pub use find::{
+    DocumentQuery, FacetCount, Found, ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart,
+    ROW_NAME, ScoredRow, ValueRow, declared_name, document_name,
+};
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
+pub use lucene::{LUCENE_BYTES_MAX, LuceneQuery, Operator};
 pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};
 
 pub use rowhouse_schema::Analyser;

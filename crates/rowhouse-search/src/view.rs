@@ -12,7 +12,7 @@ use tantivy::{BitSet, Term};
 
 use crate::list::SegmentList;
 use crate::memory::{Memory, PendingRow};
-use crate::segment::{Layout, OpenSegment, PartCache, SegmentFiles, alive_of};
+use crate::segment::{Layout, OpenSegment, PartCache, SegmentFiles, UNKNOWN, alive_of, damaged};
 
 /// The documents of an index at a read point: each row that shows anything has one that is alive.
 #[derive(Clone)]
@@ -52,6 +52,27 @@ struct LastView {
     pending: Vec<PendingRow>,
     until: i64,
     view: Arc<View>,
+}
+
+impl ViewedSegment {
+    /// Returns whether a row has a value that is too long for the index.
+    ///
+    /// # Errors
+    /// Those of reads.
+    pub(crate) fn has_unknown(&self, column: &str) -> Result<bool> {
+        let number = self.segment.number;
+        let column = self.segment.reader().fast_fields().bytes(column);
+        let Some(column) = column.map_err(|error| damaged(number, &error))? else {
+            return Ok(false);
+        };
+        let ord = column.dictionary().term_ord(UNKNOWN);
+        let Some(unknown) = ord.map_err(|error| damaged(number, &error.into()))? else {
+            return Ok(false);
+        };
+        let docs = 0..self.segment.docs();
+        let mut alive = docs.filter(|doc| self.alive.is_alive(*doc));
+        Ok(alive.any(|doc| column.term_ords(doc).any(|ord| ord == unknown)))
+    }
 }
 
 impl OpenSegments {

@@ -27,6 +27,9 @@ pub(crate) const CONNECTIONS_MAX: usize = 4096;
 /// Connections to the web port that are open at once.
 #[cfg(feature = "web")]
 pub(crate) const WEB_CONNECTIONS_MAX: usize = 64;
+/// Requests of a connection in HTTP/2 that run at once.
+#[cfg(feature = "web")]
+pub(crate) const WEB_STREAMS_MAX: u32 = 16;
 /// Bytes of the header of a web request.
 #[cfg(feature = "web")]
 pub(crate) const WEB_HEADER_BYTES_MAX: usize = 16 << 10;
@@ -54,6 +57,36 @@ pub(crate) const WEB_LISTED_MAX: usize = 1_000;
 /// Reads of the heat of tables for web pages that run at once. Further ones are refused.
 #[cfg(feature = "web")]
 pub(crate) const WEB_HEATS_MAX: usize = 4;
+/// Searches of Solr's clients that run at once. Others wait.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_SEARCHES_MAX: usize = 4;
+/// How long a search of a Solr client waits for others.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_SEARCH_WAIT: Duration = Duration::from_secs(5);
+/// How long a search of a Solr client runs.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_SEARCH_TIME: Duration = Duration::from_secs(10);
+/// Bytes of a form that a Solr client posts.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_FORM_BYTES_MAX: usize = 1 << 20;
+/// Rows of a page of a Solr client.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_ROWS_MAX: usize = 10_000;
+/// Rows up to the end of a page that is asked for by its number of rows before.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_DEPTH_MAX: usize = 100_000;
+/// Filters of a search of a Solr client.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_FILTERS_MAX: usize = 64;
+/// Bytes of the cells that the documents of an answer are made of.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
+/// Searches that pages by score go on with.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_VIEWS_MAX: usize = 64;
+/// How long such a search is kept after its last page.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_VIEW_WAIT: Duration = Duration::from_secs(300);
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls of one connection that run on worker threads at once; at this limit the connection

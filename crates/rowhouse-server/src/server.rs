@@ -113,7 +113,7 @@ impl Server {
         #[cfg(feature = "web")]
         if let Some(listener) = web {
             tracing::info!(address = ?server.web, "serving web pages");
-            serve_web(&cluster, listener);
+            serve_web(&cluster, &server.search, listener);
         }
         let mut tasks = cluster.tasks.lock();
         tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
@@ -244,10 +244,10 @@ pub(crate) fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &
 
 /// Serves HTTP.
 #[cfg(feature = "web")]
-fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
+fn serve_web(cluster: &Arc<Cluster>, search: &Arc<SearchEngine>, listener: TcpListener) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(&cluster.master));
     let (stop, max) = (cluster.master.stopping(), crate::limits::WEB_CONNECTIONS_MAX);
-    let web = crate::web::Web::new(context);
+    let web = crate::web::Web::new(context, Arc::clone(search));
     let serve = move |stream, peer| crate::web::serve(stream, peer, web.clone());
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
 }

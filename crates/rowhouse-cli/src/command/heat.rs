@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::admin::{ColumnGroups, HotColumns};
 use rowhouse::Database;
+use rowhouse::admin::{ColumnGroups, HotColumns};
 use serde_json::json;
 
 use super::{CommandResult, DATA_DIR, argument, database_url, directory_of, runtime};

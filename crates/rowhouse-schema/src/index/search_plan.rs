@@ -80,12 +80,7 @@ impl IndexSchema {
         index: Option<&str>,
     ) -> Result<SearchPlan> {
         let (index, search) = self.find_search(predicate, index)?;
-        let declared = &*index.declaration;
-        if declared.key.as_ref() != key || declared.columns.as_ref() != Some(columns) {
-            let name = index.name();
-            let why = "is declared for another key or other columns";
-            return Err(Error::invalid(format!("the index `{name}` {why}")));
-        }
+        check_declared(index, key, columns)?;
         let rest = predicate.without_matches();
         let rows = key.map(|key| Plan::new(key, Some(columns), &rest, zone)).transpose()?;
         if rows.is_none() {
@@ -115,6 +110,37 @@ impl IndexSchema {
             values,
             rows,
             undecided,
+        })
+    }
+
+    /// Returns the plan of a search without conditions by the full-text index with this name, for a
+    /// search engine that has a query of its own. `key` and `columns` are those of the table.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if there is no such index, and if it is declared for another key or other
+    /// columns.
+    pub fn all_documents(
+        &self,
+        key: Option<&KeySchema>,
+        columns: &ColumnSchema,
+        index: &str,
+    ) -> Result<SearchPlan> {
+        let index = self.index(index)?;
+        if index.search().is_none() {
+            return Err(Error::invalid(format!("`{}` is no full-text index", index.name())));
+        }
+        check_declared(index, key, columns)?;
+        let all = Predicate::all();
+        let rows =
+            key.map(|key| Plan::new(key, Some(columns), &all, &TimeZone::UTC)).transpose()?;
+        Ok(SearchPlan {
+            index: index.clone(),
+            searches: all.clone(),
+            texts: Vec::new(),
+            key_ranges: vec![RowRange::all()],
+            values: Vec::new(),
+            rows,
+            undecided: all,
         })
     }
 
@@ -151,6 +177,16 @@ impl IndexSchema {
             }
         })
     }
+}
+
+/// Checks that an index is declared for this key and these columns.
+fn check_declared(index: &Index, key: Option<&KeySchema>, columns: &ColumnSchema) -> Result<()> {
+    let declared = &*index.declaration;
+    if declared.key.as_ref() == key && declared.columns.as_ref() == Some(columns) {
+        return Ok(());
+    }
+    let (name, why) = (index.name(), "is declared for another key or other columns");
+    Err(Error::invalid(format!("the index `{name}` {why}")))
 }
 
 /// Returns the error for a search of a field of which no full-text index has the words.

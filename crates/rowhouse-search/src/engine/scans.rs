@@ -6,6 +6,7 @@ use rowhouse_schema::{ColumnSchema, Direction, KeySchema, Predicate, SearchPlan,
 use rowhouse_store::{IndexReport, RowSearch, SearchedRows, Table};
 
 use super::Shared;
+use crate::find::Asked;
 
 impl RowSearch for Shared {
     fn search(
@@ -16,7 +17,7 @@ impl RowSearch for Shared {
         direction: Direction,
     ) -> Result<SearchedRows> {
         let plan = plan(&*self.store.table(table)?, query)?;
-        Ok(self.answer(table, &plan)?.into_rows(range, direction))
+        Ok(self.answer(table, &plan, Asked::default())?.into_rows(range, direction))
     }
 
     fn verify(

@@ -1,6 +1,6 @@
 //! The documents of a segment that a search may return, apart from its words.
 
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rowhouse_model::{Result, RowRange};
@@ -10,7 +10,7 @@ use tantivy::fastfield::{AliveBitSet, Column};
 use tantivy::query::Weight;
 use tantivy::{DocId, Score};
 
-use crate::segment::{DocRange, Layout, OpenSegment, UNKNOWN, damaged, stored_range};
+use crate::segment::{DocRange, Layout, OpenSegment, UNKNOWN, damaged, stored_range, term_ords};
 use crate::view::{View, ViewedSegment};
 
 /// The documents of a segment that a search may return, apart from its words.
@@ -174,27 +174,12 @@ impl DocFilter {
 impl ValueFilter {
     fn new(segment: &OpenSegment, column: &BytesColumn, ranges: &[RowRange]) -> Result<Self> {
         let broken = |error: std::io::Error| damaged(segment.number, &error.into());
-        let count = column.num_terms() as u64;
-        let dictionary = column.dictionary();
         let mut ords = Vec::new();
         for range in ranges {
             let (start, stop) = stored_range(range);
-            let (start, stop) = dictionary.term_bounds_to_ord(start, stop).map_err(broken)?;
-            let start = match start {
-                Bound::Included(ord) => ord,
-                Bound::Excluded(ord) => ord.saturating_add(1),
-                Bound::Unbounded => 0,
-            };
-            let stop = match stop {
-                Bound::Included(ord) => ord.saturating_add(1),
-                Bound::Excluded(ord) => ord,
-                Bound::Unbounded => count,
-            };
-            if start < stop.min(count) {
-                ords.push(start..stop.min(count));
-            }
+            ords.extend(term_ords(column, start, stop).map_err(broken)?);
         }
-        let unknown = dictionary.term_ord(UNKNOWN).map_err(broken)?;
+        let unknown = column.dictionary().term_ord(UNKNOWN).map_err(broken)?;
         Ok(Self { ords: column.ords().clone(), ranges: ords, unknown })
     }
 

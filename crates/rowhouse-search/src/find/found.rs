@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rowhouse_model::{Bytes, Error, Get, Result, Row, RowRange};
 use rowhouse_schema::{Analyser, Direction, SearchField, SearchPlan};
@@ -11,10 +12,13 @@ use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Weight};
 use tantivy::{DocId, Score, Searcher};
 
 use super::candidates::Candidates;
+use super::compile::{check_known, query_of};
 use super::cursor::KeyCursor;
+use super::documents::DocumentQuery;
 use super::filter::{DocFilter, Verdict, column, filters};
+use super::watch::{Watch, Watched};
 use crate::rows::{meets, search_of};
-use crate::segment::{Layout, OpenSegment, damaged, encoded_value};
+use crate::segment::{Layout, OpenSegment, VALUE_BYTES_MAX, damaged, encoded_value};
 use crate::view::View;
 use crate::words::Words;
 
@@ -28,9 +32,19 @@ pub struct Found {
     layout: Layout,
     view: Arc<View>,
     query: Box<dyn Query>,
+    watch: Arc<Watch>,
     /// For queries that need one; its index is empty.
     searcher: Searcher,
     note_error: NoteError,
+}
+
+/// What is asked, if it is not the plan that says it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Asked<'a> {
+    /// In place of the search texts of the plan.
+    pub(crate) documents: Option<&'a DocumentQuery>,
+    /// When the search ends with an error. It holds for `documents` only.
+    pub(crate) deadline: Option<Instant>,
 }
 
 /// Is told of errors, to have a damaged index built anew.
@@ -62,8 +76,16 @@ impl Found {
         layout: Layout,
         view: Arc<View>,
         searcher: Searcher,
+        asked: Asked<'_>,
         note_error: NoteError,
     ) -> Result<Self> {
+        let watch = Arc::new(Watch::new(asked.deadline));
+        if let Some(documents) = asked.documents {
+            check_values(&read, &layout, &view, documents)?;
+            let query = query_of(documents, &layout, &watch);
+            let query = Box::new(Watched { query, watch: Arc::clone(&watch) });
+            return Ok(Self { read, plan, layout, view, query, watch, searcher, note_error });
+        }
         let mut queries = Vec::new();
         for (field, text) in plan.texts() {
             queries.push(Words::parse(text)?.query(layout.texts(*field))?);
@@ -74,7 +96,12 @@ impl Found {
                 queries.into_iter().map(|query| (Occur::Must, query)).collect(),
             )),
         };
-        Ok(Self { read, plan, layout, view, query, searcher, note_error })
+        Ok(Self { read, plan, layout, view, query, watch, searcher, note_error })
+    }
+
+    /// Sets another deadline, for more answers of the same search.
+    pub fn renew(&mut self, deadline: Option<Instant>) {
+        self.watch.renew(deadline);
     }
 
     /// The table, at the read point.
@@ -243,7 +270,7 @@ impl Found {
     /// Returns the rows of a range that have the words, for a reader who judges them by the other
     /// conditions.
     pub(crate) fn into_rows(self, range: &RowRange, direction: Direction) -> SearchedRows {
-        let Self { read, plan, layout, view, query, searcher: _, note_error } = self;
+        let Self { read, plan, layout, view, query, note_error, .. } = self;
         let ranges = plan.key_ranges().iter().map(|planned| planned.intersect(range));
         let ranges = ranges.filter(|range| !range.is_empty()).collect();
         let keys = Candidates::new(plan, layout, view, query, direction, ranges, note_error);
@@ -258,8 +285,9 @@ impl Found {
         self.read.table.get_at(get, &self.read.point)
     }
 
-    /// Has a damaged index built anew.
+    /// Checks that the search was not ended before its end, and has a damaged index built anew.
     pub(super) fn noted<T>(&self, result: Result<T>) -> Result<T> {
+        let result = result.and_then(|found| self.watch.outcome().map(|()| found));
         result.inspect_err(|error| (self.note_error)(error))
     }
 
@@ -294,7 +322,7 @@ impl Found {
         Ok(matches)
     }
 
-    fn weight(&self, scores: bool) -> Result<Box<dyn Weight>> {
+    pub(super) fn weight(&self, scores: bool) -> Result<Box<dyn Weight>> {
         let view: &View = &self.view;
         let scoring = match scores {
             true => EnableScoring::enabled_from_statistics_provider(view, &self.searcher),
@@ -303,7 +331,10 @@ impl Found {
         self.query.weight(scoring).map_err(|error| damaged(0, &error))
     }
 
-    fn filters(&self, ranges: &[RowRange]) -> Result<Vec<(Arc<OpenSegment>, DocFilter)>> {
+    pub(super) fn filters(
+        &self,
+        ranges: &[RowRange],
+    ) -> Result<Vec<(Arc<OpenSegment>, DocFilter)>> {
         filters(&self.view, &self.layout, &self.plan, ranges)
     }
 
@@ -353,6 +384,31 @@ impl Found {
         }
         Ok(best.finish())
     }
+}
+
+/// Refuses conditions on fields that have a value which is too long for the index.
+fn check_values(
+    read: &SearchRead,
+    layout: &Layout,
+    view: &View,
+    documents: &DocumentQuery,
+) -> Result<()> {
+    let has_unknown = |field| {
+        for viewed in &view.segments {
+            if viewed.has_unknown(&layout.value_column(field))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let refused = |field: usize| {
+        let field = search_of(read).ok().and_then(|search| search.fields().get(field));
+        let name = field.map_or("", SearchField::name);
+        Error::unsupported(format!(
+            "a value is too long for conditions on its field: field={name}, max={VALUE_BYTES_MAX}"
+        ))
+    };
+    check_known(documents, has_unknown, refused)
 }
 
 /// A segment, and its documents that match.

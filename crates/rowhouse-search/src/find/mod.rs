@@ -2,12 +2,20 @@
 //! values, [`cursor`] reads it in the order of the keys, and [`by_value`] in that of a field.
 //! [`Candidates`] are the rows for scans that judge the rest of a query themselves.
 
+mod bind;
 mod by_value;
 mod candidates;
+mod compile;
 mod cursor;
+mod doc_test;
+mod documents;
 mod filter;
 mod found;
+mod ordered;
+mod watch;
 
 pub use by_value::ValueRow;
-pub(crate) use found::NoteError;
+pub use documents::{DocumentQuery, ROW_NAME, declared_name, document_name};
+pub(crate) use found::{Asked, NoteError};
 pub use found::{FacetCount, Found, ScoredRow};
+pub use ordered::{ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart};

@@ -4,7 +4,7 @@ use rowhouse_model::{Bytes, Result};
 use tantivy::directory::RamDirectory;
 use tantivy::{Index, SingleSegmentIndexWriter, TantivyDocument};
 
-use super::layout::{Layout, stored_value, tokenizers};
+use super::layout::{GONE_FOR_EVER, GONE_FOR_NOW, Layout, stored_value, tokenizers};
 use super::{SegmentFiles, failed};
 use crate::analyse::{Analyse, text_of};
 
@@ -63,8 +63,9 @@ impl SegmentBuilder {
         if document.until < i64::MAX {
             doc.add_i64(layout.until, document.until);
         }
-        if document.is_gone() {
-            doc.add_u64(layout.gone, 1);
+        if document.values.is_empty() {
+            let gone = if document.is_gone() { GONE_FOR_EVER } else { GONE_FOR_NOW };
+            doc.add_u64(layout.gone, gone);
         }
         for (field, value) in &document.values {
             if let Some(stored) = layout.value(*field) {

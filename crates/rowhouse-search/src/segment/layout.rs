@@ -30,12 +30,17 @@ const UNTIL: &str = "until";
 /// The name of the field that marks a row without any value.
 const GONE: &str = "gone";
 
+/// The mark of a row that shows nothing before it is written again.
+pub(crate) const GONE_FOR_EVER: u64 = 1;
+/// The mark of a row that shows nothing for a time.
+pub(crate) const GONE_FOR_NOW: u64 = 2;
+
 /// The fields of tantivy of an index.
 ///
 /// ```text
 /// row      the key of the row           bytes, fast; documents are in its order
 /// until    as analysed until then       i64, fast; only if the row changes without a write
-/// gone     1 if the row shows nothing   u64, fast; only then, and only if that is certain for ever
+/// gone     1 if the row shows nothing   u64, fast; 2 if that may change without a write
 /// N        the values of field N        bytes, fast: 1 and the encoding, or 0 for one too long;
 ///                                       of texts only those with the analyser keyword
 /// N.english  the words of field N       text, for each analyser; positions unless it is keyword

@@ -18,9 +18,11 @@ pub(crate) use alive::alive_of;
 pub(crate) use builder::{Document, SegmentBuilder};
 pub(crate) use contents::contents;
 pub(crate) use files::SegmentFiles;
-pub(crate) use layout::{Layout, UNKNOWN, encoded_value, stored_range};
+pub(crate) use layout::{
+    Layout, UNKNOWN, VALUE_BYTES_MAX, encoded_value, stored_range, stored_value,
+};
 pub(crate) use merge::merge;
-pub(crate) use open::{DocRange, OpenSegment};
+pub(crate) use open::{DocRange, OpenSegment, docs_in, term_ords};
 pub(crate) use part_cache::PartCache;
 pub(crate) use parts::{SegmentId, cells_of, removal_of};
 

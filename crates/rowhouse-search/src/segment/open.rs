@@ -12,7 +12,7 @@ use tantivy::fastfield::Column;
 use tantivy::{Directory, DocId, Index, Segment, SegmentReader, TantivyError};
 
 use super::files::{META, META_PATH, SegmentFiles};
-use super::layout::{Layout, tokenizers};
+use super::layout::{GONE_FOR_EVER, Layout, tokenizers};
 use super::part_cache::PartCache;
 use super::parts::{PartsDirectory, SegmentId};
 use super::{damaged, failed};
@@ -127,6 +127,11 @@ impl OpenSegment {
         self.reader.max_doc()
     }
 
+    /// The keys of the rows. The ordinal of a row is the number of its document.
+    pub(crate) fn rows(&self) -> &BytesColumn {
+        &self.rows
+    }
+
     /// Returns the key of a document's row.
     pub(crate) fn row(&self, doc: DocId) -> Result<Vec<u8>> {
         let mut row = Vec::new();
@@ -147,36 +152,10 @@ impl OpenSegment {
         Ok(ord.and_then(|ord| DocId::try_from(ord).ok()))
     }
 
-    /// Returns the first document at or after a row.
-    fn first_from(&self, row: &[u8]) -> Result<DocId> {
-        if row.is_empty() {
-            return Ok(0);
-        }
-        let bound =
-            self.rows.dictionary().term_bounds_to_ord(Bound::Included(row), Bound::Unbounded);
-        let (lower, _) = bound.map_err(|error| damaged(self.number, &error.into()))?;
-        let ord = match lower {
-            Bound::Included(ord) => ord,
-            Bound::Excluded(ord) => ord.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        Ok(DocId::try_from(ord).unwrap_or(DocId::MAX).min(self.docs()))
-    }
-
     /// Returns the documents whose rows lie in these ranges, which are in order.
     pub(crate) fn docs_in(&self, ranges: &[RowRange]) -> Result<Vec<DocRange>> {
-        let mut docs: Vec<DocRange> = Vec::new();
-        for range in ranges {
-            let start = self.first_from(&range.start)?;
-            let stop = match range.stop.is_empty() {
-                true => self.docs(),
-                false => self.first_from(&range.stop)?,
-            };
-            if start < stop {
-                docs.push(start..stop);
-            }
-        }
-        Ok(docs)
+        docs_in(&self.rows, self.docs(), ranges)
+            .map_err(|error| damaged(self.number, &error.into()))
     }
 
     /// Returns the documents that are no longer certain at a time.
@@ -191,12 +170,12 @@ impl OpenSegment {
         self.until.get(at).map(|(until, _)| *until)
     }
 
-    /// Whether the row of a document shows nothing.
+    /// Whether the row of a document shows nothing before it is written again.
     pub(crate) fn is_gone(&self, doc: DocId) -> bool {
-        self.gone.as_ref().is_some_and(|gone| gone.first(doc).is_some())
+        self.gone.as_ref().is_some_and(|gone| gone.first(doc) == Some(GONE_FOR_EVER))
     }
 
-    /// Whether any document's row shows nothing.
+    /// Whether the row of a document may show nothing.
     pub(crate) fn has_gone(&self) -> bool {
         self.gone.is_some()
     }
@@ -227,4 +206,54 @@ impl OpenSegment {
         }
         Ok(found)
     }
+}
+
+/// Returns the documents whose rows lie in these ranges, which are in order.
+///
+/// # Errors
+/// Those of reads of the column.
+pub(crate) fn docs_in(
+    rows: &BytesColumn,
+    docs: DocId,
+    ranges: &[RowRange],
+) -> std::io::Result<Vec<DocRange>> {
+    let mut found: Vec<DocRange> = Vec::new();
+    for range in ranges {
+        let start = Bound::Included(&range.start[..]);
+        let stop = match range.stop.is_empty() {
+            true => Bound::Unbounded,
+            false => Bound::Excluded(&range.stop[..]),
+        };
+        // The ordinal of a row is the number of its document.
+        if let Some(ords) = term_ords(rows, start, stop)? {
+            let doc = |ord| DocId::try_from(ord).unwrap_or(DocId::MAX).min(docs);
+            found.push(doc(ords.start)..doc(ords.end));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the ordinals of a column's values between two of them; `None` if there are none.
+///
+/// # Errors
+/// Those of reads of the column.
+pub(crate) fn term_ords<K: AsRef<[u8]>>(
+    column: &BytesColumn,
+    start: Bound<K>,
+    stop: Bound<K>,
+) -> std::io::Result<Option<Range<u64>>> {
+    let count = column.num_terms() as u64;
+    let (start, stop) = column.dictionary().term_bounds_to_ord(start, stop)?;
+    let start = match start {
+        Bound::Included(ord) => ord,
+        Bound::Excluded(ord) => ord.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let stop = match stop {
+        Bound::Included(ord) => ord.saturating_add(1),
+        Bound::Excluded(ord) => ord,
+        Bound::Unbounded => count,
+    };
+    let ords = start..stop.min(count);
+    Ok(if ords.is_empty() { None } else { Some(ords) })
 }

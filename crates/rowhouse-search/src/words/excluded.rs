@@ -10,7 +10,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 /// `PhraseScorer::seek_danger`), so a debug build panics. This wrapper has the default
 /// `seek_danger`, which goes forward with `seek` only.
 #[derive(Debug)]
-pub(super) struct Excluded(pub(super) Box<dyn Query>);
+pub(crate) struct Excluded(pub(crate) Box<dyn Query>);
 
 impl Clone for Excluded {
     fn clone(&self) -> Self {

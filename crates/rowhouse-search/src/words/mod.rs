@@ -23,7 +23,10 @@ use tantivy::schema::Field;
 use node::Node;
 use query::Compiler;
 
+pub(crate) use excluded::Excluded;
 pub(crate) use lookup::Lookup;
+pub(crate) use node::{Form, Leaf};
+pub(crate) use query::{any_of, query as lookup_query};
 
 /// The longest search text, in bytes. No term of it is longer than the index can hold.
 pub const TEXT_BYTES_MAX: usize = 16_384;

@@ -88,14 +88,16 @@ fn first_leaf(node: &Node) -> Option<&Leaf> {
     }
 }
 
-fn any_of(mut queries: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>> {
+/// Returns the query of documents that one of the queries finds; `None` for no queries.
+pub(crate) fn any_of(mut queries: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>> {
     match queries.len() {
         0 | 1 => queries.pop(),
         _ => Some(Box::new(BooleanQuery::union(queries))),
     }
 }
 
-fn query(lookup: Lookup, field: Field) -> Box<dyn Query> {
+/// Returns the query of what an analyser looks for, in its field.
+pub(crate) fn query(lookup: Lookup, field: Field) -> Box<dyn Query> {
     let term = |text: &str| Term::from_field_text(field, text);
     let one = |text: &str| -> Box<dyn Query> {
         Box::new(TermQuery::new(term(text), IndexRecordOption::WithFreqs))

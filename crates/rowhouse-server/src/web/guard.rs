@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -48,14 +48,21 @@ fn refuse(request: &Request, advertised: &str) -> Option<(StatusCode, String)> {
             format!("the address is too long: len={uri_bytes}, max={WEB_URI_BYTES_MAX}\n");
         return Some((StatusCode::URI_TOO_LONG, message));
     }
-    let host = header(request.headers(), HOST.as_str());
+    // HTTP/2 has the host in the address.
+    let host = match request.uri().authority() {
+        Some(authority) => authority.as_str(),
+        None => header(request.headers(), HOST.as_str()),
+    };
     if !is_this_machine(host, advertised) {
         return Some((
             StatusCode::FORBIDDEN,
             format!("the request is for another host: {host:?}\n"),
         ));
     }
-    if is_of_another_origin(request.headers()) {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_of_another_origin(request.headers(), is_read)
+        || !is_read && is_posted_elsewhere(request.headers(), host)
+    {
         let message = "a page of another origin cannot read this server\n".to_owned();
         return Some((StatusCode::FORBIDDEN, message));
     }
@@ -77,9 +84,9 @@ fn is_this_machine(header: &str, advertised: &str) -> bool {
         || ["localhost", advertised].iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Whether a page of another origin caused a request other than by a link that a person follows.
-/// Programs that are no browsers do not send these headers.
-fn is_of_another_origin(headers: &HeaderMap) -> bool {
+/// Whether a page of another origin caused a request other than by a link that a person follows,
+/// which only reads. Programs that are no browsers do not send these headers.
+fn is_of_another_origin(headers: &HeaderMap, is_read: bool) -> bool {
     let is_other = match header(headers, "sec-fetch-site") {
         "" | "none" | "same-origin" => false,
         // `same-site` is another port of this machine.
@@ -87,7 +94,16 @@ fn is_of_another_origin(headers: &HeaderMap) -> bool {
     };
     let is_followed = header(headers, "sec-fetch-mode") == "navigate"
         && header(headers, "sec-fetch-dest") == "document";
-    is_other && !is_followed
+    is_other && !(is_followed && is_read)
+}
+
+/// Whether a browser says that a page elsewhere sent a form. Old browsers send no other header that
+/// tells.
+fn is_posted_elsewhere(headers: &HeaderMap, host: &str) -> bool {
+    match header(headers, ORIGIN.as_str()) {
+        "" => false,
+        origin => origin.split_once("://").is_none_or(|(_, origin)| origin != host),
+    }
 }
 
 #[cfg(test)]
@@ -112,9 +128,9 @@ mod tests {
             for (name, value) in names.into_iter().zip([site, mode, dest]) {
                 headers.insert(name, HeaderValue::from_static(value));
             }
-            is_of_another_origin(&headers)
+            is_of_another_origin(&headers, true)
         };
-        assert!(!is_of_another_origin(&HeaderMap::new()));
+        assert!(!is_of_another_origin(&HeaderMap::new(), true));
         assert!(!is_refused("none", "navigate", "document"));
         assert!(!is_refused("same-origin", "cors", "empty"));
         for site in ["cross-site", "same-site", "unknown"] {
@@ -123,5 +139,26 @@ mod tests {
             assert!(is_refused(site, "no-cors", "script"), "{site}");
             assert!(is_refused(site, "cors", "empty"), "{site}");
         }
+    }
+
+    #[test]
+    fn forms_of_other_origins_are_refused() {
+        let is_refused = |pairs: &[(&'static str, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(*name, HeaderValue::from_static(value));
+            }
+            is_of_another_origin(&headers, false) || is_posted_elsewhere(&headers, "localhost:1")
+        };
+        assert!(!is_refused(&[]));
+        assert!(!is_refused(&[
+            ("origin", "http://localhost:1"),
+            ("sec-fetch-site", "same-origin")
+        ]));
+        assert!(is_refused(&[("origin", "null")]));
+        assert!(is_refused(&[("origin", "http://localhost:2")]));
+        assert!(is_refused(&[("origin", "https://evil.example")]));
+        let followed = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        assert!(is_refused(&[[("sec-fetch-site", "cross-site")].as_slice(), &followed].concat()));
     }
 }

@@ -1,11 +1,12 @@
 //! Web pages, metrics and health over HTTP (`docs/web.md`).
 //!
 //! Everything is read-only and without authentication, so it listens on loopback unless told
-//! otherwise; [`guard`] refuses requests that a page of another origin causes. Pages are made on
+//! otherwise; [`solr`] answers the clients of Solr; [`guard`] refuses requests that a page of another origin causes. Pages are made on
 //! threads that may block: sizes are asked of each region, which takes locks.
 
 mod assets;
 mod calls;
+mod connection;
 mod guard;
 mod heat;
 mod jmx;
@@ -16,12 +17,12 @@ mod reader;
 mod servers;
 mod settings;
 mod shown;
+mod solr;
 mod tables;
 mod tasks;
 mod verdict;
 mod words;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -29,17 +30,15 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
+use axum::routing::{any, get};
 use rowhouse_model::Result;
-use tokio::net::TcpStream;
+use rowhouse_search::SearchEngine;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+pub(crate) use self::connection::serve;
 use self::page::Page;
 use self::reader::Reader;
-use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
+use crate::limits::{WEB_HEATS_MAX, WEB_QUERIES_MAX};
 use crate::server::Context;
 
 /// What the connections of the web port share.
@@ -50,12 +49,14 @@ pub(crate) struct Web {
     queries: Arc<Semaphore>,
     /// A permit for each read of heat that may run.
     heats: Arc<Semaphore>,
+    solr: Arc<solr::Solr>,
 }
 
 impl Web {
-    pub(crate) fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context, search: Arc<SearchEngine>) -> Self {
         let permits = |count| Arc::new(Semaphore::new(count));
-        Self { context, queries: permits(WEB_QUERIES_MAX), heats: permits(WEB_HEATS_MAX) }
+        let (queries, heats) = (permits(WEB_QUERIES_MAX), permits(WEB_HEATS_MAX));
+        Self { context, queries, heats, solr: Arc::new(solr::Solr::new(search)) }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -102,28 +103,6 @@ fn failed(error: &tokio::task::JoinError) -> Response {
     (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()
 }
 
-/// Serves a connection until either side ends it.
-pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
-    let mut stop = web.context.server.stopping();
-    let service = TowerToHyperService::new(routes(web));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HANDSHAKE_WAIT)
-        .max_buf_size(WEB_HEADER_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = &mut connection => ended,
-        _ = stop.changed() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%peer, %error, "web connection lost");
-    }
-}
-
 fn routes(web: Web) -> Router {
     let to_page = |make: fn(&Web, &Reader) -> Result<Page>| {
         get(move |State(web): State<Web>, reader: Reader| web.page(reader, make))
@@ -144,6 +123,7 @@ fn routes(web: Web) -> Router {
         .route("/metrics", get(monitoring::metrics))
         .route("/rs-status", get(monitoring::tasks))
         .route("/jmx", get(jmx::beans))
+        .route("/solr/{*path}", any(solr::answer))
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(web.clone(), guard::check))
         .with_state(web)
@@ -180,8 +160,9 @@ mod tests {
         let server = Arc::new(RegionServer::new(0, name, (1, None), &options));
         let store = Store::open(dir.path()).unwrap();
         let servers = vec![Arc::clone(&server)];
+        let search = Arc::new(SearchEngine::without_thread(&store));
         let cluster = Cluster::new(store, Arc::clone(&server), servers, &options).unwrap();
-        let web = Web::new(Context::new(Arc::new(cluster), server));
+        let web = Web::new(Context::new(Arc::new(cluster), server), search);
         let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
         let heat = |name: &str| {
             let reader = Reader::new("/heat", Vec::new(), "");

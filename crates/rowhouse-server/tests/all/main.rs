@@ -14,6 +14,8 @@ mod older_clients;
 mod region_servers;
 mod regions;
 mod row_mutations;
+#[cfg(feature = "web")]
+mod solr;
 mod stop;
 #[path = "../support/mod.rs"]
 mod support;

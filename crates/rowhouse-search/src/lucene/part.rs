@@ -1,0 +1,188 @@
+//! The tree of a query, and its printed form.
+
+use std::fmt;
+
+/// A query, or a part of one.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Part {
+    /// Clauses: those that must match, those that must not, and those of which one must match if
+    /// none has to.
+    Group(Vec<Clause>),
+    Leaf(LuceneLeaf),
+    /// The score is multiplied.
+    Boosted(Box<Part>, f32),
+    /// The score is this number.
+    Constant(Box<Part>, f32),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Clause {
+    pub(crate) occurs: Occurs,
+    pub(crate) part: Part,
+}
+
+/// Whether a clause has to match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Occurs {
+    Should,
+    Must,
+    MustNot,
+}
+
+/// A condition on one field.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LuceneLeaf {
+    /// `None` is the default field.
+    pub(crate) field: Option<String>,
+    pub(crate) form: LuceneForm,
+    /// Where it begins in the text.
+    pub(crate) at: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum LuceneForm {
+    Word(String),
+    Phrase(String),
+    Prefix(String),
+    /// A word, and the most changes.
+    Fuzzy(String, u8),
+    Range(Bound, Bound),
+    /// `field:*`
+    Any,
+    /// `*:*`
+    All,
+}
+
+/// An end of a range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Bound {
+    /// `None` for `*`.
+    pub(crate) value: Option<String>,
+    pub(crate) is_inclusive: bool,
+}
+
+impl Part {
+    /// Calls `visit` with each condition, in the order of the text.
+    pub(crate) fn each_leaf<'p>(&'p self, visit: &mut impl FnMut(&'p LuceneLeaf)) {
+        match self {
+            Self::Group(clauses) => clauses.iter().for_each(|it| it.part.each_leaf(visit)),
+            Self::Leaf(leaf) => visit(leaf),
+            Self::Boosted(part, _) | Self::Constant(part, _) => part.each_leaf(visit),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group(clauses) => {
+                for (nth, clause) in clauses.iter().enumerate() {
+                    f.write_str(if nth == 0 { "" } else { " " })?;
+                    f.write_str(match clause.occurs {
+                        Occurs::Should => "",
+                        Occurs::Must => "+",
+                        Occurs::MustNot => "-",
+                    })?;
+                    clause.part.fmt_operand(f)?;
+                }
+                Ok(())
+            }
+            Self::Leaf(leaf) => write!(f, "{leaf}"),
+            Self::Boosted(part, boost) => {
+                part.fmt_weighted(f)?;
+                write!(f, "^{boost}")
+            }
+            Self::Constant(part, score) => {
+                part.fmt_weighted(f)?;
+                write!(f, "^={score}")
+            }
+        }
+    }
+}
+
+impl Part {
+    fn fmt_operand(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group(_) => write!(f, "({self})"),
+            Self::Boosted(..) | Self::Constant(..) | Self::Leaf(_) => write!(f, "{self}"),
+        }
+    }
+
+    fn fmt_weighted(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leaf(_) => write!(f, "{self}"),
+            Self::Group(_) | Self::Boosted(..) | Self::Constant(..) => write!(f, "({self})"),
+        }
+    }
+}
+
+impl fmt::Display for LuceneLeaf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(field) = &self.field {
+            fmt_word(field, f)?;
+            f.write_str(":")?;
+        }
+        match &self.form {
+            LuceneForm::Word(word) => fmt_word(word, f),
+            LuceneForm::Phrase(text) => fmt_quoted(text, f),
+            LuceneForm::Prefix(word) => {
+                fmt_word(word, f)?;
+                f.write_str("*")
+            }
+            LuceneForm::Fuzzy(word, distance) => {
+                fmt_word(word, f)?;
+                write!(f, "~{distance}")
+            }
+            LuceneForm::Range(low, high) => {
+                f.write_str(if low.is_inclusive { "[" } else { "{" })?;
+                write!(f, "{low} TO {high}")?;
+                f.write_str(if high.is_inclusive { "]" } else { "}" })
+            }
+            LuceneForm::Any => f.write_str("*"),
+            LuceneForm::All => f.write_str("*:*"),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            None => f.write_str("*"),
+            Some(value) => {
+                let is_plain = !value.is_empty()
+                    && !matches!(&value[..], "*" | "TO")
+                    && !value.contains(|c: char| {
+                        super::lexer::is_space(c) || matches!(c, ']' | '}' | '"' | '\\')
+                    });
+                if is_plain { f.write_str(value) } else { fmt_quoted(value, f) }
+            }
+        }
+    }
+}
+
+fn fmt_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\"")?;
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') {
+            f.write_str("\\")?;
+        }
+        write!(f, "{c}")?;
+    }
+    f.write_str("\"")
+}
+
+fn fmt_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut is_escaped = super::lexer::is_operator(word);
+    for (nth, c) in word.chars().enumerate() {
+        let is_plain = match nth {
+            0 => super::lexer::begins_word(c),
+            _ => super::lexer::continues_word(c),
+        };
+        if is_escaped || !is_plain {
+            f.write_str("\\")?;
+        }
+        write!(f, "{c}")?;
+        is_escaped = false;
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Connections of the web port, in HTTP/1.1 or HTTP/2 without TLS.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use hyper::server::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+
+use super::{Web, routes};
+use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_STREAMS_MAX};
+
+/// How HTTP/2 begins. No method of HTTP/1.1 has this name.
+const HTTP_2: &[u8] = b"PRI";
+
+/// How long to wait for the rest of the first bytes.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Serves a connection until either side ends it.
+pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
+    let mut stop = web.context.server.stopping();
+    let is_http_2 = tokio::select! {
+        is_http_2 = tokio::time::timeout(HANDSHAKE_WAIT, begins_as_http_2(&stream)) => is_http_2,
+        _ = stop.changed() => return,
+    };
+    let Ok(is_http_2) = is_http_2 else {
+        tracing::debug!(%peer, "web connection without a request");
+        return;
+    };
+    let service = TowerToHyperService::new(routes(web));
+    let io = TokioIo::new(stream);
+    // The connections are of different types, and have the same methods.
+    macro_rules! run {
+        ($connection:expr) => {{
+            let connection = $connection;
+            tokio::pin!(connection);
+            let ended = tokio::select! {
+                ended = &mut connection => ended,
+                _ = stop.changed() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            ended.err()
+        }};
+    }
+    let error = match is_http_2 {
+        false => run!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HANDSHAKE_WAIT)
+                .max_buf_size(WEB_HEADER_BYTES_MAX)
+                .serve_connection(io, service)
+        ),
+        true => run!(
+            http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                // Ends connections to machines that are gone.
+                .keep_alive_interval(HANDSHAKE_WAIT)
+                .max_header_list_size(WEB_HEADER_BYTES_MAX as u32)
+                .max_concurrent_streams(WEB_STREAMS_MAX)
+                .serve_connection(io, service)
+        ),
+    };
+    if let Some(error) = error {
+        lost(peer, &error);
+    }
+}
+
+fn lost(peer: SocketAddr, error: &dyn Display) {
+    tracing::debug!(%peer, %error, "web connection lost");
+}
+
+/// Waits for the first bytes, and leaves them to be read.
+async fn begins_as_http_2(stream: &TcpStream) -> bool {
+    let mut first = [0; HTTP_2.len()];
+    loop {
+        match stream.peek(&mut first).await {
+            Ok(count) if count == first.len() => return first == HTTP_2,
+            Ok(count @ 1..) if HTTP_2.starts_with(&first[..count]) => {
+                tokio::time::sleep(LOOK).await;
+            }
+            // The reader finds what is wrong.
+            _ => return false,
+        }
+    }
+}

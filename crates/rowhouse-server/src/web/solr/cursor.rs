@@ -1,0 +1,176 @@
+//! Marks of places in a search, by which clients go on: Solr's `cursorMark`.
+//!
+//! ```text
+//! mark = fingerprint "." view "." score "." key *("." value)
+//! ```
+//!
+//! The fingerprint is that of the search. `view` is `-`, or the number of the search that is kept
+//! because its scores would change with the index. The others are those of the last row: the bits
+//! of its score, and the key and the values in hexadecimal, `-` for none.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+use rowhouse_search::{Found, OrderedRow};
+
+use super::params::Params;
+use crate::limits::{SOLR_VIEW_WAIT, SOLR_VIEWS_MAX};
+
+/// The mark of the first page.
+pub(super) const FIRST: &str = "*";
+
+/// A place in a search.
+#[derive(Debug, PartialEq)]
+pub(super) struct Mark {
+    pub(super) view: Option<u64>,
+    pub(super) after: OrderedRow,
+}
+
+impl Mark {
+    pub(super) fn write(&self, fingerprint: u64) -> String {
+        let view = self.view.map_or_else(|| "-".to_owned(), |view| view.to_string());
+        let (score, row) = (self.after.score.to_bits(), hex(&self.after.row));
+        let mut mark = format!("{fingerprint:016x}.{view}.{score:08x}.{row}");
+        for value in &self.after.values {
+            mark.push('.');
+            // Not empty: an empty value is not the same as none.
+            mark += &value.as_ref().map_or_else(|| "-".to_owned(), |it| format!("x{}", hex(it)));
+        }
+        mark
+    }
+
+    /// Reads a mark of the search with this fingerprint and number of values.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if it is none.
+    pub(super) fn parse(text: &str, fingerprint: u64, values: usize) -> Result<Self> {
+        Self::read(text, fingerprint, values).ok_or_else(|| {
+            Error::invalid(format!(
+                "Unable to parse 'cursorMark', or it is one of another search: cursorMark={text}"
+            ))
+        })
+    }
+
+    fn read(text: &str, fingerprint: u64, values: usize) -> Option<Self> {
+        let mut parts = text.split('.');
+        if parts.next()? != format!("{fingerprint:016x}") {
+            return None;
+        }
+        let view = match parts.next()? {
+            "-" => None,
+            view => Some(view.parse().ok()?),
+        };
+        let score = f32::from_bits(u32::from_str_radix(parts.next()?, 16).ok()?);
+        let row: Bytes = unhex(parts.next()?)?.into();
+        let value = |part: &str| match part {
+            "-" => Some(None),
+            part => Some(Some(unhex(part.strip_prefix('x')?)?.into())),
+        };
+        let read: Vec<_> = parts.map(value).collect::<Option<_>>()?;
+        (read.len() == values)
+            .then_some(Self { view, after: OrderedRow { row, score, values: read } })
+    }
+}
+
+/// Returns a number that differs between searches. A program of another version may have another
+/// one.
+pub(super) fn fingerprint(table: &str, params: &Params) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    table.hash(&mut hasher);
+    for name in ["q", "fq", "q.op", "df", "sort"] {
+        (name, params.all(name).collect::<Vec<_>>()).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// The searches that pages by score go on with.
+#[derive(Default)]
+pub(super) struct KeptSearches(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    next: u64,
+    /// By the time of the last page, the oldest first.
+    searches: VecDeque<(Instant, u64, Arc<Mutex<Found>>)>,
+}
+
+impl KeptSearches {
+    /// Keeps a search from now on, and returns its number. One that is kept already has one.
+    pub(super) fn keep(&self, number: Option<u64>, found: Arc<Mutex<Found>>) -> u64 {
+        let mut kept = self.0.lock();
+        kept.forget_old();
+        let number = number.unwrap_or_else(|| {
+            kept.next += 1;
+            kept.next
+        });
+        kept.searches.retain(|(_, other, _)| *other != number);
+        if kept.searches.len() >= SOLR_VIEWS_MAX {
+            kept.searches.pop_front();
+        }
+        kept.searches.push_back((Instant::now(), number, found));
+        number
+    }
+
+    /// Returns a search that is kept.
+    ///
+    /// # Errors
+    /// `UnknownScanner` if it is not kept any more.
+    pub(super) fn get(&self, number: u64) -> Result<Arc<Mutex<Found>>> {
+        let mut kept = self.0.lock();
+        kept.forget_old();
+        let found = kept.searches.iter().find(|(_, other, _)| *other == number);
+        found.map(|(_, _, found)| Arc::clone(found)).ok_or_else(|| {
+            let message = format!(
+                "the pages by score have ended; a page is continued within {} s, by the same \
+                 server, or sort by id: cursorMark=…{number}…",
+                SOLR_VIEW_WAIT.as_secs()
+            );
+            Error::new(ErrorKind::UnknownScanner, message)
+        })
+    }
+}
+
+impl Kept {
+    fn forget_old(&mut self) {
+        let is_old = |kept: &Self| {
+            kept.searches.front().is_some_and(|(at, ..)| at.elapsed() > SOLR_VIEW_WAIT)
+        };
+        while is_old(self) {
+            self.searches.pop_front();
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|it| it.is_ascii_hexdigit());
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
+    is_hex.then(|| (0..text.len()).step_by(2).map(byte).collect()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_read_back_and_others_are_refused() {
+        let values = vec![None, Some(Bytes::new()), Some(Bytes::from_static(b"\xff\0"))];
+        let after = OrderedRow { row: Bytes::from_static(b"row"), score: 1.5, values };
+        let mark = Mark { view: Some(7), after };
+        let text = mark.write(5);
+        assert_eq!(text, "0000000000000005.7.3fc00000.726f77.-.x.xff00");
+        assert_eq!(Mark::parse(&text, 5, 3).unwrap(), mark);
+        assert!(Mark::parse(&text, 6, 3).is_err());
+        assert!(Mark::parse(&text, 5, 2).is_err());
+        for bad in ["", "x", "0000000000000005", "0000000000000005.-.1.0g", "AoE="] {
+            assert!(Mark::parse(bad, 5, 0).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Counts of the values of fields.
+
+use std::collections::HashSet;
+
+use rowhouse_model::{Bytes, Error, Result};
+use rowhouse_schema::{Index, Value};
+use rowhouse_search::{FacetCount, Found};
+
+use super::answer::Data;
+use super::request::FieldFacets;
+
+/// Returns the counts of a field in the rows found. `all` finds all rows: Solr lists values that no
+/// row found has, unless `facet.mincount` is set.
+///
+/// # Errors
+/// `InvalidRequest` for a field without values in the index; those of reads.
+pub(super) fn of_field(
+    asked: &FieldFacets,
+    index: &Index,
+    found: &Found,
+    all: impl FnOnce() -> Result<Found>,
+) -> Result<Data> {
+    let name = declared_name(index, &asked.field);
+    // By count, and those with one count by value.
+    let mut counts = found.facets(name, usize::MAX)?;
+    counts.retain(|count| count.rows >= asked.count_min.max(1));
+    let wanted = asked.limit.map(|limit| limit.saturating_add(asked.skip));
+    let has_enough = !asked.by_value
+        && asked.prefix.is_empty()
+        && wanted.is_some_and(|wanted| counts.len() >= wanted);
+    if asked.count_min == 0 && !has_enough {
+        let known: HashSet<Bytes> = counts.iter().map(|count| count.value.clone()).collect();
+        let mut others = all()?.facets(name, usize::MAX)?;
+        others.retain(|other| !known.contains(&other.value));
+        others.sort_by(|one, other| one.value.cmp(&other.value));
+        counts.extend(others.into_iter().map(|other| FacetCount { rows: 0, ..other }));
+    }
+    if asked.by_value {
+        counts.sort_by(|one, other| one.value.cmp(&other.value));
+    }
+    let mut named = Vec::new();
+    let limit = asked.limit.unwrap_or(usize::MAX);
+    let mut left = asked.skip;
+    for count in counts {
+        if named.len() >= limit {
+            break;
+        }
+        let value = shown(index, name, &count.value)?;
+        if !value.starts_with(&asked.prefix) {
+            continue;
+        }
+        match left {
+            0 => named.push((value, i64::try_from(count.rows).unwrap_or(i64::MAX))),
+            _ => left -= 1,
+        }
+    }
+    Ok(Data::Counts(named, asked.form))
+}
+
+/// Returns the name of a field of the index, given the one that documents have.
+pub(super) fn declared_name<'n>(index: &Index, name: &'n str) -> &'n str {
+    let is_declared =
+        |name: &str| index.search().is_some_and(|search| search.field(name).is_some());
+    rowhouse_search::declared_name(name, is_declared)
+}
+
+/// Returns a value as a text.
+fn shown(index: &Index, field: &str, value: &Bytes) -> Result<String> {
+    let declared = index.search().and_then(|search| search.field(field));
+    let Some(order) = declared.and_then(|(_, field)| field.order()) else {
+        return Ok(String::from_utf8_lossy(value).into_owned());
+    };
+    let values = order.decode(value).map_err(|why| {
+        Error::corruption(format!("a value of a full-text index: {why}: field={field}"))
+    })?;
+    Ok(Data::name_of_value(values.iter().next().map_or(&Value::Null, |(_, value)| value)))
+}

@@ -1,0 +1,234 @@
+//! Runs a search, and makes its answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rowhouse_model::{Error, ErrorKind, Result, TableName, escape};
+use rowhouse_schema::{ColumnSchema, Index, IndexSchema, KeySchema, SearchPlan};
+use rowhouse_search::{DocumentQuery, Found, OrderKey, OrderedPage, PagePart, ROW_NAME};
+use rowhouse_store::Table;
+
+use super::answer::{Data, Documents};
+use super::cursor::{self, Mark};
+use super::documents::Shape;
+use super::facets;
+use super::highlight::Highlights;
+use super::params::Params;
+use super::request::{Request, SCORE};
+use crate::limits::{SOLR_ANSWER_BYTES_MAX, SOLR_SEARCH_TIME};
+use crate::web::Web;
+
+/// Returns the table with a name.
+pub(super) fn table_of(web: &Web, name: &str) -> Result<Arc<Table>> {
+    web.context.cluster.store.table(&TableName::parse(name)?)
+}
+
+/// Returns the answer to a request.
+pub(super) fn answer(web: &Web, table: &str, params: &Params, begun: Instant) -> Result<Data> {
+    let request = Request::read(params)?;
+    let table = table_of(web, table)?;
+    let search = Search::new(web, &request, &table)?;
+    let mut answer = search.run(params)?;
+    if request.has_header {
+        answer.insert(0, params.header(0, begun));
+    }
+    Ok(Data::Named(answer))
+}
+
+/// A search of a table.
+struct Search<'a> {
+    web: &'a Web,
+    request: &'a Request,
+    table: &'a Table,
+    key: Option<KeySchema>,
+    columns: ColumnSchema,
+    plan: SearchPlan,
+    documents: DocumentQuery,
+    default_field: Option<String>,
+    deadline: Instant,
+}
+
+impl<'a> Search<'a> {
+    fn new(web: &'a Web, request: &'a Request, table: &'a Table) -> Result<Self> {
+        let descriptor = table.descriptor();
+        let key = KeySchema::of_table(descriptor)?;
+        let columns = ColumnSchema::of_table(descriptor)?;
+        let (Some(indexes), Some(columns)) = (table.indexes()?, columns) else {
+            let message = format!("table {} has no full-text index", table.name());
+            return Err(Error::invalid(message));
+        };
+        let index = index_of(indexes, key.as_ref(), request).ok_or_else(|| {
+            Error::invalid(format!("table {} has no full-text index", table.name()))
+        })?;
+        let default_field = default_field(index, request);
+        let (query, filters) = (&request.query, &request.filters);
+        let documents =
+            DocumentQuery::new(index, key.as_ref(), query, filters, default_field.as_deref())?;
+        let plan = indexes.all_documents(key.as_ref(), &columns, index.name())?;
+        let deadline = Instant::now() + SOLR_SEARCH_TIME;
+        Ok(Self { web, request, table, key, columns, plan, documents, default_field, deadline })
+    }
+
+    fn run(&self, params: &Params) -> Result<Vec<(String, Data)>> {
+        let order = self.order()?;
+        let fingerprint = cursor::fingerprint(&self.table.name().to_string(), params);
+        let values = order.iter().filter(|key| matches!(key, OrderKey::Value(..))).count();
+        let asked = self.request.cursor.as_deref().filter(|mark| *mark != cursor::FIRST);
+        let mark = asked.map(|mark| Mark::parse(mark, fingerprint, values)).transpose()?;
+        let view = mark.as_ref().and_then(|mark| mark.view);
+        let found = match view {
+            Some(view) => self.web.solr.kept.get(view)?,
+            None => Arc::new(Mutex::new(self.find(&self.documents)?)),
+        };
+        let mut locked = found.lock();
+        locked.renew(Some(self.deadline));
+        let part = match &mark {
+            Some(mark) => PagePart { after: Some(&mark.after), ..self.request.part() },
+            None => self.request.part(),
+        };
+        let page = self.page(&locked, &order, part)?;
+        let mut answer = self.documents_of(&locked, &page)?;
+        if self.request.has_facets {
+            answer.push(("facet_counts".to_owned(), self.facets(&locked)?));
+        }
+        drop(locked);
+        if let Some(asked) = &self.request.cursor {
+            let next = match page.rows.last() {
+                // The mark that was asked for says that there are no more.
+                None => asked.clone(),
+                Some(last) => {
+                    let kept = &self.web.solr.kept;
+                    let is_kept = self.request.is_by_score();
+                    let view = is_kept.then(|| kept.keep(view, Arc::clone(&found)));
+                    Mark { view, after: last.clone() }.write(fingerprint)
+                }
+            };
+            answer.push(("nextCursorMark".to_owned(), Data::Text(next)));
+        }
+        Ok(answer)
+    }
+
+    fn find(&self, documents: &DocumentQuery) -> Result<Found> {
+        let engine = &self.web.solr.engine;
+        engine.find_documents(self.table.name(), &self.plan, documents, Some(self.deadline))
+    }
+
+    fn order(&self) -> Result<Vec<OrderKey>> {
+        let mut order = Vec::new();
+        for (name, direction) in &self.request.sort {
+            order.push(match &name[..] {
+                SCORE => OrderKey::Score(*direction),
+                ROW_NAME => OrderKey::Row(*direction),
+                name => {
+                    let name = facets::declared_name(self.plan.index(), name);
+                    OrderKey::Value(name.to_owned(), *direction)
+                }
+            });
+            if name == ROW_NAME {
+                // No two rows are alike.
+                break;
+            }
+        }
+        Ok(order)
+    }
+
+    fn page(&self, found: &Found, order: &[OrderKey], part: PagePart<'_>) -> Result<OrderedPage> {
+        // Scores cost more than the documents.
+        let is_counted_only = part.limit == 0 && !self.request.fields.score;
+        let order = if is_counted_only { &[] } else { order };
+        found.ordered(order, self.request.fields.score, part)
+    }
+
+    /// Returns the documents of a page, and their highlights.
+    fn documents_of(&self, found: &Found, page: &OrderedPage) -> Result<Vec<(String, Data)>> {
+        let mut shape = Shape::new(&self.request.fields, self.key.as_ref(), &self.columns)?;
+        let highlights = self.request.highlight.as_ref().map(|asked| {
+            let default_field = self.default_field.as_deref();
+            let index = self.plan.index();
+            Highlights::new(asked, &self.documents, index, &self.columns, default_field)
+        });
+        let highlights = highlights.transpose()?;
+        highlights.iter().flat_map(Highlights::columns).for_each(|it| shape.read_also(it));
+        let (mut documents, mut marked, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for row in &page.rows {
+            if Instant::now() >= self.deadline {
+                return Err(Error::new(ErrorKind::Timeout, "the search took too long"));
+            }
+            let cells = shape.get(&row.row)?.map(|get| found.row(&get)).transpose()?;
+            bytes += cells.as_ref().map_or(0, |cells| cells.byte_len()) + row.row.len() as u64;
+            if bytes > SOLR_ANSWER_BYTES_MAX {
+                return Err(Error::invalid(format!(
+                    "the documents are too large; ask for fewer rows or fields: rows={}, max={} bytes",
+                    self.request.rows, SOLR_ANSWER_BYTES_MAX
+                )));
+            }
+            documents.push(shape.document(row, cells.as_ref()));
+            if let (Some(highlights), Some(cells)) = (&highlights, &cells) {
+                marked.push((escape(&row.row), highlights.of_row(cells)));
+            }
+        }
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let score_max = page.score_max.filter(|_| self.request.fields.score);
+        let documents = Documents {
+            found: number(page.count),
+            start: number(self.request.start as u64),
+            score_max,
+            documents,
+        };
+        let mut answer = vec![("response".to_owned(), Data::Documents(documents))];
+        if highlights.is_some() {
+            answer.push(("highlighting".to_owned(), Data::Named(marked)));
+        }
+        Ok(answer)
+    }
+
+    fn facets(&self, found: &Found) -> Result<Data> {
+        let mut fields: Vec<(String, Data)> = Vec::new();
+        for asked in &self.request.facets {
+            if fields.iter().any(|(name, _)| *name == asked.field) {
+                continue;
+            }
+            let all = || self.find(&DocumentQuery::all());
+            let counts = facets::of_field(asked, self.plan.index(), found, all)?;
+            fields.push((asked.field.clone(), counts));
+        }
+        let none = || Data::Named(Vec::new());
+        Ok(Data::Named(vec![
+            ("facet_queries".to_owned(), none()),
+            ("facet_fields".to_owned(), Data::Named(fields)),
+            ("facet_ranges".to_owned(), none()),
+            ("facet_intervals".to_owned(), none()),
+            ("facet_heatmaps".to_owned(), none()),
+        ]))
+    }
+}
+
+/// Returns the first full-text index that has all fields of a request that the key has not, or else
+/// the first one.
+fn index_of<'i>(
+    indexes: &'i IndexSchema,
+    key: Option<&KeySchema>,
+    request: &Request,
+) -> Option<&'i Index> {
+    let searches = || indexes.indexes().iter().filter(|index| index.search().is_some());
+    let has_all = |index: &&Index| {
+        request.names().all(|name| {
+            let of_key = key.is_some_and(|key| key.field(name).is_some());
+            let declared = facets::declared_name(index, name);
+            let of_index = index.search().is_some_and(|search| search.field(declared).is_some());
+            name == ROW_NAME || of_key || of_index
+        })
+    };
+    searches().find(has_all).or_else(|| searches().next())
+}
+
+/// Returns the field of clauses without one: that of the parameter, or the only text of the index.
+fn default_field(index: &Index, request: &Request) -> Option<String> {
+    if request.default_field.is_some() {
+        return request.default_field.clone();
+    }
+    let mut texts = index.search()?.fields().iter().filter(|field| field.is_text());
+    let first = texts.next()?;
+    texts.next().is_none().then(|| first.name().to_owned())
+}

@@ -1,0 +1,111 @@
+//! The forms of requests and answers, and what is refused.
+
+use serde_json::{Value, json};
+
+use super::{encoded, mails};
+
+#[test]
+fn answers_begin_with_a_header_that_repeats_the_parameters() {
+    let mail = mails();
+    let answer = mail.ask("q=*:*&fq=user:bob&fq=n:1&wt=json&_=5");
+    let header = &answer["responseHeader"];
+    assert_eq!(header["status"], 0);
+    assert!(header["QTime"].is_u64());
+    let params = json!({"q": "*:*", "fq": ["user:bob", "n:1"], "wt": "json", "_": "5"});
+    assert_eq!(header["params"], params);
+    assert_eq!(mail.ask("q=*:*&echoParams=none")["responseHeader"]["params"], json!(null));
+    assert_eq!(mail.ask("q=*:*&omitHeader=true")["responseHeader"], json!(null));
+    assert_eq!(answer["response"]["start"], 0);
+    assert!(!mail.get("q=*:*&indent=off").1.trim_end().contains('\n'));
+}
+
+#[test]
+fn forms_are_read_as_query_strings_are() {
+    let mail = mails();
+    let form = "Content-Type: application/x-www-form-urlencoded; charset=UTF-8\r\n";
+    let body = encoded("q=body:设计&wt=json&fl=n");
+    let (status, head, answer) = mail.send("POST", "/solr/mail/select?rows=1", form, &body);
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!((status, &answer["response"]["docs"]), (200, &json!([{"n": 3}])));
+    assert!(head.contains("content-type: application/json;charset=utf-8"), "{head}");
+    assert_eq!(mail.send("POST", "/solr/mail/select/", form, &body).0, 200);
+    assert_eq!(mail.send("POST", "/solr/default%3Amail/select", form, &body).0, 200);
+    let json = "Content-Type: application/json\r\n";
+    assert_eq!(mail.send("POST", "/solr/mail/select", json, "{}").0, 415);
+    let long = format!("q={}", "a".repeat(1 << 20));
+    assert_eq!(mail.send("POST", "/solr/mail/select", form, &long).0, 413);
+    // A page of another origin may send forms, and is refused.
+    let other = format!("{form}Origin: http://evil.example\r\n");
+    assert_eq!(mail.send("POST", "/solr/mail/select", &other, &body).0, 403);
+    let navigated = format!(
+        "{form}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+    );
+    assert_eq!(mail.send("POST", "/solr/mail/select", &navigated, &body).0, 403);
+}
+
+#[test]
+fn what_is_not_served_is_refused_with_solrs_error() {
+    let mail = mails();
+    for (query, status, message) in [
+        ("q=body:(a", 400, "q: `(` without a `)` after it: offset=5\n  body:(a\n       ^"),
+        (
+            "q=nothing:a",
+            400,
+            "undefined field nothing: fields=id, user, n, body, title, sender, size, at, id, tagged.tag",
+        ),
+        (
+            "q=word",
+            400,
+            "no field name specified in query and no default specified via 'df' param: offset=0\n  word\n  ^",
+        ),
+        ("q=size:abc", 400, "invalid clause `size:abc`: expected a whole number: offset=0"),
+        (
+            "q=body:[a TO b]",
+            400,
+            "a range needs a value, a `keyword` or a field of the key: field=body: offset=0\n  body:[a TO b]\n  ^",
+        ),
+        (
+            "q=user:bob~1",
+            400,
+            "`~` is for words of texts, and `user` is no text: offset=0\n  user:bob~1\n  ^",
+        ),
+        ("q=*:*&facet.query=a", 400, "this parameter is not served: facet.query=a"),
+        (
+            "q=*:*&stats=true",
+            400,
+            "this value of a parameter is not served: stats=true, served=false, off, 0, ",
+        ),
+        (
+            "q=*:*&wt=xml",
+            400,
+            "this value of a parameter is not served: wt=xml, served=json, javabin",
+        ),
+    ] {
+        let (text, code) = mail.refused(query);
+        let text = text.trim_start_matches("q: ");
+        assert_eq!((text, code), (message.trim_start_matches("q: "), status), "{query}");
+    }
+    let ask = |method: &str, path: &str| {
+        let (status, _, body) = mail.send(method, path, "", "");
+        let answer: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(answer["error"]["code"], status);
+        (status, answer["error"]["msg"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(ask("GET", "/solr/none/select?q=a").0, 404);
+    assert_eq!(ask("POST", "/solr/mail/update/json?commit=true").0, 400);
+    assert!(ask("POST", "/solr/mail/update").1.contains("HBase's protocol"));
+    assert_eq!(ask("GET", "/solr/mail/get?ids=1").0, 404);
+    assert_eq!(ask("GET", "/solr/admin/collections?action=LIST").0, 404);
+    assert_eq!(ask("GET", "/solr/mail/select?q=%zz").0, 400);
+}
+
+#[test]
+fn a_ping_asks_whether_the_table_is_there() {
+    let mail = mails();
+    let ping = |path: &str| {
+        let (status, _, body) = mail.send("GET", path, "", "");
+        (status, serde_json::from_slice::<Value>(&body).unwrap()["status"].clone())
+    };
+    assert_eq!(ping("/solr/mail/admin/ping?wt=json"), (200, json!("OK")));
+    assert_eq!(ping("/solr/none/admin/ping"), (404, json!(null)));
+}

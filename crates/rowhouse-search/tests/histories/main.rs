@@ -5,6 +5,7 @@
 
 mod cases;
 mod concurrent;
+mod documents;
 #[path = "../../../rowhouse-store/tests/support/histories.rs"]
 mod histories;
 mod queries;
@@ -21,6 +22,7 @@ use rowhouse_schema::{
 use rowhouse_search::{Found, SearchEngine};
 use rowhouse_store::{ReadPoint, Store, Table};
 
+use documents::Part;
 use histories::{Declared, History, Step, Upkeep, Values, mutation, rows, step, wait_for_indexes};
 use queries::{Judge, Query, WORDS, each_word, query};
 
@@ -96,6 +98,8 @@ enum Works {
 struct Searches {
     engine: Option<SearchEngine>,
     queries: Vec<Query>,
+    /// Queries in Lucene's syntax.
+    documents: Vec<Part>,
 }
 
 /// An answer, and the rows that it has.
@@ -194,6 +198,9 @@ impl Searches {
                     "{query} in {index}: {error}"
                 ),
             }
+        }
+        for part in &self.documents {
+            documents::check(self.engine(), table, index, &judge, part)?;
         }
         Ok(())
     }
@@ -321,6 +328,8 @@ fn run(
 /// The queries of a history, and those after a step.
 const QUERIES: usize = 24;
 const QUERIES_AT_ONCE: usize = 6;
+/// The queries in Lucene's syntax, after each step.
+const DOCUMENTS: usize = 6;
 
 /// The number of histories.
 fn cases() -> u32 {
@@ -340,9 +349,10 @@ proptest! {
         ],
         works in prop_oneof![3 => Just(Works::Never), 1 => Just(Works::Always)],
         queries in prop::collection::vec(query(), QUERIES),
+        documents in prop::collection::vec(documents::part(), DOCUMENTS),
         steps in prop::collection::vec((search_step(), prop::bool::weighted(0.8)), 1..80),
     ) {
-        let upkeep = Searches { engine: None, queries };
+        let upkeep = Searches { engine: None, queries, documents };
         run(History::new(declared, keep, upkeep), &steps, works)?;
     }
 }

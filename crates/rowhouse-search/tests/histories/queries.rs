@@ -23,7 +23,7 @@ pub(crate) struct Query {
 
 /// A search text.
 #[derive(Clone, Debug)]
-enum Words {
+pub(crate) enum Words {
     Word(&'static str),
     Phrase(Vec<&'static str>),
     Prefix(&'static str),
@@ -34,7 +34,7 @@ enum Words {
 
 /// A condition that is not a search.
 #[derive(Clone, Debug)]
-enum Other {
+pub(crate) enum Other {
     SizeOver(i64),
     SizeUpTo(i64),
     User(char),
@@ -45,7 +45,7 @@ enum Other {
     IsNull,
 }
 
-fn words(of: &'static [&'static str]) -> impl Strategy<Value = Words> {
+pub(crate) fn words(of: &'static [&'static str]) -> impl Strategy<Value = Words> {
     let word = || prop::sample::select(of);
     let prefix =
         prop::sample::select(vec!["r", "ro", "rows", "design", "designed", "20", "b", "中"]);
@@ -161,7 +161,7 @@ pub(crate) struct Judge {
     rows: Vec<JudgedRow>,
 }
 
-struct JudgedRow {
+pub(crate) struct JudgedRow {
     row: Row,
     /// The values of each field, encoded.
     values: BTreeMap<String, Vec<Bytes>>,
@@ -211,6 +211,12 @@ impl Judge {
         found.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
     }
 
+    /// Returns the keys of the rows that pass a test, in order.
+    pub(crate) fn find_by(&self, test: impl Fn(&JudgedRow) -> bool) -> Vec<Bytes> {
+        let found = self.rows.iter().filter(|row| test(row));
+        found.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
+    }
+
     /// Returns how many of the rows with these keys have each value of a field.
     pub(crate) fn facets(&self, keys: &[Bytes], field: &str) -> BTreeMap<Bytes, u64> {
         let mut counts = BTreeMap::new();
@@ -237,7 +243,27 @@ impl JudgedRow {
         String::from_utf8(value.to_vec()).ok()
     }
 
-    fn meets(&self, other: &Other) -> bool {
+    /// Whether the row shows a value or a text.
+    pub(crate) fn is_document(&self) -> bool {
+        self.values.values().any(|values| !values.is_empty())
+    }
+
+    /// Whether a field has a value, or a text of it a word.
+    pub(crate) fn has(&self, field: &str) -> bool {
+        let of_words = self.terms.get(field).map_or(&[][..], |terms| &terms[..]);
+        if !of_words.is_empty() && of_words.iter().all(|(it, _)| *it != Analyser::Keyword) {
+            let mut texts = of_words.iter().flat_map(|(_, texts)| texts);
+            return texts.any(|terms| !terms.is_empty());
+        }
+        self.values.get(field).is_some_and(|values| !values.is_empty())
+    }
+
+    /// Whether a text has the words; `None` if no analyser has a term for any of them.
+    pub(crate) fn has_words(&self, field: &str, words: &Words) -> Option<bool> {
+        words.are_in(&self.terms[field])
+    }
+
+    pub(crate) fn meets(&self, other: &Other) -> bool {
         let size = self.row.value("f", "s");
         let size = size.map(|size| i64::from_be_bytes(size[..].try_into().unwrap()) ^ i64::MIN);
         // The template of the copy has the number first.

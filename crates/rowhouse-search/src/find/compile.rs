@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::Result;
+use rowhouse_model::{Error, Result};
+use rowhouse_schema::SearchField;
+use rowhouse_store::SearchRead;
 use tantivy::query::{
     BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery,
 };
@@ -11,7 +13,9 @@ use super::doc_test::{Checked, DocQuery, DocTest, Docs};
 use super::documents::{Alone, DocumentQuery, Test};
 use super::watch::Watch;
 use crate::lucene::Occurs;
-use crate::segment::Layout;
+use crate::rows::search_of;
+use crate::segment::{Layout, VALUE_BYTES_MAX};
+use crate::view::View;
 use crate::words::{Excluded, any_of, lookup_query};
 
 /// Returns the query of tantivy that finds the documents.
@@ -129,12 +133,13 @@ fn alone(test: &Test) -> Option<(&Alone, f32)> {
     }
 }
 
-/// Fails if a document has a value that is too long for the index in a field with a condition: the
-/// index cannot tell whether it matches.
-pub(super) fn check_known(
+/// Refuses conditions on fields that have a value which is too long for the index: it cannot tell
+/// whether the row matches.
+pub(super) fn check_values(
     documents: &DocumentQuery,
-    mut has_unknown: impl FnMut(usize) -> Result<bool>,
-    mut refused: impl FnMut(usize) -> rowhouse_model::Error,
+    read: &SearchRead,
+    layout: &Layout,
+    view: &View,
 ) -> Result<()> {
     let mut fields = Vec::new();
     let tests = std::iter::once(&documents.query).chain(&documents.filters);
@@ -142,8 +147,15 @@ pub(super) fn check_known(
     fields.sort_unstable();
     fields.dedup();
     for field in fields {
-        if has_unknown(field)? {
-            return Err(refused(field));
+        let column = layout.value_column(field);
+        for viewed in &view.segments {
+            if viewed.has_unknown(&column)? {
+                let name = search_of(read)?.fields().get(field).map_or("", SearchField::name);
+                return Err(Error::unsupported(format!(
+                    "a value is too long for conditions on its field: field={name}, \
+                     max={VALUE_BYTES_MAX} bytes"
+                )));
+            }
         }
     }
     Ok(())

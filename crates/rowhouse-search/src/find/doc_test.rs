@@ -1,5 +1,6 @@
-//! Conditions on documents without words: on the keys of rows, on values, and on whether a field has
-//! one. They are queries of tantivy of their own, or check the documents that other clauses find.
+//! Conditions on documents without words: on the keys of rows, on values, and on whether a field
+//! has one. They are queries of tantivy of their own, or check the documents that other clauses
+//! find.
 
 use std::fmt;
 use std::sync::Arc;

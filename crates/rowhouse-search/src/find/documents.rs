@@ -17,8 +17,8 @@ pub const ROW_NAME: &str = "id";
 /// The name under which a document has its score.
 const SCORE_NAME: &str = "score";
 
-/// Returns the name that documents and queries have for a declared field of the key or a column: its
-/// own, unless documents have something else under it.
+/// Returns the name that documents and queries have for a declared field of the key or a column:
+/// its own, unless documents have something else under it.
 pub fn document_name(declared: &str) -> Cow<'_, str> {
     match declared {
         ROW_NAME | SCORE_NAME => format!("{declared}_").into(),
@@ -49,7 +49,8 @@ pub fn declared_name(name: &str, is_declared: impl Fn(&str) -> bool) -> &str {
 ///     IndexSchema::parse("text search body english, size", Some(&key), Some(&columns))?;
 /// let (index, parse) = (indexes.index("text")?, |text| LuceneQuery::parse(text, Operator::Or));
 ///
-/// let (query, filters) = (parse("row keys -hbase")?, [parse("user:bob")?, parse("size:[5 TO *]")?]);
+/// let query = parse("row keys -hbase")?;
+/// let filters = [parse("user:bob")?, parse("size:[5 TO *]")?];
 /// DocumentQuery::new(index, Some(&key), &query, &filters, Some("body"))?;
 ///
 /// let unknown = DocumentQuery::new(index, Some(&key), &parse("sender:eve")?, &[], None);

@@ -1,6 +1,6 @@
 //! The answer of a search.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,16 +9,17 @@ use rowhouse_model::{Bytes, Error, Get, Result, Row, RowRange};
 use rowhouse_schema::{Analyser, Direction, SearchField, SearchPlan};
 use rowhouse_store::{ReadPoint, SearchRead, SearchedRows, Table};
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Weight};
-use tantivy::{DocId, Score, Searcher};
+use tantivy::{DocId, Searcher};
 
+use super::best::{Best, Hit};
 use super::candidates::Candidates;
-use super::compile::{check_known, query_of};
+use super::compile::{check_values, query_of};
 use super::cursor::KeyCursor;
 use super::documents::DocumentQuery;
 use super::filter::{DocFilter, Verdict, column, filters};
 use super::watch::{Watch, Watched};
 use crate::rows::{meets, search_of};
-use crate::segment::{Layout, OpenSegment, VALUE_BYTES_MAX, damaged, encoded_value};
+use crate::segment::{Layout, OpenSegment, damaged, encoded_value};
 use crate::view::View;
 use crate::words::Words;
 
@@ -81,7 +82,7 @@ impl Found {
     ) -> Result<Self> {
         let watch = Arc::new(Watch::new(asked.deadline));
         if let Some(documents) = asked.documents {
-            check_values(&read, &layout, &view, documents)?;
+            check_values(documents, &read, &layout, &view)?;
             let query = query_of(documents, &layout, &watch);
             let query = Box::new(Watched { query, watch: Arc::clone(&watch) });
             return Ok(Self { read, plan, layout, view, query, watch, searcher, note_error });
@@ -375,9 +376,9 @@ impl Found {
             return Ok(Vec::new());
         }
         let weight = self.weight(true)?;
-        let mut best = Best { count, hits: Vec::new(), threshold: Score::MIN };
+        let mut best = Best::new(count);
         for (at, (segment, filter)) in self.filters(self.plan.key_ranges())?.iter().enumerate() {
-            let threshold = best.threshold;
+            let threshold = best.threshold();
             filter.each_above(&*weight, segment, threshold, |doc, score, verdict| {
                 best.add(Hit { score, segment: at, doc, verdict })
             })?;
@@ -386,88 +387,12 @@ impl Found {
     }
 }
 
-/// Refuses conditions on fields that have a value which is too long for the index.
-fn check_values(
-    read: &SearchRead,
-    layout: &Layout,
-    view: &View,
-    documents: &DocumentQuery,
-) -> Result<()> {
-    let has_unknown = |field| {
-        for viewed in &view.segments {
-            if viewed.has_unknown(&layout.value_column(field))? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    };
-    let refused = |field: usize| {
-        let field = search_of(read).ok().and_then(|search| search.fields().get(field));
-        let name = field.map_or("", SearchField::name);
-        Error::unsupported(format!(
-            "a value is too long for conditions on its field: field={name}, max={VALUE_BYTES_MAX}"
-        ))
-    };
-    check_known(documents, has_unknown, refused)
-}
-
 /// A segment, and its documents that match.
 pub(super) type SegmentMatches = (Arc<OpenSegment>, Vec<(DocId, Verdict)>);
 
 /// Whether the index has the values of a field, not only its words.
 fn has_values(field: &SearchField) -> bool {
     !field.is_text() || field.analysers().contains(&Analyser::Keyword)
-}
-
-/// A document and its score.
-struct Hit {
-    score: Score,
-    /// The position of the segment in the view.
-    segment: usize,
-    doc: DocId,
-    verdict: Verdict,
-}
-
-impl Hit {
-    /// The order of the answer.
-    fn order(&self, other: &Self) -> Ordering {
-        other
-            .score
-            .total_cmp(&self.score)
-            .then(self.segment.cmp(&other.segment))
-            .then(self.doc.cmp(&other.doc))
-    }
-}
-
-/// The documents with the highest scores so far.
-struct Best {
-    count: usize,
-    /// Up to twice as many.
-    hits: Vec<Hit>,
-    /// The score that a document must exceed.
-    threshold: Score,
-}
-
-impl Best {
-    fn add(&mut self, hit: Hit) -> Score {
-        self.hits.push(hit);
-        if self.hits.len() >= self.count.saturating_mul(2) {
-            self.cut();
-        }
-        self.threshold
-    }
-
-    fn cut(&mut self) {
-        self.hits.select_nth_unstable_by(self.count - 1, Hit::order);
-        self.hits.truncate(self.count);
-        self.threshold = self.hits[self.count - 1].score;
-    }
-
-    fn finish(mut self) -> Vec<Hit> {
-        self.hits.sort_unstable_by(Hit::order);
-        self.hits.truncate(self.count);
-        self.hits
-    }
 }
 
 /// Returns the parts of ranges that come after a row in a direction.

@@ -2,6 +2,7 @@
 //! values, [`cursor`] reads it in the order of the keys, and [`by_value`] in that of a field.
 //! [`Candidates`] are the rows for scans that judge the rest of a query themselves.
 
+mod best;
 mod bind;
 mod by_value;
 mod candidates;

@@ -7,7 +7,7 @@ use rowhouse::Error;
 use rowhouse_client::{Client, RegionServerCall, RegionServerChange, Target};
 
 use super::location::database_url;
-use super::{CommandResult, DATA_DIR, argument};
+use super::{CommandResult, DATA_DIR, argument, runtime};
 
 /// Arguments of `rowhouse admin`.
 #[derive(Debug, clap::Args)]
@@ -63,10 +63,7 @@ pub(crate) fn run(args: &AdminArgs) -> CommandResult {
             server.data.display()
         )));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let call = RegionServerCall { number: server.number, change };
     runtime.block_on(async {
         let client = Client::connect(&Target::parse(&url)?).await?;

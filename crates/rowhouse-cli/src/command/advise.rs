@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::Error;
 use rowhouse::advise::advise;
 
-use super::CommandResult;
 use super::workload::WorkloadArgs;
+use super::{CommandResult, runtime};
 use crate::design::{ScratchDir, advice_json, advice_lines, advice_svg};
 use crate::drawing::write_drawing;
 
@@ -27,8 +26,7 @@ pub(crate) struct AdviseArgs {
 pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
     let workload = args.workload.read()?;
     let dir = ScratchDir::create()?;
-    let runtime = tokio::runtime::Runtime::new()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let advice = runtime.block_on(advise(&workload, dir.path()))?;
     match args.json {
         true => println!("{}", advice_json(&workload, &advice)),

@@ -8,7 +8,7 @@ use rowhouse_client::{Client, Target};
 use rowhouse_store::{Holder, Progress, copy_store};
 
 use super::progress::Bar;
-use super::{CommandResult, argument};
+use super::{CommandResult, argument, runtime};
 use crate::counted::counted;
 
 /// Arguments of `rowhouse backup`.
@@ -74,10 +74,7 @@ fn through_server(url: &str, into: &Path) -> CommandResult {
     let name = into.to_str().ok_or_else(|| {
         Error::invalid(format!("a directory on a server must be UTF-8: {}", into.display()))
     })?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let mut bar = Bar::new();
     let made: Result<_> = runtime.block_on(async {
         let client = Client::connect(&Target::parse(url)?).await?;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use rowhouse::Database;
 use rowhouse::admin::{ColumnGroups, HotColumns};
-use rowhouse::{Database, Error};
 use serde_json::json;
 
-use super::{CommandResult, DATA_DIR, argument, database_url, directory_of};
+use super::{CommandResult, DATA_DIR, argument, database_url, directory_of, runtime};
 use crate::drawing::write_drawing;
 use crate::heat::{TableHeat, svg};
 
@@ -35,10 +35,7 @@ pub(crate) struct HeatArgs {
 
 pub(crate) fn run(args: &HeatArgs) -> CommandResult {
     let url = database_url(&args.data, args.connect.as_deref())?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let heat = runtime.block_on(async {
         let builder = Database::builder(&url);
         let database = match directory_of(&url) {

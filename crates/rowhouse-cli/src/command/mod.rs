@@ -32,3 +32,9 @@ const NOT_CLOSED: u8 = 3;
 
 /// The outcome of a command: an exit status, or an error.
 type CommandResult = rowhouse::Result<std::process::ExitCode>;
+
+/// Starts the runtime of a command that is a client or a server.
+fn runtime() -> rowhouse::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Runtime::new()
+        .map_err(|source| rowhouse::Error::io("cannot start the runtime", source))
+}

@@ -13,7 +13,7 @@ use rowhouse_store::{Holder, Settings, SplitSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::{CommandResult, DATA_DIR, argument};
+use super::{CommandResult, DATA_DIR, argument, runtime};
 
 /// The server's log file, in the data directory.
 const LOG: &str = "rowhouse.log";
@@ -96,8 +96,7 @@ pub(crate) fn run(args: ServeArgs) -> CommandResult {
         ));
     }
     let log = start_log(&args.data)?;
-    let runtime = tokio::runtime::Runtime::new()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let served = runtime.block_on(serve(args, &log));
     // The store is closed and its log synced: tasks that still run were abandoned, and are not
     // awaited.

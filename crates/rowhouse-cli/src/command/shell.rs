@@ -9,7 +9,7 @@ use rowhouse::Error;
 use rowhouse_store::is_data_directory;
 use tokio::runtime::Runtime;
 
-use super::{CommandResult, DATA_DIR, argument, database_url, directory_of};
+use super::{CommandResult, DATA_DIR, argument, database_url, directory_of, runtime};
 use crate::shell::{Input, LineOutcome, Outcome, Session, StatementReader, Terminal};
 
 /// Arguments of `rowhouse shell`.
@@ -41,10 +41,7 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
     let source = Source::of(&args).map_err(|(path, source)| {
         Error::io(format_args!("cannot open {}", path.display()), source)
     })?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let url = database_url(&args.data, args.connect.as_deref())?;
     let made = directory_of(&url).filter(|dir| !is_data_directory(dir));
     let database = runtime.block_on(rowhouse::open(&url))?;

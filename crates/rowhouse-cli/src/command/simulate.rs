@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use rowhouse::Error;
 use rowhouse::advise::{Design, simulate};
 
-use super::CommandResult;
 use super::workload::WorkloadArgs;
+use super::{CommandResult, runtime};
 use crate::design::{ScratchDir, simulation_json, simulation_lines, simulation_svg};
 use crate::drawing::write_drawing;
 
@@ -42,8 +42,7 @@ pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
     })?;
     let design = Design::new(&workload, &key, &indexes)?;
     let dir = ScratchDir::create()?;
-    let runtime = tokio::runtime::Runtime::new()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let simulation = runtime.block_on(simulate(&workload, &design, dir.path()))?;
     match args.json {
         true => println!("{}", simulation_json(&workload, &simulation)),

@@ -1,6 +1,7 @@
 //! Declarations of indexes: their printed form, their full form, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
+use rowhouse_model::Result;
 use rowhouse_schema::{ColumnSchema, IndexSchema, KeySchema};
 
 const KEY: &str = "[user text]_[at millis digits desc]";
@@ -8,10 +9,8 @@ const COLUMNS: &str = "d:s sender string; d:t subject text; d:n size u64 digits;
                        d:w seen millis; d:k kind u8; d:p price decimal; d:v code phoenix.varchar; \
                        f:[tag string][n u8] tagged f64; g:[x text] other u8";
 
-fn parse(key: &str, text: &str) -> rowhouse_model::Result<IndexSchema> {
-    let key = Some(key).filter(|key| !key.is_empty()).map(|key| KeySchema::parse(key).unwrap());
-    let columns = ColumnSchema::parse(COLUMNS).unwrap();
-    IndexSchema::parse(text, key.as_ref(), Some(&columns))
+fn parse(key: &str, text: &str) -> Result<IndexSchema> {
+    crate::parse(key, COLUMNS, text)
 }
 
 /// The declarations as printed, and the full form of each.

@@ -10,8 +10,8 @@ mod plans;
 mod search;
 mod search_laws;
 
-use rowhouse_model::{Cell, CellKind, Row, Timestamp};
-use rowhouse_schema::{CellBytes, ColumnSchema};
+use rowhouse_model::{Cell, CellKind, Result, Row, Timestamp};
+use rowhouse_schema::{CellBytes, ColumnSchema, IndexSchema, KeySchema};
 
 /// Creates a row from cells in any order, each with a timestamp.
 fn row(key: &[u8], cells: impl IntoIterator<Item = (CellBytes, i64)>) -> Row {
@@ -27,4 +27,11 @@ fn row(key: &[u8], cells: impl IntoIterator<Item = (CellBytes, i64)>) -> Row {
 /// Creates a cell of a column with one qualifier from the text of its value.
 fn cell(columns: &ColumnSchema, name: &str, value: &str) -> CellBytes {
     columns.encode(name, columns.column(name).unwrap().parse_value(value).unwrap()).unwrap()
+}
+
+/// Parses declarations of indexes of a table with these columns and this key; an empty text is no
+/// key.
+fn parse(key: &str, columns: &str, text: &str) -> Result<IndexSchema> {
+    let key = Some(key).filter(|key| !key.is_empty()).map(|key| KeySchema::parse(key).unwrap());
+    IndexSchema::parse(text, key.as_ref(), Some(&ColumnSchema::parse(columns).unwrap()))
 }

@@ -1,7 +1,7 @@
 //! Full-text indexes: declarations, the values of rows, and plans.
 
 use expect_test::{Expect, expect};
-use rowhouse_model::{Bytes, Columns, TableDescriptor, TableName, escape};
+use rowhouse_model::{Bytes, Columns, Result, TableDescriptor, TableName, escape};
 use rowhouse_schema::{
     CellBytes, ColumnSchema, IndexOf, IndexSchema, KeySchema, Predicate, Search, SearchPlan,
     TimeZone, Value,
@@ -15,10 +15,8 @@ const COLUMNS: &str = "d:s sender string; d:t subject text; d:b body blob; d:n s
                        d:x pad text 3 pad x; f:[tag string][n u8 null first] tagged f64; \
                        g:[x text] other u8";
 
-fn parse(key: &str, text: &str) -> rowhouse_model::Result<IndexSchema> {
-    let key = Some(key).filter(|key| !key.is_empty()).map(|key| KeySchema::parse(key).unwrap());
-    let columns = ColumnSchema::parse(COLUMNS).unwrap();
-    IndexSchema::parse(text, key.as_ref(), Some(&columns))
+fn parse(key: &str, text: &str) -> Result<IndexSchema> {
+    crate::parse(key, COLUMNS, text)
 }
 
 /// The declarations as printed, and the template of each value field.

@@ -10,7 +10,7 @@ use rowhouse_store::Holder;
 use super::args::ImportArgs;
 use super::bar::RowBar;
 use super::report;
-use crate::command::{CommandResult, database_url};
+use crate::command::{CommandResult, database_url, runtime};
 
 /// Imports rows and prints a summary.
 pub(super) fn run(args: &ImportArgs) -> CommandResult {
@@ -21,10 +21,7 @@ pub(super) fn run(args: &ImportArgs) -> CommandResult {
             args.data.display()
         )));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let runtime = runtime()?;
     let bar = SharedBar::default();
     let imported = runtime.block_on(import(args, &bar));
     bar.clear();

@@ -153,7 +153,7 @@ impl Drawing {
             .iter()
             .map(|(cost, share)| format!("{:.1},{:.1}", self.x(*cost), y(*share)))
             .collect();
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.svg, r#"<polyline class="line" points="{}"/>"#, places.join(" "));
     }
 
@@ -208,12 +208,14 @@ fn y(share: f64) -> f64 {
     TOP + HEIGHT * (1.0 - share)
 }
 
-/// Returns a power of ten in words: 1000, 1e6.
+/// Returns a power of ten as a label: `1000`, `1e6`.
 fn scaled(cost: f64) -> String {
     if cost < 1e5 { format!("{cost:.0}") } else { format!("1e{:.0}", cost.log10()) }
 }
 
-/// Colors of dots differ in lightness, too, so that they are told apart in print.
+/// Returns the beginning of the drawing, whose legend has this many lines.
+///
+/// Colors of points differ in lightness, too, so that they are told apart in print.
 fn head(title: &str, lines: usize) -> String {
     let (width, height) = (LEFT + WIDTH + 72.0, TOP + HEIGHT + 92.0 + LINE * lines as f64);
     format!(

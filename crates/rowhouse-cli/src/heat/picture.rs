@@ -56,7 +56,7 @@ pub(crate) fn svg(heat: &TableHeat) -> String {
         let Some(color) = color(rate, most) else { continue };
         let from = x(column.begun_millis);
         let to = x(column.begun_millis + column.length_millis.max(60_000)).min(LEFT + WIDTH);
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             svg,
             r#"<rect class="c{color}" x="{from:.1}" y="{:.1}" width="{:.1}" height="{:.1}"/>"#,

@@ -12,9 +12,9 @@
 //!                    / "a server takes more than" rate "writes" )
 //!          / "regions" N / "servers" N / "rows" N / "over" duration / "seed" N
 //!          / "sample" file
-//! values   = ( N "values" [ "," "zipf" S ] / "sequence" [ "from" N ] / "random" / "now" )
-//!            [ "," bytes ]
-//! bytes    = N ( "bytes" / "kB" / "MB" ) / N "to" N "bytes"
+//! values   = [ N "values" [ "," "zipf" S ] / "sequence" [ "from" N ] / "random" / "now" ]
+//!            [ "," bytes ]                                   ; in any order, at least one
+//! bytes    = N ( "bytes" / "kB" / "MB" ) / N "to" N ( "bytes" / "kB" )
 //! ```
 
 use rowhouse_model::Error;
@@ -24,7 +24,7 @@ use super::parse_values::parse_values;
 use super::piece::Piece;
 use super::question::Question;
 use super::table_design;
-use super::words::{Count, Millis, Rate};
+use super::words::{COUNT_MAX, Count, Millis, Rate};
 use super::workload::{Limits, Variable, Workload};
 use crate::columns::ColumnSchema;
 use crate::error::Fault;
@@ -48,8 +48,7 @@ const DAY_MILLIS: i64 = 86_400_000;
 /// Writes per second if the workload names no rate.
 const WRITES: f64 = 100.0;
 
-/// The greatest numbers that a line can set.
-const COUNT_MAX: u64 = 1_000_000_000_000;
+/// The most regions and servers.
 const REGIONS_MAX: u64 = 1000;
 
 /// What the lines have said so far.
@@ -314,7 +313,9 @@ fn limit_of(asked: Piece<'_>) -> Result<(Piece<'_>, Option<(u64, bool)>), Fault>
         let Some(at) = asked.text.rfind(word) else { continue };
         let begins = asked.text[..at].chars().next_back().is_none_or(char::is_whitespace);
         let number = asked.part(at + word.len(), asked.text.len());
-        if begins && !number.text.contains('\'') {
+        // `limit = ?` is a condition on a field of this name, and `'limit 5'` the end of a text.
+        let is_last = number.text.split_whitespace().count() < 2 && !number.text.contains('\'');
+        if begins && is_last {
             let rows = number.count("a number of rows", COUNT_MAX)?;
             return Ok((asked.part(0, at), Some((rows, newest))));
         }
@@ -443,6 +444,21 @@ mod tests {
                 `user` has modifiers, which belong to designs; write field user string: line=1, offset=6
                   field user string desc: 3 values
                         ^"#]],
+        );
+    }
+
+    #[test]
+    fn a_field_may_have_the_name_of_a_word_of_questions() {
+        let text = "field limit u8: 3 values\nask limit = ? : 1/s\nask limit = ? limit 5 : 2/s";
+        let workload = Workload::parse(text).unwrap();
+        let limits = workload.questions().iter().map(|question| question.limit);
+        assert_eq!(limits.collect::<Vec<_>>(), [None, Some(5)]);
+        check_mistake(
+            "field user string: 3 values\nask user = ? limit : 1/s",
+            expect![[r#"
+                expected a number of rows, 1 to 1e12: line=2, offset=18
+                  ask user = ? limit : 1/s
+                                    ^"#]],
         );
     }
 

@@ -2,11 +2,9 @@
 
 use super::distribution::{Distribution, Draw};
 use super::piece::Piece;
-use super::words::{Count, Size};
+use super::words::{COUNT_MAX, Count, Size};
 use crate::error::Fault;
 
-/// The greatest number of values.
-const COUNT_MAX: u64 = 1_000_000_000_000;
 /// The greatest skew.
 const SKEW_MAX: f64 = 10.0;
 

@@ -14,6 +14,8 @@ pub(super) struct Rate(pub(super) f64);
 /// A duration in milliseconds: `1d`, `12h`, `30m`, `10s`, `5ms`.
 pub(super) struct Millis(pub(super) i64);
 
+/// The greatest number of rows, and of values of a field.
+pub(super) const COUNT_MAX: u64 = 1_000_000_000_000;
 /// The units of durations, longest first, in milliseconds.
 const DURATIONS: &[(&str, i64)] =
     &[("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];

@@ -172,7 +172,8 @@ impl Workload {
         self.limits
     }
 
-    /// The number of regions of a table that divides evenly.
+    /// The regions that the table has at the end if its writes are spread evenly: a region divides
+    /// at this part of the rows.
     pub fn regions(&self) -> usize {
         self.regions
     }

@@ -180,7 +180,7 @@ impl Samples<'_> {
         for (at, (label, value)) in labels.iter().enumerate() {
             let begin = if at == 0 { '{' } else { ',' };
             let value = value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(self.text, "{begin}{label}=\"{value}\"");
         }
         if !labels.is_empty() {

@@ -151,8 +151,8 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
 }
 
 /// Selects the memstores and files that may have cells of the requested rows, at the first of them.
-// Two copies of it, so that reads without a trace have no part of it: 9 % of a get that finds
-// nothing.
+// Inlined in both callers, one of which passes no trace. In a common function, what belongs to traces
+// took 9 % of a get without one that finds nothing.
 #[inline(always)]
 fn select_sources(
     family: &FamilyStore,
@@ -162,9 +162,10 @@ fn select_sources(
     trace: Option<&FamilyTrace>,
 ) -> Result<Vec<Source>> {
     let memstores = super_version.frozen.iter().chain([&super_version.active]);
-    // One that has nothing as old as is asked for is not held either.
-    let has_seen = |first: u64| first <= sequence;
-    let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some_and(has_seen));
+    // A memstore whose cells are all newer than the read point is left out, so that the read does
+    // not keep it in memory.
+    let is_visible = |first: u64| first <= sequence;
+    let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some_and(is_visible));
     let start = Key::row_start(asked.rows.first());
     let caching = asked.caching(family);
     let mut sources = Vec::new();

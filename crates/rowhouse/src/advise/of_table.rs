@@ -85,7 +85,7 @@ fn text<Q: AsRef<str>>(
 ) -> Result<String> {
     let mut text = String::new();
     let mut line = |line: String| {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{line}");
     };
     let each = reads.map_or(ASKED_PER_SECOND, |reads| reads / questions.len().max(1) as f64);

@@ -70,7 +70,7 @@ impl Drawing {
     }
 
     fn put(&mut self, element: &str) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.body, "{element}");
     }
 

@@ -56,6 +56,7 @@ pub(crate) struct FamilyTrace {
 }
 
 impl ReadTrace {
+    /// Returns the trace of the calls of a table.
     pub(crate) fn table(&self, name: &TableName) -> Arc<TableTrace> {
         Arc::clone(self.tables.lock().entry(name.clone()).or_default())
     }
@@ -164,6 +165,7 @@ impl FamilyTrace {
         TracedSource::of_memory(source, &self.memory_cells)
     }
 
+    /// Returns the trace of a file, which begins now unless it has begun.
     pub(super) fn file(&self, file: &StoreFile) -> Arc<FileTrace> {
         let mut files = self.files.lock();
         Arc::clone(files.entry(file.id()).or_insert_with(|| Arc::new(FileTrace::new(file))))

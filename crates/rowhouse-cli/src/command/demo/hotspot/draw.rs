@@ -16,7 +16,7 @@ pub(super) fn text(all: &[Measured], args: &HotspotArgs) -> String {
     let most = greatest(all);
     let width = all.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for it in all {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{:<width$}  {:>6.0} writes/s {:<24}  busiest server {:>3.0} %   {}",

@@ -7,7 +7,9 @@ use rowhouse_schema::{
     Analyser, Fault, Field, KeySchema, Plan, Predicate, Search, SearchField, TimeZone,
 };
 
-use super::documents::{Alone, FieldLeaf, ROW_NAME, RowRest, RowTest, Test, declared_name};
+use super::documents::{
+    Alone, FieldLeaf, ROW_NAME, RowRest, RowTest, Test, declared_name, document_name,
+};
 use crate::lucene::{Bound, Clause, LuceneForm, LuceneLeaf, LuceneQuery, Occurs, Part};
 use crate::words::{Form, Leaf, Lookup, TERMS_MAX};
 
@@ -128,8 +130,9 @@ impl<'a> Binder<'a> {
     fn undefined(&self, name: &str) -> Error {
         let of_key = self.key.iter().flat_map(|key| key.fields()).map(Field::name);
         let of_index = self.search.fields().iter().map(SearchField::name);
-        let fields: Vec<_> = [ROW_NAME].into_iter().chain(of_key).chain(of_index).collect();
-        Error::invalid(format!("undefined field {name}: fields={}", fields.join(", ")))
+        let fields: Vec<_> = of_key.chain(of_index).map(document_name).collect();
+        let fields = fields.join(", ");
+        Error::invalid(format!("undefined field {name}: fields={ROW_NAME}, {fields}"))
     }
 
     fn of_text(

@@ -1,5 +1,7 @@
 //! The meaning of queries, checked against what Lucene's classic parser makes of them.
 
+use proptest::prelude::*;
+
 use super::{LuceneQuery, Operator};
 
 fn or(text: &str) -> String {
@@ -133,6 +135,20 @@ fn printed_queries_are_read_as_the_same() {
         "((a^2)^3)^=4 filter(filter(b))",
     ] {
         assert_eq!(or(&or(text)), or(text), "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_refused_or_printed_as_it_is_read(
+        text in r#"([ab+!()\[\]{}:^"~*?/&|\\ \-=.01行\u{3000}]|AND |OR |NOT | TO |filter\(|a:){0,24}"#,
+    ) {
+        for operator in [Operator::Or, Operator::And] {
+            let Ok(query) = LuceneQuery::parse(&text, operator) else { continue };
+            // Every clause that must match has a sign in the printed form.
+            let printed = query.to_string();
+            prop_assert_eq!(or(&printed), printed, "{}", text);
+        }
     }
 }
 

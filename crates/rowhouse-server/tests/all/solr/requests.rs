@@ -51,7 +51,7 @@ fn what_is_not_served_is_refused_with_solrs_error() {
         (
             "q=nothing:a",
             400,
-            "undefined field nothing: fields=id, user, n, body, title, sender, size, at, id, tagged.tag",
+            "undefined field nothing: fields=id, user, n, body, title, sender, size, at, id_, tagged.tag",
         ),
         (
             "q=word",
@@ -62,12 +62,12 @@ fn what_is_not_served_is_refused_with_solrs_error() {
         (
             "q=body:[a TO b]",
             400,
-            "a range needs a value, a `keyword` or a field of the key: field=body: offset=0\n  body:[a TO b]\n  ^",
+            "a range needs a value, a `keyword` or a field of the key: field=body: offset=5\n  body:[a TO b]\n       ^",
         ),
         (
             "q=user:bob~1",
             400,
-            "`~` is for words of texts, and `user` is no text: offset=0\n  user:bob~1\n  ^",
+            "`~` is for words of texts, and `user` is no text: offset=5\n  user:bob~1\n       ^",
         ),
         ("q=*:*&facet.query=a", 400, "this parameter is not served: facet.query=a"),
         (

@@ -1,5 +1,5 @@
-//! Queries over documents: which rows are documents, deadlines, values that the index does not hold,
-//! and fields that are not there.
+//! Queries over documents: which rows are documents, deadlines, values that the index does not
+//! hold, and fields that are not there.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 

@@ -16,7 +16,7 @@ use crate::call::{Caller, Client};
 use crate::cap::Admission;
 use crate::limits::{
     ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, INPUT_BYTES_MAX, INPUT_BYTES_MIN,
-    LONG_CALLS_MAX, SHORT_CALL_WAIT,
+    INPUT_KEEP_BYTES, LONG_CALLS_MAX, SHORT_CALL_WAIT,
 };
 use crate::server::Context;
 
@@ -116,6 +116,9 @@ impl Connection {
     fn make_room(&mut self) {
         let missing = self.protocol.missing_bytes(&self.input);
         self.input.reserve(missing.clamp(INPUT_BYTES_MIN, INPUT_BYTES_MAX));
+        if self.input.is_empty() && self.input.capacity() > INPUT_KEEP_BYTES {
+            self.input = BytesMut::with_capacity(INPUT_BYTES_MIN);
+        }
     }
 
     /// Answers all complete requests in the input. Stops early when enough output has collected or

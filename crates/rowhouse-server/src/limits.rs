@@ -153,3 +153,6 @@ pub(crate) const BUFFER_KEEP_BYTES: usize = 256 << 10;
 pub(crate) const INPUT_BYTES_MIN: usize = 8 << 10;
 /// Maximum room in bytes that is made for the rest of a request before it arrives.
 pub(crate) const INPUT_BYTES_MAX: usize = 1 << 20;
+/// Maximum capacity in bytes of the input buffer that a connection keeps for the next request. A
+/// batch of HBase's client, whose write buffer is 2 MB, takes 4 MiB: buffers double.
+pub(crate) const INPUT_KEEP_BYTES: usize = 8 << 20;

@@ -20,7 +20,7 @@ pub(crate) enum Work {
     /// Sync the log, after a delay.
     SyncLog,
     /// Remove the files that are kept for the next log segments.
-    ShrinkLog,
+    RemoveSpares,
     /// Flush the memstores that pin the oldest log segment.
     RelieveLog,
     /// Flush the largest memstore.
@@ -63,7 +63,7 @@ impl Queue {
                 Work::RelieveLog
                 | Work::TidyLog
                 | Work::SyncLog
-                | Work::ShrinkLog
+                | Work::RemoveSpares
                 | Work::ExpireSnapshots
                 | Work::KeepHeat => state.work.push_back(work),
             }

@@ -37,7 +37,7 @@ pub(super) fn maintain_log(engine: &Arc<Engine>) {
                 idle_at = Some(Instant::now() + IDLE_WAIT);
             }
             Popped::Nothing => {
-                do_work(engine, &Work::ShrinkLog);
+                do_work(engine, &Work::RemoveSpares);
                 idle_at = None;
             }
             Popped::Closed => return,
@@ -54,7 +54,7 @@ pub(super) fn do_work(engine: &Arc<Engine>, work: &Work) {
             .and_then(|()| flush::release_flushed_segments(engine)),
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),
-        Work::ShrinkLog => engine.wal().remove_spares(),
+        Work::RemoveSpares => engine.wal().remove_spares(),
         Work::RelieveLog => flush::shrink_log(engine),
         Work::RelieveMemory => flush::shrink_memory(engine),
         Work::ExpireSnapshots => delete_expired_snapshots(engine),

@@ -151,8 +151,8 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
 }
 
 /// Selects the memstores and files that may have cells of the requested rows, at the first of them.
-// Inlined in both callers, one of which passes no trace. In a common function, what belongs to traces
-// took 9 % of a get without one that finds nothing.
+// Inlined in both callers, one of which passes no trace. In a common function, what belongs to
+// traces took 9 % of a get without one that finds nothing.
 #[inline(always)]
 fn select_sources(
     family: &FamilyStore,

@@ -24,4 +24,7 @@ echo "--- indexes kept by clients"
 # INDEX_TESTS= runs the build of an index as well, which waits for minutes.
 ROWHOUSE_TEST_CLUSTER="hbase+zk://127.0.0.1:$APACHE_ZOOKEEPER_PORT/hbase" \
   timeout 900 cargo test --locked -p rowhouse --test apache_indexes -- --nocapture "${INDEX_TESTS-writers_that_are_killed}"
+echo "--- advice for tables, and indexes kept by hand"
+ROWHOUSE_TEST_CLUSTER="hbase+zk://127.0.0.1:$APACHE_ZOOKEEPER_PORT/hbase" \
+  timeout 300 cargo test --locked -p rowhouse --test apache_advise -- --nocapture
 echo "ok the native client passed in $SECONDS s"

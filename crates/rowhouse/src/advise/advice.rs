@@ -1,9 +1,11 @@
 //! The result of a comparison of designs.
 
+use rowhouse_model::Result;
 use rowhouse_schema::{DesignKind, Proposal, Workload, design_score};
 
 use super::simulation::Simulation;
 use super::warnings::broken_by_estimate;
+use crate::Database;
 
 /// Designs for a workload, compared, and the reasons for the best of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,28 @@ pub struct Advice {
     /// The commands that lead from the present table to the advised one.
     pub steps: Vec<String>,
 }
+
+impl Advice {
+    /// Leaves out the steps that a database cannot take: on Apache HBase no index is promoted. The
+    /// last reason then says so.
+    ///
+    /// # Errors
+    /// Those of calls to the database.
+    pub async fn fit_to(&mut self, database: &Database) -> Result<()> {
+        let promotes = self.steps.iter().any(|step| step.starts_with(PROMOTE));
+        if promotes && !database.backend().promotes_indexes().await? {
+            self.steps.clear();
+            self.reasons.push(
+                "The server promotes no index: create a table with the key, and copy the rows to it."
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// How a step begins that promotes an index.
+pub(super) const PROMOTE: &str = "promote_index";
 
 /// A design and what it costs.
 #[derive(Clone, Debug, PartialEq)]

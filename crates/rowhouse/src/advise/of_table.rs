@@ -29,7 +29,8 @@ const ASKED_PER_SECOND: f64 = 1.0;
 ///
 /// let questions = ["sender = ?", "user = ? newest 20 : 5/s"];
 /// let workload = workload_of(&database, "mail", &questions).await?;
-/// let advice = advise(&workload, std::path::Path::new("/tmp")).await?;
+/// let mut advice = advise(&workload, std::path::Path::new("/tmp")).await?;
+/// advice.fit_to(&database).await?;
 /// println!("{}", advice.reasons.join("\n"));
 /// # Ok(())
 /// # }

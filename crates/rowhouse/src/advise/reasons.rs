@@ -2,7 +2,7 @@
 
 use rowhouse_schema::{Design, Workload};
 
-use super::advice::AdvisedDesign;
+use super::advice::{AdvisedDesign, PROMOTE};
 
 /// Differences below a tenth are not worth a sentence.
 const WORTH_SAYING: f64 = 1.1;
@@ -172,7 +172,7 @@ pub(super) fn steps(workload: &Workload, design: &AdvisedDesign) -> Vec<String> 
         ];
     };
     let with_copy: Vec<String> = workload.indexes().iter().cloned().chain([copy]).collect();
-    let promote = "promote_index 'NAME', 'advised'".to_owned();
+    let promote = format!("{PROMOTE} 'NAME', 'advised'");
     // The last step drops the old key, which the promotion leaves as an index.
     vec![alter(&with_copy), promote, alter(&design.indexes)]
 }

@@ -106,9 +106,14 @@ impl Cluster {
         }
     }
 
+    /// Whether the server keeps the indexes, and can promote them.
+    pub(super) async fn promotes_indexes(&self) -> Result<bool> {
+        self.keeper.server_keeps().await
+    }
+
     /// Swaps a table with one of its indexes, if the server keeps it.
     pub(super) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
-        if !self.keeper.server_keeps().await? {
+        if !self.promotes_indexes().await? {
             return Err(Error::unsupported(format!(
                 "an index that clients keep cannot be promoted: table={table}, index={index}"
             )));

@@ -404,6 +404,14 @@ impl Backend {
         on!(self, inner => inner.repair_index(table, index).await)
     }
 
+    /// Whether indexes can be promoted: the store keeps them, not a client.
+    pub(crate) async fn promotes_indexes(&self) -> Result<bool> {
+        match &self.side {
+            Side::Embedded(_) => Ok(true),
+            Side::Cluster(inner) => inner.promotes_indexes().await,
+        }
+    }
+
     /// Swaps a table with one of its indexes.
     pub(crate) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
         match &self.side {

@@ -20,6 +20,7 @@ pub(super) async fn advise<W: Write>(session: &mut Session<W>, call: Call) -> Re
         workload => workload?,
     };
     let dir = ScratchDir::create()?;
-    let advice = compare(&workload, dir.path()).await?;
+    let mut advice = compare(&workload, dir.path()).await?;
+    advice.fit_to(&session.database).await?;
     advice_lines(&workload, &advice, Some(&table)).iter().try_for_each(|line| session.say(line))
 }

@@ -334,7 +334,7 @@ const DOCUMENTS: usize = 6;
 /// The number of histories.
 fn cases() -> u32 {
     let cases = std::env::var("SEARCH_HISTORIES").ok().and_then(|cases| cases.parse().ok());
-    cases.unwrap_or(40)
+    cases.unwrap_or(30)
 }
 
 proptest! {

@@ -128,18 +128,19 @@ impl<'a> State<'a> {
                         self.servers[at].bytes,
                     )
                 };
-                let (Some(from), Some(to)) = (
-                    (0..self.servers.len()).max_by_key(by_count),
-                    (0..self.servers.len()).min_by_key(by_count),
-                ) else {
-                    return;
-                };
-                if self.count_of(from, table) < self.count_of(to, table) + 2 {
-                    break;
-                }
-                let Some(region) = self.idle_region(from, to, |it| it.table == table) else {
-                    break;
-                };
+                let servers = 0..self.servers.len();
+                let Some(from) = servers.clone().max_by_key(by_count) else { return };
+                // A server with much load takes only regions without any.
+                let takers = servers.clone().filter(|&at| self.may_take_load(at));
+                let to = [servers.min_by_key(by_count), takers.min_by_key(by_count)];
+                let found = to.into_iter().flatten().find_map(|to| {
+                    if self.count_of(from, table) < self.count_of(to, table) + 2 {
+                        return None;
+                    }
+                    let region = self.idle_region(from, to, |it| it.table == table)?;
+                    Some((region, to))
+                });
+                let Some((region, to)) = found else { break };
                 self.apply(region, from, to);
             }
         }
@@ -183,13 +184,18 @@ impl<'a> State<'a> {
         let has_load = self.mean >= LOAD_MIN;
         let room = self.mean * (1.0 + SLOP) - self.servers[to].load;
         let is_idle =
-            |it: &Candidate| !has_load || (it.load <= self.mean * IDLE_SHARE && it.load <= room);
+            |it: &Candidate| !has_load || it.load <= (self.mean * IDLE_SHARE).min(room.max(0.0));
         let gap = self.servers[from].bytes.saturating_sub(self.servers[to].bytes);
         let movable = self.movable(from).filter(|&region| {
             let region = &self.regions[region];
             is_idle(region) && is_wanted(region)
         });
         movable.min_by_key(|&region| (gap / 2).abs_diff(self.regions[region].bytes))
+    }
+
+    /// Whether a server may get regions with a little load: it has no more than a fair load.
+    fn may_take_load(&self, server: usize) -> bool {
+        self.mean < LOAD_MIN || self.servers[server].load <= self.mean * (1.0 + SLOP)
     }
 
     fn count_of(&self, server: usize, table: usize) -> usize {
@@ -258,6 +264,25 @@ mod tests {
             apply(regions, &moves);
         }
         unreachable!()
+    }
+
+    #[test]
+    fn a_server_with_much_load_does_not_keep_idle_regions_of_a_table_on_another() {
+        // Server 3 has nearly all load, in one region, and the fewest regions.
+        let busy = Candidate { table: 1, ..region(3, 400.0) };
+        let idle = |load| Candidate { table: 0, ..region(0, load) };
+        let others = [1, 2].map(|server| Candidate { table: 2, ..region(server, 0.0) });
+        for (load, expected) in [(0.0, [2, 2, 2, 2]), (0.1, [3, 3, 2, 0])] {
+            let mut regions = vec![idle(load); 8];
+            regions.push(busy);
+            regions.extend(others.iter().flat_map(|&other| [other; 2]));
+            settle(&[0, 1, 2, 3], &mut regions);
+            let count =
+                |server| regions.iter().filter(|it| it.table == 0 && it.server == server).count();
+            let mut counts = [0, 1, 2, 3].map(count);
+            counts.sort_by_key(|&count| std::cmp::Reverse(count));
+            assert_eq!(counts, expected, "load={load}");
+        }
     }
 
     #[test]

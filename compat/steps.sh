@@ -2,6 +2,14 @@
 # $bootstrap and $master (HOST:PORT each) and $work, a folder, and defines start, crash and stop.
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
+wait_for_port() { # HOST:PORT PID LOG
+  for _ in $(seq 100); do
+    (exec 3<>"/dev/tcp/${1/://}") 2>/dev/null && return
+    kill -0 "$2" || { cat "$3" >&2; exit 1; }
+    sleep 0.1
+  done
+}
+
 step() { # SECONDS_MAX PROGRAM ARGS...
   local limit="$1" began="$SECONDS"
   shift

@@ -22,11 +22,7 @@ web="127.0.0.1:$(free_port)"
 "$binary" serve --data "$work/data" --listen 127.0.0.1:0 --zookeeper 127.0.0.1:0 --web "$web" >"$work/log" 2>&1 </dev/null &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
-for _ in $(seq 100); do
-  (exec 3<>"/dev/tcp/${web/://}") 2>/dev/null && break
-  kill -0 "$server" || { cat "$work/log" >&2; exit 1; }
-  sleep 0.1
-done
+wait_for_port "$web" "$server" "$work/log"
 # Every tenth is about row keys, every hundredth is Chinese too.
 seq 0 999 | awk '
   BEGIN { print "user,n,body,sender,size,at" }

@@ -12,11 +12,7 @@ web="127.0.0.1:$(free_port)"
 "$binary" serve --data "$work/data" --listen 127.0.0.1:0 --zookeeper 127.0.0.1:0 --web "$web" --region-servers 4 >"$work/log" 2>&1 </dev/null &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
-for _ in $(seq 100); do
-  (exec 3<>"/dev/tcp/${web/://}") 2>/dev/null && break
-  kill -0 "$server" || { cat "$work/log" >&2; exit 1; }
-  sleep 0.1
-done
+wait_for_port "$web" "$server" "$work/log"
 seq 1 3000 | awk 'BEGIN { print "user,id,subject" } { print ($1 % 3 ? "u" $1 % 97 : "bob") "," $1 ",s" $1 }' >"$work/mail.csv"
 (cd "$work" && "$binary" shell --data "$work/data" -e "create 'mail', 'd', {KEY => '[user string][id u32]', COLUMNS => 'd:s subject string'}" \
   && "$binary" import mail mail.csv --data "$work/data" --key '[user string][id u32]' --columns 'd:s subject string') >"$work/import.log"

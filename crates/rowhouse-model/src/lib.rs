@@ -22,6 +22,7 @@ mod escape;
 mod family;
 mod filter;
 mod heat;
+mod hex;
 mod history;
 mod key_buf;
 mod key_value;
@@ -56,6 +57,7 @@ pub use filter::{
     FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,
 };
 pub use heat::{HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow};
+pub use hex::{hex, unhex};
 pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
 pub use key_buf::KeyBuf;
 pub use key_value::KeyValue;

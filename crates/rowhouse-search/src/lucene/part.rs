@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::words::fmt_quoted;
+
 /// A query, or a part of one.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Part {
@@ -158,17 +160,6 @@ impl fmt::Display for Bound {
             }
         }
     }
-}
-
-fn fmt_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str("\"")?;
-    for c in text.chars() {
-        if matches!(c, '"' | '\\') {
-            f.write_str("\\")?;
-        }
-        write!(f, "{c}")?;
-    }
-    f.write_str("\"")
 }
 
 fn fmt_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

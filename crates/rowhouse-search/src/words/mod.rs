@@ -25,7 +25,7 @@ use query::Compiler;
 
 pub(crate) use excluded::Excluded;
 pub(crate) use lookup::Lookup;
-pub(crate) use node::{Form, Leaf};
+pub(crate) use node::{Form, Leaf, fmt_quoted};
 pub(crate) use query::{any_of, query as lookup_query};
 
 /// The longest search text, in bytes. No term of it is longer than the index can hold.

@@ -88,16 +88,7 @@ impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Form::Word(word) => fmt_word(word, f),
-            Form::Phrase(text) => {
-                f.write_str("\"")?;
-                for c in text.chars() {
-                    if matches!(c, '"' | '\\') {
-                        f.write_str("\\")?;
-                    }
-                    write!(f, "{c}")?;
-                }
-                f.write_str("\"")
-            }
+            Form::Phrase(text) => fmt_quoted(text, f),
             Form::Prefix(word) => {
                 fmt_word(word, f)?;
                 f.write_str("*")
@@ -108,6 +99,18 @@ impl fmt::Display for Form {
             }
         }
     }
+}
+
+/// Writes a text in quotes, with a backslash before `"` and `\`.
+pub(crate) fn fmt_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\"")?;
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') {
+            f.write_str("\\")?;
+        }
+        write!(f, "{c}")?;
+    }
+    f.write_str("\"")
 }
 
 fn fmt_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, hex, unhex};
 use rowhouse_search::{Found, OrderedRow};
 
 use super::params::Params;
@@ -143,16 +143,6 @@ impl Kept {
             self.searches.pop_front();
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|it| it.is_ascii_hexdigit());
-    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
-    is_hex.then(|| (0..text.len()).step_by(2).map(byte).collect()).flatten()
 }
 
 #[cfg(test)]

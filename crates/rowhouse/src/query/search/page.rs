@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, hex, unhex};
 use rowhouse_schema::{Direction, SearchPlan};
 use rowhouse_search::{Found, ValueRow};
 
@@ -106,16 +106,6 @@ fn letter(direction: Direction) -> char {
         Direction::Forward => 'f',
         Direction::Reverse => 'r',
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|it| it.is_ascii_hexdigit());
-    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
-    is_hex.then(|| (0..text.len()).step_by(2).map(byte).collect()).flatten()
 }
 
 /// A number that differs between queries. A program of another version may have another one.

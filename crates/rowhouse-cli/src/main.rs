@@ -8,6 +8,7 @@ mod design;
 mod drawing;
 mod explained;
 mod heat;
+mod output;
 mod shell;
 mod wrapped;
 

@@ -72,7 +72,10 @@ const SEARCH: &[Layer] = &[
 ];
 
 const CLI: &[Layer] = &[
-    ("words", &["counted", "wrapped", "drawing", "explained", "analysis", "heat", "design"]),
+    (
+        "words",
+        &["counted", "wrapped", "output", "drawing", "explained", "analysis", "heat", "design"],
+    ),
     ("commands", &["shell", "command", "args"]),
 ];
 

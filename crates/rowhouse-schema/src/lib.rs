@@ -81,7 +81,7 @@ pub use computed::Computed;
 pub use design::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
     Proposal, Question, QuestionEstimate, QuestionReading, ROWS_PER_RANGE, Record, RegionModel,
-    Spread, TableSpread, Way, Workload, design_score, two_digits,
+    Spread, TableSpread, Way, WideForm, Workload, design_score, two_digits,
 };
 pub use encode::{Calendar, FieldType, ForeignType, Holds, Labels};
 pub use error::{Fault, KeyMismatch};

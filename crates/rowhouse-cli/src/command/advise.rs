@@ -9,6 +9,7 @@ use super::workload::WorkloadArgs;
 use super::{CommandResult, runtime};
 use crate::design::{ScratchDir, advice_json, advice_lines, advice_svg};
 use crate::drawing::write_drawing;
+use crate::output::print;
 
 /// Arguments of `rowhouse advise`.
 #[derive(Debug, clap::Args)]
@@ -29,8 +30,8 @@ pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
     let runtime = runtime()?;
     let advice = runtime.block_on(advise(&workload, dir.path()))?;
     match args.json {
-        true => println!("{}", advice_json(&workload, &advice)),
-        false => advice_lines(&workload, &advice, None).iter().for_each(|line| println!("{line}")),
+        true => print(advice_json(&workload, &advice))?,
+        false => print(advice_lines(&workload, &advice, None).join("\n"))?,
     }
     if let Some(path) = &args.svg {
         write_drawing(path, &advice_svg(&workload, &advice))?;

@@ -8,6 +8,7 @@ use rowhouse_store::CheckReport;
 use super::progress::Bar;
 use super::{CommandResult, NOT_CLOSED};
 use crate::counted::counted;
+use crate::output::print;
 
 /// Arguments of `rowhouse check`.
 #[derive(Debug, clap::Args)]
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     let checked = rowhouse_store::check(&args.data, |progress| bar.draw(&progress));
     bar.clear();
     let report = checked?;
-    print!("{}", told(&report));
+    print(told(&report).trim_end())?;
     if report.problems.is_empty() {
         return Ok(match report.log_end {
             None => ExitCode::SUCCESS,

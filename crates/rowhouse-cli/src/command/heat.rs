@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{CommandResult, DATA_DIR, argument, database_url, directory_of, runtime};
 use crate::drawing::write_drawing;
 use crate::heat::{TableHeat, svg};
+use crate::output::print;
 
 /// Arguments of `rowhouse heat`.
 #[derive(Debug, clap::Args)]
@@ -47,8 +48,8 @@ pub(crate) fn run(args: &HeatArgs) -> CommandResult {
         heat
     })?;
     match args.json {
-        true => println!("{}", json_of(&heat)),
-        false => heat.lines().iter().for_each(|line| println!("{line}")),
+        true => print(json_of(&heat))?,
+        false => print(heat.lines().join("\n"))?,
     }
     if let Some(path) = &args.svg {
         write_drawing(path, &svg(&heat))?;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::progress::Bar;
 use super::{CommandResult, NOT_CLOSED};
 use crate::counted::counted;
+use crate::output::print;
 
 /// Arguments of `rowhouse salvage`.
 #[derive(Debug, clap::Args)]
@@ -50,9 +51,9 @@ pub(crate) fn run(args: &SalvageArgs) -> CommandResult {
         }
         _ => {}
     }
-    println!("lost from {}:", counted(report.lost.len(), "place"));
+    print(format_args!("lost from {}:", counted(report.lost.len(), "place")))?;
     for lost in &report.lost {
-        println!("  {lost}");
+        print(format_args!("  {lost}"))?;
     }
     Ok(ExitCode::FAILURE)
 }

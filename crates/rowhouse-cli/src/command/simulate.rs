@@ -10,6 +10,7 @@ use super::workload::WorkloadArgs;
 use super::{CommandResult, runtime};
 use crate::design::{ScratchDir, simulation_json, simulation_lines, simulation_svg};
 use crate::drawing::write_drawing;
+use crate::output::print;
 
 /// Arguments of `rowhouse simulate`.
 #[derive(Debug, clap::Args)]
@@ -45,10 +46,8 @@ pub(crate) fn run(args: &SimulateArgs) -> CommandResult {
     let runtime = runtime()?;
     let simulation = runtime.block_on(simulate(&workload, &design, dir.path()))?;
     match args.json {
-        true => println!("{}", simulation_json(&workload, &simulation)),
-        false => {
-            simulation_lines(&workload, &simulation).iter().for_each(|line| println!("{line}"));
-        }
+        true => print(simulation_json(&workload, &simulation))?,
+        false => print(simulation_lines(&workload, &simulation).join("\n"))?,
     }
     if let Some(path) = &args.svg {
         write_drawing(path, &simulation_svg(&workload, &simulation))?;

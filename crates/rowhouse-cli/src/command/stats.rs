@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 use super::CommandResult;
 use super::progress::Bar;
 use crate::counted::counted;
+use crate::output::print;
 
 /// Arguments of `rowhouse stats`.
 #[derive(Debug, clap::Args)]
@@ -37,8 +38,8 @@ pub(crate) fn run(args: &StatsArgs) -> CommandResult {
     bar.clear();
     let stats = counted?;
     match args.json {
-        true => println!("{}", document(&stats)),
-        false => print!("{}", text(&stats)),
+        true => print(document(&stats))?,
+        false => print(text(&stats).trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,7 @@ pub(crate) fn advice_lines(
         lines.push("It gives up:".to_owned());
         lines.extend(advice.gives_up.iter().flat_map(|lost| broken(&format!("- {lost}"))));
     }
+    lines.extend(advice.tall_or_wide.iter().flat_map(|it| broken(it)));
     lines.push(String::new());
     lines.extend(designs(advice));
     lines.push(String::new());

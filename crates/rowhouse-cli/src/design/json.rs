@@ -43,11 +43,23 @@ pub(crate) fn advice_json(workload: &Workload, advice: &Advice) -> Value {
             "simulation": simulation,
         })
     });
+    let wide = advice.wide.as_ref().map(|wide| {
+        json!({
+            "key": wide.key.to_string(),
+            "columns": wide.columns.to_string(),
+            "rows": wide.rows,
+            "largest": wide.largest,
+            "region": wide.region,
+            "busiest_region": wide.share,
+        })
+    });
     json!({
         "change": advice.is_change,
         "present": advice.present,
         "reasons": advice.reasons,
         "gives_up": advice.gives_up,
+        "tall_or_wide": advice.tall_or_wide,
+        "wide": wide,
         "declaration": advice.declaration,
         "steps": advice.steps,
         "designs": designs.collect::<Vec<_>>(),

@@ -3,6 +3,7 @@
 
 use rowhouse_model::{Bytes, Columns, Result, Row, RowRange};
 
+use super::growth::Growth;
 use super::question::Question;
 use super::reading::Way;
 use super::spread::Spread;
@@ -20,10 +21,6 @@ const SMALLER: u64 = 4;
 const ASKED: u64 = 100;
 /// A question is not asked again when so many rows were compared with its conditions.
 const JUDGED_MAX: u64 = 200_000;
-/// A number that differs by a smaller part between the two samples does not grow.
-const SAME: f64 = 0.05;
-/// A median of so many rows is no chance: if it is the same in both samples, nothing grows.
-const TYPICAL: f64 = 20.0;
 /// A range that is read costs as much as this many rows: a seek in each family and file, and on a
 /// cluster a call.
 pub const ROWS_PER_RANGE: f64 = 10.0;
@@ -116,15 +113,6 @@ struct WayReads {
     is_fixed: bool,
     /// Whether all rows are read for their order.
     sorts: bool,
-}
-
-/// How numbers of the larger sample grow with the table: a part of each is a constant.
-#[derive(Clone, Copy, Debug)]
-struct Growth {
-    /// The part that is in proportion to the size, from 0 to 1.
-    growing: f64,
-    /// The rows of the larger sample.
-    rows: f64,
 }
 
 /// What is known of a question.
@@ -391,38 +379,6 @@ impl WayReads {
         self.streams &= other.streams;
         self.sorts |= other.sorts;
     }
-}
-
-impl Growth {
-    /// Returns the growth of numbers that are these in samples of these sizes.
-    fn between(sizes: [f64; 2], numbers: [&[f64]; 2]) -> Self {
-        let is_same = |few: f64, many: f64| many - few <= SAME * many;
-        let [few, many] = numbers.map(mean);
-        let medians = numbers.map(median);
-        // Ranges of a fixed length end early at the end of the table, which means show.
-        let is_fixed = medians[1] >= TYPICAL && is_same(medians[0], medians[1]);
-        let is_same = !many.is_finite() || sizes[1] <= sizes[0] || is_same(few, many) || is_fixed;
-        let growing = match is_same {
-            true => 0.0,
-            false => ((many - few) / many * sizes[1] / (sizes[1] - sizes[0])).min(1.0),
-        };
-        Self { growing, rows: sizes[1] }
-    }
-
-    /// Returns a number of the larger sample as it is in a table with so many rows.
-    fn at(self, number: f64, rows: f64) -> f64 {
-        number * (1.0 - self.growing + self.growing * rows / self.rows)
-    }
-}
-
-fn mean(numbers: &[f64]) -> f64 {
-    numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
-}
-
-fn median(numbers: &[f64]) -> f64 {
-    let mut numbers = numbers.to_vec();
-    numbers.sort_unstable_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Returns how many of the sorted keys are in ranges.

@@ -5,10 +5,12 @@
 //! [`made`] makes values from numbers, [`random`] the numbers from a seed, and a [`sample`] has
 //! values of real rows. [`table_design`] is a key with its indexes, [`reading`] says how it reads a
 //! question, and [`spread`] counts the writes of its [`regions`]. [`propose`] makes designs for the
-//! [`shape`]s of questions, [`estimate`] says what they cost, and [`rank`] orders them.
+//! [`shape`]s of questions, [`estimate`] says what they cost from the [`growth`] of counts, and
+//! [`rank`] orders them. [`wide`] is a design with the last fields of its key in qualifiers.
 
 mod distribution;
 mod estimate;
+mod growth;
 mod made;
 mod parse;
 mod parse_values;
@@ -23,6 +25,7 @@ mod sample;
 mod shape;
 mod spread;
 mod table_design;
+mod wide;
 mod words;
 mod workload;
 
@@ -35,4 +38,5 @@ pub use reading::{QuestionReading, Way};
 pub use regions::{BusiestShares, RegionModel};
 pub use spread::{Spread, TableSpread};
 pub use table_design::Design;
+pub use wide::WideForm;
 pub use workload::{Limits, Record, Workload};

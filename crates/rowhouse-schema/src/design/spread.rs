@@ -4,7 +4,7 @@ use rowhouse_model::{Bytes, Result};
 
 use super::regions::{BusiestShares, RegionModel};
 use super::table_design::Design;
-use super::workload::Workload;
+use super::workload::{Record, Workload};
 use crate::key::KeySchema;
 
 /// Intervals in which writes are counted.
@@ -57,28 +57,13 @@ impl Spread {
     /// # Errors
     /// As [`Workload::record`], [`Design::key_of`] and [`Design::entries`].
     pub fn of(workload: &Workload, design: &Design) -> Result<Self> {
-        let rows = workload.rows();
-        let mut tables = Counted::all(workload, design);
-        let mut interval = 0;
-        for number in 0..rows {
-            let record = workload.record(number)?;
-            let key = design.key_of(&record, number)?;
-            let entries = design.entries(&key, &record)?;
-            for (table, entries) in tables[1..].iter_mut().zip(entries) {
-                entries.into_iter().for_each(|entry| table.write(entry));
-            }
-            tables[0].write(key);
-            // Fits: at most the number of intervals.
-            let ended = (u128::from(number + 1) * u128::from(INTERVALS) / u128::from(rows)) as u64;
-            while interval < ended {
-                interval += 1;
-                for table in &mut tables {
-                    let shares = table.model.end_interval();
-                    table.intervals.push(shares);
-                }
-            }
-        }
-        Ok(Self { tables: tables.into_iter().map(Counted::finish).collect() })
+        let tables = count(workload, Counted::all(workload, design), |record, number| {
+            let key = design.key_of(record, number)?;
+            let mut keys = design.entries(&key, record)?;
+            keys.insert(0, vec![key]);
+            Ok(keys)
+        });
+        Ok(Self { tables: tables? })
     }
 
     /// The largest share of the writes, from 0 to 1, that a region takes in the median interval:
@@ -112,6 +97,19 @@ impl Spread {
 }
 
 impl TableSpread {
+    /// Writes cells to a model of the regions of a table with this template, where `key` returns
+    /// the row of each.
+    pub(super) fn of_cells(
+        workload: &Workload,
+        template: &KeySchema,
+        mut key: impl FnMut(&Record, u64) -> Result<Bytes>,
+    ) -> Result<Self> {
+        let table = Counted::new(workload, None, template);
+        let key = |record: &Record, number| Ok(vec![vec![key(record, number)?]]);
+        let mut tables = count(workload, vec![table], key)?;
+        Ok(tables.remove(0))
+    }
+
     /// The share of the busiest region in the median interval.
     pub fn median(&self) -> f64 {
         median(self.intervals.iter().map(|shares| shares.busiest_region))
@@ -137,6 +135,32 @@ fn median(shares: impl Iterator<Item = f64>) -> f64 {
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_unstable_by(f64::total_cmp);
     shares.get(shares.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Makes all rows of a workload, and counts the keys that are written to each table for them.
+fn count(
+    workload: &Workload,
+    mut tables: Vec<Counted>,
+    mut keys: impl FnMut(&Record, u64) -> Result<Vec<Vec<Bytes>>>,
+) -> Result<Vec<TableSpread>> {
+    let rows = workload.rows();
+    let mut interval = 0;
+    for number in 0..rows {
+        let record = workload.record(number)?;
+        for (table, keys) in tables.iter_mut().zip(keys(&record, number)?) {
+            keys.into_iter().for_each(|key| table.write(key));
+        }
+        // Fits: at most the number of intervals.
+        let ended = (u128::from(number + 1) * u128::from(INTERVALS) / u128::from(rows)) as u64;
+        while interval < ended {
+            interval += 1;
+            for table in &mut tables {
+                let shares = table.model.end_interval();
+                table.intervals.push(shares);
+            }
+        }
+    }
+    Ok(tables.into_iter().map(Counted::finish).collect())
 }
 
 /// The writes of one table, while they are counted.

@@ -106,15 +106,7 @@ impl Design {
     /// # Errors
     /// `InvalidRequest` for a value that a field of the key cannot hold.
     pub fn key_of(&self, record: &Record, number: u64) -> Result<Bytes> {
-        let values: Vec<Value> = self.places.iter().map(|at| record.values[*at].clone()).collect();
-        if !self.key.has_salt() {
-            let mut key = Vec::new();
-            self.key.encode_values(&values, &mut key)?;
-            return Ok(key.into());
-        }
-        let names = self.key.fields().iter().map(|field| field.name());
-        let named: Vec<_> = names.zip(values).collect();
-        self.key.encode_salted(&named, mixed(number))
+        encode(&self.key, &self.places, record, number)
     }
 
     /// Returns the cells of a row.
@@ -205,14 +197,37 @@ impl Design {
         families
     }
 
+    /// The place in a record of each field of the key.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
     /// The declared columns.
     pub fn columns(&self) -> Option<&ColumnSchema> {
         self.columns.as_ref()
     }
 }
 
+/// Encodes a key from the values of a record at these places, one for each field.
+pub(super) fn encode(
+    key: &KeySchema,
+    places: &[usize],
+    record: &Record,
+    number: u64,
+) -> Result<Bytes> {
+    let values: Vec<Value> = places.iter().map(|at| record.values[*at].clone()).collect();
+    if !key.has_salt() {
+        let mut encoded = Vec::new();
+        key.encode_values(&values, &mut encoded)?;
+        return Ok(encoded.into());
+    }
+    let names = key.fields().iter().map(|field| field.name());
+    let named: Vec<_> = names.zip(values).collect();
+    key.encode_salted(&named, mixed(number))
+}
+
 /// Formats a literal of a template.
-struct Literal<'b>(&'b [u8]);
+pub(super) struct Literal<'b>(pub(super) &'b [u8]);
 
 impl fmt::Display for Literal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

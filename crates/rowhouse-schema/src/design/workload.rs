@@ -526,6 +526,14 @@ impl Variable {
         Some(made.or_else(random)?.value(0, (end_millis - 1, 1)))
     }
 
+    /// The number of different values, if it is declared.
+    pub(super) fn values(&self) -> Option<u64> {
+        match self.made.as_ref()?.0.draw {
+            Draw::Values { count, .. } => Some(count),
+            Draw::Sequence { .. } | Draw::Random | Draw::Now => None,
+        }
+    }
+
     /// The length of all values, if they are made texts of the same length.
     pub(super) fn fixed_length(&self) -> Option<u32> {
         self.made.as_ref().and_then(|(_, maker)| maker.fixed_length())

@@ -1,7 +1,7 @@
 //! The result of a comparison of designs.
 
 use rowhouse_model::Result;
-use rowhouse_schema::{DesignKind, Proposal, Workload, design_score};
+use rowhouse_schema::{DesignKind, Proposal, WideForm, Workload, design_score};
 
 use super::simulation::Simulation;
 use super::warnings::broken_by_estimate;
@@ -22,6 +22,10 @@ pub struct Advice {
     pub reasons: Vec<String>,
     /// What the advised design does worse than others.
     pub gives_up: Vec<String>,
+    /// The advised design with the last fields of its key in qualifiers, if it has such a form.
+    pub wide: Option<WideForm>,
+    /// Whether that form is worth considering, and why, in sentences.
+    pub tall_or_wide: Vec<String>,
     /// The declaration of a table with the advised design, for the shell.
     pub declaration: String,
     /// The commands that lead from the present table to the advised one.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use rowhouse_model::{Error, Result};
-use rowhouse_schema::{Estimator, Proposal, Workload, two_digits};
+use rowhouse_schema::{Design, Estimator, Proposal, WideForm, Workload, two_digits};
 
 use super::advice::{Advice, AdvisedDesign};
-use super::reasons::{declaration, gives_up, reasons, steps};
+use super::reasons::{declaration, gives_up, reasons, steps, tall_or_wide};
 use super::simulate::simulate;
 use super::warnings::broken_by_estimate;
 
@@ -62,10 +62,16 @@ pub async fn advise(workload: &Workload, dir: &Path) -> Result<Advice> {
         designs.push(AdvisedDesign::of(workload, proposal, simulation));
     }
     designs.sort_by(compare);
-    Ok(advice(workload, designs))
+    let (mut advice, advised) = advice(workload, designs);
+    if let Some(design) = proposals.iter().find(|it| it.design.to_string() == advised.text()) {
+        advice.wide = wide(workload, &design.design).await?;
+    }
+    advice.tall_or_wide = tall_or_wide(advice.wide.as_ref(), &advised);
+    Ok(advice)
 }
 
-fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> Advice {
+/// Returns the advice without the wide form, and the advised design.
+fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> (Advice, AdvisedDesign) {
     let present = designs.iter().position(|design| design.is_present);
     let is_change = match (designs.first(), present.map(|at| &designs[at])) {
         (None, _) => false,
@@ -80,7 +86,8 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> Advice {
         (false, Some(present)) => present,
         _ => 0,
     };
-    Advice {
+    let advised_design = designs[advised].clone();
+    let advice = Advice {
         reasons: reasons(workload, &designs, present, is_change),
         gives_up: gives_up(workload, &designs, advised),
         declaration: declaration(workload, &designs[advised]),
@@ -88,21 +95,30 @@ fn advice(workload: &Workload, designs: Vec<AdvisedDesign>) -> Advice {
             true => steps(workload, &designs[advised]),
             false => Vec::new(),
         },
+        wide: None,
+        tall_or_wide: Vec::new(),
         designs,
         present,
         is_change,
-    }
+    };
+    (advice, advised_design)
+}
+
+/// Returns the wide form of a design, by a thread that may be busy for long.
+async fn wide(workload: &Workload, design: &Design) -> Result<Option<WideForm>> {
+    let (workload, design) = (workload.clone(), design.clone());
+    busy(move || design.wide(&workload)).await
 }
 
 /// Proposes designs on a thread that may be busy for long.
 async fn proposals(workload: &Workload) -> Result<Vec<Proposal>> {
     let workload = workload.clone();
-    let proposals = tokio::task::spawn_blocking(move || {
-        let estimator = Estimator::new(&workload)?;
-        Proposal::all(&workload, &estimator)
-    });
+    busy(move || Proposal::all(&workload, &Estimator::new(&workload)?)).await
+}
+
+async fn busy<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let interrupted = |error| Error::invalid(format!("the advice was interrupted: {error}"));
-    proposals.await.map_err(interrupted)?
+    tokio::task::spawn_blocking(work).await.map_err(interrupted)?
 }
 
 /// Returns the places of the designs to simulate: the present one, and by their estimates the best

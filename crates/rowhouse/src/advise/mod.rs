@@ -41,7 +41,7 @@ pub use of_table::workload_of;
 pub use rowhouse_schema::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,
     Proposal, Question, QuestionEstimate, QuestionReading, Record, RegionModel, Spread,
-    TableSpread, Way, Workload, design_score,
+    TableSpread, Way, WideForm, Workload, design_score,
 };
 pub use simulate::simulate;
 pub use simulation::{QuestionCost, Simulation};

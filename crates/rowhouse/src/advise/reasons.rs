@@ -1,6 +1,6 @@
 //! The reasons for an advice, in sentences, and the way to it.
 
-use rowhouse_schema::{Design, Workload};
+use rowhouse_schema::{Design, WideForm, Workload};
 
 use super::advice::{AdvisedDesign, PROMOTE};
 
@@ -137,6 +137,38 @@ pub(super) fn gives_up(
         ));
     }
     lost
+}
+
+/// Says whether the wide form of a design is worth considering.
+pub(super) fn tall_or_wide(wide: Option<&WideForm>, tall: &AdvisedDesign) -> Vec<String> {
+    let Some(wide) = wide else { return Vec::new() };
+    let mut said = vec![format!(
+        "Wide instead of tall: KEY '{}', COLUMNS '{}'. {:.0} rows, the largest of which has the \
+         cells of {:.0} tall rows.",
+        wide.key, wide.columns, wide.rows, wide.largest
+    )];
+    let columns = wide.columns.columns().len();
+    if columns > 1 {
+        said.push(format!("A question reads a range of qualifiers for each of {columns} columns."));
+    }
+    said.push(if wide.largest > wide.region {
+        format!(
+            "A region holds {:.0} tall rows, and a row is never divided: stay tall.",
+            wide.region
+        )
+    } else if wide.share > tall.share * WORTH_SAYING {
+        format!(
+            "A row is never divided: the busiest region takes {:.0} % of the writes instead of \
+             {:.0} %. Stay tall.",
+            wide.share * 100.0,
+            tall.share * 100.0
+        )
+    } else {
+        "It reads the same cells and spreads writes alike. Take it if changes of a whole row must \
+         be atomic; a get of one cell takes more time than of a tall row."
+            .to_owned()
+    });
+    said
 }
 
 /// Returns the command of the shell that creates the table, on several lines.

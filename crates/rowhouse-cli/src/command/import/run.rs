@@ -11,6 +11,7 @@ use super::args::ImportArgs;
 use super::bar::RowBar;
 use super::report;
 use crate::command::{CommandResult, database_url, runtime};
+use crate::output::print;
 
 /// Imports rows and prints a summary.
 pub(super) fn run(args: &ImportArgs) -> CommandResult {
@@ -27,8 +28,8 @@ pub(super) fn run(args: &ImportArgs) -> CommandResult {
     bar.clear();
     let summary = imported?;
     match args.rows.json {
-        true => println!("{}", report::json(&summary)),
-        false => print!("{}", report::text(&summary)),
+        true => print(report::json(&summary))?,
+        false => print(report::text(&summary).trim_end())?,
     }
     if summary.is_refused {
         return Ok(ExitCode::FAILURE);

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -125,4 +125,16 @@ fn mistakes_name_the_file_and_the_line() {
     assert!(message.contains("the key has no field `user`"), "{message}");
     let message = said(&["simulate", "nothing.design"]);
     assert!(message.contains("cannot read nothing.design"), "{message}");
+}
+
+#[test]
+fn a_command_ends_well_when_nobody_reads_its_output() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("mail.design"), MAIL).unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rowhouse"));
+    command.args(["simulate", "mail.design"]).current_dir(dir.path()).stdout(writer);
+    let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

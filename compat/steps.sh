@@ -43,6 +43,7 @@ steps_until_stop() {
   step 120 Regions zk "$zookeeper"
   step 120 Administration zk "$zookeeper"
   bulk_load "${BULK_LOAD_ROUNDS:-2}"
+  map_reduce
   step 120 Blog rpc "$bootstrap" verify
 }
 
@@ -53,6 +54,13 @@ bulk_load() { # ROUNDS; files by Apache's writer, loaded by Apache's tool
   APACHE_ZOOKEEPER_PORT="${zookeeper##*:}" LOG_LEVEL=OFF timeout 300 "$here/apache-hbase/tool.sh" "$here/apache-hbase/BulkLoad.java" "$work/hfiles" "$1" \
     2> >(grep -v '^Note:' >&2) || { echo "FAIL BulkLoad (status $?)" >&2; exit 1; }
   echo "--- BulkLoad: $((SECONDS - began)) s"
+}
+
+map_reduce() { # HBase's own jobs
+  local began="$SECONDS"
+  echo "--- MapReduce"
+  timeout 300 "$here/mapreduce/run.sh" "${zookeeper##*:}" "$work/jobs" || { echo "FAIL MapReduce (status $?)" >&2; exit 1; }
+  echo "--- MapReduce: $((SECONDS - began)) s"
 }
 
 crash_while_writing() {

@@ -12,7 +12,8 @@ use rowhouse_schema::{Covered, ENTRY_FAMILY, EntryHeader, Index};
 use rowhouse_store::{ReadPoint, Store, Table};
 
 use crate::histories::{
-    Declared, History, Step, Upkeep, Values, rows, step, versions, wait_for_indexes,
+    Declared, History, MINOR_COMPACTIONS, Step, Upkeep, Values, rows, step, versions,
+    wait_for_indexes,
 };
 
 const COLUMNS: &str = "1 f:q q string; f:s size i64; g:q other string; t:[tag string] tagged blob";
@@ -157,6 +158,7 @@ proptest! {
         keep in prop_oneof![
             4 => Just(None),
             1 => Just(Some("KEEP_DELETED_CELLS")),
+            1 => Just(Some(MINOR_COMPACTIONS)),
             1 => Just(Some("NEW_VERSION_BEHAVIOR")),
         ],
         steps in prop::collection::vec(step(VALUES), effort().1),
@@ -169,6 +171,7 @@ proptest! {
         keep in prop_oneof![
             4 => Just(None),
             1 => Just(Some("KEEP_DELETED_CELLS")),
+            1 => Just(Some(MINOR_COMPACTIONS)),
             1 => Just(Some("NEW_VERSION_BEHAVIOR")),
         ],
         has_others in any::<bool>(),

@@ -310,11 +310,18 @@ fn name(name: &str) -> TableName {
     TableName::parse(name).unwrap()
 }
 
+/// What keeps surplus versions: flushes and minor compactions drop none if it is false.
+pub(crate) const MINOR_COMPACTIONS: &str = "rowhouse.compaction.minor.drops.versions";
+
 fn descriptor(declared: &Declared, keep: Option<&str>) -> TableDescriptor {
     let family = |name: &str| FamilyDescriptor::new(name.to_owned()).unwrap();
     let mut f = family("f").versions(1);
-    if let Some(attribute) = keep {
-        f = f.attribute(attribute.to_owned(), "TRUE");
+    match keep {
+        Some(MINOR_COMPACTIONS) => {
+            f.configuration.insert(MINOR_COMPACTIONS.into(), "false".into());
+        }
+        Some(attribute) => f = f.attribute(attribute.to_owned(), "TRUE"),
+        None => {}
     }
     let table = TableDescriptor::new(name("t")).family(f).family(family("g").versions(2));
     table
@@ -335,7 +342,8 @@ pub(crate) struct History<U: Upkeep> {
 }
 
 impl<U: Upkeep> History<U> {
-    /// Begins with an empty table. `keep` is an attribute of its first family.
+    /// Begins with an empty table. `keep` is an attribute of its first family, or
+    /// [`MINOR_COMPACTIONS`].
     pub(crate) fn new(declared: Declared, keep: Option<&str>, upkeep: U) -> Self {
         let table = descriptor(&declared, keep);
         let clock = SetClock(Arc::new(AtomicI64::new(1000)));

@@ -28,6 +28,7 @@ examples! {
     follow_lists
     followers
     hot_article
+    inbox
     mail_by_sender
     mail_store
     mentions

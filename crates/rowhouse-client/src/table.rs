@@ -232,7 +232,14 @@ impl Table {
 
     /// Reads a range of rows. The first call is made by [`Scanner::next`].
     pub fn scan(&self, scan: Scan) -> Scanner {
-        Scanner::new(self.client.clone(), self.name.clone(), scan)
+        Scanner::new(self.client.clone(), self.name.clone(), scan, None)
+    }
+
+    /// Reads the rows of a range that match a query, in the language of row-key templates. Only
+    /// `rowhouse serve` knows such queries: Apache HBase returns all rows of the range. Times
+    /// without a zone are UTC.
+    pub fn scan_matching(&self, scan: Scan, query: String) -> Scanner {
+        Scanner::new(self.client.clone(), self.name.clone(), scan, Some(query))
     }
 
     /// Returns the table's regions in order, each with its current server, from `hbase:meta`.

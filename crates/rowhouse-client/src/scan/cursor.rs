@@ -26,6 +26,8 @@ pub(super) struct Cursor {
     table: TableName,
     /// The remaining scan: its range and limit shrink as rows arrive.
     scan: Scan,
+    /// The query that selects rows, if the scan has one.
+    query: Option<String>,
     open: Option<OpenScanner>,
     joiner: Joiner,
     /// Replaces the joiner if rows are returned in parts.
@@ -41,10 +43,10 @@ struct OpenScanner {
 }
 
 impl Cursor {
-    pub(super) fn new(client: Client, table: TableName, scan: Scan) -> Self {
+    pub(super) fn new(client: Client, table: TableName, scan: Scan, query: Option<String>) -> Self {
         let parts = scan.batch.map(|_| RowParts::default());
         let joiner = Joiner::default();
-        Self { client, table, scan, open: None, joiner, parts, finished: false }
+        Self { client, table, scan, query, open: None, joiner, parts, finished: false }
     }
 
     /// Returns whether there are no more rows.
@@ -130,6 +132,7 @@ impl Cursor {
                 let mut scan = OpenScan::new(self.scan.clone());
                 scan.scan.caching = Some(rows);
                 scan.result_bytes_max = Some(RESULT_BYTES_MAX);
+                scan.query.clone_from(&self.query);
                 ScanCall::open(located.as_region_ref(), scan, rows)
             }
         };

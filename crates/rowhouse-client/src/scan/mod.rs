@@ -46,14 +46,14 @@ enum State {
 type Answer = (Box<Cursor>, Result<VecDeque<Row>>);
 
 impl Scanner {
-    pub(crate) fn new(client: Client, table: TableName, scan: Scan) -> Self {
+    pub(crate) fn new(client: Client, table: TableName, scan: Scan, query: Option<String>) -> Self {
         // The order of hbase:meta is not the byte order: only the server can decide whether a range
         // is empty.
         let is_empty =
             (scan.range.is_empty() && table != TableName::meta()) || scan.limit == Some(0);
         let state = match is_empty {
             true => State::Done,
-            false => State::Idle(Box::new(Cursor::new(client, table, scan))),
+            false => State::Idle(Box::new(Cursor::new(client, table, scan, query))),
         };
         Self { ready: VecDeque::new(), state }
     }
@@ -61,7 +61,7 @@ impl Scanner {
     /// Opens a scan of the rows of `hbase:meta` that describe regions of `table`.
     pub(crate) fn over_regions(client: Client, table: &TableName) -> Self {
         let scan = TableRegions::scan(table);
-        Self::new(client, TableName::meta(), scan)
+        Self::new(client, TableName::meta(), scan, None)
     }
 
     /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that

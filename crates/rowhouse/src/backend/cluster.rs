@@ -458,6 +458,23 @@ impl Cluster {
         self.client.table(table).scan(scan)
     }
 
+    /// Scans the rows that match a query with `matches`, if the server answers such queries.
+    #[cfg(feature = "search")]
+    pub(super) async fn scan_matching(
+        &self,
+        table: &TableName,
+        scan: Scan,
+        query: String,
+    ) -> Result<Scanner> {
+        if !self.keeper.server_keeps().await? {
+            return Err(Error::unsupported(
+                "the server has no full-text search: `rowhouse search build` copies the searched \
+                 cells of a table from there",
+            ));
+        }
+        Ok(self.client.table(table).scan_matching(scan, query))
+    }
+
     /// Removes what this client has noted to keep indexes. The connections close with the last
     /// handle.
     pub(super) async fn close(&self) -> Result<()> {

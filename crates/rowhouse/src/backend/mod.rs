@@ -456,6 +456,24 @@ impl Backend {
         }
     }
 
+    /// Scans the rows that match a query with `matches` on a server. The store in this process
+    /// finds them by [`Backend::find`].
+    #[cfg(feature = "search")]
+    pub(crate) async fn scan_matching(
+        &self,
+        table: &TableName,
+        scan: Scan,
+        query: String,
+    ) -> Result<Rows> {
+        match &self.side {
+            Side::Embedded(_) => Err(Error::unsupported("no server searches the store")),
+            Side::Cluster(inner) => {
+                let scanner = inner.scan_matching(table, scan, query).await?;
+                Ok(Rows::new(Source::Cluster(scanner)))
+            }
+        }
+    }
+
     /// Keeps the view of a search for later pages. Returns its number.
     #[cfg(feature = "search")]
     pub(crate) fn pin(&self, pinned: Option<Pinned>, found: Arc<Found>) -> Result<u64> {
@@ -535,11 +553,12 @@ fn no_observers() -> Error {
     )
 }
 
+/// Refuses what a server does not answer of a search.
 #[cfg(feature = "search")]
-fn no_search() -> Error {
+pub(crate) fn no_search() -> Error {
     Error::unsupported(
-        "full-text search needs the embedded store: clients only scan `rowhouse serve` by words, with \
-         the attribute rowhouse.query",
+        "a server returns the rows of a search in the order of their keys: facets, and rows by \
+         score or by a field, need the store in this process",
     )
 }
 

@@ -2,6 +2,7 @@
 
 mod page;
 mod rows;
+mod searched;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::backend::blocking;
 
 pub(crate) use page::{Pinned, PinnedViews};
 pub(super) use rows::SearchRows;
+use searched::Searched;
 
 /// The order of the rows of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,8 +156,22 @@ impl Query<'_> {
         self.asked.as_ref().is_ok_and(|(_, predicate)| predicate.has_matches())
     }
 
+    /// Runs the search at the current read point, or leaves it to the server.
+    async fn search(&self) -> Result<Searched> {
+        if self.table.backend().has_read_points() {
+            return self.find().await.map(Searched::Here);
+        }
+        Searched::by_server(self, self.plan_search().await?)
+    }
+
     /// Runs the search at the current read point.
-    pub(super) async fn find(&self) -> Result<Arc<Found>> {
+    async fn find(&self) -> Result<Arc<Found>> {
+        let plan = self.plan_search().await?;
+        self.table.backend().find(self.table.id(), plan).await.map(Arc::new)
+    }
+
+    /// Plans the search, if all options go with it.
+    async fn plan_search(&self) -> Result<SearchPlan> {
         self.check_search()?;
         let plan = self.explain_search().await?;
         if plan.row_plan().is_some_and(|rows| !rows.qualifiers().is_empty()) {
@@ -163,7 +179,7 @@ impl Query<'_> {
                 "a query with `matches` cannot have conditions on fields of qualifiers",
             ));
         }
-        self.table.backend().find(self.table.id(), plan).await.map(Arc::new)
+        Ok(plan)
     }
 
     /// Refuses options that do not go with `matches`.
@@ -197,8 +213,13 @@ impl Query<'_> {
 
     /// Returns the number of rows of a query with `matches`.
     pub(super) async fn search_count(self) -> Result<u64> {
-        let found = self.find().await?;
-        blocking(move || found.count()).await
+        match self.search().await? {
+            Searched::Here(found) => blocking(move || found.count()).await,
+            Searched::Server(_) => {
+                let query = Query { limit: None, offset: 0, after: None, ..self };
+                Ok(SearchRows::open(query).await?.into_keys().await?.len() as u64)
+            }
+        }
     }
 
     /// Returns the keys of the rows of a query with `matches`.

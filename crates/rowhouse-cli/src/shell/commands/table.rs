@@ -65,6 +65,8 @@ const PAGE: (&str, &str) = ("PAGE", "the token printed below a page; returns the
 const USING: (&str, &str) = ("USING", "the index to read by, in its order; 'key' reads by the key");
 const BY_SCORE: (&str, &str) =
     ("BY_SCORE", "true: with `matches`, the rows with the highest scores first");
+const BY_FIELD: (&str, &str) =
+    ("BY_FIELD", "with `matches`, a keyword or value of the full-text index: rows in its order");
 const SNIPPETS: (&str, &str) =
     ("SNIPPETS", "columns that `matches` searches: parts of their texts, the words found in [ ]");
 const KEYS_ONLY: (&str, &str) = ("KEYS_ONLY", "true: only the keys of the rows");
@@ -902,6 +904,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             USING,
             MISFITS,
             BY_SCORE,
+            BY_FIELD,
             SNIPPETS,
             KEYS_ONLY,
             COUNT,
@@ -920,7 +923,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         details: "The table must declare its key. With LIMIT, a token for the next page is \
                   printed below the rows. Rows come in the order of the key, whether they are \
                   read by it or by an index; USING decides. Words are searched with `matches`, by \
-                  a full-text index, on a data directory only.",
+                  a full-text index; BY_SCORE, BY_FIELD and FACETS work on a data directory only.",
         examples: &[
             "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",
             "query 'mail', \"user = 'bob'\", LIMIT => 50, COLUMN => 'd:subject'",

@@ -48,7 +48,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let query = query.offset(offset.into());
     let query = if reversed { query.reversed() } else { query };
     let query = if misfits { query.with_misfits() } else { query };
-    let query = if shown.by_score { query.by_score() } else { query };
+    let query = shown.order.of(query);
     let query = match &page {
         Some(token) => query.after(token),
         None => query,

@@ -1,10 +1,10 @@
-//! Options of `query` for words and for other answers than rows: BY_SCORE and SNIPPETS, COUNT,
-//! FACETS and KEYS_ONLY.
+//! Options of `query` for words and for other answers than rows: BY_SCORE, BY_FIELD and SNIPPETS,
+//! COUNT, FACETS and KEYS_ONLY.
 
 use std::io::Write;
 
 use rowhouse::key::escape;
-use rowhouse::query::{Predicate, QueryRow, Snippet};
+use rowhouse::query::{Predicate, Query, QueryRow, Snippet};
 use rowhouse::{Columns, ErrorKind, Table, Value};
 use rowhouse_model::escape_line;
 use rowhouse_schema::SearchPlan;
@@ -59,7 +59,7 @@ impl Answer {
 /// What is shown of a row beside its key and cells.
 #[derive(Default)]
 pub(super) struct Shown {
-    pub(super) by_score: bool,
+    pub(super) order: Order,
     /// The names of the columns of which parts are shown.
     snippets: Vec<String>,
     /// The columns to show, if snippets need others as well.
@@ -68,10 +68,10 @@ pub(super) struct Shown {
 
 impl Shown {
     pub(super) fn take(options: &mut Options) -> Result<Self> {
-        let by_score = options.take_truth("BY_SCORE")?;
+        let order = Order::take(options)?;
         let snippets = options.take_list("SNIPPETS");
         let snippets = snippets.iter().map(|name| call::text("SNIPPETS", name));
-        Ok(Self { by_score, snippets: snippets.collect::<Result<_>>()?, columns: None })
+        Ok(Self { order, snippets: snippets.collect::<Result<_>>()?, columns: None })
     }
 
     /// Returns the columns to read: those to show, and those of snippets.
@@ -92,7 +92,7 @@ impl Shown {
 
     /// Checks that the query has words for scores and snippets.
     pub(super) fn check(&self, plan: Option<&SearchPlan>) -> Result<()> {
-        check_order(self.by_score, plan)?;
+        self.order.check(plan)?;
         let fields = plan.and_then(|plan| plan.index().search()).map_or(&[][..], |it| it.fields());
         let texts = plan.map_or(&[][..], SearchPlan::texts);
         let is_searched = |name: &&String| {
@@ -127,11 +127,42 @@ impl Shown {
     }
 }
 
-/// Refuses an order that only searches have.
-fn check_order(by_score: bool, plan: Option<&SearchPlan>) -> Result<()> {
-    match (by_score, plan) {
-        (true, None) => said("BY_SCORE needs a condition with `matches`"),
-        _ => Ok(()),
+/// The order of the rows.
+#[derive(Default)]
+pub(super) enum Order {
+    #[default]
+    Key,
+    Score,
+    Field(String),
+}
+
+impl Order {
+    fn take(options: &mut Options) -> Result<Self> {
+        let by_score = options.take_truth("BY_SCORE")?;
+        match (by_score, options.take_text("BY_FIELD")?) {
+            (false, None) => Ok(Self::Key),
+            (true, None) => Ok(Self::Score),
+            (false, Some(field)) => Ok(Self::Field(field)),
+            (true, Some(_)) => said("BY_SCORE and BY_FIELD exclude each other"),
+        }
+    }
+
+    /// Returns a query with this order.
+    pub(super) fn of<'t>(&self, query: Query<'t>) -> Query<'t> {
+        match self {
+            Self::Key => query,
+            Self::Score => query.by_score(),
+            Self::Field(field) => query.by_field(field),
+        }
+    }
+
+    /// Refuses an order that only searches have.
+    fn check(&self, plan: Option<&SearchPlan>) -> Result<()> {
+        match (self, plan) {
+            (Self::Score, None) => said("BY_SCORE needs a condition with `matches`"),
+            (Self::Field(_), None) => said("BY_FIELD needs a condition with `matches`"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -180,7 +211,7 @@ pub(super) async fn say_answer<W: Write>(
     let is_keys = answer == Answer::Keys;
     let offset = if is_keys { options.take_count("OFFSET")?.unwrap_or(0) } else { 0 };
     let reversed = is_keys && options.take_truth("REVERSED")?;
-    let by_score = is_keys && options.take_truth("BY_SCORE")?;
+    let order = if is_keys { Order::take(&mut options)? } else { Order::Key };
     let wanted = if is_keys { decode::wanted(&mut options)? } else { None };
     if let Some(other) = options.first() {
         return said(format!("{} and {other} exclude each other", answer.option()));
@@ -189,9 +220,9 @@ pub(super) async fn say_answer<W: Write>(
     let table = session.database.table(table).await?;
     let query = using_index(table.query(asked), using).offset(offset.into());
     let query = if reversed { query.reversed() } else { query };
-    let query = if by_score { query.by_score() } else { query };
+    let query = order.of(query);
     let search = check(&query, asked).await?;
-    check_order(by_score, search.as_ref())?;
+    order.check(search.as_ref())?;
     match answer {
         Answer::Rows => Ok(()),
         Answer::Count => {

@@ -5,11 +5,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use rowhouse_model::{Bytes, Get, Result, Scan};
-use rowhouse_schema::{Direction, KeySchema, Plan};
-use rowhouse_search::{Found, ValueRow};
+use rowhouse_model::{Bytes, Get, Result, Row, Scan};
+use rowhouse_schema::{Direction, KeyMismatch, KeySchema, Plan, Values};
+use rowhouse_search::ValueRow;
 
 use super::page::{Pinned, Token};
+use super::searched::Searched;
 use super::{SearchOrder, SearchTexts};
 use crate::backend::blocking;
 use crate::declared::DeclaredColumns;
@@ -51,9 +52,20 @@ pub(super) enum Place {
     AfterValue(ValueRow),
 }
 
-/// Reads batches of rows. All reads are at the read point of the search.
+impl Place {
+    /// The row after which it is in key order.
+    fn row(&self) -> Option<&Bytes> {
+        match self {
+            Self::After(row) => Some(row),
+            Self::Start | Self::Rows(_) | Self::AfterValue(_) => None,
+        }
+    }
+}
+
+/// Reads batches of rows: all at the read point of the search, or each by a scan of its own on a
+/// server.
 struct Reader {
-    found: Arc<Found>,
+    searched: Searched,
     order: SearchOrder,
     direction: Direction,
     scan: Scan,
@@ -72,8 +84,8 @@ impl SearchRows {
     pub(super) async fn open(query: Query<'_>) -> Result<Self> {
         match query.after.clone() {
             None => {
-                let found = query.find().await?;
-                Self::at(query, found, Place::Start, None)
+                let searched = query.search().await?;
+                Self::at(query, searched, Place::Start, None)
             }
             Some(_) => Self::open_page(query, BATCH_MIN).await,
         }
@@ -85,24 +97,24 @@ impl SearchRows {
         let token = query.after.as_deref().map(|token| Token::parse(token, &query)).transpose()?;
         let mut opened = match token {
             None => {
-                let found = query.find().await?;
-                Self::at(query, found, Place::Start, None)?
+                let searched = query.search().await?;
+                Self::at(query, searched, Place::Start, None)?
             }
             Some(Token::AfterRow(row)) => {
-                let found = query.find().await?;
-                Token::check(&text, found.plan())?;
-                Self::at(query, found, Place::After(row), None)?
+                let searched = query.search().await?;
+                Token::check(&text, searched.plan())?;
+                Self::at(query, searched, Place::After(row), None)?
             }
             Some(Token::AfterValue(after)) => {
-                let found = query.find().await?;
-                Token::check(&text, found.plan())?;
-                Self::at(query, found, Place::AfterValue(after), None)?
+                let searched = query.search().await?;
+                Token::check(&text, searched.plan())?;
+                Self::at(query, searched, Place::AfterValue(after), None)?
             }
             Some(Token::Pinned { id, rows }) => {
                 Token::check(&text, &query.explain_search().await?)?;
                 let pinned = query.table.backend().pinned(id)?;
-                let found = Arc::clone(&pinned.found);
-                Self::at(query, found, Place::Rows(rows), Some(pinned))?
+                let searched = Searched::Here(Arc::clone(&pinned.found));
+                Self::at(query, searched, Place::Rows(rows), Some(pinned))?
             }
         };
         opened.batch_rows = rows.clamp(1, BATCH_MAX);
@@ -111,14 +123,14 @@ impl SearchRows {
 
     fn at(
         query: Query<'_>,
-        found: Arc<Found>,
+        searched: Searched,
         place: Place,
         pinned: Option<Pinned>,
     ) -> Result<Self> {
         let left = query.rows_max();
-        let texts = Arc::new(SearchTexts::of(found.plan())?);
+        let texts = Arc::new(SearchTexts::of(searched.plan())?);
         let reader = Reader {
-            found,
+            searched,
             order: query.search_order,
             direction: query.direction,
             scan: query.scan,
@@ -141,16 +153,16 @@ impl SearchRows {
     }
 
     pub(in crate::query) fn plan(&self) -> &Plan {
-        let plan = self.reader.found.plan().row_plan();
+        let plan = self.reader.searched.plan().row_plan();
         plan.expect("a table with queries has a key template")
     }
 
     pub(in crate::query) fn long_words(&self) -> u64 {
-        self.reader.found.long_words()
+        self.reader.searched.long_words()
     }
 
     pub(in crate::query) fn index(&self) -> &str {
-        self.reader.found.plan().index().name()
+        self.reader.searched.plan().index().name()
     }
 
     pub(in crate::query) fn poll_row(
@@ -175,7 +187,7 @@ impl SearchRows {
                     let (reader, place) = (Arc::clone(&self.reader), self.read_to.clone());
                     let rows = self.batch_rows;
                     self.batch_rows = (rows * 2).min(BATCH_MAX);
-                    let read = async move { blocking(move || reader.read(&place, rows)).await };
+                    let read = async move { reader.read(place, rows).await };
                     self.reading.insert(Box::pin(read))
                 }
             };
@@ -201,7 +213,7 @@ impl SearchRows {
         let (mut keys, mut is_end) = (Vec::new(), false);
         while !is_end && (keys.len() as u64) < left {
             let (reader, place) = (Arc::clone(&reader), read_to.clone());
-            let (found, ended) = blocking(move || reader.keys(&place, batch_rows)).await?;
+            let (found, ended) = reader.read_keys(place, batch_rows).await?;
             batch_rows = (batch_rows * 2).min(BATCH_MAX);
             is_end = ended;
             if let Some((_, _, place)) = found.last() {
@@ -226,11 +238,11 @@ impl SearchRows {
             Place::Rows(rows) => {
                 let backend = self.table.backend();
                 let pinned = self.pinned.clone();
-                let found = Arc::clone(&self.reader.found);
+                let found = Arc::clone(self.reader.searched.here()?);
                 Token::Pinned { id: backend.pin(pinned, found)?, rows }
             }
         };
-        Ok(Some(token.write(self.reader.found.plan(), self.reader.direction)))
+        Ok(Some(token.write(self.reader.searched.plan(), self.reader.direction)))
     }
 }
 
@@ -239,24 +251,63 @@ type FoundKey = (Bytes, Option<f32>, Place);
 
 impl Reader {
     /// Reads rows from a place on, about so many.
-    fn read(&self, place: &Place, rows: usize) -> Result<Batch> {
+    async fn read(self: Arc<Self>, place: Place, rows: usize) -> Result<Batch> {
+        let Searched::Server(server) = &self.searched else {
+            return blocking(move || self.read_found(&place, rows)).await;
+        };
+        let after = place.row();
+        let found = server.rows(self.scan.clone(), after, rows).await?;
+        let is_end = found.len() < rows;
+        let mut batch = Batch { rows: Vec::new(), read_to: place, is_end };
+        for row in found {
+            batch.read_to = Place::After(Bytes::copy_from_slice(row.key()));
+            let values = self.schema.decode(row.key());
+            batch.rows.push((self.query_row(row, values, None), batch.read_to.clone()));
+        }
+        Ok(batch)
+    }
+
+    fn query_row(
+        &self,
+        row: Row,
+        values: Result<Values, KeyMismatch>,
+        score: Option<f32>,
+    ) -> QueryRow {
+        let mut row = QueryRow::new(row, values, Arc::clone(&self.columns), None);
+        (row.score, row.texts) = (score, Some(Arc::clone(&self.texts)));
+        row
+    }
+
+    /// Reads keys from a place on, as [`Reader::keys`].
+    async fn read_keys(
+        self: Arc<Self>,
+        place: Place,
+        rows: usize,
+    ) -> Result<(Vec<FoundKey>, bool)> {
+        let Searched::Server(server) = &self.searched else {
+            return blocking(move || self.keys(&place, rows)).await;
+        };
+        let keys = server.keys(self.scan.reversed, place.row(), rows).await?;
+        let is_end = keys.len() < rows;
+        let keys = keys.into_iter().map(|key| (key.clone(), None, Place::After(key)));
+        Ok((keys.collect(), is_end))
+    }
+
+    fn read_found(&self, place: &Place, rows: usize) -> Result<Batch> {
         let (keys, is_end) = self.keys(place, rows)?;
+        let found = self.searched.here()?;
         let read_to = keys.last().map_or_else(|| place.clone(), |(_, _, place)| place.clone());
         let mut batch = Batch { rows: Vec::new(), read_to, is_end };
         for (key, score, place) in keys {
             let mut get = Get::new(key.clone())?;
             get.columns = self.scan.columns.clone();
             get.versions = self.scan.versions;
-            let row = self.found.row(&get)?;
+            let row = found.row(&get)?;
             if row.is_empty() {
                 continue;
             }
             let values = self.schema.decode(&key);
-            let columns = Arc::clone(&self.columns);
-            let texts = Some(Arc::clone(&self.texts));
-            let mut row = QueryRow::new(row, values, columns, None);
-            (row.score, row.texts) = (score, texts);
-            batch.rows.push((row, place));
+            batch.rows.push((self.query_row(row, values, score), place));
         }
         Ok(batch)
     }
@@ -264,13 +315,11 @@ impl Reader {
     /// Returns keys from a place on, each with its score and the place after it, and whether these
     /// are the last.
     fn keys(&self, place: &Place, rows: usize) -> Result<(Vec<FoundKey>, bool)> {
+        let found = self.searched.here()?;
         match &self.order {
             SearchOrder::Key => {
-                let after = match place {
-                    Place::After(row) => Some(&row[..]),
-                    Place::Start | Place::Rows(_) | Place::AfterValue(_) => None,
-                };
-                let keys = self.found.by_key(self.direction, after, rows)?;
+                let after = place.row().map(|row| &row[..]);
+                let keys = found.by_key(self.direction, after, rows)?;
                 let is_end = keys.len() < rows;
                 let keys = keys.into_iter().map(|key| (key.clone(), None, Place::After(key)));
                 Ok((keys.collect(), is_end))
@@ -280,7 +329,7 @@ impl Reader {
                     Place::Rows(rows) => *rows,
                     Place::Start | Place::After(_) | Place::AfterValue(_) => 0,
                 };
-                let hits = self.found.by_score(skip, rows)?;
+                let hits = found.by_score(skip, rows)?;
                 let is_end = hits.len() < rows;
                 let place = |nth: usize| Place::Rows(skip + nth + 1);
                 let hits = hits.into_iter().enumerate();
@@ -292,7 +341,7 @@ impl Reader {
                     Place::AfterValue(after) => Some(after),
                     Place::Start | Place::After(_) | Place::Rows(_) => None,
                 };
-                let found = self.found.by_value(field, self.direction, after, rows)?;
+                let found = found.by_value(field, self.direction, after, rows)?;
                 let is_end = found.len() < rows;
                 let found = found.into_iter();
                 let keys = found.map(|it| (it.row.clone(), None, Place::AfterValue(it)));

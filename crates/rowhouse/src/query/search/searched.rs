@@ -16,7 +16,7 @@ pub(super) enum Searched {
     /// What was found in this process, at one read point.
     Here(Arc<Found>),
     /// A server makes it, again for each batch of rows.
-    Server(ServerSearch),
+    Server(Box<ServerSearch>),
 }
 
 /// A search by scans that carry the query, which returns rows in the order of their keys.
@@ -43,7 +43,7 @@ impl Searched {
         }
         let (_, predicate) = query.asked.as_ref().map_err(Clone::clone)?;
         let (table, query) = (query.table.clone(), predicate.to_string());
-        Ok(Self::Server(ServerSearch { table, plan, query }))
+        Ok(Self::Server(Box::new(ServerSearch { table, plan, query })))
     }
 
     pub(super) fn plan(&self) -> &SearchPlan {

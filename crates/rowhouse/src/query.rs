@@ -69,6 +69,7 @@ pub(crate) use search::{Pinned, PinnedViews};
 use entries::Written;
 use index_rows::{IndexQuery, IndexRows};
 use judge::EntryOrder;
+use parts::ScanBy;
 use plan_rows::PlanRows;
 use rows::Source;
 #[cfg(feature = "search")]
@@ -566,7 +567,10 @@ impl<'t> Query<'t> {
         let mut rows = match by_index {
             Some(rows) => rows,
             None => {
-                let at = self.traced_point().await?;
+                let by = match self.by_server(&plan).await? {
+                    Some(query) => ScanBy::Server(query),
+                    None => ScanBy::Point(self.traced_point().await?),
+                };
                 let (schema, _) = self.asked?;
                 let open = PlanRows::open(
                     self.table,
@@ -575,7 +579,7 @@ impl<'t> Query<'t> {
                     self.scan,
                     limit,
                     self.with_misfits,
-                    at,
+                    by,
                 );
                 QueryRows::new(Source::Plan(Box::new(open.await?)))
             }

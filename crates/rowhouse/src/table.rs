@@ -8,7 +8,7 @@ use rowhouse_model::{
     Mutation, MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, RowRange, Scan,
     ServerName, TableDescriptor, TableName, TableState, check_row, escape,
 };
-use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
+use rowhouse_schema::{ColumnSchema, INDEXES_ATTRIBUTE, KeySchema, NamedValues, Predicate, RowKey};
 use rowhouse_store::RangeEstimate;
 
 use crate::analysis::{analyze_get, analyze_scan, on_blocking_thread};
@@ -55,6 +55,8 @@ struct Inner {
     id: TableId,
     key: Key,
     columns: Arc<DeclaredColumns>,
+    /// Whether the table declared indexes when the handle was made.
+    has_indexes: bool,
 }
 
 /// The key declaration in a table's descriptor.
@@ -74,7 +76,8 @@ impl Table {
             Err(error) => Key::Unreadable(error),
         };
         let columns = Arc::new(DeclaredColumns::of(descriptor));
-        Self { inner: Arc::new(Inner { backend, id, key, columns }) }
+        let has_indexes = descriptor.attributes.contains_key(INDEXES_ATTRIBUTE.as_bytes());
+        Self { inner: Arc::new(Inner { backend, id, key, columns, has_indexes }) }
     }
 
     /// Returns a handle for scans of another table of the database.
@@ -82,7 +85,8 @@ impl Table {
         let columns = Arc::new(DeclaredColumns::none(&name));
         let backend = Arc::clone(&self.inner.backend);
         let id = TableId::any_layout(name);
-        Self { inner: Arc::new(Inner { backend, id, key: Key::Undeclared, columns }) }
+        let (key, has_indexes) = (Key::Undeclared, false);
+        Self { inner: Arc::new(Inner { backend, id, key, columns, has_indexes }) }
     }
 
     pub(crate) fn backend(&self) -> &Backend {
@@ -459,6 +463,11 @@ impl Table {
     /// As [`Table::scan`]; the threads of `ahead` read ahead.
     pub(crate) async fn scan_with(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
         self.inner.backend.scan(self.id(), scan, ahead).await
+    }
+
+    /// Whether the table declared indexes when the handle was made.
+    pub(crate) fn has_indexes(&self) -> bool {
+        self.inner.has_indexes
     }
 
     pub(crate) async fn read_point(&self) -> Result<Option<TableReadPoint>> {

@@ -106,14 +106,15 @@ impl Cluster {
         }
     }
 
-    /// Whether the server keeps the indexes, and can promote them.
-    pub(super) async fn promotes_indexes(&self) -> Result<bool> {
+    /// Whether the server keeps the indexes: then it promotes them, and answers scans that carry a
+    /// query.
+    pub(super) async fn server_keeps_indexes(&self) -> Result<bool> {
         self.keeper.server_keeps().await
     }
 
     /// Swaps a table with one of its indexes, if the server keeps it.
     pub(super) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
-        if !self.promotes_indexes().await? {
+        if !self.server_keeps_indexes().await? {
             return Err(Error::unsupported(format!(
                 "an index that clients keep cannot be promoted: table={table}, index={index}"
             )));
@@ -458,21 +459,9 @@ impl Cluster {
         self.client.table(table).scan(scan)
     }
 
-    /// Scans the rows that match a query with `matches`, if the server answers such queries.
-    #[cfg(feature = "search")]
-    pub(super) async fn scan_matching(
-        &self,
-        table: &TableName,
-        scan: Scan,
-        query: String,
-    ) -> Result<Scanner> {
-        if !self.keeper.server_keeps().await? {
-            return Err(Error::unsupported(
-                "the server has no full-text search: `rowhouse search build` copies the searched \
-                 cells of a table from there",
-            ));
-        }
-        Ok(self.client.table(table).scan_matching(scan, query))
+    /// Scans the rows that match a query.
+    pub(super) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Scanner {
+        self.client.table(table).scan_matching(scan, query.to_owned())
     }
 
     /// Removes what this client has noted to keep indexes. The connections close with the last

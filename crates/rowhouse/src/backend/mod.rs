@@ -375,6 +375,25 @@ impl Backend {
         }))
     }
 
+    /// Whether a server answers scans that carry a query, and chooses how to read them.
+    pub(crate) async fn answers_queries(&self) -> Result<bool> {
+        match &self.side {
+            Side::Embedded(_) => Ok(false),
+            Side::Cluster(inner) => inner.server_keeps_indexes().await,
+        }
+    }
+
+    /// Scans the rows that match a query, on a server that [answers](Backend::answers_queries)
+    /// queries.
+    pub(crate) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Result<Rows> {
+        match &self.side {
+            Side::Embedded(_) => Err(Error::unsupported("no server answers the query")),
+            Side::Cluster(inner) => {
+                Ok(Rows::new(Source::Cluster(inner.scan_matching(table, scan, query))))
+            }
+        }
+    }
+
     /// Returns the current read point of a table, for scans that belong together; `None` for a
     /// cluster, where scans cannot share a read point.
     pub(crate) async fn read_point(&self, table: &TableId) -> Result<Option<TableReadPoint>> {
@@ -408,7 +427,7 @@ impl Backend {
     pub(crate) async fn promotes_indexes(&self) -> Result<bool> {
         match &self.side {
             Side::Embedded(_) => Ok(true),
-            Side::Cluster(inner) => inner.promotes_indexes().await,
+            Side::Cluster(inner) => inner.server_keeps_indexes().await,
         }
     }
 
@@ -453,24 +472,6 @@ impl Backend {
         match &self.side {
             Side::Embedded(inner) => inner.find(table, plan).await,
             Side::Cluster(_) => Err(no_search()),
-        }
-    }
-
-    /// Scans the rows that match a query with `matches` on a server. The store in this process
-    /// finds them by [`Backend::find`].
-    #[cfg(feature = "search")]
-    pub(crate) async fn scan_matching(
-        &self,
-        table: &TableName,
-        scan: Scan,
-        query: String,
-    ) -> Result<Rows> {
-        match &self.side {
-            Side::Embedded(_) => Err(Error::unsupported("no server searches the store")),
-            Side::Cluster(inner) => {
-                let scanner = inner.scan_matching(table, scan, query).await?;
-                Ok(Rows::new(Source::Cluster(scanner)))
-            }
         }
     }
 

@@ -2,7 +2,7 @@
 //! cost of each.
 
 use rowhouse_model::{Columns, Error, Result, TimeRange};
-use rowhouse_schema::{Index, IndexCost, IndexPlan, IndexSchema, IndexState, Plan};
+use rowhouse_schema::{Index, IndexCost, IndexPlan, IndexSchema, IndexState, Plan, TimeZone};
 
 use super::choose::{Access, Candidate};
 use super::{By, Query, plan_rows};
@@ -47,12 +47,38 @@ impl Query<'_> {
         let (plan, backend) = (self.explain()?, self.table.backend());
         if matches!(self.by, By::Any) && !backend.has_read_points() {
             let indexes = backend.indexes(self.table.name()).await?;
-            let why = "a cluster is read by an index only if the query names it";
-            let names = indexes.iter().flat_map(IndexSchema::indexes).map(Index::name);
-            let why_not = names.map(|name| (name.to_owned(), why.to_owned()));
-            return Ok(Access::by_key(plan, why_not.collect()));
+            let chooses = self.by_server(&plan).await?.is_some();
+            let mut why_not = Vec::new();
+            for index in indexes.iter().flat_map(IndexSchema::indexes) {
+                let why = match self.plan_by(index).await? {
+                    Err(why) => why,
+                    Ok(_) if chooses => "the server chooses, for each region".to_owned(),
+                    Ok(_) => "through a server, the query must name it".to_owned(),
+                };
+                why_not.push((index.name().to_owned(), why));
+            }
+            return Ok(Access::by_key(plan, why_not));
         }
         self.access(plan, self.rows_max()).await
+    }
+
+    /// Returns the query as text if a server is to choose how its rows are read: if an index may
+    /// serve it, and the server answers queries.
+    pub(super) async fn by_server(&self, plan: &Plan) -> Result<Option<String>> {
+        let is_of_newest = self.scan.versions == 1 && self.scan.time_range == TimeRange::ALL;
+        let may_serve = matches!(self.by, By::Any)
+            && self.table.has_indexes()
+            && !plan.is_exact()
+            && plan.qualifiers().is_empty()
+            && is_of_newest
+            && !self.with_misfits;
+        // The server takes times without a zone as UTC.
+        if !may_serve || self.zone != TimeZone::UTC {
+            return Ok(None);
+        }
+        let (_, predicate) = self.asked.as_ref().map_err(Clone::clone)?;
+        let answers = self.table.backend().answers_queries().await?;
+        Ok(answers.then(|| predicate.to_string()))
     }
 
     /// Chooses how to read up to `limit` rows.

@@ -14,6 +14,7 @@ use rowhouse_schema::{
 use super::QueryRow;
 use super::entries::{MergedEntries, Written};
 use super::judge::{EntryOrder, Found, Judge, Judged};
+use super::parts::ScanBy;
 use super::plan_rows::PlanRows;
 use crate::backend::{GETS_INLINE_MAX, IndexReadPoint, ReadAhead, TableReadPoint};
 use crate::table::Table;
@@ -270,7 +271,7 @@ async fn open_entries(
     at: Option<TableReadPoint>,
 ) -> Result<PlanRows> {
     let entries = table.scans_of(index.table_name(table.name())?);
-    PlanRows::open(&entries, index.template(), plan, scan, u64::MAX, false, at).await
+    PlanRows::open(&entries, index.template(), plan, scan, u64::MAX, false, ScanBy::Point(at)).await
 }
 
 /// Reads all entries, and sorts them in the order of the keys of their rows, one of each row;

@@ -12,6 +12,14 @@ use crate::backend::{ReadAhead, TableReadPoint};
 use crate::rows::Rows;
 use crate::table::Table;
 
+/// How the scans of a plan are made.
+pub(super) enum ScanBy {
+    /// At this read point, if one is given.
+    Point(Option<TableReadPoint>),
+    /// By a server that answers this query, and returns only rows that match.
+    Server(String),
+}
+
 /// The scans needed for each range.
 pub(super) struct RangeReader {
     table: Table,
@@ -19,6 +27,8 @@ pub(super) struct RangeReader {
     /// The shared read point, if there are several scans and the backend supports one.
     read_point: Option<TableReadPoint>,
     ahead: Arc<ReadAhead>,
+    /// The query, if a server answers it: it then returns only rows that match.
+    by_server: Option<String>,
 }
 
 /// The scans of one range, joined row by row. Usually there is only one.
@@ -39,16 +49,22 @@ struct Part {
 }
 
 impl RangeReader {
-    /// Determines the scans for a plan and these columns, all at `at` if that is given.
+    /// Determines the scans for a plan and these columns. A plan with conditions on qualifiers is
+    /// not read by a server.
     pub(super) async fn new(
         table: &Table,
         plan: &Plan,
         columns: &Columns,
-        at: Option<TableReadPoint>,
+        by: ScanBy,
     ) -> Result<Self> {
         let (table, ahead) = (table.clone(), ReadAhead::of_processors());
+        let (at, by_server) = match by {
+            ScanBy::Point(at) => (at, None),
+            ScanBy::Server(query) => (None, Some(query)),
+        };
         if plan.qualifiers().is_empty() {
-            return Ok(Self { table, parts: plan.parts(columns), read_point: at, ahead });
+            let parts = plan.parts(columns);
+            return Ok(Self { table, parts, read_point: at, ahead, by_server });
         }
         let is_given = at.is_some();
         let read_point = if is_given { at } else { table.read_point().await? };
@@ -59,7 +75,12 @@ impl RangeReader {
         }
         let parts = plan.parts(&columns);
         let read_point = read_point.filter(|_| is_given || parts.len() > 1);
-        Ok(Self { table, parts, read_point, ahead })
+        Ok(Self { table, parts, read_point, ahead, by_server: None })
+    }
+
+    /// Whether only rows that match the query are read.
+    pub(super) fn is_by_server(&self) -> bool {
+        self.by_server.is_some()
     }
 
     /// Starts reading a range with the settings of `scan`.
@@ -70,9 +91,12 @@ impl RangeReader {
             let (range, columns) = (range.clone(), columns.clone());
             let filter = filter.clone().map(Box::new);
             let scan = Scan { range, columns, filter, ..scan.clone() };
-            let rows = match &self.read_point {
-                Some(read_point) => Rows::at(read_point, scan, &self.ahead).await?,
-                None => self.table.scan_with(scan, &self.ahead).await?,
+            let rows = match (&self.read_point, &self.by_server) {
+                (Some(read_point), _) => Rows::at(read_point, scan, &self.ahead).await?,
+                (None, None) => self.table.scan_with(scan, &self.ahead).await?,
+                (None, Some(query)) => {
+                    self.table.backend().scan_matching(self.table.name(), scan, query)?
+                }
             };
             opened.push(Part { rows, next: None, ended: false });
         }
@@ -172,7 +196,8 @@ mod tests {
         let table = database.create_table(spec).await.unwrap();
         let (key, asked) = (table.key_schema().unwrap(), Predicate::parse(query).unwrap());
         let plan = table.declared_columns().plan(key, &asked, &rowhouse_schema::TimeZone::UTC);
-        let reads = RangeReader::new(&table, &plan.unwrap(), columns, None).await.unwrap();
+        let reads =
+            RangeReader::new(&table, &plan.unwrap(), columns, ScanBy::Point(None)).await.unwrap();
         database.close().await.unwrap();
         (reads.parts.len(), reads.read_point.is_some())
     }

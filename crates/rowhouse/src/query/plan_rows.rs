@@ -10,8 +10,8 @@ use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
-use super::parts::{RangeReader, RangeScans};
-use crate::backend::{TableReadPoint, is_blocking};
+use super::parts::{RangeReader, RangeScans, ScanBy};
+use crate::backend::is_blocking;
 use crate::table::Table;
 
 /// Maximum number of scans being opened concurrently. All scans stay open while their rows are
@@ -68,7 +68,7 @@ struct Opened {
 }
 
 impl PlanRows {
-    /// Opens the rows of a table, at a read point if one is given.
+    /// Opens the rows of a table.
     pub(super) async fn open(
         table: &Table,
         schema: &KeySchema,
@@ -76,7 +76,7 @@ impl PlanRows {
         mut scan: Scan,
         limit: u64,
         with_misfits: bool,
-        at: Option<TableReadPoint>,
+        by: ScanBy,
     ) -> Result<Self> {
         let merged = plan.order().sequence() == RowSequence::Merged;
         let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
@@ -89,7 +89,7 @@ impl PlanRows {
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let (table, schema) = (table.clone(), schema.clone());
         let shown = add_condition_columns(&mut scan.columns, &plan);
-        let reads = Arc::new(RangeReader::new(&table, &plan, &scan.columns, at).await?);
+        let reads = Arc::new(RangeReader::new(&table, &plan, &scan.columns, by).await?);
         let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = RowReader {
             table,
@@ -309,7 +309,8 @@ impl RowReader {
         // If every row of the range that fits is returned, the limit keeps the backend from reading
         // ahead needlessly. It is not divided by the number of buckets, because all rows may be in
         // one bucket.
-        let limited = self.plan.is_exact() && self.left < u64::MAX;
+        let all_match = self.plan.is_exact() || self.reads.is_by_server();
+        let limited = all_match && self.left < u64::MAX;
         scan.limit = limited.then_some(self.left);
         scan
     }

@@ -161,7 +161,7 @@ impl Query<'_> {
         if self.table.backend().has_read_points() {
             return self.find().await.map(Searched::Here);
         }
-        Searched::by_server(self, self.plan_search().await?)
+        Searched::by_server(self, self.plan_search().await?).await
     }
 
     /// Runs the search at the current read point.

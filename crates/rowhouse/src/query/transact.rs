@@ -5,6 +5,7 @@ use rowhouse_schema::Plan;
 
 use super::entries::Written;
 use super::index_rows::IndexRows;
+use super::parts::ScanBy;
 use super::plan_rows::PlanRows;
 use super::rows::Source;
 use super::{By, Query, QueryRow, QueryRows};
@@ -70,8 +71,16 @@ impl Query<'_> {
         transaction.note_read(&view, plan.ranges());
         let (schema, _) = self.asked?;
         let (table, with_misfits) = (self.table, self.with_misfits);
-        let rows =
-            PlanRows::open(table, schema, plan, self.scan, limit, with_misfits, Some(view)).await?;
+        let rows = PlanRows::open(
+            table,
+            schema,
+            plan,
+            self.scan,
+            limit,
+            with_misfits,
+            ScanBy::Point(Some(view)),
+        )
+        .await?;
         QueryRows::new(Source::Plan(Box::new(rows))).collect().await
     }
 }

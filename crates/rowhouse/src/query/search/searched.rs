@@ -30,8 +30,11 @@ impl Searched {
     /// Leaves a search to the server.
     ///
     /// # Errors
-    /// `Unsupported` for what such a scan does not have.
-    pub(super) fn by_server(query: &Query<'_>, plan: SearchPlan) -> Result<Self> {
+    /// `Unsupported` for what such a scan does not have, and for a server without searches.
+    pub(super) async fn by_server(query: &Query<'_>, plan: SearchPlan) -> Result<Self> {
+        if !query.table.backend().answers_queries().await? {
+            return Err(Error::unsupported("the server has no full-text search"));
+        }
         if query.search_order != SearchOrder::Key {
             return Err(no_search());
         }
@@ -90,8 +93,7 @@ impl ServerSearch {
         }
         scan.limit = Some(rows as u64);
         let backend = self.table.backend();
-        let found = backend.scan_matching(self.table.name(), scan, self.query.clone()).await?;
-        found.collect().await
+        backend.scan_matching(self.table.name(), scan, &self.query)?.collect().await
     }
 
     /// Reads the keys of up to `rows` rows after a row, as of now.

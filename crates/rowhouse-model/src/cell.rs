@@ -65,6 +65,12 @@ impl CellKind {
     pub fn is_version_delete(self) -> bool {
         matches!(self, Self::DeleteVersion | Self::DeleteFamilyVersion)
     }
+
+    /// Returns whether the cell is a delete marker over every column of its family. It has no
+    /// qualifier.
+    pub fn is_family_delete(self) -> bool {
+        matches!(self, Self::DeleteFamily | Self::DeleteFamilyVersion)
+    }
 }
 
 /// The position of a cell in the cell order, without value and sequence. `kind` is a plain code

@@ -62,7 +62,7 @@ impl Rows<'_> {
 
 impl Query<'_> {
     /// Returns the requested time range of the family.
-    fn time_range_of(&self, family: &Bytes) -> TimeRange {
+    pub(super) fn time_range_of(&self, family: &Bytes) -> TimeRange {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
     }
 
@@ -73,7 +73,7 @@ impl Query<'_> {
     }
 
     /// Returns how the read uses the block cache.
-    fn caching(&self, family: &FamilyStore) -> Caching {
+    pub(super) fn caching(&self, family: &FamilyStore) -> Caching {
         if self.cache_blocks { family.caching() } else { Caching::LookOnly }
     }
 
@@ -85,7 +85,7 @@ impl Query<'_> {
 
     /// Returns why [`Query::may_be_in`] is `false`.
     #[cold]
-    fn why_left_out(&self, file: &StoreFile, family: &FamilyStore) -> LeftOut {
+    pub(super) fn why_left_out(&self, file: &StoreFile, family: &FamilyStore) -> LeftOut {
         let has_rows = match self.rows {
             Rows::One(row) => file.may_hold_rows(&RowRange::row(row)),
             Rows::Range(range) => file.may_hold_rows(range),
@@ -98,7 +98,7 @@ impl Query<'_> {
     }
 
     /// Whether a file of the family may have cells that matter; `false` is certain.
-    fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
+    pub(super) fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
         if !self.may_hold_times(file, family) {
             return Ok(false);
         }

@@ -135,9 +135,20 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
     let Some(super_version) = at.super_version(family, asked)? else {
         return Ok(FirstCell::TooOld);
     };
+    find_in(&super_version, family, asked, at)
+}
+
+/// As [`find`], in the super version of `at`.
+#[inline]
+pub(super) fn find_in(
+    super_version: &SuperVersion,
+    family: &FamilyStore,
+    asked: &Query<'_>,
+    at: ReadAt<'_>,
+) -> Result<FirstCell> {
     let sources = match at.trace() {
-        None => select_sources(family, asked, &super_version, at.sequence(), None)?,
-        Some(trace) => select_traced(family, asked, &super_version, at.sequence(), trace)?,
+        None => select_sources(family, asked, super_version, at.sequence(), None)?,
+        Some(trace) => select_traced(family, asked, super_version, at.sequence(), trace)?,
     };
     if sources.is_empty() {
         return Ok(FirstCell::Nothing);

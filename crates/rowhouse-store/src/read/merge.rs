@@ -345,7 +345,8 @@ impl Cells for Merge {
 }
 
 /// Skips cells newer than the reader's sequence; returns `false` if no cell is left.
-#[inline]
+// Called for every cell of a merge.
+#[inline(always)]
 pub(super) fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool> {
     loop {
         match source.sequence() {

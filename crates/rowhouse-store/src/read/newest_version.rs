@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{CellKind, CellRef, Key, Result, RowBuilder, TimeRange};
 
-use super::family::{FirstCell, Query, Rows};
+use super::family::{FirstCell, Query, Rows, find_in};
 use super::merge::skip_unseen;
 use super::trace::TracedSource;
 use super::{Merge, ReadAt, Source};
@@ -58,6 +58,8 @@ impl<'a> NewestVersion<'a> {
     }
 
     /// Finds the column's first cell, as [`find`](super::family::find) does for other reads.
+    // Not inlined into the reads of all other kinds.
+    #[inline(never)]
     pub(super) fn find(
         &mut self,
         family: &FamilyStore,
@@ -67,13 +69,17 @@ impl<'a> NewestVersion<'a> {
         let Some(super_version) = at.super_version(family, asked)? else {
             return Ok(FirstCell::TooOld);
         };
+        let memstores = super_version.frozen.iter().chain([&super_version.active]).rev();
+        let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some());
+        if super_version.files.len() + memstores.clone().count() < 2 {
+            return find_in(&super_version, family, asked, at);
+        }
         let trace = at.trace().and_then(|trace| trace.family(family));
         let sequence_max = at.sequence();
         let column = Key::column_start(self.row, family.name(), self.qualifier);
         // Markers over the family have no qualifier and come first.
         let start = |has_markers| if has_markers { Key::row_start(self.row) } else { column };
         let mut sources = Vec::new();
-        let memstores = super_version.frozen.iter().chain([&super_version.active]).rev();
         for memstore in memstores {
             if memstore.first_sequence().is_some_and(|first| first <= sequence_max) {
                 let start = start(memstore.has_family_markers());
@@ -85,7 +91,8 @@ impl<'a> NewestVersion<'a> {
                 self.add(source, &column, sequence_max, &mut sources)?;
             }
         }
-        for file in super_version.files.iter().rev() {
+        for (nth, file) in super_version.files.iter().enumerate().rev() {
+            let is_last = nth == 0;
             let trace = trace.as_ref().map(|trace| trace.file(file));
             if self.leaves_out(file, trace.as_ref()) {
                 continue;
@@ -96,7 +103,7 @@ impl<'a> NewestVersion<'a> {
                 }
                 continue;
             }
-            let start = start(!file.has_no_markers());
+            let start = start(!file.has_no_markers() || is_last);
             let caching = asked.caching(family);
             let cursor = FileCursor::open_traced(file, &start, caching, trace.as_ref())?;
             let source = Source::File(cursor);
@@ -104,14 +111,17 @@ impl<'a> NewestVersion<'a> {
                 Some(trace) => TracedSource::of_file(source, trace),
                 None => source,
             };
-            self.add(source, &column, sequence_max, &mut sources)?;
-        }
-        if sources.is_empty() {
-            return Ok(FirstCell::Nothing);
+            match is_last {
+                // There is no file left to leave out, so the read itself finds the column.
+                true => sources.push(source),
+                false => self.add(source, &column, sequence_max, &mut sources)?,
+            }
         }
         // Sources with equal cells are merged in the order of their age.
         sources.reverse();
-        Ok(FirstCell::Merge(Merge::new(sources, sequence_max)?))
+        let merge = Merge::new(sources, sequence_max)?;
+        let found = merge.cell().is_some_and(|cell| cell.key.row == self.row);
+        Ok(if found { FirstCell::Merge(merge) } else { FirstCell::Nothing })
     }
 
     /// Whether a file is older than the put found. Counts it in `trace` once the read is over.

@@ -84,6 +84,7 @@ fn of_file(file: &FileReads) -> Value {
         "left_out_by_rows": file.left_out_by_rows,
         "left_out_by_bloom": file.left_out_by_bloom,
         "left_out_by_times": file.left_out_by_times,
+        "left_out_by_newer": file.left_out_by_newer,
         "cells_read": file.cells_read,
         "blocks_cached": file.blocks_cached,
         "blocks_from_disk": file.blocks_from_disk,

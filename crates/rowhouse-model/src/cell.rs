@@ -65,6 +65,12 @@ impl CellKind {
     pub fn is_version_delete(self) -> bool {
         matches!(self, Self::DeleteVersion | Self::DeleteFamilyVersion)
     }
+
+    /// Returns whether the cell is a delete marker over every column of its family. It has no
+    /// qualifier.
+    pub fn is_family_delete(self) -> bool {
+        matches!(self, Self::DeleteFamily | Self::DeleteFamilyVersion)
+    }
 }
 
 /// The position of a cell in the cell order, without value and sequence. `kind` is a plain code
@@ -239,7 +245,8 @@ impl<'a> CellRef<'a> {
     ///
     /// # Panics
     /// May panic, now or on a later access, if `bytes` is not a KeyValue.
-    #[inline]
+    // As for the cells of a block, a caller computes only the parts that it reads.
+    #[inline(always)]
     pub fn from_checked(bytes: &'a [u8], sequence: u64) -> Self {
         let without_tags = 8 + read_u32(bytes, 0) + read_u32(bytes, 4);
         let tags = bytes.get(without_tags + 2..).unwrap_or_default();
@@ -247,7 +254,7 @@ impl<'a> CellRef<'a> {
     }
 
     /// Decodes a KeyValue whose lengths are validated.
-    #[inline]
+    #[inline(always)]
     fn take_apart(bytes: &'a [u8], tags: &'a [u8], sequence: u64) -> Self {
         let (key_len, value_len) = (read_u32(bytes, 0), read_u32(bytes, 4));
         let row_len = u16::from_be_bytes([bytes[8], bytes[9]]) as usize;

@@ -179,6 +179,15 @@ impl Qualifiers {
         one.into_iter().chain(many.into_iter().flatten())
     }
 
+    /// Returns the named column if there is exactly one.
+    pub fn only(&self) -> Option<&Bytes> {
+        match &self.0 {
+            Named::One(only) => Some(only),
+            Named::Many(named) if named.len() == 1 => named.first(),
+            Named::All | Named::Many(_) => None,
+        }
+    }
+
     /// Returns the first named column after `qualifier`.
     pub fn next_named(&self, qualifier: &[u8]) -> Option<&Bytes> {
         match &self.0 {

@@ -52,6 +52,7 @@ pub(crate) struct Memstore {
     earliest_put: AtomicU64,
     has_tags: AtomicBool,
     has_version_markers: AtomicBool,
+    has_family_markers: AtomicBool,
     /// Some cells are not in the log.
     unlogged: AtomicBool,
     readers: Readers,
@@ -67,6 +68,7 @@ impl Default for Memstore {
             earliest_put: AtomicU64::new(u64::MAX),
             has_tags: AtomicBool::default(),
             has_version_markers: AtomicBool::default(),
+            has_family_markers: AtomicBool::default(),
             unlogged: AtomicBool::default(),
             readers: Readers::default(),
         }
@@ -117,8 +119,13 @@ impl Memstore {
             if timestamp < self.earliest_put.load(Relaxed) {
                 self.earliest_put.fetch_min(timestamp, Relaxed);
             }
-        } else if cell.kind().is_version_delete() && !self.has_version_markers.load(Relaxed) {
+            return;
+        }
+        if cell.kind().is_version_delete() && !self.has_version_markers.load(Relaxed) {
             self.has_version_markers.store(true, Relaxed);
+        }
+        if cell.kind().is_family_delete() && !self.has_family_markers.load(Relaxed) {
+            self.has_family_markers.store(true, Relaxed);
         }
     }
 
@@ -174,6 +181,11 @@ impl Memstore {
     /// Whether any cell is a delete marker of single versions.
     pub(crate) fn has_version_markers(&self) -> bool {
         self.has_version_markers.load(Relaxed)
+    }
+
+    /// Whether any cell is a delete marker over a family.
+    pub(crate) fn has_family_markers(&self) -> bool {
+        self.has_family_markers.load(Relaxed)
     }
 }
 

@@ -62,7 +62,7 @@ impl Rows<'_> {
 
 impl Query<'_> {
     /// Returns the requested time range of the family.
-    fn time_range_of(&self, family: &Bytes) -> TimeRange {
+    pub(super) fn time_range_of(&self, family: &Bytes) -> TimeRange {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
     }
 
@@ -73,7 +73,7 @@ impl Query<'_> {
     }
 
     /// Returns how the read uses the block cache.
-    fn caching(&self, family: &FamilyStore) -> Caching {
+    pub(super) fn caching(&self, family: &FamilyStore) -> Caching {
         if self.cache_blocks { family.caching() } else { Caching::LookOnly }
     }
 
@@ -85,7 +85,7 @@ impl Query<'_> {
 
     /// Returns why [`Query::may_be_in`] is `false`.
     #[cold]
-    fn why_left_out(&self, file: &StoreFile, family: &FamilyStore) -> LeftOut {
+    pub(super) fn why_left_out(&self, file: &StoreFile, family: &FamilyStore) -> LeftOut {
         let has_rows = match self.rows {
             Rows::One(row) => file.may_hold_rows(&RowRange::row(row)),
             Rows::Range(range) => file.may_hold_rows(range),
@@ -98,7 +98,7 @@ impl Query<'_> {
     }
 
     /// Whether a file of the family may have cells that matter; `false` is certain.
-    fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
+    pub(super) fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
         if !self.may_hold_times(file, family) {
             return Ok(false);
         }
@@ -135,9 +135,20 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
     let Some(super_version) = at.super_version(family, asked)? else {
         return Ok(FirstCell::TooOld);
     };
+    find_in(&super_version, family, asked, at)
+}
+
+/// As [`find`], in the super version of `at`.
+#[inline]
+pub(super) fn find_in(
+    super_version: &SuperVersion,
+    family: &FamilyStore,
+    asked: &Query<'_>,
+    at: ReadAt<'_>,
+) -> Result<FirstCell> {
     let sources = match at.trace() {
-        None => select_sources(family, asked, &super_version, at.sequence(), None)?,
-        Some(trace) => select_traced(family, asked, &super_version, at.sequence(), trace)?,
+        None => select_sources(family, asked, super_version, at.sequence(), None)?,
+        Some(trace) => select_traced(family, asked, super_version, at.sequence(), trace)?,
     };
     if sources.is_empty() {
         return Ok(FirstCell::Nothing);

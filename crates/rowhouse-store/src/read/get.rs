@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rowhouse_model::{Cell, Columns, Get, Result, Row, RowBuilder, Scan, TimeRange};
 
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
+use super::newest_version::NewestVersion;
 use super::post_filter::PostFilter;
 use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
@@ -36,7 +37,7 @@ pub(crate) fn read_row(
         let mut cells = None;
         let at = ReadAt::of(context, point);
         match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
-            CellsRead::TooOld => {}
+            CellsRead::TooOld | CellsRead::Unsure => {}
             CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
         }
     }
@@ -73,7 +74,7 @@ pub(crate) fn read_row_pending(
         let at = ReadAt::Pending(pending);
         match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
             // A region that is being replaced: the next attempt finds out.
-            CellsRead::TooOld => std::thread::yield_now(),
+            CellsRead::TooOld | CellsRead::Unsure => std::thread::yield_now(),
             CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
         }
     }
@@ -217,7 +218,7 @@ pub(crate) fn read_row_at_once(
         match read_cells(context, families, get, &asked, at, budget, &mut cells)? {
             CellsRead::All => return Ok(NonBlocking::Done(finish(cells))),
             CellsRead::Some => return Ok(NonBlocking::WouldBlock),
-            CellsRead::TooOld => {}
+            CellsRead::TooOld | CellsRead::Unsure => {}
         }
     }
 }
@@ -268,6 +269,8 @@ enum CellsRead {
     Some,
     /// The read point is no longer readable; no cell is usable.
     TooOld,
+    /// A file that was left out may matter; no cell is usable.
+    Unsure,
 }
 
 /// Adds the cells of one row to `cells` within the budget; leaves `None` if no source can have any.
@@ -277,20 +280,48 @@ fn read_cells(
     get: &Get,
     asked: &Query<'_>,
     at: ReadAt<'_>,
+    budget: ReadBudget,
+    cells: &mut Option<RowBuilder>,
+) -> Result<CellsRead> {
+    let read = read_sources(context, families, get, asked, at, budget, true, cells)?;
+    if read != CellsRead::Unsure {
+        return Ok(read);
+    }
+    *cells = None;
+    read_sources(context, families, get, asked, at, budget, false, cells)
+}
+
+/// As [`read_cells`]. May leave out files in which only older versions are if `leaves_out`.
+#[expect(clippy::too_many_arguments, reason = "those of its only caller and one more")]
+fn read_sources(
+    context: &ReadContext<'_>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    asked: &Query<'_>,
+    at: ReadAt<'_>,
     mut budget: ReadBudget,
+    leaves_out: bool,
     cells: &mut Option<RowBuilder>,
 ) -> Result<CellsRead> {
     if get.existence_only {
         budget.cells = 1;
     }
     for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
-        match find(family, asked, at)? {
+        let mut newest = if leaves_out { NewestVersion::of(asked, family) } else { None };
+        let found = match &mut newest {
+            Some(newest) => newest.find(family, asked, at)?,
+            None => find(family, asked, at)?,
+        };
+        match found {
             FirstCell::Merge(merge) => {
                 let mut reader = FamilyReader::new(context.timestamps, family, asked, merge);
                 let cells = cells.get_or_insert_default();
                 let read = reader.read_row(get.row(), &mut budget, cells)?;
                 if read == RowRead::Part && (cells.is_empty() || !get.existence_only) {
                     return Ok(CellsRead::Some);
+                }
+                if newest.is_some_and(|newest| !newest.is_answered_by(family, cells)) {
+                    return Ok(CellsRead::Unsure);
                 }
             }
             FirstCell::Nothing => {}

@@ -345,8 +345,9 @@ impl Cells for Merge {
 }
 
 /// Skips cells newer than the reader's sequence; returns `false` if no cell is left.
-#[inline]
-fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool> {
+// Called for every cell of a merge.
+#[inline(always)]
+pub(super) fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool> {
     loop {
         match source.sequence() {
             Some(sequence) if sequence > sequence_max => source.advance()?,

@@ -8,6 +8,7 @@ mod family;
 mod get;
 mod markers;
 mod merge;
+mod newest_version;
 mod own_ttl;
 mod pending;
 mod point;

@@ -167,6 +167,11 @@ impl StoreFile {
         meta.version_markers.or(meta.markers.filter(|&markers| markers == 0)) != Some(0)
     }
 
+    /// Returns whether it certainly has no delete markers.
+    pub(crate) fn has_no_markers(&self) -> bool {
+        self.meta.markers == Some(0)
+    }
+
     /// Returns the runs of delete markers that it records.
     pub(crate) fn marker_runs(&self) -> Result<&[MarkerRun]> {
         Ok(self.opened()?.marker_runs())

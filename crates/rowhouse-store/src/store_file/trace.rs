@@ -30,6 +30,9 @@ pub struct FileReads {
     pub left_out_by_bloom: u64,
     /// The number of reads that left it out because it has no versions in their time range.
     pub left_out_by_times: u64,
+    /// The number of reads that left it out because they had found a newer version of the only
+    /// column that they wanted.
+    pub left_out_by_newer: u64,
     /// The number of reads that looked into it.
     pub reads: u64,
     /// The number of cells that they looked at.
@@ -50,7 +53,10 @@ pub struct FileReads {
 impl FileReads {
     /// Returns how many reads considered the file and did not look into it.
     pub fn left_out(&self) -> u64 {
-        self.left_out_by_rows + self.left_out_by_bloom + self.left_out_by_times
+        self.left_out_by_rows
+            + self.left_out_by_bloom
+            + self.left_out_by_times
+            + self.left_out_by_newer
     }
 }
 
@@ -63,6 +69,8 @@ pub(crate) enum LeftOut {
     Bloom,
     /// It has no versions of the time range.
     Times,
+    /// A version was found that is newer than all of its cells.
+    Newer,
 }
 
 /// The reads of a file.
@@ -74,7 +82,7 @@ pub(crate) struct FileTrace {
     data_len: u64,
     first_row: Bytes,
     last_row: Bytes,
-    left_out: [AtomicU64; 3],
+    left_out: [AtomicU64; 4],
     opened: AtomicU64,
     cells: Arc<AtomicU64>,
     blocks_cached: AtomicU64,
@@ -145,6 +153,7 @@ impl FileTrace {
             left_out_by_rows: get(&self.left_out[LeftOut::Rows as usize]),
             left_out_by_bloom: get(&self.left_out[LeftOut::Bloom as usize]),
             left_out_by_times: get(&self.left_out[LeftOut::Times as usize]),
+            left_out_by_newer: get(&self.left_out[LeftOut::Newer as usize]),
             reads: get(&self.opened),
             cells_read: get(&self.cells),
             blocks_cached: get(&self.blocks_cached),

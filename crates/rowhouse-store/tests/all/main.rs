@@ -24,6 +24,7 @@ mod large_mutations;
 mod maintenance;
 mod many_markers;
 mod markers_in_puts;
+mod newest_versions;
 mod observers;
 mod open_scanners;
 mod out_of_time;

@@ -92,6 +92,34 @@ fn a_trace_tells_why_each_file_was_left_out() {
 }
 
 #[test]
+fn a_get_of_one_column_leaves_out_files_older_than_the_put_it_finds() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, table) = open(dir.path(), &[family("a")]);
+    for at in [10, 20, 30] {
+        put(&table, "b", "a", at, &at.to_string());
+        table.flush().unwrap();
+    }
+    let column = Get::new("b").unwrap().column("a", "q");
+    let read = |get: &Get| {
+        let (row, report) = traced(&store, |point| table.get_at(get, point).unwrap());
+        let row = row.cells().map(|cell| cell.timestamp().as_millis()).collect::<Vec<_>>();
+        let of_file = |file: &&FileReads| (file.reads, file.left_out_by_newer);
+        (row, files(&report).iter().map(of_file).collect::<Vec<_>>())
+    };
+    let (left_out, opened) = ((0, 1), (1, 0));
+    assert_eq!(read(&column), (vec![30], vec![left_out, left_out, opened]));
+    let all = vec![opened; 3];
+    assert_eq!(read(&column.clone().versions(2)), (vec![30, 20], all.clone()));
+    assert_eq!(read(&Get::new("b").unwrap()), (vec![30], all.clone()), "no column is named");
+    // A file with a put as old as a marker in memory may matter, and so may every older file.
+    let delete = Delete::new("b").unwrap().column("a", "q", millis(30)).unwrap();
+    table.mutate(&delete.into()).unwrap();
+    assert_eq!(read(&column), (vec![], all));
+    put(&table, "b", "a", 31, "in memory");
+    assert_eq!(read(&column), (vec![31], vec![left_out; 3]));
+}
+
+#[test]
 fn a_file_that_a_limited_scan_does_not_reach_is_not_read() {
     let dir = tempfile::tempdir().unwrap();
     let (store, table) = open(dir.path(), &[family("a")]);

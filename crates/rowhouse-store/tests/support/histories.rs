@@ -58,7 +58,7 @@ pub(crate) trait Upkeep {
 }
 
 #[derive(Clone)]
-pub(crate) struct SetClock(Arc<AtomicI64>);
+pub(crate) struct SetClock(pub(crate) Arc<AtomicI64>);
 
 impl Clock for SetClock {
     fn now_millis(&self) -> i64 {

@@ -159,6 +159,7 @@ fn why_not_read(file: &FileReads) -> Option<String> {
         (file.left_out_by_rows, "its rows"),
         (file.left_out_by_bloom, "its bloom filter"),
         (file.left_out_by_times, "its times"),
+        (file.left_out_by_newer, "a newer version"),
     ];
     let causes = causes.iter().filter(|(count, _)| *count > 0).map(|(_, cause)| *cause);
     let causes = causes.collect::<Vec<_>>().join(", ");

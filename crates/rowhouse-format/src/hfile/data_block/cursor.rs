@@ -133,7 +133,9 @@ impl CellOffsets {
         &cells[self.family_end as usize..self.key_end as usize - 9]
     }
 
-    #[inline]
+    // Inlined always, so that a caller computes only the parts that it reads. Where the compiler
+    // emitted a call, a scan of several files took a seventh more.
+    #[inline(always)]
     fn cell(self, cells: &[u8]) -> CellRef<'_> {
         let tags = &cells[self.value_end as usize..self.tags_end as usize];
         CellRef {

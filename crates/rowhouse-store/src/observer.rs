@@ -79,7 +79,7 @@ pub enum TableChange {
     Dropped,
     /// The descriptor was replaced.
     Altered,
-    /// The rows were replaced by those of a snapshot.
+    /// The rows were replaced by those of a snapshot, or of a table that took its place.
     Restored,
 }
 

@@ -50,6 +50,9 @@ pub struct Region {
     pub(crate) topology_lock: Mutex<()>,
     /// The regions that replaced this one, by start key: together they hold all of its rows.
     moved: OnceLock<Vec<Arc<Region>>>,
+    /// Whether another table has taken the place of its table: scanners and read points go on in it,
+    /// and nothing else does.
+    superseded: AtomicBool,
     /// The regions that this one replaced.
     came_of: Vec<Weak<Region>>,
     /// Shared with the region's scanners.
@@ -108,6 +111,7 @@ impl Region {
             in_service: AtomicBool::new(true),
             topology_lock: Mutex::default(),
             moved: OnceLock::new(),
+            superseded: AtomicBool::new(false),
             came_of: Vec::new(),
             counts: Arc::default(),
         };
@@ -547,14 +551,15 @@ impl Region {
     }
 
     /// Checks that an open scanner may continue to read the region, which it may even after other
-    /// regions have replaced it.
+    /// regions have replaced it, or another table its table.
     ///
     /// # Errors
     /// As [`Region::check_serving`].
     pub fn check_scannable(&self) -> Result<()> {
         match self.check_serving() {
             Err(error)
-                if error.kind() == ErrorKind::NotServingRegion && self.wait_for_replacement() =>
+                if error.kind() == ErrorKind::NotServingRegion
+                    && (self.wait_for_replacement() || self.superseded.load(Ordering::Acquire)) =>
             {
                 self.engine.check_open()
             }
@@ -576,6 +581,11 @@ impl Region {
     pub(crate) fn set_replaced(&self, others: &[Arc<Self>]) {
         let set = self.moved.set(others.to_vec());
         assert!(set.is_ok(), "a region is replaced once");
+    }
+
+    /// Records that another table has taken the place of its table.
+    pub(crate) fn set_superseded(&self) {
+        self.superseded.store(true, Ordering::Release);
     }
 
     /// Waits until no operation replaces the region or alters its table. Returns whether its rows

@@ -203,7 +203,7 @@ impl Table {
 
     /// Checks that a region to which this table leads is still one of the table of its name. If an
     /// index was promoted, the rows of this table have become those of the index; keys of the old
-    /// layout must not be written to it.
+    /// layout must not be written to it. If the table replaced another one, it has another name.
     ///
     /// # Errors
     /// `LayoutChanged`: look up the table again.
@@ -214,7 +214,8 @@ impl Table {
         Err(Error::new(
             ErrorKind::LayoutChanged,
             format!(
-                "a promoted index has given the table another key, look the table up again:                  table={}, its rows are now in={}",
+                "the rows of the table are those of another one now, look it up again: table={}, \
+                 its rows are now in={}",
                 self.name(),
                 region.info().table
             ),

@@ -93,6 +93,23 @@ impl Database {
         &self.backend
     }
 
+    /// Returns the argument of [`open`] with which another process opens the same database: that of
+    /// a directory has the whole path.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rowhouse::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let url = dir.path().display().to_string();
+    /// let database = rowhouse::open(&url).await?;
+    /// assert_eq!(database.url(), format!("file:{url}"));
+    /// # database.close().await
+    /// # }
+    /// ```
+    pub fn url(&self) -> &str {
+        self.backend.url()
+    }
+
     /// Returns the administration of tables, regions, snapshots, namespaces and backups. It costs
     /// nothing.
     ///

@@ -62,6 +62,7 @@
 //! | settings: memory, durability, timeouts | [`Database::builder`] |
 //! | typed keys and queries | [`Table::row`], [`Table::query`], [`key`], [`query`] |
 //! | full-text search | [`query`], [`Query::by_score`](query::Query::by_score) |
+//! | full-text search in a table of a cluster | `search_copy` |
 //! | HBase's requests | [`Get`], [`Put`], [`Scan`], …, [`Table::get_many`], [`Table::batch`] |
 //! | HBase's filters | [`filter`] |
 //! | several rows at once | [`Database::transact`], [`Database::commit`] |
@@ -93,6 +94,8 @@ pub mod query;
 mod row_put;
 mod rows;
 pub mod schema;
+#[cfg(feature = "search")]
+pub mod search_copy;
 mod spec;
 mod table;
 mod transaction;

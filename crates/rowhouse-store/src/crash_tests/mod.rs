@@ -5,6 +5,7 @@ mod flips;
 mod history;
 mod mishaps;
 mod promotion;
+mod replacement;
 
 use rowhouse_model::{
     Delete, Durability, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,

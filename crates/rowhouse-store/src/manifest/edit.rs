@@ -12,7 +12,7 @@ use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 pub(crate) struct Edit {
     #[prost(
         oneof = "EditKind",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"
     )]
     pub(crate) kind: Option<EditKind>,
 }
@@ -70,6 +70,8 @@ pub(crate) enum EditKind {
     Together(Together),
     #[prost(message, tag = "23")]
     TablesSwapped(TablesSwapped),
+    #[prost(message, tag = "24")]
+    TableRenamed(TableRenamed),
 }
 
 /// Edits that take effect together: those of a table and of its index tables.
@@ -225,6 +227,17 @@ pub(crate) struct TablesSwapped {
     pub(crate) other_id: u64,
     #[prost(bytes = "bytes", tag = "4")]
     pub(crate) other_descriptor: Bytes,
+}
+
+/// A table has another name. It keeps its families, and its regions their ids, files and log
+/// records.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TableRenamed {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    /// HBase's `TableSchema`, with the new name.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) descriptor: Bytes,
 }
 
 /// A region assigned to a region server, or taken out of service. Regions without this edit are

@@ -13,8 +13,8 @@ use rowhouse_model::{
 use super::{
     Assignment, Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed,
     LogForgotten, NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced,
-    SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableStateChanged,
-    TableTruncated, TablesSwapped, Together, decode_table, encode_table,
+    SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableRenamed,
+    TableStateChanged, TableTruncated, TablesSwapped, Together, decode_table, encode_table,
 };
 use crate::layout::file_path;
 
@@ -211,6 +211,7 @@ impl ManifestState {
             EditKind::RegionsReplaced(edit) => self.replace_regions(edit)?,
             EditKind::RegionAssigned(edit) => self.assign_region(edit)?,
             EditKind::TablesSwapped(edit) => self.swap_tables(edit)?,
+            EditKind::TableRenamed(edit) => self.rename_table(edit)?,
             EditKind::TableDropped(edit) => {
                 self.tables
                     .remove(&edit.table_id)
@@ -338,29 +339,21 @@ impl ManifestState {
     fn swap_tables(&mut self, edit: &TablesSwapped) -> Result<()> {
         let find = |id| self.tables.get(&id).ok_or_else(|| unknown_table("is swapped", id));
         let (one, other) = (find(edit.table_id)?, find(edit.other_id)?);
-        let swapped = |entry: &TableEntry, of: &TableEntry, descriptor: &Bytes| {
-            let descriptor = decode_table(descriptor)?;
-            let names = |table: &TableDescriptor| -> Vec<_> {
-                table.families().iter().map(FamilyDescriptor::name).cloned().collect()
-            };
-            if names(&descriptor) != names(&of.descriptor) || edit.table_id == edit.other_id {
-                let name = descriptor.name();
-                return Err(contradiction(format_args!(
-                    "table {name} takes regions unlike its own"
-                )));
-            }
-            let regions = of.regions.iter().map(|(&id, region)| {
-                let RegionInfo { range, id: created_millis, .. } = region.info.clone();
-                let info = RegionInfo::new(descriptor.name().clone(), range, created_millis);
-                (id, Arc::new(RegionState { info, ..RegionState::clone(region) }))
-            });
-            let regions = regions.collect();
-            Ok(Arc::new(TableEntry { descriptor, state: entry.state, regions }))
-        };
-        let new_one = swapped(one, other, &edit.descriptor)?;
-        let new_other = swapped(other, one, &edit.other_descriptor)?;
-        self.tables.insert(edit.table_id, new_one);
-        self.tables.insert(edit.other_id, new_other);
+        if edit.table_id == edit.other_id {
+            return Err(contradiction("a table is swapped with itself"));
+        }
+        let new_one = one.with_regions_of(other, decode_table(&edit.descriptor)?)?;
+        let new_other = other.with_regions_of(one, decode_table(&edit.other_descriptor)?)?;
+        self.tables.insert(edit.table_id, Arc::new(new_one));
+        self.tables.insert(edit.other_id, Arc::new(new_other));
+        Ok(())
+    }
+
+    fn rename_table(&mut self, edit: &TableRenamed) -> Result<()> {
+        let table = self.tables.get(&edit.table_id);
+        let table = table.ok_or_else(|| unknown_table("is renamed", edit.table_id))?;
+        let renamed = table.with_regions_of(table, decode_table(&edit.descriptor)?)?;
+        self.tables.insert(edit.table_id, Arc::new(renamed));
         Ok(())
     }
 
@@ -507,6 +500,26 @@ impl FamilyFiles {
 impl TableEntry {
     fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
         self.regions.iter().flat_map(|(&region_id, region)| region.named_files(region_id))
+    }
+
+    /// Returns the table with another declaration, and with the regions of a table that has the
+    /// same families.
+    fn with_regions_of(&self, of: &Self, descriptor: TableDescriptor) -> Result<Self> {
+        let names = |table: &TableDescriptor| -> Vec<_> {
+            table.families().iter().map(FamilyDescriptor::name).cloned().collect()
+        };
+        let name = descriptor.name();
+        if names(&descriptor) != names(&of.descriptor) {
+            let unlike = format_args!("table {name} takes regions unlike its own");
+            return Err(contradiction(unlike));
+        }
+        let regions = of.regions.iter().map(|(&id, region)| {
+            let RegionInfo { range, id: created_millis, .. } = region.info.clone();
+            let info = RegionInfo::new(name.clone(), range, created_millis);
+            (id, Arc::new(RegionState { info, ..RegionState::clone(region) }))
+        });
+        let regions = regions.collect();
+        Ok(Self { descriptor, state: self.state, regions })
     }
 }
 

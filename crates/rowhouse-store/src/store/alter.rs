@@ -412,7 +412,7 @@ fn change_of(edit: &EditKind) -> Option<TableChange> {
         EditKind::TableAltered(_) | EditKind::TablesSwapped(_) => Some(TableChange::Altered),
         EditKind::TableTruncated(_) | EditKind::RegionTruncated(_) => Some(TableChange::Truncated),
         EditKind::TableDropped(_) => Some(TableChange::Dropped),
-        EditKind::SnapshotRestored(_) => Some(TableChange::Restored),
+        EditKind::SnapshotRestored(_) | EditKind::TableRenamed(_) => Some(TableChange::Restored),
         _ => None,
     }
 }

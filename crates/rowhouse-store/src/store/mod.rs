@@ -15,6 +15,7 @@ mod promote;
 mod queries;
 mod quota;
 mod regions;
+mod replace;
 mod row_search;
 mod search;
 mod search_rows;

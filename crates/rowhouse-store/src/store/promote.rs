@@ -285,7 +285,7 @@ impl Policies {
 }
 
 /// Returns a region with the families of another one, as one of this table.
-fn renamed(
+pub(super) fn renamed(
     region: &Arc<Region>,
     table: &TableDescriptor,
     policies: &[Policy],

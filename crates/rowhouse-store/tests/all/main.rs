@@ -32,6 +32,7 @@ mod queried_scans;
 mod reader_memory;
 mod recovery;
 mod regions;
+mod replaced_tables;
 mod row_mutations;
 mod salvage_of_indexes;
 mod salvage_of_loads;

@@ -30,6 +30,8 @@ use super::table_id::TableId;
 use crate::transaction::Transaction;
 
 pub(crate) use rows::EmbeddedRows;
+#[cfg(feature = "search")]
+pub(crate) use search::LocalSearch;
 pub(crate) use transaction::EmbeddedTransaction;
 
 /// The most gets of one call that run on the calling task, as single gets do: handing them over to

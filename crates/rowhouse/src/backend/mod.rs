@@ -36,6 +36,9 @@ use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
+#[cfg(feature = "search")]
+pub(crate) use embedded::LocalSearch;
+
 pub(crate) use blocking::{block_on, blocking, is_blocking};
 pub(crate) use embedded::{
     EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
@@ -46,6 +49,8 @@ pub(crate) use table_id::TableId;
 /// The backend of a database.
 pub(crate) struct Backend {
     side: Side,
+    /// The argument of [`open`](crate::open) with which any process of this machine opens the same.
+    url: String,
     /// The durability of mutations that name none.
     durability: Durability,
     /// The buffers of counters, whose adds are written when the database is closed.
@@ -76,8 +81,10 @@ impl Backend {
         only_existing: bool,
         durability: Durability,
     ) -> Result<Self> {
+        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        let url = format!("file:{}", absolute.display());
         let side = Side::Embedded(Embedded::open(path, settings, only_existing).await?);
-        Ok(Self { side, durability, counters: Mutex::default() })
+        Ok(Self { side, url, durability, counters: Mutex::default() })
     }
 
     pub(crate) async fn cluster(
@@ -86,7 +93,7 @@ impl Backend {
         durability: Durability,
     ) -> Result<Self> {
         let side = Side::Cluster(Cluster::connect(target, settings).await?);
-        Ok(Self { side, durability, counters: Mutex::default() })
+        Ok(Self { side, url: target.to_string(), durability, counters: Mutex::default() })
     }
 
     pub(crate) async fn status(&self) -> Result<ClusterStatus> {
@@ -471,6 +478,19 @@ impl Backend {
     pub(crate) async fn find(&self, table: &TableId, plan: SearchPlan) -> Result<Found> {
         match &self.side {
             Side::Embedded(inner) => inner.find(table, plan).await,
+            Side::Cluster(_) => Err(no_search()),
+        }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the store and its search engine.
+    #[cfg(feature = "search")]
+    pub(crate) fn local_search(&self) -> Result<&LocalSearch> {
+        match &self.side {
+            Side::Embedded(inner) => Ok(inner.local_search()),
             Side::Cluster(_) => Err(no_search()),
         }
     }

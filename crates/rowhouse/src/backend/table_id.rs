@@ -38,8 +38,8 @@ impl TableId {
         Err(Error::new(
             ErrorKind::LayoutChanged,
             format!(
-                "a promoted index has given the table another key since this handle was made, get \
-                 the table from the database again: table={}",
+                "the table got another key since this handle was made, by a promoted index or a new \
+                 search copy: get it from the database again: table={}",
                 self.name
             ),
         ))

@@ -28,6 +28,7 @@ mod queries_in_transactions;
 mod region_servers;
 mod regions;
 mod search;
+mod search_copies;
 mod settings;
 mod streams;
 #[path = "../support/mod.rs"]

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use rowhouse_model::Result;
 use rowhouse_schema::SearchPlan;
 use rowhouse_search::{Found, SearchEngine};
+use rowhouse_store::Store;
+use tokio::sync::Mutex;
 
 use super::{Embedded, blocking};
 use crate::backend::TableId;
@@ -12,19 +14,30 @@ use crate::query::{Pinned, PinnedViews};
 
 /// The search engine of a store, and the views that pages keep.
 pub(super) struct Searching {
-    engine: Arc<SearchEngine>,
+    local: LocalSearch,
     views: PinnedViews,
 }
 
+/// A store of this process and its search engine, for builds of copies.
+#[derive(Clone)]
+pub(crate) struct LocalSearch {
+    pub(crate) store: Store,
+    pub(crate) engine: Arc<SearchEngine>,
+    /// Held by the one who builds a copy.
+    pub(crate) builds: Arc<Mutex<()>>,
+}
+
 impl Searching {
-    pub(super) fn start(store: &rowhouse_store::Store) -> Result<Self> {
-        Ok(Self { engine: Arc::new(SearchEngine::start(store)?), views: PinnedViews::default() })
+    pub(super) fn start(store: &Store) -> Result<Self> {
+        let engine = Arc::new(SearchEngine::start(store)?);
+        let local = LocalSearch { store: store.clone(), engine, builds: Arc::default() };
+        Ok(Self { local, views: PinnedViews::default() })
     }
 
     /// Ends the thread of the engine.
     pub(super) fn close(&self) -> impl FnOnce() + Send + 'static {
         self.views.clear();
-        let engine = Arc::clone(&self.engine);
+        let engine = Arc::clone(&self.local.engine);
         move || engine.close()
     }
 }
@@ -36,13 +49,17 @@ impl Embedded {
         table: &TableId,
         plan: SearchPlan,
     ) -> Result<Found> {
-        let (engine, id) = (Arc::clone(&self.searching.engine), table.clone());
+        let (engine, id) = (Arc::clone(&self.searching.local.engine), table.clone());
         blocking(move || {
             let found = engine.find(&id, &plan)?;
             id.check(found.table().descriptor())?;
             Ok(found)
         })
         .await
+    }
+
+    pub(in crate::backend) fn local_search(&self) -> &LocalSearch {
+        &self.searching.local
     }
 
     pub(in crate::backend) fn pin(&self, pinned: Option<Pinned>, found: Arc<Found>) -> u64 {

@@ -1,0 +1,261 @@
+//! Builds a copy: in a table beside the one that is searched, which takes its place at the end.
+
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, TableDescriptor, TableName, TableState};
+use rowhouse_schema::IndexState;
+use rowhouse_store::Store;
+
+use super::Origin;
+use super::declared::{Declared, Given};
+use super::scan::{Alone, Copier, Counts, working};
+use crate::backend::LocalSearch;
+use crate::database::Database;
+
+/// Regions that are scanned at the same time.
+const REGIONS_AT_ONCE: usize = 4;
+
+/// The time between two reports of the progress.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Starts to build a copy of the searched cells of a table of `source` in the table of the same
+/// name of `into`, which is a database of this process.
+///
+/// A copy that is there is replaced when the new one is ready: a search sees one or the other, and
+/// a crash, or an error, leaves the old one. A table that is not a copy is never replaced. See the
+/// [module](self) for an example.
+pub fn build(source: &Database, table: &str, into: &Database) -> SearchBuild {
+    SearchBuild {
+        source: source.clone(),
+        table: table.to_owned(),
+        into: into.clone(),
+        given: Given::default(),
+        regions_at_once: REGIONS_AT_ONCE,
+        on_progress: Box::new(|_| {}),
+    }
+}
+
+/// A build of a copy, from [`build`].
+#[must_use = "nothing is built before `run`"]
+pub struct SearchBuild {
+    source: Database,
+    table: String,
+    into: Database,
+    given: Given,
+    regions_at_once: usize,
+    on_progress: Box<dyn FnMut(&BuildProgress) + Send>,
+}
+
+/// The progress of a build.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct BuildProgress {
+    /// The current step.
+    pub step: BuildStep,
+    /// The rows that the step has done.
+    pub rows: u64,
+    /// The parts that the step has done: regions of the scan, documents of the index.
+    pub done: u64,
+    /// The parts of the step.
+    pub total: u64,
+    /// The time since the step began.
+    pub elapsed: Duration,
+}
+
+/// A step of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildStep {
+    /// Scans the source, and writes the searched cells.
+    Scan,
+    /// Analyses the rows, and writes the index.
+    Index,
+}
+
+/// What a build has done.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Built {
+    /// The rows of the copy: those that show a searched column, and whose keys fit the template.
+    pub rows: u64,
+    /// The rows that show a searched column, and whose keys do not fit. They are not searched.
+    pub misfits: u64,
+    /// The keys of some of them.
+    pub first_misfits: Vec<Bytes>,
+    /// Whether an older copy was replaced.
+    pub has_replaced: bool,
+}
+
+impl SearchBuild {
+    /// Declares the key with a template, if the source declares none, or another one.
+    pub fn key(mut self, template: &str) -> Self {
+        self.given.key = Some(template.to_owned());
+        self
+    }
+
+    /// Declares columns, as [`TableSpec::columns`](crate::TableSpec::columns) does, if the source
+    /// declares none, or others. The copy has those that its indexes name.
+    pub fn columns(mut self, text: &str) -> Self {
+        self.given.columns = Some(text.to_owned());
+        self
+    }
+
+    /// Declares a full-text index, `NAME search FIELDS`; it may be called several times.
+    pub fn index(mut self, declaration: &str) -> Self {
+        self.given.indexes.push(declaration.to_owned());
+        self
+    }
+
+    /// Sets how many regions are scanned at the same time. Default 4.
+    pub fn regions_at_once(mut self, regions: usize) -> Self {
+        self.regions_at_once = regions.max(1);
+        self
+    }
+
+    /// Sets a function that is called with the progress, about ten times a second.
+    pub fn on_progress(mut self, report: impl FnMut(&BuildProgress) + Send + 'static) -> Self {
+        self.on_progress = Box::new(report);
+        self
+    }
+
+    /// Builds the copy. Another build in the same database is waited for. If the future is dropped,
+    /// the next build of the table removes what is left.
+    ///
+    /// # Errors
+    /// `TableNotFound`, and other errors of the scan; `InvalidRequest` for declarations that are
+    /// missing or wrong, and if a table of the name is there that is not a copy; `Unsupported` if
+    /// `into` is a cluster; `NamespaceNotFound` if it lacks the namespace.
+    pub async fn run(mut self) -> Result<Built> {
+        let local = self.into.backend().local_search()?.clone();
+        let alone = Arc::new(Arc::clone(&local.builds).lock_owned().await);
+        let source = self.source.table(&self.table).await?;
+        let described = self.source.admin().describe(&self.table).await?;
+        let name = described.name().clone();
+        let origin =
+            Origin { url: self.source.url().to_owned(), scanned_millis: local.store.now_millis() };
+        let before = copy_of(&local.store, &name)?;
+        let declared = Arc::new(Declared::of(&described, &self.given, origin, before.as_ref())?);
+        let unfinished = unfinished(&name)?;
+        remove(&local.store, &unfinished, &alone).await?;
+        let copier = Copier {
+            source,
+            into: local.store.clone(),
+            table: unfinished.clone(),
+            declared,
+            counts: Arc::new(Counts::default()),
+            alone: Arc::clone(&alone),
+        };
+        let (store, counts) = (local.store.clone(), Arc::clone(&copier.counts));
+        if let Err(error) = self.fill(&local, copier).await {
+            // What is left is removed by the next build.
+            let _ = remove(&store, &unfinished, &alone).await;
+            return Err(error);
+        }
+        working(&alone, move || store.replace_table(&name, &unfinished)).await?;
+        let first_misfits = counts.first_misfits.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Built {
+            rows: counts.rows.load(Ordering::Relaxed),
+            misfits: counts.misfits.load(Ordering::Relaxed),
+            first_misfits: first_misfits.clone(),
+            has_replaced: before.is_some(),
+        })
+    }
+
+    /// Makes the unfinished table, with rows and indexes.
+    async fn fill(&mut self, local: &LocalSearch, copier: Copier) -> Result<()> {
+        let (store, begun) = (local.store.clone(), copier.declared.begun(copier.table.clone())?);
+        working(&copier.alone, move || store.create_table(begun, &[])).await?;
+        let counts = Arc::clone(&copier.counts);
+        let now = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
+        let scanned = || (now(&counts.rows), now(&counts.regions_done), now(&counts.regions));
+        self.watch(BuildStep::Scan, copier.copy(self.regions_at_once), scanned).await?;
+        let (store, table) = (local.store.clone(), copier.table.clone());
+        let declared = Arc::clone(&copier.declared);
+        // Before the table changes, its rows are flushed to files.
+        let finish = move || store.change_table(&table, |begun| declared.finished(begun.clone()));
+        working(&copier.alone, finish).await?;
+        for index in &copier.declared.index_names {
+            let (engine, table, name) =
+                (Arc::clone(&local.engine), copier.table.clone(), index.clone());
+            let built = working(&copier.alone, move || engine.work(&table, &name));
+            let documents = || {
+                let segments = local.engine.segments(&copier.table, index).unwrap_or_default();
+                let documents = segments.iter().map(|segment| segment.documents).sum();
+                (documents, documents, now(&counts.rows))
+            };
+            self.watch(BuildStep::Index, built, documents).await?;
+            let state = local.store.index_state(&copier.table, index)?;
+            if state != IndexState::Ready {
+                return Err(Error::new(
+                    ErrorKind::RegionTooBusy,
+                    format!(
+                        "the index of an unfinished copy changed: index={index}, state={state}"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a step, and reports its rows, the parts that are done, and all parts.
+    async fn watch<T>(
+        &mut self,
+        step: BuildStep,
+        work: impl Future<Output = T>,
+        count: impl Fn() -> (u64, u64, u64),
+    ) -> T {
+        let (begun, mut work) = (Instant::now(), pin!(work));
+        let mut ticks = tokio::time::interval(REPORT_EVERY);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                _ = ticks.tick() => {
+                    let (rows, done, total) = count();
+                    let elapsed = begun.elapsed();
+                    (self.on_progress)(&BuildProgress { step, rows, done, total, elapsed });
+                }
+            }
+        }
+    }
+}
+
+/// Returns the name of the table that a build of `name` fills. No index can have it: a name of an
+/// index has no hyphen.
+fn unfinished(name: &TableName) -> Result<TableName> {
+    TableName::new(name.namespace(), &format!("{}.being-built", name.qualifier()))
+}
+
+/// Returns the copy with this name, if there is one.
+///
+/// # Errors
+/// `InvalidRequest` for a table that is not a copy.
+fn copy_of(store: &Store, name: &TableName) -> Result<Option<TableDescriptor>> {
+    let table = match store.table(name) {
+        Err(error) if error.kind() == ErrorKind::TableNotFound => return Ok(None),
+        table => table?.descriptor().clone(),
+    };
+    match Origin::of_table(&table)? {
+        Some(_) => Ok(Some(table)),
+        None => Err(Error::invalid(format!(
+            "a table of this name is here that is not a search copy, and stays as it is: \
+             table={name}"
+        ))),
+    }
+}
+
+/// Removes an unfinished copy, if there is one.
+async fn remove(store: &Store, name: &TableName, alone: &Alone) -> Result<()> {
+    let (store, name) = (store.clone(), name.clone());
+    let removed = working(alone, move || {
+        if copy_of(&store, &name)?.is_none() {
+            return Ok(());
+        }
+        if store.table(&name)?.state() == TableState::Enabled {
+            store.disable_table(&name)?;
+        }
+        store.drop_table(&name)
+    });
+    removed.await
+}

@@ -13,6 +13,7 @@ use crate::command::hfile::HFileArgs;
 use crate::command::import::ImportArgs;
 use crate::command::key::KeyArgs;
 use crate::command::salvage::SalvageArgs;
+use crate::command::search::SearchArgs;
 use crate::command::serve::ServeArgs;
 use crate::command::shell::ShellArgs;
 use crate::command::simulate::SimulateArgs;
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
     /// Write the readable data of a damaged database to a new one
     Salvage(SalvageArgs),
+    /// Search the words of a table of a cluster, by a copy of its searched cells
+    Search(SearchArgs),
     /// Work on a database with the commands of HBase's shell
     Shell(ShellArgs),
     /// Make the rows of a workload, write them under one design of the key, and ask its questions

@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Key(args) => Ok(command::key::run(&args)),
         Command::Restore(args) => command::backup::restore(&args),
         Command::Salvage(args) => command::salvage::run(&args),
+        Command::Search(args) => command::search::run(&args),
         Command::Shell(args) => command::shell::run(args),
         Command::Simulate(args) => command::simulate::run(&args),
         Command::Stats(args) => command::stats::run(&args),

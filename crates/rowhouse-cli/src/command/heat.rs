@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::Database;
 use rowhouse::admin::{ColumnGroups, HotColumns};
 use serde_json::json;
 
-use super::{CommandResult, DATA_DIR, argument, database_url, directory_of, runtime};
+use super::{CommandResult, DATA_DIR, argument, database_url, open_existing, runtime};
 use crate::drawing::write_drawing;
 use crate::heat::{TableHeat, svg};
 use crate::output::print;
@@ -38,11 +37,7 @@ pub(crate) fn run(args: &HeatArgs) -> CommandResult {
     let url = database_url(&args.data, args.connect.as_deref())?;
     let runtime = runtime()?;
     let heat = runtime.block_on(async {
-        let builder = Database::builder(&url);
-        let database = match directory_of(&url) {
-            Some(_) => builder.only_existing().open().await?,
-            None => builder.open().await?,
-        };
+        let database = open_existing(&url).await?;
         let heat = TableHeat::read(&database, &args.table, args.minutes).await;
         database.close().await?;
         heat

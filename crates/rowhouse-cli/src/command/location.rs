@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rowhouse::Result;
+use rowhouse::{Database, Result};
 use rowhouse_store::Holder;
 
 /// Returns the URL of the database for [`rowhouse::open`]. A directory that a server holds becomes
@@ -14,6 +14,15 @@ pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String>
     match Holder::of(data)?.and_then(|holder| holder.address) {
         Some(address) => Ok(format!("hbase://{address}")),
         None => Ok(format!("file:{}", data.display())),
+    }
+}
+
+/// Opens a database that is there: a data directory is not made.
+pub(super) async fn open_existing(url: &str) -> Result<Database> {
+    let builder = Database::builder(url);
+    match directory_of(url) {
+        Some(_) => builder.only_existing().open().await,
+        None => builder.open().await,
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod key;
 mod location;
 mod progress;
 pub(crate) mod salvage;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod shell;
 pub(crate) mod simulate;
@@ -22,7 +23,7 @@ pub(crate) mod stats;
 mod workload;
 
 use csv_error::unreadable_csv;
-use location::{database_url, directory_of};
+use location::{database_url, directory_of, open_existing};
 
 /// The default data directory.
 const DATA_DIR: &str = "./rowhouse-data";

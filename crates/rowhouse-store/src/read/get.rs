@@ -291,7 +291,7 @@ fn read_cells(
     read_sources(context, families, get, asked, at, budget, false, cells)
 }
 
-/// As [`read_cells`]. May leave out files in which only older versions are if `leaves_out`.
+/// As [`read_cells`]. With `leaves_out` it may leave out files that have only older versions.
 #[expect(clippy::too_many_arguments, reason = "those of its only caller and one more")]
 fn read_sources(
     context: &ReadContext<'_>,

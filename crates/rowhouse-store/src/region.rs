@@ -50,8 +50,8 @@ pub struct Region {
     pub(crate) topology_lock: Mutex<()>,
     /// The regions that replaced this one, by start key: together they hold all of its rows.
     moved: OnceLock<Vec<Arc<Region>>>,
-    /// Whether another table has taken the place of its table: scanners and read points go on in it,
-    /// and nothing else does.
+    /// Whether another table has taken the place of its table: scanners and read points go on in
+    /// it, and nothing else does.
     superseded: AtomicBool,
     /// The regions that this one replaced.
     came_of: Vec<Weak<Region>>,

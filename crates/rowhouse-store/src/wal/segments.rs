@@ -37,6 +37,34 @@ pub(super) struct NewSegment {
     pub(super) number: u64,
     pub(super) epoch: u64,
     pub(super) file: Arc<dyn DiskFile>,
+    /// The length of the file up to which its blocks are certain to be allocated.
+    room: u64,
+}
+
+/// The bytes that are allocated at once after the end of the log.
+const ROOM_BYTES: u64 = 256 << 10;
+
+/// A disk with less space than this is left to writes.
+const AVAILABLE_MIN: u64 = 1 << 30;
+
+impl NewSegment {
+    /// Writes zeros after `end`, the end of the log, if the log has grown into blocks that are not
+    /// allocated, and the disk has space. The syncs until it has filled them skip the file system's
+    /// journal, as those of a reused file do. The caller excludes appends.
+    pub(super) fn make_room(&mut self, end: u64, segment_bytes: u64, disk: &dyn Disk) {
+        let room = (end + ROOM_BYTES).min(segment_bytes);
+        if end <= self.room || room <= end || disk.available_bytes().unwrap_or(0) < AVAILABLE_MIN {
+            return;
+        }
+        // Zeros are no record, and the end mark is before them.
+        match self.file.write_all_at(&vec![0; (room - end) as usize], end) {
+            Ok(()) => self.room = room,
+            Err(error) => {
+                let segment = segment::path(self.number);
+                tracing::debug!(segment, %error, "no room was allocated for the log");
+            }
+        }
+    }
 }
 
 /// A segment that is no longer written.
@@ -97,10 +125,11 @@ impl Segments {
             Some(number) => self.reuse(number, &header),
             None => self.create(&header),
         };
-        let file = file.map_err(|source| {
+        let made = file.and_then(|file| Ok((file.len()?, file)));
+        let (room, file) = made.map_err(|source| {
             Error::io(format_args!("cannot make {}", segment::path(header.number)), source)
         })?;
-        Ok(NewSegment { number: header.number, epoch: header.epoch, file })
+        Ok(NewSegment { number: header.number, epoch: header.epoch, file, room })
     }
 
     fn create(&self, header: &SegmentHeader) -> std::io::Result<Arc<dyn DiskFile>> {

@@ -357,6 +357,8 @@ impl Wal {
     fn sync_all(&self) -> Result<LogEnd> {
         let (files, end) = {
             let mut tail = self.tail.lock();
+            let end = tail.offset + RECORD_HEADER_LEN as u64;
+            tail.segment.make_room(end, self.limits.segment_bytes, self.segments.disk());
             let mut files = std::mem::take(&mut tail.unsynced);
             files.push((tail.segment.number, Arc::clone(&tail.segment.file)));
             let Position { segment, offset } = tail.position();

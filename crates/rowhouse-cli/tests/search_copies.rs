@@ -1,0 +1,80 @@
+//! `rowhouse search`, as a process of its own, over a table of another data directory.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use expect_test::expect;
+use rowhouse::TableSpec;
+
+fn run(dir: &Path, args: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_rowhouse");
+    Command::new(program).args(args).current_dir(dir).output().unwrap()
+}
+
+/// Runs a command that succeeds; returns what it prints.
+fn printed(dir: &Path, args: &[&str]) -> String {
+    let ran = run(dir, args);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+async fn fill(dir: &Path) -> rowhouse::Result<()> {
+    let database = rowhouse::open(dir.join("source").display().to_string()).await?;
+    let spec = TableSpec::new("mail").family("d").key("[user string][n u32]");
+    let mail = database.create_table(spec.columns("d:b body string; d:s subject string")).await?;
+    for (n, body) in [(1, "Designing row keys"), (2, "The door")] {
+        let row = mail.row(&[("user", "bob".into()), ("n", n.into())]);
+        row.set_named("body", body).set_named("subject", "hi").put().await?;
+    }
+    mail.put(rowhouse::Put::new("misfit")?.add("d", "b", "key")?).await?;
+    database.close().await
+}
+
+#[test]
+fn a_copy_is_built_searched_and_leads_to_the_rows_at_the_source() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    tokio::runtime::Runtime::new().unwrap().block_on(fill(dir)).unwrap();
+    let build = ["search", "build", "source", "mail", "--into", "here", "--index"];
+    let build = [&build[..], &["text search body english"]].concat();
+    let said = printed(dir, &build);
+    assert!(said.starts_with("2 rows of mail searched in here: "), "{said}");
+    assert!(said.ends_with("the first:\n  misfit\n"), "{said}");
+    let said = printed(dir, &build);
+    assert!(said.contains("in place of the copy before"), "{said}");
+
+    let query = ["search", "query", "mail", "body matches 'key'", "--data", "here"];
+    expect![[r"
+        bob\x00\x01\x00\x00\x00\x01 (user='bob', n=1)
+          d:b = Designing row keys
+        1 row
+    "]]
+    .assert_eq(&printed(dir, &query));
+    expect![[r"
+        bob\x00\x01\x00\x00\x00\x01 (user='bob', n=1)
+          d:b = Designing row keys
+          d:s = hi
+        1 row
+    "]]
+    .assert_eq(&printed(dir, &[&query[..], &["--fetch"]].concat()));
+    let by_score = printed(dir, &[&query[..], &["--by-score"]].concat());
+    assert!(by_score.contains("(user='bob', n=1), score=0."), "{by_score}");
+}
+
+#[test]
+fn what_is_no_copy_is_not_replaced_and_has_no_source() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    tokio::runtime::Runtime::new().unwrap().block_on(fill(dir)).unwrap();
+    let build = ["search", "build", "source", "mail", "--into", "other", "--index"];
+    printed(dir, &[&build[..], &["text search body english"]].concat());
+    let into_source = ["search", "build", "other", "mail", "--into", "source", "--index"];
+    let ran = run(dir, &[&into_source[..], &["text search body english"]].concat());
+    let why = String::from_utf8(ran.stderr).unwrap();
+    assert!(!ran.status.success() && why.contains("is not a search copy"), "{why}");
+    let query = ["search", "query", "mail", "user = 'bob'", "--data", "source", "--fetch"];
+    let why = String::from_utf8(run(dir, &query).stderr).unwrap();
+    assert!(why.contains("the table is no copy, so there is no source: table=mail"), "{why}");
+}

@@ -17,7 +17,7 @@ fn table(store: &Store, of: &str) -> Arc<Table> {
 }
 
 fn put(table: &Table, row: &str, text: &str) {
-    let put = Put::new(row.to_owned()).unwrap().add("d", "b", text.to_owned()).unwrap();
+    let put = Put::new(row.to_owned()).unwrap().add("d", "b", text).unwrap();
     table.mutate(&put.into()).unwrap();
 }
 

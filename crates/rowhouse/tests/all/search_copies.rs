@@ -50,7 +50,7 @@ async fn write(table: &Table, rows: impl IntoIterator<Item = Put>) {
 }
 
 fn body(user: &str, n: u32, text: &str) -> Put {
-    Put::new(key(user, n)).unwrap().add("d", "b", text.to_owned()).unwrap()
+    Put::new(key(user, n)).unwrap().add("d", "b", text).unwrap()
 }
 
 fn build(source: &Database, here: &Here) -> SearchBuild {
@@ -139,7 +139,7 @@ async fn a_copy_has_the_searched_cells_alone_and_says_where_they_are_from() {
     on_both(async |source, _| {
         let (table, here) = (create(&source).await, opened().await);
         let put = body("bob", 1, "row keys").add("d", "s", "eve").unwrap();
-        let put = put.add("d", "z", 7u32.to_be_bytes().to_vec()).unwrap();
+        let put = put.add("d", "z", 7u32.to_be_bytes()).unwrap();
         let put = put.add("d", "x", "inbox").unwrap().add("t", "new", [1]).unwrap();
         write(&table, [put.add("t", &b"\xff"[..], [1]).unwrap()]).await;
         let before = table.scan(Scan::all()).await.unwrap().collect().await.unwrap();

@@ -2,7 +2,6 @@
 //! it this test prints that it is skipped, and passes.
 
 #![cfg(feature = "search")]
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use rowhouse::{Bytes, Columns, Delete, TableSpec, search_copy};
 

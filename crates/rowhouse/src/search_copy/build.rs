@@ -26,7 +26,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 ///
 /// A copy that is there is replaced when the new one is ready: a search sees one or the other, and
 /// a crash, or an error, leaves the old one. A table that is not a copy is never replaced. See the
-/// [module](super::search_copy) for an example.
+/// [module](crate::search_copy) for an example.
 pub fn build(source: &Database, table: &str, into: &Database) -> SearchBuild {
     SearchBuild {
         source: source.clone(),

@@ -491,7 +491,9 @@ impl Backend {
     pub(crate) fn local_search(&self) -> Result<&LocalSearch> {
         match &self.side {
             Side::Embedded(inner) => Ok(inner.local_search()),
-            Side::Cluster(_) => Err(no_search()),
+            Side::Cluster(_) => Err(Error::unsupported(
+                "a search copy is built in a database of this process, and this is a server",
+            )),
         }
     }
 

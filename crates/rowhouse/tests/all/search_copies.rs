@@ -359,7 +359,7 @@ async fn what_would_lose_a_table_or_copy_nothing_is_refused() {
         refused(unknown, ErrorKind::TableNotFound, "none").await;
         let onto_itself = search_copy::build(&source, "mail", &source);
         match is_server {
-            true => refused(onto_itself, ErrorKind::Unsupported, "embedded store").await,
+            true => refused(onto_itself, ErrorKind::Unsupported, "of this process").await,
             false => refused(onto_itself, invalid, "not a search copy").await,
         }
         here.database.create_table(TableSpec::new("mail").family("own")).await.unwrap();

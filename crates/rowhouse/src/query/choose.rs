@@ -218,7 +218,7 @@ impl fmt::Display for AccessPath {
             parts.push("covers the query".to_owned());
         }
         if let Some(why) = &self.why_not {
-            parts.push(format!("not possible: {why}"));
+            parts.push(format!("not used: {why}"));
         }
         if parts.is_empty() {
             return Ok(());

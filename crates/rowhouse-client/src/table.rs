@@ -4,12 +4,14 @@ use rowhouse_format::convert::multi::{
     Action, ActionResult, IndexedAction, MultiCall, MultiResult, RegionActions,
 };
 use rowhouse_format::convert::mutate::{self, MutateCall};
+use rowhouse_format::convert::search::{self, SearchCall};
 use rowhouse_format::convert::{CellPlacement, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    CellKind, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, RegionInfo, Result, Row,
-    RowCondition, RowMutations, Scan, ServerName, TableName,
+    Bytes, CellKind, Condition, Error, ErrorKind, FacetCount, FoundRows, Get, Mutation,
+    MutationOutcome, RegionInfo, Result, Row, RowCondition, RowMutations, Scan, SearchRequest,
+    SearchText, ServerName, TableName,
 };
 
 use crate::locate::TableRegions;
@@ -240,6 +242,50 @@ impl Table {
     /// without a zone are UTC.
     pub fn scan_matching(&self, scan: Scan, query: String) -> Scanner {
         Scanner::new(self.client.clone(), self.name.clone(), scan, Some(query))
+    }
+
+    /// Reads rows of a search from a place on. Only `rowhouse serve` has searches.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `InvalidRequest` for a query that is wrong, and for a table without a
+    /// full-text index; `UnknownScanner` for a place in a view that has ended.
+    pub async fn search(&self, request: SearchRequest) -> Result<FoundRows> {
+        let call = SearchCall::Rows(Box::new(request));
+        search::found_from_proto(self.call_search(&call).await?)
+    }
+
+    /// Counts the rows of a search.
+    ///
+    /// # Errors
+    /// As [`Table::search`].
+    pub async fn search_count(&self, text: SearchText) -> Result<u64> {
+        search::count_from_proto(self.call_search(&SearchCall::Count(text)).await?)
+    }
+
+    /// Returns how many rows of a search have each value of a field, the most frequent first, at
+    /// most so many values.
+    ///
+    /// # Errors
+    /// As [`Table::search`]; `InvalidRequest` for a field without values in the index.
+    pub async fn search_facets(
+        &self,
+        text: SearchText,
+        field: &str,
+        values: u32,
+    ) -> Result<Vec<FacetCount>> {
+        let call = SearchCall::Facets { text, field: field.to_owned(), values };
+        search::facets_from_proto(self.call_search(&call).await?)
+    }
+
+    /// Calls the search service, at the first region: each answers for the whole table.
+    async fn call_search(&self, call: &SearchCall) -> Result<proto::NameBytesPair> {
+        let build = |located: &crate::locate::Located| {
+            let region = located.as_region_ref().to_proto();
+            let call = search::call_to_proto(call, Bytes::new());
+            Ok((proto::CoprocessorServiceRequest { region, call }, Vec::new()))
+        };
+        let (answer, _) = self.client.call_row(&self.name, b"", true, build).await?;
+        Ok(answer.value)
     }
 
     /// Returns the table's regions in order, each with its current server, from `hbase:meta`.

@@ -33,6 +33,7 @@ mod region;
 mod region_switch;
 mod row;
 mod sanity;
+mod search;
 mod snapshot;
 mod split_policy;
 mod split_restriction;
@@ -71,6 +72,9 @@ pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
 pub use region_switch::{MasterSwitch, RegionSwitch};
 pub use row::{ROW_LEN_MAX, Row, RowBuilder, SharedRun, check_row};
+pub use search::{
+    FacetCount, FoundKey, FoundRows, SearchPlace, SearchRequest, SearchText, ValueRow,
+};
 pub use snapshot::{Snapshot, SnapshotKind, check_snapshot_name};
 pub use split_policy::SplitPolicy;
 pub use split_restriction::SplitRestriction;

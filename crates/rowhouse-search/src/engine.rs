@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use rowhouse_model::{Error, ErrorKind, Result, TableName};
-use rowhouse_schema::{Index, IndexState, SearchPlan};
+use rowhouse_model::{Error, ErrorKind, Result, SearchText, TableName};
+use rowhouse_schema::{Index, IndexState, Predicate, SearchPlan};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 
 use crate::find::{Asked, DocumentQuery, Found, NoteError};
@@ -128,6 +128,16 @@ impl SearchEngine {
         let search: Weak<Shared> = Arc::downgrade(&shared);
         store.set_row_search(search);
         Self { shared, thread: Mutex::new(None) }
+    }
+
+    /// Plans a search of a table, as its declarations are now.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` for a query that is wrong, and for a table without a
+    /// full-text index.
+    pub fn plan(&self, table: &TableName, text: &SearchText) -> Result<SearchPlan> {
+        let query = Predicate::parse(&text.query)?;
+        scans::plan(&*self.shared.store.table(table)?, &query, text.index.as_deref())
     }
 
     /// Searches a table. The answer sees every write that was acknowledged before.

@@ -10,6 +10,7 @@ use rowhouse_format::rpc::FRAME_LEN_MAX;
 use rowhouse_model::{
     Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, TableName, TableState,
 };
+use rowhouse_search::{Found, PinnedViews, SearchEngine};
 use rowhouse_store::{Assignment, Region, Store};
 use tokio::task::JoinSet;
 
@@ -18,7 +19,7 @@ use crate::backups::Backups;
 use crate::balancer::LoadMeter;
 use crate::bulk_loads::BulkLoads;
 use crate::index_checks::IndexChecks;
-use crate::limits::FRAME_SLACK_BYTES;
+use crate::limits::{FRAME_SLACK_BYTES, SEARCH_VIEWS_MAX};
 use crate::maintenance::Maintenance;
 use crate::members::Members;
 use crate::region_server::RegionServer;
@@ -47,6 +48,9 @@ pub(crate) struct Cluster {
     /// The system tables, built for this version of the cluster.
     system: Mutex<Option<(Version, SystemTables)>>,
     pub(crate) maintenance: Maintenance,
+    pub(crate) search: Arc<SearchEngine>,
+    /// Searches by which clients continue rows by score.
+    pub(crate) searches: PinnedViews<Found>,
 }
 
 /// A number that differs after each change of tables and regions, and one for region servers.
@@ -74,6 +78,7 @@ impl Cluster {
     /// Those of [`BulkLoads::begin`] and [`Store::set_region_servers`].
     pub(crate) fn new(
         store: Store,
+        search: Arc<SearchEngine>,
         master: Arc<RegionServer>,
         region_servers: Vec<Arc<RegionServer>>,
         options: &Options,
@@ -102,6 +107,8 @@ impl Cluster {
             store,
             system: Mutex::default(),
             maintenance: Maintenance::default(),
+            search,
+            searches: PinnedViews::new(SEARCH_VIEWS_MAX),
         })
     }
 
@@ -229,7 +236,9 @@ mod tests {
         let store = Store::open(dir).unwrap();
         let region_servers: Vec<_> = region_servers.collect();
         let master = Arc::clone(&region_servers[0]);
-        let cluster = Arc::new(Cluster::new(store, master, region_servers, &options).unwrap());
+        let search = Arc::new(SearchEngine::without_thread(&store));
+        let cluster = Cluster::new(store, search, master, region_servers, &options).unwrap();
+        let cluster = Arc::new(cluster);
         let servers = cluster.region_servers().into_iter();
         servers.map(|server| Context::new(Arc::clone(&cluster), server)).collect()
     }

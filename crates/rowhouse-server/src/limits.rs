@@ -81,12 +81,9 @@ pub(crate) const SOLR_FILTERS_MAX: usize = 64;
 /// Bytes of the cells that the documents of an answer are made of.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
-/// Searches that pages by score go on with.
+/// Searches by which pages by score of Solr's clients continue.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_VIEWS_MAX: usize = 64;
-/// How long such a search is kept after its last page.
-#[cfg(feature = "web")]
-pub(crate) const SOLR_VIEW_WAIT: Duration = Duration::from_secs(300);
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Maximum calls of one connection that run on worker threads at once; at this limit the connection
@@ -156,3 +153,11 @@ pub(crate) const INPUT_BYTES_MAX: usize = 1 << 20;
 /// Maximum capacity in bytes of the input buffer that a connection keeps for the next request. A
 /// batch of HBase's client, whose write buffer is 2 MB, takes 4 MiB: buffers double.
 pub(crate) const INPUT_KEEP_BYTES: usize = 8 << 20;
+/// Rows of an answer to a search.
+pub(crate) const SEARCH_ROWS_MAX: usize = 10_000;
+/// Bytes of cells after which an answer to a search ends, and the next one continues.
+pub(crate) const SEARCH_ANSWER_BYTES: u64 = 2 << 20;
+/// Values of a field that an answer counts.
+pub(crate) const SEARCH_FACETS_MAX: usize = 100_000;
+/// Searches by which pages by score continue.
+pub(crate) const SEARCH_VIEWS_MAX: usize = 256;

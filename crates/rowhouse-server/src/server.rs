@@ -21,7 +21,6 @@ use crate::{Options, balancer, connection, descriptors, zookeeper};
 /// A running server.
 pub struct Server {
     cluster: Arc<Cluster>,
-    search: Arc<SearchEngine>,
     address: String,
     zookeeper: SocketAddr,
     web: Option<SocketAddr>,
@@ -94,7 +93,8 @@ impl Server {
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let search = Arc::new(SearchEngine::start(&store)?);
         let web_address = web.as_ref().map(local_address).transpose()?;
-        let (cluster, listeners) = assemble(store, master, region_servers, web_address, &options)?;
+        let (cluster, listeners) =
+            assemble((store, search), master, region_servers, web_address, &options)?;
         let address = format!("{}:{}", cluster.master.name.host, cluster.master.name.port);
         cluster.store.set_address(&address)?;
         let nodes = Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?);
@@ -104,7 +104,6 @@ impl Server {
             zookeeper: local_address(&zookeeper)?,
             web: web_address,
             cluster: Arc::clone(&cluster),
-            search,
             stop,
         };
         for (listener, region_server) in listeners {
@@ -113,7 +112,7 @@ impl Server {
         #[cfg(feature = "web")]
         if let Some(listener) = web {
             tracing::info!(address = ?server.web, "serving web pages");
-            serve_web(&cluster, &server.search, listener);
+            serve_web(&cluster, listener);
         }
         let mut tasks = cluster.tasks.lock();
         tasks.spawn(expire_scanners(Arc::clone(&cluster), stopping.clone()));
@@ -168,10 +167,11 @@ impl Server {
         self.cluster.ports().iter().for_each(|server| server.stop());
         // Close the store immediately, so that calls waiting for memory or files stop waiting.
         // Writes under way finish and their answers are sent.
-        let (search, store) = (Arc::clone(&self.search), self.cluster.store.clone());
+        let cluster = Arc::clone(&self.cluster);
+        cluster.searches.clear();
         let closed = tokio::task::spawn_blocking(move || {
-            search.close();
-            store.close()
+            cluster.search.close();
+            cluster.store.close()
         });
         let mut tasks = std::mem::take(&mut *self.cluster.tasks.lock());
         let all = async { while tasks.join_next().await.is_some() {} };
@@ -199,7 +199,7 @@ type Listening = (TcpListener, Arc<RegionServer>);
 
 /// Returns the cluster of these ports, and the listener of each.
 fn assemble(
-    store: Store,
+    (store, search): (Store, Arc<SearchEngine>),
     master: RpcPort,
     region_servers: Vec<RpcPort>,
     web: Option<SocketAddr>,
@@ -229,7 +229,7 @@ fn assemble(
     if servers.is_empty() {
         servers.push(Arc::clone(&master_server));
     }
-    Ok((Arc::new(Cluster::new(store, master_server, servers, options)?), listeners))
+    Ok((Arc::new(Cluster::new(store, search, master_server, servers, options)?), listeners))
 }
 
 /// Serves the RPC port of a region server or of the master.
@@ -244,10 +244,10 @@ pub(crate) fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &
 
 /// Serves HTTP.
 #[cfg(feature = "web")]
-fn serve_web(cluster: &Arc<Cluster>, search: &Arc<SearchEngine>, listener: TcpListener) {
+fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(&cluster.master));
     let (stop, max) = (cluster.master.stopping(), crate::limits::WEB_CONNECTIONS_MAX);
-    let web = crate::web::Web::new(context, Arc::clone(search));
+    let web = crate::web::Web::new(context);
     let serve = move |stream, peer| crate::web::serve(stream, peer, web.clone());
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
 }

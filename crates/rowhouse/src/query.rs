@@ -63,8 +63,6 @@ pub use rows::QueryRows;
 
 #[cfg(feature = "search")]
 pub use search::{Facet, Snippet};
-#[cfg(feature = "search")]
-pub(crate) use search::{Pinned, PinnedViews};
 
 use entries::Written;
 use index_rows::{IndexQuery, IndexRows};

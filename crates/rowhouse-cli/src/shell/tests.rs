@@ -19,9 +19,13 @@
 //! ```
 //!
 //! The marks `embedded|` and `server|` are on lines that differ between the two by design. Values
-//! that change between runs (elapsed time, current time, names of regions) are masked.
+//! that change between runs (elapsed time, current time, names of regions, views of pages) are
+//! masked; a command with the view `VIEW` continues the last page.
 
+use std::cell::RefCell;
+use std::io::Write;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use expect_test::expect_file;
@@ -202,18 +206,48 @@ fn transcripts(script: &[&str]) -> (String, String) {
 /// Runs a script line by line, each shown after `>`.
 async fn transcript(url: &str, script: &[&str]) -> String {
     let database = rowhouse::open(url).await.unwrap();
-    let mut out = Vec::new();
-    let mut session = Session::new(database.clone(), &mut out);
-    run(&mut session, script).await;
+    let out = Output::default();
+    let mut session = Session::new(database.clone(), out.clone());
+    run(&mut session, &out, script).await;
     database.close().await.unwrap();
-    mask(&String::from_utf8(out).unwrap())
+    mask(&out.text())
 }
 
-async fn run(session: &mut Session<&mut Vec<u8>>, script: &[&str]) {
+/// The output of a session so far.
+#[derive(Clone, Default)]
+struct Output(Rc<RefCell<Vec<u8>>>);
+
+impl Output {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.borrow().clone()).unwrap()
+    }
+
+    /// Returns the view of the last page by score.
+    fn view(&self) -> Option<String> {
+        let (text, token) = (self.text(), Regex::new(VIEW).unwrap());
+        token.captures_iter(&text).last().map(|found| found[2].to_owned())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn run(session: &mut Session<Output>, out: &Output, script: &[&str]) {
     let mut reader = StatementReader::default();
     let mut lines = script.iter();
     while let Some(line) = lines.next() {
         session.say(format_args!("> {line}")).unwrap();
+        let line = match out.view().filter(|_| line.contains(".VIEW.")) {
+            Some(view) => &line.replace(".VIEW.", &format!(".{view}.")),
+            None => *line,
+        };
         if session.answer(line).await.unwrap().is_some() {
             continue;
         }
@@ -230,7 +264,7 @@ async fn run(session: &mut Session<&mut Vec<u8>>, script: &[&str]) {
 }
 
 /// Returns whether to continue.
-async fn obey(session: &mut Session<&mut Vec<u8>>, step: LineOutcome) -> bool {
+async fn obey(session: &mut Session<Output>, step: LineOutcome) -> bool {
     match step {
         LineOutcome::More => {}
         LineOutcome::Refuse(message, _) => {
@@ -284,11 +318,15 @@ fn commands(transcript: &str) -> Vec<Vec<&str>> {
     commands
 }
 
+/// The token of a page by score. Its view is a random number.
+const VIEW: &str = r"\b(s\.[0-9a-f]{16})\.(\d+)\.(\d+)\b";
+
 /// What changes between runs, and what is shown in its place.
 static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let masks = [
         (r"Took \d+\.\d{4} seconds", "Took T seconds"),
         (r"# score: \d+\.\d{3}", "# score: N"),
+        (VIEW, "$1.VIEW.$3"),
         (r"\d+\.\d\d ms", "T ms"),
         (r"timestamp=20[2-9]\d-[\d:T.-]+", "timestamp=NOW"),
         (r",\d{13}\.[0-9a-f]{32}\.", ",ID.MD5."),

@@ -1,11 +1,12 @@
-//! Calls of HBase's coprocessor endpoints: atomic mutations of several rows, and aggregation over a
-//! column.
+//! Calls of coprocessor endpoints: HBase's atomic mutations of several rows and aggregation over a
+//! column, and rowhouse's searches.
 
 use bytes::Bytes;
 use prost::Message;
 use rowhouse_model::{Coprocessor, Error, ErrorKind, Mutation, Nonce, Result, RowCondition};
 
 use super::scan::OpenScan;
+use super::search::{self, SearchCall};
 use super::{condition, mutate};
 use crate::proto;
 use crate::rpc::{CellCodec, CellReader, decode_message};
@@ -32,6 +33,8 @@ pub enum EndpointCall {
         /// The scan that selects the cells.
         scan: Box<OpenScan>,
     },
+    /// A search of the table's full-text indexes.
+    Search(SearchCall),
 }
 
 /// An aggregate function.
@@ -68,7 +71,7 @@ impl EndpointCall {
     /// Decodes a call.
     ///
     /// # Errors
-    /// `Protocol` for a service or method that HBase's two endpoints do not have; `Unsupported` for
+    /// `Protocol` for a service or method that the endpoints do not have; `Unsupported` for
     /// another interpreter; all errors of decoding scans, mutations and conditions.
     pub fn from_proto(call: proto::CoprocessorServiceCall) -> Result<Self> {
         match &*call.service_name {
@@ -79,6 +82,10 @@ impl EndpointCall {
                 let function = function(&call.method_name)?;
                 aggregate(function, decode_message(call.request)?)
             }
+            search::SERVICE => {
+                let found = search::call_from_proto(&call.method_name, call.request)?;
+                found.map(Self::Search).ok_or_else(|| no_method(search::SERVICE, &call.method_name))
+            }
             "MultiRowMutationService" => Err(no_method(&call.service_name, &call.method_name)),
             other => Err(Error::new(
                 ErrorKind::Protocol,
@@ -87,11 +94,13 @@ impl EndpointCall {
         }
     }
 
-    /// Returns the coprocessor that the table must declare for the call.
-    pub fn coprocessor(&self) -> Coprocessor {
+    /// Returns the coprocessor that the table must declare for the call; `None` for a search, which
+    /// needs a full-text index.
+    pub fn coprocessor(&self) -> Option<Coprocessor> {
         match self {
-            Self::MutateRows { .. } => Coprocessor::MultiRowMutation,
-            Self::Aggregate { .. } => Coprocessor::Aggregate,
+            Self::MutateRows { .. } => Some(Coprocessor::MultiRowMutation),
+            Self::Aggregate { .. } => Some(Coprocessor::Aggregate),
+            Self::Search(_) => None,
         }
     }
 }

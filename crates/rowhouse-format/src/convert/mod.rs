@@ -21,6 +21,7 @@ pub mod region;
 pub mod region_server;
 pub mod result;
 pub mod scan;
+pub mod search;
 pub mod snapshot;
 pub mod table;
 

@@ -127,7 +127,7 @@ calls! {
         PrepareBulkLoad "PrepareBulkLoad" call PrepareBulkLoadRequest => PrepareBulkLoadResponse;
         BulkLoadHFile "BulkLoadHFile" call BulkLoadHFileRequest => BulkLoadHFileResponse;
         CleanupBulkLoad "CleanupBulkLoad" call CleanupBulkLoadRequest => CleanupBulkLoadResponse;
-        ExecService "ExecService" shared CoprocessorServiceRequest => CoprocessorServiceResponse;
+        ExecService "ExecService" call CoprocessorServiceRequest => CoprocessorServiceResponse;
         ExecRegionServerService "ExecRegionServerService"
             shared CoprocessorServiceRequest => CoprocessorServiceResponse;
     }

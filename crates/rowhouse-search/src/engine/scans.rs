@@ -16,7 +16,7 @@ impl RowSearch for Shared {
         range: &RowRange,
         direction: Direction,
     ) -> Result<SearchedRows> {
-        let plan = plan(&*self.store.table(table)?, query)?;
+        let plan = plan(&*self.store.table(table)?, query, None)?;
         Ok(self.answer(table, &plan, Asked::default())?.into_rows(range, direction))
     }
 
@@ -31,7 +31,7 @@ impl RowSearch for Shared {
 }
 
 /// Plans a query of a table. Times without a zone are UTC, as in other scans.
-fn plan(table: &Table, query: &Predicate) -> Result<SearchPlan> {
+pub(super) fn plan(table: &Table, query: &Predicate, using: Option<&str>) -> Result<SearchPlan> {
     let key = KeySchema::of_table(table.descriptor())?;
     let columns = ColumnSchema::of_table(table.descriptor())?;
     let (Some(indexes), Some(columns)) = (table.indexes()?, columns) else {
@@ -40,5 +40,5 @@ fn plan(table: &Table, query: &Predicate) -> Result<SearchPlan> {
             table.name()
         )));
     };
-    indexes.search_plan(key.as_ref(), &columns, query, &TimeZone::UTC, None)
+    indexes.search_plan(key.as_ref(), &columns, query, &TimeZone::UTC, using)
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Result};
+use rowhouse_model::{Bytes, Result, ValueRow};
 use rowhouse_schema::Direction;
 use tantivy::columnar::BytesColumn;
 use tantivy::{DocId, TantivyError};
@@ -12,16 +12,6 @@ use tantivy::{DocId, TantivyError};
 use super::filter::{Verdict, column};
 use super::found::Found;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value};
-
-/// A row and the value by which it is ordered: see [`Found::by_value`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ValueRow {
-    /// The value: the text of a `keyword`, or the order-preserving encoding of a value. `None` if
-    /// the row has none, or one that is too long for the index.
-    pub value: Option<Bytes>,
-    /// The key of the row.
-    pub row: Bytes,
-}
 
 impl Found {
     /// Returns rows in the order of a field, from after a row on, at most `limit`. The field is one

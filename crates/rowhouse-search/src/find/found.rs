@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rowhouse_model::{Bytes, Error, Get, Result, Row, RowRange};
+use rowhouse_model::{Bytes, Error, FacetCount, Get, Result, Row, RowRange};
 use rowhouse_schema::{Analyser, Direction, SearchField, SearchPlan};
 use rowhouse_store::{ReadPoint, SearchRead, SearchedRows, Table};
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Weight};
@@ -59,15 +59,6 @@ pub struct ScoredRow {
     /// The BM25 score, over the words of all conditions `matches`. It compares rows of one search
     /// only.
     pub score: f32,
-}
-
-/// A value of a field, and how many of the rows found have it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FacetCount {
-    /// The value: the text of a `keyword`, or the order-preserving encoding of a value.
-    pub value: Bytes,
-    /// The number of rows.
-    pub rows: u64,
 }
 
 impl Found {

@@ -1,5 +1,6 @@
 //! Searches: [`Found`] is the answer of one, [`filter`] narrows it to documents of key ranges and
-//! values, [`cursor`] reads it in the order of the keys, and [`by_value`] in that of a field.
+//! values, [`cursor`] reads it in the order of the keys, [`by_value`] in that of a field, and
+//! [`page`] from a place in any order on.
 //! [`Candidates`] are the rows for scans that judge the rest of a query themselves.
 
 mod best;
@@ -13,10 +14,10 @@ mod documents;
 mod filter;
 mod found;
 mod ordered;
+mod page;
 mod watch;
 
-pub use by_value::ValueRow;
 pub use documents::{DocumentQuery, ROW_NAME, declared_name, document_name};
 pub(crate) use found::{Asked, NoteError};
-pub use found::{FacetCount, Found, ScoredRow};
+pub use found::{Found, ScoredRow};
 pub use ordered::{ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart};

@@ -33,7 +33,6 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use rowhouse_model::Result;
-use rowhouse_search::SearchEngine;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub(crate) use self::connection::serve;
@@ -54,10 +53,10 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    pub(crate) fn new(context: Context, search: Arc<SearchEngine>) -> Self {
+    pub(crate) fn new(context: Context) -> Self {
         let permits = |count| Arc::new(Semaphore::new(count));
         let (queries, heats) = (permits(WEB_QUERIES_MAX), permits(WEB_HEATS_MAX));
-        Self { context, queries, heats, solr: Arc::new(solr::Solr::new(search)) }
+        Self { context, queries, heats, solr: Arc::new(solr::Solr::new()) }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -162,8 +161,8 @@ mod tests {
         let store = Store::open(dir.path()).unwrap();
         let servers = vec![Arc::clone(&server)];
         let search = Arc::new(SearchEngine::without_thread(&store));
-        let cluster = Cluster::new(store, Arc::clone(&server), servers, &options).unwrap();
-        let web = Web::new(Context::new(Arc::new(cluster), server), search);
+        let cluster = Cluster::new(store, search, Arc::clone(&server), servers, &options).unwrap();
+        let web = Web::new(Context::new(Arc::new(cluster), server));
         let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
         let heat = |name: &str| {
             let reader = Reader::new("/heat", Vec::new(), "");

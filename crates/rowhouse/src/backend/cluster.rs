@@ -459,6 +459,12 @@ impl Cluster {
         self.client.table(table).scan(scan)
     }
 
+    /// Returns the client's handle of a table.
+    #[cfg(feature = "search")]
+    pub(super) fn table(&self, table: &TableName) -> rowhouse_client::Table {
+        self.client.table(table)
+    }
+
     /// Scans the rows that match a query.
     pub(super) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Scanner {
         self.client.table(table).scan_matching(scan, query.to_owned())

@@ -12,6 +12,8 @@ mod table_id;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+#[cfg(feature = "search")]
+use rowhouse_client::Table as ServerTable;
 use rowhouse_client::{BackupStatus, ClusterStatus, Settings as ClientSettings, Target};
 use rowhouse_model::{
     Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, Get, HeatReport,
@@ -29,8 +31,6 @@ use rowhouse_store::{
 };
 
 use crate::counters::Inner as CounterBufferInner;
-#[cfg(feature = "search")]
-use crate::query::Pinned;
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
 use cluster::Cluster;
@@ -478,7 +478,16 @@ impl Backend {
     pub(crate) async fn find(&self, table: &TableId, plan: SearchPlan) -> Result<Found> {
         match &self.side {
             Side::Embedded(inner) => inner.find(table, plan).await,
-            Side::Cluster(_) => Err(no_search()),
+            Side::Cluster(_) => Err(Error::unsupported("the server makes the search")),
+        }
+    }
+
+    /// Returns the table of a server that makes searches itself; `None` if this process does.
+    #[cfg(feature = "search")]
+    pub(crate) fn server_table(&self, table: &TableName) -> Option<ServerTable> {
+        match &self.side {
+            Side::Embedded(_) => None,
+            Side::Cluster(inner) => Some(inner.table(table)),
         }
     }
 
@@ -497,21 +506,21 @@ impl Backend {
         }
     }
 
-    /// Keeps the view of a search for later pages. Returns its number.
+    /// Keeps the view of a search of this process for later pages. Returns its id.
     #[cfg(feature = "search")]
-    pub(crate) fn pin(&self, pinned: Option<Pinned>, found: Arc<Found>) -> Result<u64> {
+    pub(crate) fn pin(&self, view: Option<u64>, found: Arc<Found>) -> Result<u64> {
         match &self.side {
-            Side::Embedded(inner) => Ok(inner.pin(pinned, found)),
-            Side::Cluster(_) => Err(no_search()),
+            Side::Embedded(inner) => Ok(inner.pin(view, found)),
+            Side::Cluster(_) => Err(Error::unsupported("the server keeps the views of searches")),
         }
     }
 
-    /// Returns the view of a search that an earlier page kept.
+    /// Returns the view of a search that an earlier page kept in this process.
     #[cfg(feature = "search")]
-    pub(crate) fn pinned(&self, id: u64) -> Result<Pinned> {
+    pub(crate) fn pinned(&self, view: u64) -> Result<Arc<Found>> {
         match &self.side {
-            Side::Embedded(inner) => inner.pinned(id),
-            Side::Cluster(_) => Err(no_search()),
+            Side::Embedded(inner) => inner.pinned(view),
+            Side::Cluster(_) => Err(Error::unsupported("the server keeps the views of searches")),
         }
     }
 
@@ -573,15 +582,6 @@ fn no_observers() -> Error {
     Error::unsupported(
         "observers see the changes of a database that is embedded in the process, and this is a \
          cluster",
-    )
-}
-
-/// Refuses what a server does not answer of a search.
-#[cfg(feature = "search")]
-pub(crate) fn no_search() -> Error {
-    Error::unsupported(
-        "a server returns the rows of a search in the order of their keys: facets, and rows by \
-         score or by a field, need the store in this process",
     )
 }
 

@@ -6,15 +6,13 @@ mod searched;
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, Result, TimeRange};
+use rowhouse_model::{Bytes, Error, FacetCount, Result, TimeRange};
 use rowhouse_schema::{Direction, SearchPlan, Value};
-use rowhouse_search::{FacetCount, Found, Highlighter, Words};
+use rowhouse_search::{Highlighter, Words};
 
 use super::rows::Source;
 use super::{By, Page, Query, QueryRow, QueryRows};
-use crate::backend::blocking;
 
-pub(crate) use page::{Pinned, PinnedViews};
 pub(super) use rows::SearchRows;
 use searched::Searched;
 
@@ -107,13 +105,9 @@ impl Query<'_> {
     /// # Errors
     /// As [`Query::rows`]; `InvalidRequest` for another field, and for a query without `matches`.
     pub async fn facets(self, field: &str, values: usize) -> Result<Vec<Facet>> {
-        let found = self.find().await?;
-        let name = field.to_owned();
-        blocking(move || {
-            let counts = found.facets(&name, values)?;
-            counts.into_iter().map(|count| facet(&found, &name, &count)).collect()
-        })
-        .await
+        let searched = self.search().await?;
+        let counts = searched.clone().facets(field, values).await?;
+        counts.iter().map(|count| facet(searched.plan(), field, count)).collect()
     }
 
     /// Returns the plan of a query with `matches`, which can be printed.
@@ -158,16 +152,19 @@ impl Query<'_> {
 
     /// Runs the search at the current read point, or leaves it to the server.
     async fn search(&self) -> Result<Searched> {
-        if self.table.backend().has_read_points() {
-            return self.find().await.map(Searched::Here);
-        }
-        Searched::by_server(self, self.plan_search().await?).await
+        self.search_in(self.plan_search().await?, None).await
     }
 
-    /// Runs the search at the current read point.
-    async fn find(&self) -> Result<Arc<Found>> {
-        let plan = self.plan_search().await?;
-        self.table.backend().find(self.table.id(), plan).await.map(Arc::new)
+    /// As [`Query::search`]; with a view, it is the search that an earlier page by score kept.
+    async fn search_in(&self, plan: SearchPlan, view: Option<u64>) -> Result<Searched> {
+        let backend = self.table.backend();
+        if let Some(table) = backend.server_table(self.table.name()) {
+            return Searched::by_server(self, table, plan).await;
+        }
+        Ok(Searched::Here(match view {
+            Some(view) => backend.pinned(view)?,
+            None => Arc::new(backend.find(self.table.id(), plan).await?),
+        }))
     }
 
     /// Plans the search, if all options go with it.
@@ -213,13 +210,7 @@ impl Query<'_> {
 
     /// Returns the number of rows of a query with `matches`.
     pub(super) async fn search_count(self) -> Result<u64> {
-        match self.search().await? {
-            Searched::Here(found) => blocking(move || found.count()).await,
-            Searched::Server(_) => {
-                let query = Query { limit: None, offset: 0, after: None, ..self };
-                Ok(SearchRows::open(query).await?.into_keys().await?.len() as u64)
-            }
-        }
+        self.search().await?.count().await
     }
 
     /// Returns the keys of the rows of a query with `matches`.
@@ -308,8 +299,8 @@ impl QueryRow {
 }
 
 /// Decodes the value of a facet.
-fn facet(found: &Found, field: &str, count: &FacetCount) -> Result<Facet> {
-    let declared = found.plan().index().search().and_then(|search| search.field(field));
+fn facet(plan: &SearchPlan, field: &str, count: &FacetCount) -> Result<Facet> {
+    let declared = plan.index().search().and_then(|search| search.field(field));
     let order = declared.and_then(|(_, field)| field.order());
     let value = match order {
         None => Value::from(String::from_utf8_lossy(&count.value).into_owned()),

@@ -1,7 +1,8 @@
-//! HBase's built-in coprocessor endpoints, for tables that declare them.
+//! HBase's built-in coprocessor endpoints, for tables that declare them, and searches.
 
 mod aggregate;
 mod number;
+mod search;
 
 use bytes::BytesMut;
 use rowhouse_format::convert::endpoint::{self, ColumnInterpreter, EndpointCall};
@@ -46,6 +47,7 @@ pub(crate) fn call(
     };
     check_declared(context, region, &call)?;
     match call {
+        EndpointCall::Search(call) => search::answer(context, &region.info().table, call),
         EndpointCall::MutateRows { mutations, conditions } => {
             check_one_region(region, &mutations)?;
             let processed = Some(region.mutate_rows(&conditions, &mutations)?.is_some());
@@ -83,10 +85,11 @@ fn check_one_region(region: &Region, mutations: &[Mutation]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the region's table declares the coprocessor.
+/// Checks that the region's table declares the coprocessor that the call needs.
 fn check_declared(context: &Context, region: &Region, call: &EndpointCall) -> Result<()> {
+    let Some(coprocessor) = call.coprocessor() else { return Ok(()) };
     let table = context.cluster.store.table(&region.info().table)?;
-    if table.descriptor().has_coprocessor(call.coprocessor()) {
+    if table.descriptor().has_coprocessor(coprocessor) {
         return Ok(());
     }
     Err(Error::new(
@@ -94,7 +97,7 @@ fn check_declared(context: &Context, region: &Region, call: &EndpointCall) -> Re
         format!(
             "No registered coprocessor service found in region {}: the table must declare {}",
             region.name(),
-            call.coprocessor().class_name()
+            coprocessor.class_name()
         ),
     ))
 }

@@ -8,17 +8,12 @@
 //! because its scores would change with the index. The others are those of the last row: the bits
 //! of its score, and the key and the values in hexadecimal, `-` for none.
 
-use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
-use std::time::Instant;
 
-use parking_lot::Mutex;
-use rowhouse_model::{Bytes, Error, ErrorKind, Result, hex, unhex};
-use rowhouse_search::{Found, OrderedRow};
+use rowhouse_model::{Bytes, Error, Result, hex, unhex};
+use rowhouse_search::OrderedRow;
 
 use super::params::Params;
-use crate::limits::{SOLR_VIEW_WAIT, SOLR_VIEWS_MAX};
 
 /// The mark of the first page.
 pub(super) const FIRST: &str = "*";
@@ -85,64 +80,6 @@ pub(super) fn fingerprint(table: &str, params: &Params) -> u64 {
         (name, params.all(name).collect::<Vec<_>>()).hash(&mut hasher);
     }
     hasher.finish()
-}
-
-/// The searches that pages by score go on with.
-#[derive(Default)]
-pub(super) struct KeptSearches(Mutex<Kept>);
-
-#[derive(Default)]
-struct Kept {
-    next: u64,
-    /// By the time of the last page, the oldest first.
-    searches: VecDeque<(Instant, u64, Arc<Mutex<Found>>)>,
-}
-
-impl KeptSearches {
-    /// Keeps a search from now on, and returns its number. One that is kept already has one.
-    pub(super) fn keep(&self, number: Option<u64>, found: Arc<Mutex<Found>>) -> u64 {
-        let mut kept = self.0.lock();
-        kept.forget_old();
-        let number = number.unwrap_or_else(|| {
-            kept.next += 1;
-            kept.next
-        });
-        kept.searches.retain(|(_, other, _)| *other != number);
-        if kept.searches.len() >= SOLR_VIEWS_MAX {
-            kept.searches.pop_front();
-        }
-        kept.searches.push_back((Instant::now(), number, found));
-        number
-    }
-
-    /// Returns a search that is kept.
-    ///
-    /// # Errors
-    /// `UnknownScanner` if it is not kept any more.
-    pub(super) fn get(&self, number: u64) -> Result<Arc<Mutex<Found>>> {
-        let mut kept = self.0.lock();
-        kept.forget_old();
-        let found = kept.searches.iter().find(|(_, other, _)| *other == number);
-        found.map(|(_, _, found)| Arc::clone(found)).ok_or_else(|| {
-            let message = format!(
-                "the pages by score have ended; a page is continued within {} s, by the same \
-                 server, or sort by id: cursorMark=…{number}…",
-                SOLR_VIEW_WAIT.as_secs()
-            );
-            Error::new(ErrorKind::UnknownScanner, message)
-        })
-    }
-}
-
-impl Kept {
-    fn forget_old(&mut self) {
-        let is_old = |kept: &Self| {
-            kept.searches.front().is_some_and(|(at, ..)| at.elapsed() > SOLR_VIEW_WAIT)
-        };
-        while is_old(self) {
-            self.searches.pop_front();
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use rowhouse_model::{Bytes, Error, Result};
+use rowhouse_model::{Bytes, Error, FacetCount, Result};
 use rowhouse_schema::{Index, Value};
-use rowhouse_search::{FacetCount, Found};
+use rowhouse_search::Found;
 
 use super::answer::Data;
 use super::request::FieldFacets;

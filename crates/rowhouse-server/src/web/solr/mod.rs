@@ -23,29 +23,28 @@ use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result};
-use rowhouse_search::SearchEngine;
+use rowhouse_search::{Found, PinnedViews};
 use tokio::sync::Semaphore;
 
 use self::answer::Data;
-use self::cursor::KeptSearches;
 use self::params::Params;
 use super::{Web, failed};
-use crate::limits::{SOLR_FORM_BYTES_MAX, SOLR_SEARCH_WAIT, SOLR_SEARCHES_MAX};
+use crate::limits::{SOLR_FORM_BYTES_MAX, SOLR_SEARCH_WAIT, SOLR_SEARCHES_MAX, SOLR_VIEWS_MAX};
 
 /// What the searches of Solr's clients share.
 pub(super) struct Solr {
-    engine: Arc<SearchEngine>,
     /// A permit for each search that may run.
     searches: Arc<Semaphore>,
     /// Searches whose pages by score go on.
-    kept: KeptSearches,
+    kept: PinnedViews<Mutex<Found>>,
 }
 
 impl Solr {
-    pub(super) fn new(engine: Arc<SearchEngine>) -> Self {
+    pub(super) fn new() -> Self {
         let searches = Arc::new(Semaphore::new(SOLR_SEARCHES_MAX));
-        Self { engine, searches, kept: KeptSearches::default() }
+        Self { searches, kept: PinnedViews::new(SOLR_VIEWS_MAX) }
     }
 }
 

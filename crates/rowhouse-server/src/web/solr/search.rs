@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
                 Some(last) => {
                     let kept = &self.web.solr.kept;
                     let is_kept = self.request.is_by_score();
-                    let view = is_kept.then(|| kept.keep(view, Arc::clone(&found)));
+                    let view = is_kept.then(|| kept.pin(view, Arc::clone(&found)));
                     Mark { view, after: last.clone() }.write(fingerprint)
                 }
             };
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
     }
 
     fn find(&self, documents: &DocumentQuery) -> Result<Found> {
-        let engine = &self.web.solr.engine;
+        let engine = &self.web.context.cluster.search;
         engine.find_documents(self.table.name(), &self.plan, documents, Some(self.deadline))
     }
 

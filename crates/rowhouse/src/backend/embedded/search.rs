@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use rowhouse_model::Result;
 use rowhouse_schema::SearchPlan;
-use rowhouse_search::{Found, SearchEngine};
+use rowhouse_search::{Found, PinnedViews, SearchEngine};
 use rowhouse_store::Store;
 use tokio::sync::Mutex;
 
 use super::{Embedded, blocking};
 use crate::backend::TableId;
-use crate::query::{Pinned, PinnedViews};
+
+/// The most searches that are kept for the next page.
+const VIEWS_MAX: usize = 256;
 
 /// The search engine of a store, and the views that pages keep.
 pub(super) struct Searching {
     local: LocalSearch,
-    views: PinnedViews,
+    views: PinnedViews<Found>,
 }
 
 /// A store of this process and its search engine, for builds of copies.
@@ -31,7 +33,7 @@ impl Searching {
     pub(super) fn start(store: &Store) -> Result<Self> {
         let engine = Arc::new(SearchEngine::start(store)?);
         let local = LocalSearch { store: store.clone(), engine, builds: Arc::default() };
-        Ok(Self { local, views: PinnedViews::default() })
+        Ok(Self { local, views: PinnedViews::new(VIEWS_MAX) })
     }
 
     /// Ends the thread of the engine.
@@ -62,11 +64,11 @@ impl Embedded {
         &self.searching.local
     }
 
-    pub(in crate::backend) fn pin(&self, pinned: Option<Pinned>, found: Arc<Found>) -> u64 {
-        self.searching.views.pin(pinned, found)
+    pub(in crate::backend) fn pin(&self, view: Option<u64>, found: Arc<Found>) -> u64 {
+        self.searching.views.pin(view, found)
     }
 
-    pub(in crate::backend) fn pinned(&self, id: u64) -> Result<Pinned> {
-        self.searching.views.get(id)
+    pub(in crate::backend) fn pinned(&self, view: u64) -> Result<Arc<Found>> {
+        self.searching.views.get(view)
     }
 }

@@ -5,14 +5,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use rowhouse_model::{Bytes, Get, Result, Row, Scan};
-use rowhouse_schema::{Direction, KeyMismatch, KeySchema, Plan, Values};
-use rowhouse_search::ValueRow;
+use rowhouse_model::{Bytes, Get, Result, SearchPlace};
+use rowhouse_schema::{KeySchema, Plan};
 
-use super::page::{Pinned, Token};
-use super::searched::Searched;
+use super::page::Token;
+use super::searched::{FoundBatch, Reading, Searched};
 use super::{SearchOrder, SearchTexts};
-use crate::backend::blocking;
 use crate::declared::DeclaredColumns;
 use crate::query::{Query, QueryRow};
 use crate::table::Table;
@@ -26,58 +24,36 @@ const BATCH_MAX: usize = 4_096;
 /// The rows of a search.
 pub(in crate::query) struct SearchRows {
     table: Table,
-    reader: Arc<Reader>,
+    searched: Searched,
+    reading: Arc<Reading>,
+    shape: Shape,
     /// The place after the last row that was returned.
-    place: Place,
-    batch: VecDeque<(QueryRow, Place)>,
-    reading: Option<Pin<Box<dyn Future<Output = Result<Batch>> + Send + Sync>>>,
+    place: SearchPlace,
+    batch: VecDeque<(QueryRow, SearchPlace)>,
+    running: Option<Pin<Box<dyn Future<Output = Result<FoundBatch>> + Send + Sync>>>,
     /// The place after the last row that was read.
-    read_to: Place,
+    read_to: SearchPlace,
     batch_rows: usize,
     is_end: bool,
     left: u64,
-    /// The view that a page by score keeps.
-    pinned: Option<Pinned>,
 }
 
-/// A place in the order of the rows.
-#[derive(Clone, Debug)]
-pub(super) enum Place {
-    Start,
-    /// After this row, in key order.
-    After(Bytes),
-    /// After so many rows, by score.
-    Rows(usize),
-    /// After this row, in the order of a field.
-    AfterValue(ValueRow),
-}
-
-impl Place {
-    /// The row after which it is in key order.
-    fn row(&self) -> Option<&Bytes> {
-        match self {
-            Self::After(row) => Some(row),
-            Self::Start | Self::Rows(_) | Self::AfterValue(_) => None,
-        }
-    }
-}
-
-/// Reads batches of rows: all at the read point of the search, or each by a scan of its own on a
-/// server.
-struct Reader {
-    searched: Searched,
-    order: SearchOrder,
-    direction: Direction,
-    scan: Scan,
+/// What makes query rows of rows.
+struct Shape {
     schema: KeySchema,
     columns: Arc<DeclaredColumns>,
     texts: Arc<SearchTexts>,
 }
 
-struct Batch {
-    rows: Vec<(QueryRow, Place)>,
-    read_to: Place,
-    is_end: bool,
+impl SearchOrder {
+    /// The place before all rows.
+    fn start(&self) -> SearchPlace {
+        match self {
+            Self::Key => SearchPlace::Key { after: None },
+            Self::Score => SearchPlace::Score { view: None, skip: 0 },
+            Self::Field(field) => SearchPlace::Field { field: field.clone(), after: None },
+        }
+    }
 }
 
 impl SearchRows {
@@ -85,7 +61,8 @@ impl SearchRows {
         match query.after.clone() {
             None => {
                 let searched = query.search().await?;
-                Self::at(query, searched, Place::Start, None)
+                let start = query.search_order.start();
+                Self::at(query, searched, start, true)
             }
             Some(_) => Self::open_page(query, BATCH_MIN).await,
         }
@@ -95,28 +72,19 @@ impl SearchRows {
     pub(super) async fn open_page(query: Query<'_>, rows: usize) -> Result<Self> {
         let text = query.after.clone().unwrap_or_default();
         let token = query.after.as_deref().map(|token| Token::parse(token, &query)).transpose()?;
-        let mut opened = match token {
-            None => {
-                let searched = query.search().await?;
-                Self::at(query, searched, Place::Start, None)?
-            }
-            Some(Token::AfterRow(row)) => {
-                let searched = query.search().await?;
-                Token::check(&text, searched.plan())?;
-                Self::at(query, searched, Place::After(row), None)?
-            }
-            Some(Token::AfterValue(after)) => {
-                let searched = query.search().await?;
-                Token::check(&text, searched.plan())?;
-                Self::at(query, searched, Place::AfterValue(after), None)?
-            }
-            Some(Token::Pinned { id, rows }) => {
-                Token::check(&text, &query.explain_search().await?)?;
-                let pinned = query.table.backend().pinned(id)?;
-                let searched = Searched::Here(Arc::clone(&pinned.found));
-                Self::at(query, searched, Place::Rows(rows), Some(pinned))?
+        let (searched, place) = match token {
+            None => (query.search().await?, query.search_order.start()),
+            Some(Token(place)) => {
+                let plan = query.plan_search().await?;
+                Token::check(&text, &plan)?;
+                let view = match place {
+                    SearchPlace::Score { view, .. } => view,
+                    SearchPlace::Key { .. } | SearchPlace::Field { .. } => None,
+                };
+                (query.search_in(plan, view).await?, place)
             }
         };
+        let mut opened = Self::at(query, searched, place, false)?;
         opened.batch_rows = rows.clamp(1, BATCH_MAX);
         Ok(opened)
     }
@@ -124,45 +92,47 @@ impl SearchRows {
     fn at(
         query: Query<'_>,
         searched: Searched,
-        place: Place,
-        pinned: Option<Pinned>,
+        place: SearchPlace,
+        ends_view: bool,
     ) -> Result<Self> {
         let left = query.rows_max();
         let texts = Arc::new(SearchTexts::of(searched.plan())?);
-        let reader = Reader {
-            searched,
-            order: query.search_order,
-            direction: query.direction,
-            scan: query.scan,
+        // Any row stands for all.
+        let mut cells = Get::new("?")?;
+        cells.columns = query.scan.columns.clone();
+        cells.versions = query.scan.versions;
+        let reading = Reading { direction: query.direction, cells: Some(cells), ends_view };
+        let shape = Shape {
             schema: query.table.key_schema()?.clone(),
             columns: Arc::clone(query.table.declared_columns()),
             texts,
         };
         Ok(Self {
             table: query.table.clone(),
-            reader: Arc::new(reader),
+            searched,
+            reading: Arc::new(reading),
+            shape,
             read_to: place.clone(),
             place,
             batch: VecDeque::new(),
-            reading: None,
+            running: None,
             batch_rows: BATCH_MIN,
             is_end: false,
             left,
-            pinned,
         })
     }
 
     pub(in crate::query) fn plan(&self) -> &Plan {
-        let plan = self.reader.searched.plan().row_plan();
+        let plan = self.searched.plan().row_plan();
         plan.expect("a table with queries has a key template")
     }
 
     pub(in crate::query) fn long_words(&self) -> u64 {
-        self.reader.searched.long_words()
+        self.searched.long_words()
     }
 
     pub(in crate::query) fn index(&self) -> &str {
-        self.reader.searched.plan().index().name()
+        self.searched.plan().index().name()
     }
 
     pub(in crate::query) fn poll_row(
@@ -181,23 +151,29 @@ impl SearchRows {
             if self.is_end {
                 return Poll::Ready(Ok(None));
             }
-            let reading = match &mut self.reading {
-                Some(reading) => reading,
+            let running = match &mut self.running {
+                Some(running) => running,
                 None => {
-                    let (reader, place) = (Arc::clone(&self.reader), self.read_to.clone());
-                    let rows = self.batch_rows;
+                    let (place, rows) = (self.read_to.clone(), self.batch_rows);
                     self.batch_rows = (rows * 2).min(BATCH_MAX);
-                    let read = async move { reader.read(place, rows).await };
-                    self.reading.insert(Box::pin(read))
+                    let read = self.searched.clone().read(place, Arc::clone(&self.reading), rows);
+                    self.running.insert(Box::pin(read))
                 }
             };
-            let read = ready!(reading.as_mut().poll(context));
-            self.reading = None;
+            let read = ready!(running.as_mut().poll(context));
+            self.running = None;
             match read {
                 Ok(batch) => {
                     self.is_end = batch.is_end;
                     self.read_to = batch.read_to;
-                    self.batch.extend(batch.rows);
+                    for (key, cells, place) in batch.rows {
+                        let values = self.shape.schema.decode(&key.row);
+                        let columns = Arc::clone(&self.shape.columns);
+                        let mut row = QueryRow::new(cells, values, columns, None);
+                        row.score = key.score;
+                        row.texts = Some(Arc::clone(&self.shape.texts));
+                        self.batch.push_back((row, place));
+                    }
                 }
                 Err(error) => {
                     self.is_end = true;
@@ -209,17 +185,15 @@ impl SearchRows {
 
     /// Returns the keys of all rows. It reads no cells.
     pub(super) async fn into_keys(self) -> Result<Vec<Bytes>> {
-        let Self { reader, mut read_to, mut batch_rows, left, .. } = self;
+        let Self { searched, reading, mut read_to, mut batch_rows, left, .. } = self;
+        let reading = Arc::new(Reading { cells: None, ..Reading::clone(&reading) });
         let (mut keys, mut is_end) = (Vec::new(), false);
         while !is_end && (keys.len() as u64) < left {
-            let (reader, place) = (Arc::clone(&reader), read_to.clone());
-            let (found, ended) = reader.read_keys(place, batch_rows).await?;
+            let read = searched.clone().read(read_to, Arc::clone(&reading), batch_rows);
+            let batch = read.await?;
             batch_rows = (batch_rows * 2).min(BATCH_MAX);
-            is_end = ended;
-            if let Some((_, _, place)) = found.last() {
-                read_to = place.clone();
-            }
-            keys.extend(found.into_iter().map(|(key, _, _)| key));
+            (is_end, read_to) = (batch.is_end, batch.read_to);
+            keys.extend(batch.rows.into_iter().map(|(key, ..)| key.row));
         }
         keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         Ok(keys)
@@ -231,122 +205,13 @@ impl SearchRows {
         if std::future::poll_fn(|context| self.poll_row(context)).await?.is_none() {
             return Ok(None);
         }
-        let token = match place {
-            Place::Start => return Ok(None),
-            Place::After(row) => Token::AfterRow(row),
-            Place::AfterValue(after) => Token::AfterValue(after),
-            Place::Rows(rows) => {
-                let backend = self.table.backend();
-                let pinned = self.pinned.clone();
-                let found = Arc::clone(self.reader.searched.here()?);
-                Token::Pinned { id: backend.pin(pinned, found)?, rows }
+        let place = match (place, &self.searched) {
+            (SearchPlace::Score { view, skip }, Searched::Here(found)) => {
+                let view = self.table.backend().pin(view, Arc::clone(found))?;
+                SearchPlace::Score { view: Some(view), skip }
             }
+            (place, _) => place,
         };
-        Ok(Some(token.write(self.reader.searched.plan(), self.reader.direction)))
-    }
-}
-
-/// The key of a row, its score, and the place after it.
-type FoundKey = (Bytes, Option<f32>, Place);
-
-impl Reader {
-    /// Reads rows from a place on, about so many.
-    async fn read(self: Arc<Self>, place: Place, rows: usize) -> Result<Batch> {
-        let Searched::Server(server) = &self.searched else {
-            return blocking(move || self.read_found(&place, rows)).await;
-        };
-        let after = place.row();
-        let found = server.rows(self.scan.clone(), after, rows).await?;
-        let is_end = found.len() < rows;
-        let mut batch = Batch { rows: Vec::new(), read_to: place, is_end };
-        for row in found {
-            batch.read_to = Place::After(Bytes::copy_from_slice(row.key()));
-            let values = self.schema.decode(row.key());
-            batch.rows.push((self.query_row(row, values, None), batch.read_to.clone()));
-        }
-        Ok(batch)
-    }
-
-    fn query_row(
-        &self,
-        row: Row,
-        values: Result<Values, KeyMismatch>,
-        score: Option<f32>,
-    ) -> QueryRow {
-        let mut row = QueryRow::new(row, values, Arc::clone(&self.columns), None);
-        (row.score, row.texts) = (score, Some(Arc::clone(&self.texts)));
-        row
-    }
-
-    /// Reads keys from a place on, as [`Reader::keys`].
-    async fn read_keys(
-        self: Arc<Self>,
-        place: Place,
-        rows: usize,
-    ) -> Result<(Vec<FoundKey>, bool)> {
-        let Searched::Server(server) = &self.searched else {
-            return blocking(move || self.keys(&place, rows)).await;
-        };
-        let keys = server.keys(self.scan.reversed, place.row(), rows).await?;
-        let is_end = keys.len() < rows;
-        let keys = keys.into_iter().map(|key| (key.clone(), None, Place::After(key)));
-        Ok((keys.collect(), is_end))
-    }
-
-    fn read_found(&self, place: &Place, rows: usize) -> Result<Batch> {
-        let (keys, is_end) = self.keys(place, rows)?;
-        let found = self.searched.here()?;
-        let read_to = keys.last().map_or_else(|| place.clone(), |(_, _, place)| place.clone());
-        let mut batch = Batch { rows: Vec::new(), read_to, is_end };
-        for (key, score, place) in keys {
-            let mut get = Get::new(key.clone())?;
-            get.columns = self.scan.columns.clone();
-            get.versions = self.scan.versions;
-            let row = found.row(&get)?;
-            if row.is_empty() {
-                continue;
-            }
-            let values = self.schema.decode(&key);
-            batch.rows.push((self.query_row(row, values, score), place));
-        }
-        Ok(batch)
-    }
-
-    /// Returns keys from a place on, each with its score and the place after it, and whether these
-    /// are the last.
-    fn keys(&self, place: &Place, rows: usize) -> Result<(Vec<FoundKey>, bool)> {
-        let found = self.searched.here()?;
-        match &self.order {
-            SearchOrder::Key => {
-                let after = place.row().map(|row| &row[..]);
-                let keys = found.by_key(self.direction, after, rows)?;
-                let is_end = keys.len() < rows;
-                let keys = keys.into_iter().map(|key| (key.clone(), None, Place::After(key)));
-                Ok((keys.collect(), is_end))
-            }
-            SearchOrder::Score => {
-                let skip = match place {
-                    Place::Rows(rows) => *rows,
-                    Place::Start | Place::After(_) | Place::AfterValue(_) => 0,
-                };
-                let hits = found.by_score(skip, rows)?;
-                let is_end = hits.len() < rows;
-                let place = |nth: usize| Place::Rows(skip + nth + 1);
-                let hits = hits.into_iter().enumerate();
-                let hits = hits.map(|(nth, hit)| (hit.row, Some(hit.score), place(nth)));
-                Ok((hits.collect(), is_end))
-            }
-            SearchOrder::Field(field) => {
-                let after = match place {
-                    Place::AfterValue(after) => Some(after),
-                    Place::Start | Place::After(_) | Place::Rows(_) => None,
-                };
-                let found = found.by_value(field, self.direction, after, rows)?;
-                let is_end = found.len() < rows;
-                let found = found.into_iter();
-                let keys = found.map(|it| (it.row.clone(), None, Place::AfterValue(it)));
-                Ok((keys.collect(), is_end))
-            }
-        }
+        Ok(Some(Token(place).write(self.searched.plan(), self.reading.direction)))
     }
 }

@@ -1,42 +1,66 @@
 //! Where a search is made: in this process, or on a server.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use rowhouse_model::{Bytes, Columns, Error, Filter, Result, Row, Scan};
-use rowhouse_schema::{SearchPlan, TimeZone};
+use rowhouse_client::Table as ServerTable;
+use rowhouse_model::{
+    Error, FacetCount, FoundKey, Get, Result, Row, SearchPlace, SearchRequest, SearchText,
+};
+use rowhouse_schema::{Direction, SearchPlan, TimeZone};
 use rowhouse_search::Found;
 
-use super::SearchOrder;
-use crate::backend::no_search;
-use crate::query::Query;
-use crate::table::Table;
+use crate::backend::blocking;
+use crate::query::{By, Query};
 
 /// A search, and where it is made.
+#[derive(Clone)]
 pub(super) enum Searched {
     /// What was found in this process, at one read point.
     Here(Arc<Found>),
-    /// A server makes it, again for each batch of rows.
-    Server(Box<ServerSearch>),
+    /// A server makes it, again for each batch of rows; rows by score are those of one view.
+    Server(Arc<ServerSearch>),
 }
 
-/// A search by scans that carry the query, which returns rows in the order of their keys.
+/// A search by the calls of a server.
 pub(super) struct ServerSearch {
-    table: Table,
+    table: ServerTable,
     plan: SearchPlan,
-    query: String,
+    text: SearchText,
+    /// As the last answer says.
+    long_words: AtomicU64,
+}
+
+/// Rows of a search, each with the place after it.
+pub(super) struct FoundBatch {
+    pub(super) rows: Vec<(FoundKey, Row, SearchPlace)>,
+    /// Where the next batch begins.
+    pub(super) read_to: SearchPlace,
+    pub(super) is_end: bool,
+}
+
+/// What is read of the rows of a search.
+#[derive(Clone)]
+pub(super) struct Reading {
+    pub(super) direction: Direction,
+    /// The columns and versions of a row; `None` for keys only.
+    pub(super) cells: Option<Get>,
+    /// Whether the rows are read to the end by this reader, and not continued by a page token.
+    pub(super) ends_view: bool,
 }
 
 impl Searched {
-    /// Leaves a search to the server.
+    /// Leaves a search to a server.
     ///
     /// # Errors
-    /// `Unsupported` for what such a scan does not have, and for a server without searches.
-    pub(super) async fn by_server(query: &Query<'_>, plan: SearchPlan) -> Result<Self> {
+    /// `Unsupported` for a server without searches, and for times in another zone.
+    pub(super) async fn by_server(
+        query: &Query<'_>,
+        table: ServerTable,
+        plan: SearchPlan,
+    ) -> Result<Self> {
         if !query.table.backend().answers_queries().await? {
             return Err(Error::unsupported("the server has no full-text search"));
-        }
-        if query.search_order != SearchOrder::Key {
-            return Err(no_search());
         }
         if query.zone != TimeZone::UTC {
             return Err(Error::unsupported(
@@ -45,8 +69,13 @@ impl Searched {
             ));
         }
         let (_, predicate) = query.asked.as_ref().map_err(Clone::clone)?;
-        let (table, query) = (query.table.clone(), predicate.to_string());
-        Ok(Self::Server(Box::new(ServerSearch { table, plan, query })))
+        let index = match &query.by {
+            By::Index(name) => Some(name.clone()),
+            By::Any | By::Key => None,
+        };
+        let text = SearchText { query: predicate.to_string(), index };
+        let long_words = AtomicU64::new(0);
+        Ok(Self::Server(Arc::new(ServerSearch { table, plan, text, long_words })))
     }
 
     pub(super) fn plan(&self) -> &SearchPlan {
@@ -56,58 +85,105 @@ impl Searched {
         }
     }
 
-    /// Words that are too long to be indexed; 0 if a server searches, which does not tell.
+    /// Words that are too long to be indexed. A server tells with the first rows.
     pub(super) fn long_words(&self) -> u64 {
         match self {
             Self::Here(found) => found.long_words(),
-            Self::Server(_) => 0,
+            Self::Server(server) => server.long_words.load(Ordering::Relaxed),
         }
     }
 
-    /// Returns what was found in this process.
-    pub(super) fn here(&self) -> Result<&Arc<Found>> {
+    /// Returns the number of rows.
+    pub(super) async fn count(self) -> Result<u64> {
         match self {
-            Self::Here(found) => Ok(found),
-            Self::Server(_) => Err(Error::unsupported("a server keeps no view of a search")),
+            Self::Here(found) => blocking(move || found.count()).await,
+            Self::Server(server) => server.table.search_count(server.text.clone()).await,
+        }
+    }
+
+    /// Returns how many rows have each value of a field.
+    pub(super) async fn facets(self, field: &str, values: usize) -> Result<Vec<FacetCount>> {
+        match self {
+            Self::Here(found) => {
+                let field = field.to_owned();
+                blocking(move || found.facets(&field, values)).await
+            }
+            Self::Server(server) => {
+                let values = u32::try_from(values).unwrap_or(u32::MAX);
+                server.table.search_facets(server.text.clone(), field, values).await
+            }
+        }
+    }
+
+    /// Reads up to `limit` rows from a place on.
+    pub(super) async fn read(
+        self,
+        place: SearchPlace,
+        reading: Arc<Reading>,
+        limit: usize,
+    ) -> Result<FoundBatch> {
+        match self {
+            Self::Here(found) => blocking(move || read_here(&found, place, &reading, limit)).await,
+            Self::Server(server) => server.read(place, &reading, limit).await,
+        }
+    }
+}
+
+fn read_here(
+    found: &Found,
+    place: SearchPlace,
+    reading: &Reading,
+    limit: usize,
+) -> Result<FoundBatch> {
+    let (keys, is_end) = found.keys(&place, reading.direction, limit)?;
+    let mut batch = FoundBatch { rows: Vec::new(), read_to: place, is_end };
+    for key in keys {
+        let cells = match &reading.cells {
+            None => Row::default(),
+            Some(cells) => {
+                let mut get = Get::new(key.row.clone())?;
+                get.columns = cells.columns.clone();
+                get.versions = cells.versions;
+                found.row(&get)?
+            }
+        };
+        batch.add(key, cells, reading);
+    }
+    Ok(batch)
+}
+
+impl FoundBatch {
+    /// Adds a row, unless it has none of the columns.
+    fn add(&mut self, key: FoundKey, cells: Row, reading: &Reading) {
+        self.read_to = self.read_to.after(&key);
+        if reading.cells.is_none() || !cells.is_empty() {
+            self.rows.push((key, cells, self.read_to.clone()));
         }
     }
 }
 
 impl ServerSearch {
-    /// Reads up to `rows` rows after a row, as of now.
-    pub(super) async fn rows(
+    async fn read(
         &self,
-        mut scan: Scan,
-        after: Option<&Bytes>,
-        rows: usize,
-    ) -> Result<Vec<Row>> {
-        let ranges = self.plan.key_ranges();
-        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
-            return Ok(Vec::new());
+        place: SearchPlace,
+        reading: &Reading,
+        limit: usize,
+    ) -> Result<FoundBatch> {
+        let request = SearchRequest {
+            text: self.text.clone(),
+            place: place.clone(),
+            reversed: reading.direction == Direction::Reverse,
+            rows: u32::try_from(limit).unwrap_or(u32::MAX),
+            cells: reading.cells.clone(),
+            ends_view: reading.ends_view,
         };
-        (scan.range.start, scan.range.stop) = (first.start.clone(), last.stop.clone());
-        match (after, scan.reversed) {
-            (Some(after), true) => scan.range.stop = after.clone(),
-            (Some(after), false) => scan.range.start = [after, &b"\0"[..]].concat().into(),
-            (None, _) => {}
+        let found = self.table.search(request).await?;
+        self.long_words.store(found.long_words, Ordering::Relaxed);
+        let read_to = place.in_view(found.view);
+        let mut batch = FoundBatch { rows: Vec::new(), read_to, is_end: found.is_end };
+        for (key, cells) in found.rows {
+            batch.add(key, cells, reading);
         }
-        scan.limit = Some(rows as u64);
-        let backend = self.table.backend();
-        backend.scan_matching(self.table.name(), scan, &self.query)?.collect().await
-    }
-
-    /// Reads the keys of up to `rows` rows after a row, as of now.
-    pub(super) async fn keys(
-        &self,
-        reversed: bool,
-        after: Option<&Bytes>,
-        rows: usize,
-    ) -> Result<Vec<Bytes>> {
-        let mut scan = Scan::all();
-        scan.reversed = reversed;
-        scan.columns = Columns::all();
-        scan.filter = Some(Box::new(Filter::FirstKeyOnly));
-        let found = self.rows(scan, after, rows).await?;
-        Ok(found.iter().map(|row| Bytes::copy_from_slice(row.key())).collect())
+        Ok(batch)
     }
 }

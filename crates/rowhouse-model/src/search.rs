@@ -1,0 +1,121 @@
+//! Searches of a full-text index: what is asked, and what is found.
+
+use bytes::Bytes;
+
+use crate::{Get, Row};
+
+/// A query with `matches`, in the language of row-key templates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchText {
+    /// The query. Times without a zone are UTC.
+    pub query: String,
+    /// The index that answers it; `None` for the only one that can.
+    pub index: Option<String>,
+}
+
+/// An order of the rows of a search, and the place in it after which rows are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchPlace {
+    /// In the order of the keys.
+    Key {
+        /// After this row; `None` for the start.
+        after: Option<Bytes>,
+    },
+    /// By the score, the highest first.
+    Score {
+        /// The view that the pages before kept; `None` for a new one.
+        view: Option<u64>,
+        /// After so many rows.
+        skip: u64,
+    },
+    /// In the order of a field. Rows without a value come last.
+    Field {
+        /// The name of the field.
+        field: String,
+        /// After this row; `None` for the start.
+        after: Option<ValueRow>,
+    },
+}
+
+/// A row and the value by which it is ordered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ValueRow {
+    /// The value: the text of a `keyword`, or the order-preserving encoding of a value. `None` if
+    /// the row has none, or one that is too long for the index.
+    pub value: Option<Bytes>,
+    /// The key of the row.
+    pub row: Bytes,
+}
+
+/// The key of a row that a search found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FoundKey {
+    /// The key.
+    pub row: Bytes,
+    /// Its BM25 score, in the order of the scores.
+    pub score: Option<f32>,
+    /// The value by which it is ordered, in the order of a field; `None` also if it has none.
+    pub value: Option<Bytes>,
+}
+
+/// A request for rows of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchRequest {
+    /// The query.
+    pub text: SearchText,
+    /// Where to read from.
+    pub place: SearchPlace,
+    /// Whether the order is reversed. That of scores cannot be.
+    pub reversed: bool,
+    /// The most rows to return.
+    pub rows: u32,
+    /// The columns and versions of each row; its row and all else have no effect. `None` for keys
+    /// only.
+    pub cells: Option<Get>,
+    /// Whether the caller reads on to the end, so that the view by score can end there.
+    pub ends_view: bool,
+}
+
+/// The rows of a search that a server returns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundRows {
+    /// The rows in order, each with its cells. A row that has none of the columns is empty.
+    pub rows: Vec<(FoundKey, Row)>,
+    /// Whether no rows follow.
+    pub is_end: bool,
+    /// The view by which rows by score continue.
+    pub view: Option<u64>,
+    /// Words that are too long to be indexed.
+    pub long_words: u64,
+}
+
+/// A value of a field, and how many of the rows of a search have it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FacetCount {
+    /// The value: the text of a `keyword`, or the order-preserving encoding of a value.
+    pub value: Bytes,
+    /// The number of rows.
+    pub rows: u64,
+}
+
+impl SearchPlace {
+    /// Returns the place after the next row in this order.
+    pub fn after(&self, found: &FoundKey) -> Self {
+        let FoundKey { row, value, .. } = found.clone();
+        match self {
+            Self::Key { .. } => Self::Key { after: Some(row) },
+            Self::Score { view, skip } => Self::Score { view: *view, skip: skip + 1 },
+            Self::Field { field, .. } => {
+                Self::Field { field: field.clone(), after: Some(ValueRow { value, row }) }
+            }
+        }
+    }
+
+    /// Returns the place with the view that continues rows by score.
+    pub fn in_view(self, view: Option<u64>) -> Self {
+        match self {
+            Self::Score { skip, .. } => Self::Score { view, skip },
+            other => other,
+        }
+    }
+}

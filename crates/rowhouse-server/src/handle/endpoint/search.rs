@@ -1,0 +1,108 @@
+//! Searches of full-text indexes.
+
+use std::sync::Arc;
+
+use rowhouse_format::convert::search::{
+    SearchCall, count_to_proto, ended_view_to_proto, facets_to_proto, found_to_proto,
+};
+use rowhouse_format::proto;
+use rowhouse_model::{
+    Error, ErrorKind, FoundKey, FoundRows, Get, Result, Row, SearchPlace, SearchRequest,
+    SearchText, TableName,
+};
+use rowhouse_schema::Direction;
+use rowhouse_search::Found;
+
+use crate::limits::{SEARCH_ANSWER_BYTES, SEARCH_FACETS_MAX, SEARCH_ROWS_MAX};
+use crate::server::Context;
+
+/// Answers a call of the service.
+pub(super) fn answer(
+    context: &Context,
+    table: &TableName,
+    call: SearchCall,
+) -> Result<proto::NameBytesPair> {
+    match call {
+        SearchCall::Rows(request) => rows(context, table, &request),
+        SearchCall::Count(text) => Ok(count_to_proto(find(context, table, &text)?.count()?)),
+        SearchCall::Facets { text, field, values } => {
+            let values = (values as usize).min(SEARCH_FACETS_MAX + 1);
+            let facets = find(context, table, &text)?.facets(&field, values)?;
+            if facets.len() > SEARCH_FACETS_MAX {
+                return Err(Error::invalid(format!(
+                    "the field has too many values, ask for fewer: field={field}, \
+                     max={SEARCH_FACETS_MAX}"
+                )));
+            }
+            Ok(facets_to_proto(facets))
+        }
+    }
+}
+
+fn find(context: &Context, table: &TableName, text: &SearchText) -> Result<Found> {
+    let search = &context.cluster.search;
+    search.find(table, &search.plan(table, text)?)
+}
+
+/// Returns rows of a search: of a new one, or of the view that an earlier call kept.
+fn rows(
+    context: &Context,
+    table: &TableName,
+    request: &SearchRequest,
+) -> Result<proto::NameBytesPair> {
+    let views = &context.cluster.searches;
+    let is_by_score = matches!(request.place, SearchPlace::Score { .. });
+    let (found, mut view) = match request.place {
+        SearchPlace::Score { view: Some(view), .. } => match views.get(view) {
+            Ok(found) => (found, Some(view)),
+            Err(error) if error.kind() == ErrorKind::UnknownScanner => {
+                return Ok(ended_view_to_proto());
+            }
+            Err(error) => return Err(error),
+        },
+        _ => (Arc::new(find(context, table, &request.text)?), None),
+    };
+    if found.table().name() != table {
+        return Err(Error::invalid(format!(
+            "the view is one of table {}, not of {table}",
+            found.table().name()
+        )));
+    }
+    let mut answer = read(&found, request)?;
+    if is_by_score {
+        if request.ends_view && answer.is_end {
+            view.take().into_iter().for_each(|view| views.unpin(view));
+        } else if view.is_some() || !answer.is_end {
+            view = Some(views.pin(view, Arc::clone(&found)));
+        }
+    }
+    answer.view = view;
+    Ok(found_to_proto(&answer, request.cells.is_some()))
+}
+
+/// Reads rows up to the number asked for, or until they fill an answer.
+fn read(found: &Found, request: &SearchRequest) -> Result<FoundRows> {
+    let direction = if request.reversed { Direction::Reverse } else { Direction::Forward };
+    let limit = (request.rows as usize).min(SEARCH_ROWS_MAX);
+    let (keys, is_end) = found.keys(&request.place, direction, limit)?;
+    let (mut rows, mut bytes) = (Vec::with_capacity(keys.len()), 0);
+    let count = keys.len();
+    for key in keys {
+        if bytes >= SEARCH_ANSWER_BYTES {
+            break;
+        }
+        let cells = cells_of(found, &key, request.cells.as_ref())?;
+        bytes += key.row.len() as u64 + cells.byte_len();
+        rows.push((key, cells));
+    }
+    let is_end = is_end && rows.len() == count;
+    Ok(FoundRows { rows, is_end, view: None, long_words: found.long_words() })
+}
+
+fn cells_of(found: &Found, key: &FoundKey, cells: Option<&Get>) -> Result<Row> {
+    let Some(cells) = cells else { return Ok(Row::default()) };
+    let mut get = Get::new(key.row.clone())?;
+    get.columns = cells.columns.clone();
+    get.versions = cells.versions;
+    found.row(&get)
+}

@@ -67,7 +67,7 @@ const SEARCH: &[Layer] = &[
     ("texts", &["analyse", "words", "lucene", "highlight"]),
     ("segments", &["segment"]),
     ("index", &["rows", "list", "memory", "view"]),
-    ("searches and upkeep", &["find", "keep"]),
+    ("searches and upkeep", &["find", "keep", "pinned"]),
     ("search engine", &["engine"]),
 ];
 

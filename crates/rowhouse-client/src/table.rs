@@ -281,7 +281,7 @@ impl Table {
     async fn call_search(&self, call: &SearchCall) -> Result<proto::NameBytesPair> {
         let build = |located: &crate::locate::Located| {
             let region = located.as_region_ref().to_proto();
-            let call = search::call_to_proto(call, Bytes::new());
+            let call = search::call_to_proto(call.clone(), Bytes::new());
             Ok((proto::CoprocessorServiceRequest { region, call }, Vec::new()))
         };
         let (answer, _) = self.client.call_row(&self.name, b"", true, build).await?;

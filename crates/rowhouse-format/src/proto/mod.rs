@@ -1,4 +1,5 @@
-//! HBase's protobuf messages: names, numbers and types as in Apache HBase 2.6.
+//! HBase's protobuf messages: names, numbers and types as in Apache HBase 2.6; and those of
+//! rowhouse's own endpoint.
 //!
 //! The `.proto` files are in `proto/`, the compiled code in `generated/`. A test fails if they
 //! differ; `UPDATE_GENERATED=1 cargo test -p rowhouse-format` regenerates the code. The test is
@@ -7,7 +8,15 @@
 
 #[allow(missing_docs, clippy::all, clippy::pedantic, unreachable_pub, unused_qualifications)]
 mod generated {
-    include!("generated/hbase.pb.rs");
+    pub mod hbase {
+        pub mod pb {
+            include!("generated/hbase.pb.rs");
+        }
+    }
+    pub mod rowhouse {
+        include!("generated/rowhouse.rs");
+    }
 }
 
-pub use generated::*;
+pub use generated::hbase::pb::*;
+pub use generated::rowhouse::*;

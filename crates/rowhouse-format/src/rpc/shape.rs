@@ -44,7 +44,7 @@ static FILTER_MESSAGE: Shape = Shape(&[(1, &FILTER), (2, &FILTER)]);
 /// A call of an endpoint; its last field is a serialized message.
 static SERVICE_CALL: Shape = Shape(&[(4, &SERVICE_MESSAGE)]);
 /// Mutations and conditions of an endpoint, the scan of another, and the columns of a search.
-static SERVICE_MESSAGE: Shape = Shape(&[(1, &MUTATION), (2, &SCAN), (5, &CONDITION), (10, &GET)]);
+static SERVICE_MESSAGE: Shape = Shape(&[(1, &MUTATION), (2, &SCAN), (5, &CONDITION), (7, &GET)]);
 
 static GET_REQUEST: Shape = Shape(&[(2, &GET)]);
 static MUTATE_REQUEST: Shape = Shape(&[(2, &MUTATION), (3, &CONDITION)]);

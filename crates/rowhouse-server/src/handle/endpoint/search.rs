@@ -77,7 +77,7 @@ fn rows(
         }
     }
     answer.view = view;
-    Ok(found_to_proto(&answer, request.cells.is_some()))
+    Ok(found_to_proto(answer, request.cells.is_some()))
 }
 
 /// Reads rows up to the number asked for, or until they fill an answer.

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -175,11 +176,12 @@ def run(page, base, table, into):
 def main():
     base, table, into = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     into.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as profile:
+    # Chromium's processes write their files until they end.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         chromium = subprocess.Popen(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
              "--remote-debugging-address=127.0.0.1", "--window-size=1200,900", f"--user-data-dir={profile}", "about:blank"],
-            stderr=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE, text=True, start_new_session=True,
         )
         try:
             for line in chromium.stderr:
@@ -192,7 +194,7 @@ def main():
             target = next(page for page in pages if page["type"] == "page")
             run(Page(target["webSocketDebuggerUrl"]), base, table, into)
         finally:
-            chromium.kill()
+            os.killpg(chromium.pid, signal.SIGKILL)
             chromium.wait()
 
 

@@ -1,5 +1,5 @@
-//! Searches of full-text indexes, rowhouse's own calls: `proto/search.proto`. They are sent as calls
-//! of a coprocessor endpoint, which every HBase client can make.
+//! Searches of full-text indexes, rowhouse's own calls: `proto/search.proto`. They are sent as
+//! calls of a coprocessor endpoint, which every HBase client can make.
 
 use bytes::Bytes;
 use prost::Message;

@@ -145,6 +145,7 @@ async fn not_found(State(web): State<Web>, reader: Reader) -> Response {
 #[cfg(test)]
 mod tests {
     use rowhouse_model::ServerName;
+    use rowhouse_search::SearchEngine;
     use rowhouse_store::Store;
 
     use super::*;

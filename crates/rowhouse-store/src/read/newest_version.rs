@@ -145,10 +145,11 @@ impl<'a> NewestVersion<'a> {
         sources: &mut Vec<Source>,
     ) -> Result<()> {
         let is_before = |cell: CellRef<'_>| cell.key < *column && !cell.key.qualifier.is_empty();
+        skip_unseen(&mut source, sequence_max)?;
         if source.cell().is_some_and(is_before) {
             source.seek(column)?;
+            skip_unseen(&mut source, sequence_max)?;
         }
-        skip_unseen(&mut source, sequence_max)?;
         let Some(cell) = source.cell().filter(|cell| cell.key.row == self.row) else {
             return Ok(());
         };

@@ -9,7 +9,9 @@ use rowhouse_model::{
     CellKind, Delete, FamilyDescriptor, Get, Mutation, Put, Row, RowRange, Scan, TableDescriptor,
     TableName, Timestamp,
 };
-use rowhouse_store::{CompactionKind, CompactionSettings, ReadTrace, Settings, Store, Table};
+use rowhouse_store::{
+    CompactionKind, CompactionSettings, ReadPoint, ReadTrace, Settings, Store, Table,
+};
 
 use crate::histories::SetClock;
 
@@ -29,6 +31,8 @@ enum Step {
     },
     Flush,
     Compact(CompactionKind),
+    /// Keeps the current read point, for the reads after all later steps.
+    ReadPoint,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -48,6 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
             }
         ),
         6 => Just(Step::Flush),
+        2 => Just(Step::ReadPoint),
         1 => Just(Step::Compact(CompactionKind::Minor)),
         1 => Just(Step::Compact(CompactionKind::Major)),
     ]
@@ -109,10 +114,17 @@ fn mutation(
     delete.into()
 }
 
+fn scan_of(qualifier: &'static str) -> Scan {
+    Scan::new(RowRange::row(b"r")).column("f", qualifier)
+}
+
 /// Reads the column by a scan, which merges all memstores and files.
 fn scanned(table: &Arc<Table>, qualifier: &'static str) -> Row {
-    let scan = Scan::new(RowRange::row(b"r")).column("f", qualifier);
-    table.scan(scan).unwrap().next().unwrap().unwrap_or_default()
+    table.scan(scan_of(qualifier)).unwrap().next().unwrap().unwrap_or_default()
+}
+
+fn scanned_at(table: &Arc<Table>, qualifier: &'static str, point: &Arc<ReadPoint>) -> Row {
+    table.scan_at(scan_of(qualifier), point).unwrap().next().unwrap().unwrap_or_default()
 }
 
 fn config() -> ProptestConfig {
@@ -134,6 +146,7 @@ proptest! {
         let (store, table) = open(dir.path(), &SetClock(Arc::clone(&now)), family);
         // The first writes expire during the history.
         let mut millis = NOW_MILLIS - TTL_MILLIS;
+        let mut points = Vec::new();
         for step in steps {
             match step {
                 Step::Write { kind, qualifier, millis_later, ttl_millis } => {
@@ -142,10 +155,15 @@ proptest! {
                 }
                 Step::Flush => table.flush().unwrap(),
                 Step::Compact(kind) => table.compact(kind).unwrap(),
+                Step::ReadPoint => points.push(Arc::new(store.read_point())),
             }
             for qualifier in QUALIFIERS {
                 let get = Get::new("r").unwrap().column("f", qualifier);
                 prop_assert_eq!(table.get(&get).unwrap(), scanned(&table, qualifier));
+                for point in &points {
+                    let scanned = scanned_at(&table, qualifier, point);
+                    prop_assert_eq!(table.get_at(&get, point).unwrap(), scanned);
+                }
             }
             now.fetch_add(1, Ordering::Relaxed);
         }
@@ -158,4 +176,22 @@ proptest! {
             prop_assert_eq!(table.get_at(&get, &point).unwrap(), scanned(&table, qualifier));
         }
     }
+}
+
+#[test]
+fn a_get_at_a_point_before_the_delete_of_its_row_finds_the_column_among_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = SetClock(Arc::new(AtomicI64::new(NOW_MILLIS)));
+    let (store, table) = open(dir.path(), &clock, FamilyDescriptor::new("f").unwrap());
+    let put = |qualifier, millis| {
+        table.mutate(&mutation(CellKind::Put, qualifier, millis, None)).unwrap();
+    };
+    (put("a", 1), put("b", 1));
+    table.flush().unwrap();
+    (put("a", 2), put("b", 2));
+    let point = Arc::new(store.read_point());
+    table.mutate(&mutation(CellKind::DeleteFamily, "", 3, None)).unwrap();
+    let get = Get::new("r").unwrap().column("f", "b");
+    assert_eq!(table.get_at(&get, &point).unwrap().value(b"f", b"b").as_deref(), Some(&b"2"[..]));
+    assert!(table.get(&get).unwrap().is_empty());
 }

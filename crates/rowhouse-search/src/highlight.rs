@@ -300,7 +300,7 @@ fn best_window(text: &str, found: &[Found], chars_max: usize) -> Option<Range<us
     let mut best: Option<((usize, usize), Range<usize>)> = None;
     let mut end = 0;
     for (start, first) in chars.iter().enumerate() {
-        while chars.get(end).is_some_and(|at| end <= start || at.end <= first.start + chars_max) {
+        while chars.get(end).is_some_and(|at| end <= start || at.end - first.start <= chars_max) {
             *counts.entry(found[end].number).or_default() += 1;
             end += 1;
         }

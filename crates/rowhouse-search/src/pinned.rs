@@ -1,6 +1,5 @@
 //! Searches that are kept for the next page.
 
-use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,6 +9,9 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 /// The time for which a search is kept after its last page.
 const KEPT: Duration = Duration::from_secs(300);
+
+/// The time for which a search that was read to its end is kept, for a client that lost the answer.
+const KEPT_AT_END: Duration = Duration::from_secs(60);
 
 /// The searches by which pages by score continue: scores of another search would differ after
 /// changes. Each is kept for five minutes after its last page, and the oldest ends earlier where
@@ -21,12 +23,11 @@ pub struct PinnedViews<F> {
 
 struct Views<F> {
     next_id: u64,
-    /// By the time of the last page, the oldest first.
-    kept: VecDeque<Kept<F>>,
+    kept: Vec<Kept<F>>,
 }
 
 struct Kept<F> {
-    at: Instant,
+    until: Instant,
     id: u64,
     found: Arc<F>,
 }
@@ -36,7 +37,7 @@ impl<F> PinnedViews<F> {
     pub fn new(views_max: usize) -> Self {
         // Tokens outlive the process, and one of an earlier process must not reach another search.
         let next_id = RandomState::new().hash_one(0) >> 1;
-        let views = Views { next_id, kept: VecDeque::new() };
+        let views = Views { next_id, kept: Vec::new() };
         Self { views: Mutex::new(views), views_max }
     }
 
@@ -50,9 +51,10 @@ impl<F> PinnedViews<F> {
         });
         views.kept.retain(|kept| kept.id != id);
         if views.kept.len() >= self.views_max {
-            views.kept.pop_front();
+            let first = (0..views.kept.len()).min_by_key(|nth| views.kept[*nth].until);
+            first.into_iter().for_each(|nth| drop(views.kept.swap_remove(nth)));
         }
-        views.kept.push_back(Kept { at: Instant::now(), id, found });
+        views.kept.push(Kept { until: Instant::now() + KEPT, id, found });
         id
     }
 
@@ -67,9 +69,18 @@ impl<F> PinnedViews<F> {
         kept.map(|kept| Arc::clone(&kept.found)).ok_or_else(ended)
     }
 
-    /// Ends a search.
-    pub fn unpin(&self, id: u64) {
-        self.views.lock().kept.retain(|kept| kept.id != id);
+    /// Keeps a search that was read to its end for a minute at most.
+    pub fn end(&self, id: u64) {
+        let until = Instant::now() + KEPT_AT_END;
+        let mut views = self.views.lock();
+        for kept in views.kept.iter_mut().filter(|kept| kept.id == id) {
+            kept.until = kept.until.min(until);
+        }
+    }
+
+    /// Ends the searches whose time is over. Other calls do so too.
+    pub fn expire(&self) {
+        self.views.lock().forget_old();
     }
 
     /// Ends all searches.
@@ -80,9 +91,8 @@ impl<F> PinnedViews<F> {
 
 impl<F> Views<F> {
     fn forget_old(&mut self) {
-        while self.kept.front().is_some_and(|kept| kept.at.elapsed() > KEPT) {
-            self.kept.pop_front();
-        }
+        let now = Instant::now();
+        self.kept.retain(|kept| kept.until > now);
     }
 }
 
@@ -108,11 +118,13 @@ mod tests {
         let three = views.pin(None, Arc::new("three"));
         assert_eq!(*views.get(one).unwrap(), "one");
         assert_eq!(views.get(two).unwrap_err().kind(), ErrorKind::UnknownScanner, "the oldest");
-        views.unpin(one);
-        assert!(views.get(one).is_err());
-        assert_eq!(*views.get(three).unwrap(), "three");
+        views.end(three);
+        assert_eq!(*views.get(three).unwrap(), "three", "a call that is repeated finds it");
+        let four = views.pin(None, Arc::new("four"));
+        assert!(views.get(three).is_err(), "it was the first to end");
+        assert_eq!((*views.get(one).unwrap(), *views.get(four).unwrap()), ("one", "four"));
         views.clear();
-        assert!(views.get(three).is_err());
+        assert!(views.get(four).is_err());
     }
 
     #[test]

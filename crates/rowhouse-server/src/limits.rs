@@ -69,6 +69,12 @@ pub(crate) const SOLR_SEARCH_TIME: Duration = Duration::from_secs(10);
 /// Bytes of a form that a Solr client posts.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_FORM_BYTES_MAX: usize = 1 << 20;
+/// Parameters of a request of a Solr client.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_PARAMS_MAX: usize = 1_000;
+/// Bytes of a mark before or after a word that is highlighted.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_MARK_BYTES_MAX: usize = 256;
 /// Rows of a page of a Solr client.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_ROWS_MAX: usize = 10_000;
@@ -78,7 +84,7 @@ pub(crate) const SOLR_DEPTH_MAX: usize = 100_000;
 /// Filters of a search of a Solr client.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_FILTERS_MAX: usize = 64;
-/// Bytes of the cells that the documents of an answer are made of.
+/// Bytes of the cells that the documents of an answer are made of, and of its highlights.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// Searches by which pages by score of Solr's clients continue.

@@ -314,6 +314,7 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
                 for server in cluster.ports() {
                     server.scanners.expire(Instant::now());
                 }
+                cluster.searches.expire();
             }
             _ = stop.changed() => return,
         }

@@ -8,6 +8,7 @@ use rowhouse_client::{Client, RegionServerCall, RegionServerChange, Target};
 
 use super::location::database_url;
 use super::{CommandResult, DATA_DIR, argument, runtime};
+use crate::output::print;
 
 /// Arguments of `rowhouse admin`.
 #[derive(Debug, clap::Args)]
@@ -69,6 +70,6 @@ pub(crate) fn run(args: &AdminArgs) -> CommandResult {
         let client = Client::connect(&Target::parse(&url)?).await?;
         client.admin().change_region_server(call).await
     })?;
-    println!("region server {} {done}", server.number);
+    print(format_args!("region server {} {done}", server.number))?;
     Ok(ExitCode::SUCCESS)
 }

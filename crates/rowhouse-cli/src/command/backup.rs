@@ -10,6 +10,7 @@ use rowhouse_store::{Holder, Progress, copy_store};
 use super::progress::Bar;
 use super::{CommandResult, argument, runtime};
 use crate::counted::counted;
+use crate::output::print;
 
 /// Arguments of `rowhouse backup`.
 #[derive(Debug, clap::Args)]
@@ -66,7 +67,7 @@ fn copy(from: &Path, into: &Path) -> CommandResult {
         files: report.files as u64,
         bytes: report.file_bytes + report.log_bytes,
     };
-    told.print(into);
+    told.print(into)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,7 +92,7 @@ fn through_server(url: &str, into: &Path) -> CommandResult {
         files: status.files,
         bytes: status.file_bytes,
     };
-    told.print(into);
+    told.print(into)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -103,14 +104,14 @@ struct BackupReport {
 }
 
 impl BackupReport {
-    fn print(&self, into: &Path) {
-        println!(
+    fn print(&self, into: &Path) -> Result<()> {
+        print(format_args!(
             "{}, {}, {}, {} into {}\nthe backup was read back: no damage found",
             counted(self.tables, "table"),
             counted(self.snapshots, "snapshot"),
             counted(self.files, "file"),
             counted(self.bytes, "byte"),
             into.display()
-        );
+        ))
     }
 }

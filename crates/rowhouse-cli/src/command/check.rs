@@ -32,7 +32,10 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
             Some(_) => ExitCode::from(NOT_CLOSED),
         });
     }
-    println!("\nWhat can still be read: rowhouse salvage {} --into NEW_DIR", args.data.display());
+    print(format_args!(
+        "\nWhat can still be read: rowhouse salvage {} --into NEW_DIR",
+        args.data.display()
+    ))?;
     Ok(ExitCode::FAILURE)
 }
 

@@ -9,6 +9,7 @@ use rowhouse_store::{ExportOptions, ExportedCells, Store, ZstdForm};
 use super::progress::Bar;
 use super::{CommandResult, DATA_DIR};
 use crate::counted::counted;
+use crate::output::print;
 
 /// Arguments of `rowhouse export`.
 #[derive(Debug, clap::Args)]
@@ -58,12 +59,12 @@ pub(crate) fn run(args: &ExportArgs) -> CommandResult {
     bar.clear();
     let report = exported?;
     store.close()?;
-    println!(
+    print(format_args!(
         "{} of {table} in {}, {}, in {}",
         counted(report.cells, "cell"),
         counted(report.files.len(), "HFile"),
         counted(report.bytes, "byte"),
         args.hfiles.display()
-    );
+    ))?;
     Ok(ExitCode::SUCCESS)
 }

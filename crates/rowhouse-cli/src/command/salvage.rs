@@ -26,27 +26,29 @@ pub(crate) fn run(args: &SalvageArgs) -> CommandResult {
     let salvaged = rowhouse_store::salvage(&args.data, &args.into, |progress| bar.draw(&progress));
     bar.clear();
     let report = salvaged?;
-    println!(
+    print(format_args!(
         "{}, {} into {}: from {} and {} of the log",
         counted(report.tables, "table"),
         counted(report.cells, "cell"),
         args.into.display(),
         counted(report.files, "file"),
         counted(report.log_records, "commit")
-    );
+    ))?;
     if let Some(why) = &report.unlocked {
-        println!("{why}");
+        print(format_args!("{why}"))?;
     }
     if let Some(end) = &report.log_end {
-        println!("the log was not closed: {end}");
+        print(format_args!("the log was not closed: {end}"))?;
     }
     match (&report.lost[..], &report.log_end) {
         ([], None) => {
-            println!("nothing is lost");
+            print(format_args!("nothing is lost"))?;
             return Ok(ExitCode::SUCCESS);
         }
         ([], Some(_)) => {
-            println!("all data that was found is written, of a store that was not closed");
+            print(format_args!(
+                "all data that was found is written, of a store that was not closed"
+            ))?;
             return Ok(ExitCode::from(NOT_CLOSED));
         }
         _ => {}

@@ -285,6 +285,21 @@ impl SearchPlan {
         &self.texts
     }
 
+    /// Returns whether another plan, of the same table, searches the same index for the same words,
+    /// and selects the same rows of those found.
+    pub fn selects_as(&self, other: &Self) -> bool {
+        let same_rows = match (&self.rows, &other.rows) {
+            (Some(one), Some(other)) => one.selects_as(other),
+            (None, None) => true,
+            _ => false,
+        };
+        self.index == other.index
+            && self.texts == other.texts
+            && self.key_ranges == other.key_ranges
+            && self.values == other.values
+            && same_rows
+    }
+
     /// The ranges of keys that hold every row of the answer, in key order, without overlaps.
     pub fn key_ranges(&self) -> &[RowRange] {
         &self.key_ranges

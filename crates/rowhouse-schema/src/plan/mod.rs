@@ -198,6 +198,24 @@ impl Plan {
         &self.ranges
     }
 
+    /// Returns whether another plan, of the same table, reads the same ranges and checks the same
+    /// conditions: whether both queries mean the same. Qualifiers are not compared.
+    pub fn selects_as(&self, other: &Self) -> bool {
+        let of_columns = |plan: &Self| {
+            plan.filter
+                .as_ref()
+                .map(|filter| set::described(filter.conditions()))
+                .unwrap_or_default()
+        };
+        let of_key = |plan: &Self| {
+            let wanted = plan.residual.as_ref().map(|residual| set::described(&residual.wanted));
+            wanted.unwrap_or_default()
+        };
+        self.ranges == other.ranges
+            && of_key(self) == of_key(other)
+            && of_columns(self) == of_columns(other)
+    }
+
     pub(crate) fn schema(&self) -> &KeySchema {
         &self.schema
     }

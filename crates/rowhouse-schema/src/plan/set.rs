@@ -20,6 +20,12 @@ pub(super) struct FieldConditions {
     own: Vec<usize>,
 }
 
+/// Returns the values that conditions allow, in a form to compare.
+pub(super) fn described(conditions: &[FieldConditions]) -> Vec<String> {
+    let described = |it: &FieldConditions| format!("{} {} {:?}", it.slot, it.nulls, it.set);
+    conditions.iter().map(described).collect()
+}
+
 /// The requested values.
 #[derive(Clone, Debug)]
 pub(super) enum Set {

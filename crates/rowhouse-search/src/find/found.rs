@@ -23,6 +23,9 @@ use crate::segment::{Layout, OpenSegment, damaged, encoded_value};
 use crate::view::View;
 use crate::words::Words;
 
+/// The most values of a field that are counted.
+const FACET_VALUES_MAX: usize = 1_000_000;
+
 /// The rows that match a query with words, at the read point that the search took.
 ///
 /// It holds the read point and the segments, so its answers agree with each other while others
@@ -209,7 +212,8 @@ impl Found {
     /// for the index is not counted.
     ///
     /// # Errors
-    /// `InvalidRequest` for another field; those of reads.
+    /// `InvalidRequest` for another field; `Unsupported` for more than a million values; those of
+    /// reads.
     pub fn facets(&self, field: &str, limit: usize) -> Result<Vec<FacetCount>> {
         self.noted(self.try_facets(field, limit))
     }
@@ -220,6 +224,12 @@ impl Found {
         let mut counts: BTreeMap<Bytes, u64> = BTreeMap::new();
         for (segment, filter) in self.filters(self.plan.key_ranges())? {
             self.count_values(&*weight, &segment, &filter, at, &mut counts)?;
+            if counts.len() > FACET_VALUES_MAX {
+                return Err(Error::unsupported(format!(
+                    "the rows have too many values of a field to be counted: field={field}, \
+                     max={FACET_VALUES_MAX}"
+                )));
+            }
         }
         let mut facets: Vec<_> =
             counts.into_iter().map(|(value, rows)| FacetCount { value, rows }).collect();
@@ -250,6 +260,9 @@ impl Found {
         self.each_match(weight, segment, filter, &mut count)?;
         let mut stored = Vec::new();
         for (ord, rows) in (0u64..).zip(by_ord).filter(|(_, rows)| *rows > 0) {
+            if counts.len() > FACET_VALUES_MAX || self.watch.is_over() {
+                break;
+            }
             let read = column.ord_to_bytes(ord, &mut stored);
             read.map_err(|error| damaged(segment.number, &error.into()))?;
             if let Some(value) = encoded_value(&stored) {

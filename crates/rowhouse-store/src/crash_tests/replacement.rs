@@ -54,7 +54,7 @@ fn a_replacement_that_a_crash_interrupts_has_happened_whole_or_not_at_all() {
         create(&store, "mail", OLD, "d");
         create(&store, "mail.new", NEW, "e");
         disk.fail_after(changes);
-        let replaced = store.replace_table(&name("mail"), &name("mail.new"));
+        let replaced = store.replace_table(&name("mail"), &name("mail.new"), |_| Ok(()));
         let has_stopped = disk.has_stopped();
         store.abandon();
         for crashed in [disk.after_kill(), disk.after_power_cut(changes)] {

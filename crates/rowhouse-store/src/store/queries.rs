@@ -85,6 +85,8 @@ impl Store {
     pub fn scan_query(&self, region: &Region, asked: &QueryScan<'_>) -> Result<RegionScanner> {
         region.check_serving()?;
         let table = self.table(&region.info().table)?;
+        // The table may have taken the place of the one that the region belongs to.
+        region.check_serving()?;
         let range = asked.scan.range.intersect(&region.info().range);
         let predicate = Predicate::parse(asked.query)?;
         if predicate.has_matches() {

@@ -29,6 +29,8 @@ impl Store {
     /// table that has the name is dropped with its indexes. All of this takes effect at one moment,
     /// also in a crash, and takes no longer for more rows: files and memstores stay as they are.
     ///
+    /// `may_drop` is asked about the table that would be dropped, while no table changes.
+    ///
     /// Open scanners and read points of the dropped table go on in it, and other reads of it are
     /// refused. Handles on `with` do not write any more.
     ///
@@ -44,7 +46,7 @@ impl Store {
     ///     store.create_table(table, &[])?;
     ///     store.table(name)?.mutate(&Put::new("EUR")?.add("r", "q", rate)?.into())?;
     /// }
-    /// store.replace_table(&rates, &new_rates)?;
+    /// store.replace_table(&rates, &new_rates, |_old| Ok(()))?;
     /// let row = store.table(&rates)?.get(&Get::new("EUR")?)?;
     /// assert_eq!(row.value("r", "q").as_deref(), Some(&b"8"[..]));
     /// assert!(store.table(&new_rates).is_err());
@@ -52,12 +54,17 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` and `TableNotEnabled` for `with`; `InvalidRequest` if it has an index that
-    /// is not ready, if one of the tables holds the entries of an index, and for the same name
-    /// twice; `TableExists` if another table has the name of an index; the errors of
+    /// That of `may_drop`; `TableNotFound` and `TableNotEnabled` for `with`; `InvalidRequest` if it
+    /// has an index that is not ready, if one of the tables holds the entries of an index, and for
+    /// the same name twice; `TableExists` if another table has the name of an index; the errors of
     /// [`Store::create_table`] if no table has the name; `Io` of the manifest. The tables then stay
     /// as they were.
-    pub fn replace_table(&self, name: &TableName, with: &TableName) -> Result<()> {
+    pub fn replace_table(
+        &self,
+        name: &TableName,
+        with: &TableName,
+        may_drop: impl FnOnce(&TableDescriptor) -> Result<()>,
+    ) -> Result<()> {
         // No build or repair of an index of the table is under way.
         let reindexed = self.table(with)?;
         let _reindexing = reindexed.reindexing.lock();
@@ -69,7 +76,7 @@ impl Store {
         if name == with {
             return Err(Error::invalid(format!("a table cannot replace itself: table={name}")));
         }
-        let old = self.replaced(name, table.regions().len())?;
+        let old = self.replaced(name, table.regions().len(), may_drop)?;
         let new = self.renamed(&table, name, &old)?;
         let edits = new.iter().map(|renamed| {
             let (table_id, descriptor) = (renamed.table.id(), encode_table(&renamed.descriptor));
@@ -108,12 +115,18 @@ impl Store {
 
     /// Returns the table that is to be dropped for another one with so many regions, with the
     /// tables of its indexes; nothing if there is none and the name may be given.
-    fn replaced(&self, name: &TableName, regions: usize) -> Result<Vec<Arc<Table>>> {
+    fn replaced(
+        &self,
+        name: &TableName,
+        regions: usize,
+        may_drop: impl FnOnce(&TableDescriptor) -> Result<()>,
+    ) -> Result<Vec<Arc<Table>>> {
         let Ok(old) = self.table(name) else {
             self.check_new_table(name, regions)?;
             return Ok(Vec::new());
         };
         Self::refuse_index_table(old.descriptor())?;
+        may_drop(old.descriptor())?;
         self.inner.engine.observers.check(name)?;
         self.inner.tables.with_indexes(&old)
     }

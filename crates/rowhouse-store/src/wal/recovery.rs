@@ -394,7 +394,7 @@ impl LogScan {
         if let Some(Cut { segment, offset, bytes, cause }) = &self.cut {
             let cause = cause.describe();
             text.push_str(&format!(
-                "; {bytes} bytes are cut from {segment} at offset {offset}: {cause}"
+                "; {segment} is cut at offset {offset}, {bytes} bytes before the end of the file: {cause}"
             ));
         }
         Some(text)

@@ -186,9 +186,11 @@ fn a_get_at_a_point_before_the_delete_of_its_row_finds_the_column_among_others()
     let put = |qualifier, millis| {
         table.mutate(&mutation(CellKind::Put, qualifier, millis, None)).unwrap();
     };
-    (put("a", 1), put("b", 1));
+    put("a", 1);
+    put("b", 1);
     table.flush().unwrap();
-    (put("a", 2), put("b", 2));
+    put("a", 2);
+    put("b", 2);
     let point = Arc::new(store.read_point());
     table.mutate(&mutation(CellKind::DeleteFamily, "", 3, None)).unwrap();
     let get = Get::new("r").unwrap().column("f", "b");

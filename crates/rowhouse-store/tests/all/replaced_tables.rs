@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    ErrorKind, FamilyDescriptor, Get, Put, Row, Scan, TableDescriptor, TableName,
+    Error, ErrorKind, FamilyDescriptor, Get, Put, Row, Scan, TableDescriptor, TableName,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_store::{Store, Table, TableScanner};
@@ -43,7 +43,7 @@ fn store() -> (tempfile::TempDir, Store) {
 }
 
 fn replace(store: &Store) {
-    store.replace_table(&name("mail"), &name("mail.new")).unwrap();
+    store.replace_table(&name("mail"), &name("mail.new"), |_| Ok(())).unwrap();
 }
 
 fn texts(mut rows: TableScanner) -> Vec<String> {
@@ -74,7 +74,7 @@ fn a_table_has_the_rows_and_indexes_of_the_one_that_replaced_it_also_after_a_res
 #[test]
 fn a_table_gets_a_name_that_no_table_has() {
     let (_dir, store) = store();
-    store.replace_table(&name("post"), &name("mail.new")).unwrap();
+    store.replace_table(&name("post"), &name("mail.new"), |_| Ok(())).unwrap();
     assert_eq!(names(&store), ["mail", "mail.by_body", "mail.words", "post", "post.by_body"]);
     assert_eq!(texts(table(&store, "post").scan(Scan::all()).unwrap()), ["new"; 2]);
     assert_eq!(texts(table(&store, "mail").scan(Scan::all()).unwrap()), ["old"; 2]);
@@ -93,7 +93,7 @@ fn scanners_and_read_points_go_on_in_the_replaced_table_and_other_reads_are_refu
     let row = old.get_at(&Get::new("z").unwrap(), &point).unwrap();
     assert_eq!(row.value("d", "b").as_deref(), Some(&b"old"[..]));
 
-    let refused = |error: rowhouse_model::Error| error.kind();
+    let refused = |error: Error| error.kind();
     assert_eq!(refused(old.get(&Get::new("z").unwrap()).unwrap_err()), ErrorKind::NotServingRegion);
     assert_eq!(refused(old.scan(Scan::all()).err().unwrap()), ErrorKind::NotServingRegion);
     let write = || Put::new("z").unwrap().add("d", "b", "x").unwrap().into();
@@ -110,9 +110,15 @@ fn a_replacement_that_cannot_be_made_leaves_both_tables() {
     create(&store, "post.words", "by_body [body]", "words");
     let before = names(&store);
     let refused = |name_of: &str, with: &str| {
-        store.replace_table(&name(name_of), &name(with)).unwrap_err().kind()
+        store.replace_table(&name(name_of), &name(with), |_| Ok(())).unwrap_err().kind()
     };
     assert_eq!(refused("mail", "none"), ErrorKind::TableNotFound);
+    let may_not = |old: &TableDescriptor| {
+        assert_eq!(*old.name(), name("mail"));
+        Err(Error::new(ErrorKind::Conflict, "it stays"))
+    };
+    let stays = store.replace_table(&name("mail"), &name("mail.new"), may_not).unwrap_err();
+    assert_eq!(stays.kind(), ErrorKind::Conflict);
     assert_eq!(refused("mail", "mail"), ErrorKind::InvalidRequest);
     assert_eq!(refused("mail.words", "post"), ErrorKind::InvalidRequest);
     assert_eq!(refused("post", "mail.words"), ErrorKind::InvalidRequest);

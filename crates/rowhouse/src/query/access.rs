@@ -2,7 +2,9 @@
 //! cost of each.
 
 use rowhouse_model::{Columns, Error, Result, TimeRange};
-use rowhouse_schema::{Index, IndexCost, IndexPlan, IndexSchema, IndexState, Plan, TimeZone};
+use rowhouse_schema::{
+    Index, IndexCost, IndexPlan, IndexSchema, IndexState, Plan, Predicate, TimeZone,
+};
 
 use super::choose::{Access, Candidate};
 use super::{By, Query, plan_rows};
@@ -76,9 +78,18 @@ impl Query<'_> {
         if !may_serve || self.zone != TimeZone::UTC {
             return Ok(None);
         }
-        let (_, predicate) = self.asked.as_ref().map_err(Clone::clone)?;
+        let (schema, predicate) = self.asked.as_ref().map_err(Clone::clone)?;
+        let text = predicate.to_string();
+        let plan_of = |predicate: &Predicate| {
+            self.table.declared_columns().plan(schema, predicate, &self.zone)
+        };
+        let read = Predicate::parse(&text).and_then(|read| plan_of(&read));
+        // A number for a time may be a date as text.
+        if !read.is_ok_and(|read| plan_of(predicate).is_ok_and(|plan| plan.selects_as(&read))) {
+            return Ok(None);
+        }
         let answers = self.table.backend().answers_queries().await?;
-        Ok(answers.then(|| predicate.to_string()))
+        Ok(answers.then_some(text))
     }
 
     /// Chooses how to read up to `limit` rows.

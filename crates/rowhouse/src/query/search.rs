@@ -7,7 +7,7 @@ mod searched;
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, FacetCount, Result, TimeRange};
-use rowhouse_schema::{Direction, SearchPlan, Value};
+use rowhouse_schema::{Direction, Predicate, SearchPlan, Value};
 use rowhouse_search::{Highlighter, Words};
 
 use super::rows::Source;
@@ -123,10 +123,13 @@ impl Query<'_> {
     /// # Errors
     /// As [`Query::rows`]; `InvalidRequest` for a query without `matches`.
     pub async fn explain_search(&self) -> Result<SearchPlan> {
-        let (schema, predicate) = match &self.asked {
-            Ok(asked) => asked,
-            Err(error) => return Err(error.clone()),
-        };
+        let (_, predicate) = self.asked.as_ref().map_err(Clone::clone)?;
+        self.search_plan_of(predicate).await
+    }
+
+    /// Returns the plan that the query has with another predicate.
+    async fn search_plan_of(&self, predicate: &Predicate) -> Result<SearchPlan> {
+        let schema = self.table.key_schema()?;
         let using = match &self.by {
             By::Any => None,
             By::Index(name) => Some(&name[..]),

@@ -153,7 +153,8 @@ impl SearchBuild {
             let _ = remove(&store, &unfinished, &alone).await;
             return Err(error);
         }
-        working(&alone, move || store.replace_table(&name, &unfinished)).await?;
+        let replace = move || store.replace_table(&name, &unfinished, refuse_other);
+        working(&alone, replace).await?;
         let first_misfits = counts.first_misfits.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Built {
             rows: counts.rows.load(Ordering::Relaxed),
@@ -236,11 +237,17 @@ fn copy_of(store: &Store, name: &TableName) -> Result<Option<TableDescriptor>> {
         Err(error) if error.kind() == ErrorKind::TableNotFound => return Ok(None),
         table => table?.descriptor().clone(),
     };
-    match Origin::of_table(&table)? {
-        Some(_) => Ok(Some(table)),
+    refuse_other(&table)?;
+    Ok(Some(table))
+}
+
+/// Refuses a table that is not a copy.
+fn refuse_other(table: &TableDescriptor) -> Result<()> {
+    match Origin::of_table(table)? {
+        Some(_) => Ok(()),
         None => Err(Error::invalid(format!(
-            "a table of this name is here that is not a search copy, and stays as it is: \
-             table={name}"
+            "a table of this name is here that is not a search copy, and stays as it is: table={}",
+            table.name()
         ))),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rowhouse::query::{Query, QueryRow};
+use rowhouse::query::{Predicate, Query, QueryRow};
 use rowhouse::{
     Columns, Database, Delete, Get, Mutation, Table, TableSpec, Timestamp, Transaction,
 };
@@ -415,6 +415,27 @@ async fn queries_by_indexes_answer_as_by_the_key() {
 async fn queries_that_name_an_index_answer_as_by_the_key_on_a_server_too() {
     on_both(|database, _| async move {
         history(database, 7, 20).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_for_a_time_means_through_a_server_what_it_means_in_the_process() {
+    on_both(async |database, _| {
+        let spec = TableSpec::new("event").family("d").key("[at millis][n u8]");
+        let spec = spec.columns("d:s sender string").indexes("by_sender [sender]");
+        let events = database.create_table(spec).await.unwrap();
+        // 2022 and 20221224 are dates as texts.
+        for (at, n) in [(2_021u64, 1u8), (2_022, 2), (20_221_224, 3)] {
+            let row = events.row(&[("at", at.into()), ("n", n.into())]);
+            events.put(row.set_named("sender", "eve").into_put().unwrap()).await.unwrap();
+        }
+        let after = async |at: u64| {
+            let asked = Predicate::all().ge("at", at).eq("sender", "eve");
+            events.query_where(asked).count().await.unwrap()
+        };
+        assert_eq!((after(2_021).await, after(2_022).await, after(20_221_224).await), (3, 2, 1));
+        database.close().await.unwrap();
     })
     .await;
 }

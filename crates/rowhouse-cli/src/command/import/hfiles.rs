@@ -9,6 +9,7 @@ use rowhouse_import::load_hfiles;
 use crate::command::CommandResult;
 use crate::command::progress::Bar;
 use crate::counted::counted;
+use crate::output::print;
 
 /// Loads the files under `hfiles` atomically into a table of the store in `data`.
 pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> CommandResult {
@@ -18,6 +19,6 @@ pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> CommandResul
     let report = loaded?;
     let (cells, files) = (counted(report.cells, "cell"), counted(report.files, "HFile"));
     let are = if report.cells == 1 { "is" } else { "are" };
-    println!("{cells} of {files} {are} in {table}");
+    print(format_args!("{cells} of {files} {are} in {table}"))?;
     Ok(ExitCode::SUCCESS)
 }

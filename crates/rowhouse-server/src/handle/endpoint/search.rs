@@ -71,7 +71,7 @@ fn rows(
     let mut answer = read(&found, request)?;
     if is_by_score {
         if request.ends_view && answer.is_end {
-            view.take().into_iter().for_each(|view| views.unpin(view));
+            view.take().into_iter().for_each(|view| views.end(view));
         } else if view.is_some() || !answer.is_end {
             view = Some(views.pin(view, Arc::clone(&found)));
         }

@@ -51,7 +51,10 @@ impl<'a> Highlights<'a> {
             (None, _) => names.extend(&all),
         }
         let mut texts = Vec::new();
-        for name in names {
+        for (nth, name) in names.iter().copied().enumerate() {
+            if names[..nth].contains(&name) {
+                continue;
+            }
             let highlighter = documents.highlighter(index, name, asked.own_words_only);
             texts.extend(highlighter.map(|it| Ok((columns.column(name)?, it))));
         }
@@ -63,8 +66,9 @@ impl<'a> Highlights<'a> {
         self.texts.iter().map(|(column, _)| *column)
     }
 
-    /// Returns the parts of the texts of a row, by the names of the columns.
-    pub(super) fn of_row(&self, cells: &Row) -> Data {
+    /// Returns the parts of the texts of a row, by the names of the columns, and adds their bytes
+    /// to `bytes`.
+    pub(super) fn of_row(&self, cells: &Row, bytes: &mut u64) -> Data {
         let mut parts = Vec::new();
         for (column, highlighter) in &self.texts {
             let cell = column.qualifier().and_then(|it| cells.cell(column.family(), it));
@@ -75,6 +79,7 @@ impl<'a> Highlights<'a> {
                 None => text_of(cell.value()),
             };
             let part = self.part(highlighter, &text);
+            *bytes += part.as_ref().map_or(0, |part| part.len() as u64);
             let list = Data::List(part.map(Data::Text).into_iter().collect());
             parts.push((column.name().to_owned(), list));
         }

@@ -18,7 +18,7 @@ mod search;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::Body;
+use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
@@ -31,7 +31,9 @@ use tokio::sync::Semaphore;
 use self::answer::Data;
 use self::params::Params;
 use super::{Web, failed};
-use crate::limits::{SOLR_FORM_BYTES_MAX, SOLR_SEARCH_WAIT, SOLR_SEARCHES_MAX, SOLR_VIEWS_MAX};
+use crate::limits::{
+    HANDSHAKE_WAIT, SOLR_FORM_BYTES_MAX, SOLR_SEARCH_WAIT, SOLR_SEARCHES_MAX, SOLR_VIEWS_MAX,
+};
 
 /// What the searches of Solr's clients share.
 pub(super) struct Solr {
@@ -68,8 +70,8 @@ pub(super) async fn answer(
         _ => (StatusCode::NOT_FOUND, "TABLE/select and TABLE/admin/ping are"),
     };
     // Over HTTP/2, SolrJ takes an answer before the end of its request for a broken connection.
-    if let Err(error) = axum::body::to_bytes(request.into_body(), SOLR_FORM_BYTES_MAX).await {
-        tracing::debug!(%error, "the body of a refused request was not read");
+    if let Err(failure) = body_of(request).await {
+        tracing::debug!(why = failure.message, "the body of a refused request was not read");
     }
     let params = Params::of_query(query.as_deref().unwrap_or_default()).unwrap_or_default();
     let message = format!("{method} /solr/{path} is not served: {why}");
@@ -138,15 +140,24 @@ async fn params_of(query: Option<String>, request: Request) -> Result<Params, Fa
         );
         return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let body: Body = request.into_body();
-    let bytes = axum::body::to_bytes(body, SOLR_FORM_BYTES_MAX).await.map_err(|_| {
-        let message = format!("the form is too long: max={SOLR_FORM_BYTES_MAX}");
-        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message)
-    })?;
+    let bytes = body_of(request).await?;
     let form = std::str::from_utf8(&bytes)
         .map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "the form is not UTF-8"))?;
     params.add_query(form).map_err(|error| Failure::of(&error))?;
     Ok(params)
+}
+
+/// Reads the body of a request.
+async fn body_of(request: Request) -> Result<Bytes, Failure> {
+    let body = axum::body::to_bytes(request.into_body(), SOLR_FORM_BYTES_MAX);
+    match tokio::time::timeout(HANDSHAKE_WAIT, body).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) => {
+            let message = format!("the form is too long: max={SOLR_FORM_BYTES_MAX}");
+            Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+        }
+        Err(_) => Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the form did not arrive in time")),
+    }
 }
 
 /// Why there is no answer.

@@ -6,6 +6,7 @@ use rowhouse_model::{Error, Result};
 
 use super::answer::Data;
 use super::form;
+use crate::limits::SOLR_PARAMS_MAX;
 
 /// The parameters of a request, in order. A name may come several times.
 #[derive(Clone, Debug, Default)]
@@ -113,12 +114,21 @@ const OF_FIELDS: &[&str] =
 impl Params {
     /// Reads a query string.
     pub(super) fn of_query(query: &str) -> Result<Self> {
-        form::pairs(query).map(Self)
+        let mut params = Self::default();
+        params.add_query(query)?;
+        Ok(params)
     }
 
     /// Adds the names and values of a form.
     pub(super) fn add_query(&mut self, query: &str) -> Result<()> {
-        self.0.extend(form::pairs(query)?);
+        let pairs = form::pairs(query)?;
+        if self.0.len() + pairs.len() > SOLR_PARAMS_MAX {
+            return Err(Error::invalid(format!(
+                "too many parameters: {}, max={SOLR_PARAMS_MAX}",
+                self.0.len() + pairs.len()
+            )));
+        }
+        self.0.extend(pairs);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use rowhouse_search::{LuceneQuery, Operator, PagePart, ROW_NAME};
 
 use super::answer::CountsForm;
 use super::params::Params;
-use crate::limits::{SOLR_DEPTH_MAX, SOLR_FILTERS_MAX, SOLR_ROWS_MAX};
+use crate::limits::{SOLR_DEPTH_MAX, SOLR_FILTERS_MAX, SOLR_MARK_BYTES_MAX, SOLR_ROWS_MAX};
 
 /// The name under which documents have their score.
 pub(super) const SCORE: &str = "score";
@@ -189,11 +189,20 @@ impl Highlight {
         }
         let names = params.all("hl.fl").flat_map(|list| list.split([',', ' ']));
         let names: Vec<_> = names.filter(|it| !it.is_empty()).map(str::to_owned).collect();
-        let tag = |one: &str, other: &str| params.get(one).or(params.get(other)).map(str::to_owned);
+        let tag = |one: &str, other: &str, default: &str| {
+            let mark = params.get(one).or(params.get(other)).unwrap_or(default);
+            match mark.len() <= SOLR_MARK_BYTES_MAX {
+                true => Ok(mark.to_owned()),
+                false => Err(Error::invalid(format!(
+                    "the mark of words is too long: {other}, len={}, max={SOLR_MARK_BYTES_MAX}",
+                    mark.len()
+                ))),
+            }
+        };
         Ok(Some(Self {
             fields: Some(names).filter(|names| !names.is_empty()),
-            before: tag("hl.tag.pre", "hl.simple.pre").unwrap_or_else(|| "<em>".to_owned()),
-            after: tag("hl.tag.post", "hl.simple.post").unwrap_or_else(|| "</em>".to_owned()),
+            before: tag("hl.tag.pre", "hl.simple.pre", "<em>")?,
+            after: tag("hl.tag.post", "hl.simple.post", "</em>")?,
             chars: number(params, "hl.fragsize")?.unwrap_or(100),
             own_words_only: params.is_set("hl.requireFieldMatch")?,
             is_html: params.get("hl.encoder") == Some("html"),

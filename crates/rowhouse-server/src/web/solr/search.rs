@@ -157,15 +157,15 @@ impl<'a> Search<'a> {
             }
             let cells = shape.get(&row.row)?.map(|get| found.row(&get)).transpose()?;
             bytes += cells.as_ref().map_or(0, |cells| cells.byte_len()) + row.row.len() as u64;
+            documents.push(shape.document(row, cells.as_ref()));
+            if let (Some(highlights), Some(cells)) = (&highlights, &cells) {
+                marked.push((escape(&row.row), highlights.of_row(cells, &mut bytes)));
+            }
             if bytes > SOLR_ANSWER_BYTES_MAX {
                 return Err(Error::invalid(format!(
                     "the documents are too large; ask for fewer rows or fields: rows={}, max={} bytes",
                     self.request.rows, SOLR_ANSWER_BYTES_MAX
                 )));
-            }
-            documents.push(shape.document(row, cells.as_ref()));
-            if let (Some(highlights), Some(cells)) = (&highlights, &cells) {
-                marked.push((escape(&row.row), highlights.of_row(cells)));
             }
         }
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);

@@ -240,6 +240,22 @@ fn words_found_are_highlighted() {
         json!({id("zed", 1): {"body": ["&lt;b&gt;<em>keys</em>&lt;&#x2F;b&gt; &amp; more"]}})
     );
     assert!(mail.refused("q=*:*&hl=true&hl.fl=size").0.contains("hl.fl=size"));
+    assert_eq!(
+        marked("q=body:keys&fq=user:zed&hl=true&hl.fl=body,*,body")
+            .to_string()
+            .matches("body")
+            .count(),
+        1
+    );
+    let long = format!("q=body:keys&hl=true&hl.simple.pre={}", "x".repeat(257));
+    assert!(mail.refused(&long).0.contains("hl.simple.pre, len=257, max=256"));
+}
+
+#[test]
+fn more_parameters_than_a_search_can_have_are_refused() {
+    let mail = mails();
+    assert_eq!(mail.get(&format!("q=*:*{}", "&_".repeat(999))).0, 200);
+    assert!(mail.refused(&format!("q=*:*{}", "&_".repeat(1_000))).0.contains("1001, max=1000"));
 }
 
 #[test]

@@ -7,11 +7,14 @@ use rowhouse_client::Table as ServerTable;
 use rowhouse_model::{
     Error, FacetCount, FoundKey, Get, Result, Row, SearchPlace, SearchRequest, SearchText,
 };
-use rowhouse_schema::{Direction, SearchPlan, TimeZone};
+use rowhouse_schema::{Direction, Predicate, SearchPlan, TimeZone};
 use rowhouse_search::Found;
 
 use crate::backend::blocking;
 use crate::query::{By, Query};
+
+/// The bytes of cells after which a batch ends.
+const BATCH_BYTES: u64 = 2 << 20;
 
 /// A search, and where it is made.
 #[derive(Clone)]
@@ -74,6 +77,17 @@ impl Searched {
             By::Any | By::Key => None,
         };
         let text = SearchText { query: predicate.to_string(), index };
+        let read = match Predicate::parse(&text.query) {
+            Ok(read) => query.search_plan_of(&read).await,
+            Err(error) => Err(error),
+        };
+        if !read.is_ok_and(|read| read.selects_as(&plan)) {
+            return Err(Error::unsupported(format!(
+                "a value of the query means another one in the text that the server reads, so \
+                 write times as texts: {}",
+                text.query
+            )));
+        }
         let long_words = AtomicU64::new(0);
         Ok(Self::Server(Arc::new(ServerSearch { table, plan, text, long_words })))
     }
@@ -137,7 +151,12 @@ fn read_here(
 ) -> Result<FoundBatch> {
     let (keys, is_end) = found.keys(&place, reading.direction, limit)?;
     let mut batch = FoundBatch { rows: Vec::new(), read_to: place, is_end };
+    let mut bytes = 0;
     for key in keys {
+        if bytes >= BATCH_BYTES {
+            batch.is_end = false;
+            break;
+        }
         let cells = match &reading.cells {
             None => Row::default(),
             Some(cells) => {
@@ -147,6 +166,7 @@ fn read_here(
                 found.row(&get)?
             }
         };
+        bytes += cells.byte_len();
         batch.add(key, cells, reading);
     }
     Ok(batch)

@@ -111,6 +111,15 @@ impl SearchPlace {
         }
     }
 
+    /// Whether no row comes before it.
+    pub fn is_start(&self) -> bool {
+        match self {
+            Self::Key { after } => after.is_none(),
+            Self::Score { skip, .. } => *skip == 0,
+            Self::Field { after, .. } => after.is_none(),
+        }
+    }
+
     /// Returns the place with the view that continues rows by score.
     pub fn in_view(self, view: Option<u64>) -> Self {
         match self {

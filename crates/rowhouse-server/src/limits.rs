@@ -161,8 +161,6 @@ pub(crate) const INPUT_BYTES_MAX: usize = 1 << 20;
 pub(crate) const INPUT_KEEP_BYTES: usize = 8 << 20;
 /// Rows of an answer to a search.
 pub(crate) const SEARCH_ROWS_MAX: usize = 10_000;
-/// Bytes of cells after which an answer to a search ends, and the next one continues.
-pub(crate) const SEARCH_ANSWER_BYTES: u64 = 2 << 20;
 /// Values of a field that an answer counts.
 pub(crate) const SEARCH_FACETS_MAX: usize = 100_000;
 /// Searches by which pages by score continue.

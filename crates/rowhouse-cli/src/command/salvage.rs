@@ -35,20 +35,18 @@ pub(crate) fn run(args: &SalvageArgs) -> CommandResult {
         counted(report.log_records, "commit")
     ))?;
     if let Some(why) = &report.unlocked {
-        print(format_args!("{why}"))?;
+        print(why)?;
     }
     if let Some(end) = &report.log_end {
         print(format_args!("the log was not closed: {end}"))?;
     }
     match (&report.lost[..], &report.log_end) {
         ([], None) => {
-            print(format_args!("nothing is lost"))?;
+            print("nothing is lost")?;
             return Ok(ExitCode::SUCCESS);
         }
         ([], Some(_)) => {
-            print(format_args!(
-                "all data that was found is written, of a store that was not closed"
-            ))?;
+            print("all data that was found is written, of a store that was not closed")?;
             return Ok(ExitCode::from(NOT_CLOSED));
         }
         _ => {}

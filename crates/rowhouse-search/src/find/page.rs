@@ -1,11 +1,49 @@
 //! The rows of a search in any order, from a place on.
 
-use rowhouse_model::{FoundKey, Result, SearchPlace};
+use rowhouse_model::{FoundKey, FoundRows, Get, Result, Row, SearchPlace};
 use rowhouse_schema::Direction;
 
 use super::found::Found;
 
+/// The bytes of keys and cells after which an answer with rows ends.
+const ANSWER_BYTES: u64 = 2 << 20;
+
 impl Found {
+    /// Returns rows from a place on, at most `limit`, and fewer if their cells fill 2 MiB. They
+    /// have the columns and versions of `cells`; without it, they are keys only. A row that has
+    /// none of the columns is empty.
+    ///
+    /// # Errors
+    /// As [`Found::keys`] and [`Found::row`].
+    pub fn rows(
+        &self,
+        place: &SearchPlace,
+        direction: Direction,
+        cells: Option<&Get>,
+        limit: usize,
+    ) -> Result<FoundRows> {
+        let (keys, mut is_end) = self.keys(place, direction, limit)?;
+        let (mut rows, mut bytes) = (Vec::with_capacity(keys.len()), 0);
+        for key in keys {
+            if bytes >= ANSWER_BYTES {
+                is_end = false;
+                break;
+            }
+            let row = match cells {
+                None => Row::default(),
+                Some(cells) => {
+                    let mut get = Get::new(key.row.clone())?;
+                    get.columns = cells.columns.clone();
+                    get.versions = cells.versions;
+                    self.row(&get)?
+                }
+            };
+            bytes += key.row.len() as u64 + row.byte_len();
+            rows.push((key, row));
+        }
+        Ok(FoundRows { rows, is_end, view: None, long_words: self.long_words() })
+    }
+
     /// Returns the keys of rows from a place on, at most `limit`, and whether no rows follow. The
     /// view of a place by score has no effect: it is this search.
     ///

@@ -51,6 +51,17 @@ fn short(row: &QueryRow) -> String {
     format!("{}{}", row.key("user").unwrap(), row.key("n").unwrap())
 }
 
+/// Runs a test on the table `mail` of an embedded database, and through a server.
+async fn on_mails<T: Future<Output = ()>>(test: impl Fn(Table) -> T) {
+    on_both(async |database, _| {
+        let mails = database.create_table(spec("mail")).await.unwrap();
+        ready(&database, "mail").await;
+        test(mails).await;
+        database.close().await.unwrap();
+    })
+    .await;
+}
+
 /// Waits until the index is built.
 async fn ready(database: &Database, table: &str) {
     for _ in 0..600 {
@@ -65,9 +76,7 @@ async fn ready(database: &Database, table: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_finds_what_was_just_written_and_nothing_that_was_changed_or_deleted() {
-    on_both(async |database, _| {
-        let mails = database.create_table(spec("mail")).await.unwrap();
-        ready(&database, "mail").await;
+    on_mails(async |mails| {
         write(&mails, "ann", 1, "Designing row keys").await;
         write(&mails, "bob", 2, "行键设计 for HBase").await;
         write(&mails, "bob", 3, "the key to a door").await;
@@ -88,7 +97,6 @@ async fn a_search_finds_what_was_just_written_and_nothing_that_was_changed_or_de
         mails.delete(Delete::new(bob3).unwrap()).await.unwrap();
         assert_eq!(keys(q("body matches 'key'")).await, [""; 0]);
         assert_eq!(q("body matches 'hbase'").count().await.unwrap(), 1);
-        database.close().await.unwrap();
     })
     .await;
 }
@@ -123,9 +131,7 @@ async fn rows_that_were_there_are_indexed_and_the_index_survives_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_and_other_columns_narrow_a_search() {
-    on_both(async |database, _| {
-        let mails = database.create_table(spec("mail")).await.unwrap();
-        ready(&database, "mail").await;
+    on_mails(async |mails| {
         for n in 0..50_u32 {
             let row = mails.row(&[("user", "ann".into()), ("n", n.into())]);
             let row = row.set_named("body", "same words").set_named("size", n);
@@ -145,16 +151,13 @@ async fn values_and_other_columns_narrow_a_search() {
         assert_eq!(facets, [("s0".to_owned(), 4), ("s1".to_owned(), 3)]);
         let sizes = mails.query("body matches 'words' and n = 7").facets("size", 2).await.unwrap();
         assert_eq!(sizes[0].value.as_u64(), Some(7));
-        database.close().await.unwrap();
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_by_key_go_on_while_others_write_and_pages_by_score_keep_their_view() {
-    on_both(async |database, _| {
-        let mails = database.create_table(spec("mail")).await.unwrap();
-        ready(&database, "mail").await;
+    on_mails(async |mails| {
         for n in 0..20_u32 {
             write(&mails, "ann", n, &format!("{} end", "key ".repeat(n as usize + 1))).await;
         }
@@ -185,16 +188,13 @@ async fn pages_by_key_go_on_while_others_write_and_pages_by_score_keep_their_vie
         let other =
             mails.query("body matches 'end'").after(first.next.as_ref().unwrap()).page(1).await;
         assert_eq!(other.unwrap_err().kind(), ErrorKind::InvalidRequest);
-        database.close().await.unwrap();
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_and_snippets_are_answers_too() {
-    on_both(async |database, _| {
-        let mails = database.create_table(spec("mail")).await.unwrap();
-        ready(&database, "mail").await;
+    on_mails(async |mails| {
         write(&mails, "ann", 1, "A long text about other things, and then the row keys of HBase")
             .await;
         let found = mails.query("body matches 'key'").keys().await.unwrap();
@@ -207,16 +207,13 @@ async fn keys_and_snippets_are_answers_too() {
         );
         assert!(snippet.text.chars().count() <= 20, "{}", snippet.text);
         assert_eq!(row.snippet("sender", 20).unwrap(), None);
-        database.close().await.unwrap();
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_come_in_the_order_of_a_field_in_both_directions_and_in_pages() {
-    on_both(async |database, _| {
-        let mails = database.create_table(spec("mail")).await.unwrap();
-        ready(&database, "mail").await;
+    on_mails(async |mails| {
         for n in 0..10_u32 {
             let row =
                 mails.row(&[("user", "ann".into()), ("n", n.into())]).set_named("body", "words");
@@ -246,16 +243,13 @@ async fn rows_come_in_the_order_of_a_field_in_both_directions_and_in_pages() {
             }
         }
         assert_eq!(paged, reverse);
-        database.close().await.unwrap();
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_are_refused_by_name() {
-    on_both(async |database, _| {
-        let mails = database.create_table(spec("mail")).await.unwrap();
-        ready(&database, "mail").await;
+    on_mails(async |mails| {
         // A server tells some with the first row.
         let refused = async |query: Query<'_>| match query.rows().await {
             Ok(rows) => rows.collect().await.unwrap_err(),
@@ -269,16 +263,13 @@ async fn mistakes_are_refused_by_name() {
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         let error = refused(mails.query("user = 'ann'").by_score()).await;
         assert!(error.message().contains("only a query with `matches`"), "{error}");
-        database.close().await.unwrap();
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_rows_by_score_and_by_field_are_read_in_many_batches_also_of_large_rows() {
-    on_both(async |database, _| {
-        let mails = database.create_table(spec("mail")).await.unwrap();
-        ready(&database, "mail").await;
+    on_mails(async |mails| {
         let folder = "x".repeat(30_000);
         let puts = (0..300_u32).map(|n| {
             let row = mails.row(&[("user", "ann".into()), ("n", n.into())]).set_named("size", n);
@@ -301,9 +292,9 @@ async fn all_rows_by_score_and_by_field_are_read_in_many_batches_also_of_large_r
         assert_eq!(keys(mails.query("body matches 'key'")).await, all);
         let some = mails.query("body matches 'key'").by_field("size").offset(5).limit(80);
         assert_eq!(keys(some).await, all[5..85]);
+        assert_eq!(mails.query("body matches 'key'").page(0).await.unwrap().next, None);
         let none = mails.query("body matches 'key'").by_score().column("d", "s").page(9).await;
         assert!(none.unwrap().rows.is_empty(), "no row has the column");
-        database.close().await.unwrap();
     })
     .await;
 }

@@ -6,14 +6,11 @@ use rowhouse_format::convert::search::{
     SearchCall, count_to_proto, ended_view_to_proto, facets_to_proto, found_to_proto,
 };
 use rowhouse_format::proto;
-use rowhouse_model::{
-    Error, ErrorKind, FoundKey, FoundRows, Get, Result, Row, SearchPlace, SearchRequest,
-    SearchText, TableName,
-};
+use rowhouse_model::{Error, ErrorKind, Result, SearchPlace, SearchRequest, SearchText, TableName};
 use rowhouse_schema::Direction;
 use rowhouse_search::Found;
 
-use crate::limits::{SEARCH_ANSWER_BYTES, SEARCH_FACETS_MAX, SEARCH_ROWS_MAX};
+use crate::limits::{SEARCH_FACETS_MAX, SEARCH_ROWS_MAX};
 use crate::server::Context;
 
 /// Answers a call of the service.
@@ -68,7 +65,9 @@ fn rows(
             found.table().name()
         )));
     }
-    let mut answer = read(&found, request)?;
+    let direction = if request.reversed { Direction::Reverse } else { Direction::Forward };
+    let limit = (request.rows as usize).min(SEARCH_ROWS_MAX);
+    let mut answer = found.rows(&request.place, direction, request.cells.as_ref(), limit)?;
     if is_by_score {
         if request.ends_view && answer.is_end {
             view.take().into_iter().for_each(|view| views.end(view));
@@ -78,31 +77,4 @@ fn rows(
     }
     answer.view = view;
     Ok(found_to_proto(answer, request.cells.is_some()))
-}
-
-/// Reads rows up to the number asked for, or until they fill an answer.
-fn read(found: &Found, request: &SearchRequest) -> Result<FoundRows> {
-    let direction = if request.reversed { Direction::Reverse } else { Direction::Forward };
-    let limit = (request.rows as usize).min(SEARCH_ROWS_MAX);
-    let (keys, is_end) = found.keys(&request.place, direction, limit)?;
-    let (mut rows, mut bytes) = (Vec::with_capacity(keys.len()), 0);
-    let count = keys.len();
-    for key in keys {
-        if bytes >= SEARCH_ANSWER_BYTES {
-            break;
-        }
-        let cells = cells_of(found, &key, request.cells.as_ref())?;
-        bytes += key.row.len() as u64 + cells.byte_len();
-        rows.push((key, cells));
-    }
-    let is_end = is_end && rows.len() == count;
-    Ok(FoundRows { rows, is_end, view: None, long_words: found.long_words() })
-}
-
-fn cells_of(found: &Found, key: &FoundKey, cells: Option<&Get>) -> Result<Row> {
-    let Some(cells) = cells else { return Ok(Row::default()) };
-    let mut get = Get::new(key.row.clone())?;
-    get.columns = cells.columns.clone();
-    get.versions = cells.versions;
-    found.row(&get)
 }

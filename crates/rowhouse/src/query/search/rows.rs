@@ -202,6 +202,10 @@ impl SearchRows {
     /// Returns the token of a page that ends with the last row returned; `None` if no row follows.
     pub(super) async fn token(&mut self) -> Result<Option<String>> {
         let place = self.place.clone();
+        // A page of no rows.
+        if place.is_start() {
+            return Ok(None);
+        }
         if std::future::poll_fn(|context| self.poll_row(context)).await?.is_none() {
             return Ok(None);
         }

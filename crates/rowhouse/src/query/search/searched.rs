@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rowhouse_client::Table as ServerTable;
 use rowhouse_model::{
-    Error, FacetCount, FoundKey, Get, Result, Row, SearchPlace, SearchRequest, SearchText,
+    Error, FacetCount, FoundKey, FoundRows, Get, Result, Row, SearchPlace, SearchRequest,
+    SearchText,
 };
 use rowhouse_schema::{Direction, Predicate, SearchPlan, TimeZone};
 use rowhouse_search::Found;
 
 use crate::backend::blocking;
 use crate::query::{By, Query};
-
-/// The bytes of cells after which a batch ends.
-const BATCH_BYTES: u64 = 2 << 20;
 
 /// A search, and where it is made.
 #[derive(Clone)]
@@ -137,48 +135,30 @@ impl Searched {
         limit: usize,
     ) -> Result<FoundBatch> {
         match self {
-            Self::Here(found) => blocking(move || read_here(&found, place, &reading, limit)).await,
+            Self::Here(found) => {
+                blocking(move || {
+                    let (direction, cells) = (reading.direction, reading.cells.as_ref());
+                    let rows = found.rows(&place, direction, cells, limit)?;
+                    Ok(FoundBatch::of(rows, place, &reading))
+                })
+                .await
+            }
             Self::Server(server) => server.read(place, &reading, limit).await,
         }
     }
 }
 
-fn read_here(
-    found: &Found,
-    place: SearchPlace,
-    reading: &Reading,
-    limit: usize,
-) -> Result<FoundBatch> {
-    let (keys, is_end) = found.keys(&place, reading.direction, limit)?;
-    let mut batch = FoundBatch { rows: Vec::new(), read_to: place, is_end };
-    let mut bytes = 0;
-    for key in keys {
-        if bytes >= BATCH_BYTES {
-            batch.is_end = false;
-            break;
-        }
-        let cells = match &reading.cells {
-            None => Row::default(),
-            Some(cells) => {
-                let mut get = Get::new(key.row.clone())?;
-                get.columns = cells.columns.clone();
-                get.versions = cells.versions;
-                found.row(&get)?
-            }
-        };
-        bytes += cells.byte_len();
-        batch.add(key, cells, reading);
-    }
-    Ok(batch)
-}
-
 impl FoundBatch {
-    /// Adds a row, unless it has none of the columns.
-    fn add(&mut self, key: FoundKey, cells: Row, reading: &Reading) {
-        self.read_to = self.read_to.after(&key);
-        if reading.cells.is_none() || !cells.is_empty() {
-            self.rows.push((key, cells, self.read_to.clone()));
+    /// Gives each row the place after it. A row that has none of the columns is left out.
+    fn of(found: FoundRows, place: SearchPlace, reading: &Reading) -> Self {
+        let mut batch = Self { rows: Vec::new(), read_to: place, is_end: found.is_end };
+        for (key, cells) in found.rows {
+            batch.read_to = batch.read_to.after(&key);
+            if reading.cells.is_none() || !cells.is_empty() {
+                batch.rows.push((key, cells, batch.read_to.clone()));
+            }
         }
+        batch
     }
 }
 
@@ -199,11 +179,7 @@ impl ServerSearch {
         };
         let found = self.table.search(request).await?;
         self.long_words.store(found.long_words, Ordering::Relaxed);
-        let read_to = place.in_view(found.view);
-        let mut batch = FoundBatch { rows: Vec::new(), read_to, is_end: found.is_end };
-        for (key, cells) in found.rows {
-            batch.add(key, cells, reading);
-        }
-        Ok(batch)
+        let place = place.in_view(found.view);
+        Ok(FoundBatch::of(found, place, reading))
     }
 }

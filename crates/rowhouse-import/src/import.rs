@@ -54,8 +54,8 @@ impl Import {
         Self { database: database.clone(), plan, on_progress: None }
     }
 
-    /// Adds a file. Its name says its format (.csv, .tsv, .jsonl, .ndjson, .parquet), unless
-    /// [`Reading::format`] does.
+    /// Adds a file. Its name says its format (.csv, .tsv, .tab, .jsonl, .ndjson, .parquet), unless
+    /// [`Reading::format`] does. A text file may be compressed by gzip or zstd.
     #[must_use]
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.plan.files.push(path.into());

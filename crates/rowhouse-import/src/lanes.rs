@@ -82,18 +82,20 @@ impl<'i> InputPart<'i> {
         self.last.clone()
     }
 
-    /// Returns the next row that is not rejected.
-    pub(crate) fn next(&mut self) -> Result<Option<NewRow>> {
+    /// Returns the next row that is not rejected, and its place.
+    pub(crate) fn next(&mut self) -> Result<Option<(InputPosition, NewRow)>> {
         while !self.is_done {
             let read = match self.end == Some(self.rows.reached()) {
                 true => None,
                 false => self.rows.next()?,
             };
-            match read.map(|read| read.row) {
-                Some(Ok(row)) => return Ok(Some(row)),
-                // The survey has reported it.
-                Some(Err(_)) => {}
-                None => self.is_done = true,
+            let Some(read) = read else {
+                self.is_done = true;
+                continue;
+            };
+            // The survey has reported the others.
+            if let Ok(row) = read.row {
+                return Ok(Some((InputPosition { file: read.file, place: read.place }, row)));
             }
         }
         Ok(None)

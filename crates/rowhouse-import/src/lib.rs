@@ -52,6 +52,9 @@ mod lanes;
 mod load;
 mod making;
 mod mapping;
+#[cfg(test)]
+mod notation_table;
+mod numbers;
 mod progress;
 mod rejects;
 mod row;
@@ -64,6 +67,7 @@ mod source;
 mod summary;
 mod survey;
 mod targets;
+mod time_pattern;
 mod times;
 mod write;
 
@@ -74,9 +78,10 @@ pub use progress::{ImportProgress, Step};
 pub use run::Duplicates;
 pub use sample::{FileSample, read_sample};
 pub use sorted::SortedRows;
-pub use source::{Format, Reading};
+pub use source::{Encoding, Format, Reading};
 pub use summary::Summary;
 pub use survey::Counts;
+pub use time_pattern::TimePattern;
 pub use times::{Precision, TimeForm};
 
 pub use rowhouse_store::{LoadReport, Progress as LoadProgress};

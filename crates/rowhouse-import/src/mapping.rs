@@ -77,7 +77,7 @@ impl Mapping {
         let mut forms = BTreeMap::new();
         for (name, form) in &self.times {
             targets.check_name(name)?;
-            if forms.insert(name.clone(), *form).is_some() {
+            if forms.insert(name.clone(), form.clone()).is_some() {
                 return Err(Error::invalid(format!("--times is given twice: field={name}")));
             }
         }
@@ -120,7 +120,10 @@ impl Mapping {
         let known = targets.names();
         let mut unknown = Vec::new();
         for (at, name) in names.iter().enumerate() {
-            let is_skipped = self.skips.contains(name);
+            // `--set at={at:.13}` uses the field for itself.
+            let is_composed = matches!(origins.get(name), Some(Origin::Composed(composed))
+                if composed.fields().any(|field| field == at));
+            let is_skipped = self.skips.contains(name) || is_composed;
             let is_mapped = self.maps.iter().any(|(from, _)| from == name);
             if known.contains(name) && !is_skipped && !is_mapped {
                 add(&mut origins, name, Origin::Field(position(name)?))?;
@@ -228,6 +231,8 @@ mod tests {
         assert_eq!(fed(&args(&[], &[], &[]), &all).unwrap(), "at,count,follows,user,who");
         let mapped = args(&["name=user"], &["at={day}T{hour:02}"], &["junk"]);
         assert_eq!(fed(&mapped, &["name", "day", "hour", "junk"]).unwrap(), "at,user");
+        let cut = args(&[], &["at={at:.13}"], &[]);
+        assert_eq!(fed(&cut, &["user", "at"]).unwrap(), "at,user");
     }
 
     #[test]

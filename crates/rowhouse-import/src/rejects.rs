@@ -27,6 +27,8 @@ pub(crate) struct Rejects {
     /// The file being written, and the name that it will get if that is free.
     open: Option<(BufWriter<File>, PathBuf)>,
     made: Vec<PathBuf>,
+    /// The first rejected row, and the reason.
+    first: Option<String>,
     count: u64,
     count_max: u64,
 }
@@ -47,7 +49,7 @@ impl Rejects {
             )));
         }
         let dir = dir.to_owned();
-        Ok(Self { dir, open: None, made: Vec::new(), count: 0, count_max })
+        Ok(Self { dir, open: None, made: Vec::new(), first: None, count: 0, count_max })
     }
 
     /// Returns the temporary file that holds the rejected rows of a file while it is being read.
@@ -58,6 +60,11 @@ impl Rejects {
     /// Returns the number of rejected rows.
     pub(crate) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Returns the place of the first rejected row, and the reason.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.first.as_deref()
     }
 
     /// Returns the files that were written.
@@ -73,6 +80,7 @@ impl Rejects {
         let why = escape_line(why.message().lines().next().unwrap_or_default());
         let path = self.dir.join(name_of(file));
         self.write(&path, &why, row).map_err(|source| io("write", &path, source))?;
+        self.first.get_or_insert_with(|| format!("{}, line {}: {why}", file.display(), row.line));
         self.count += 1;
         if self.count > self.count_max {
             self.finish_file()?;

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use rowhouse::key::{FieldType, KeySchema};
+use rowhouse::key::{FieldType, Holds, KeySchema, TimeUnit};
 use rowhouse::schema::{CellBytes, Column};
 use rowhouse::{Bytes, Error, Put, Result, Value};
 use rowhouse_model::check_row;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::mapping::{Origin, Origins};
+use crate::numbers::{NumberMarks, read_bool, read_number};
 use crate::source::{Datum, Record};
 use crate::targets::Targets;
-use crate::times::{TimeForm, Times};
+use crate::times::{TimeField, TimeForm, Times};
 
 /// Converts the rows of one file.
 pub(crate) struct RowConverter {
@@ -34,46 +35,77 @@ enum QualifierConverter {
     Fields(Vec<Option<FieldSource>>),
 }
 
-/// The source of the values of a field or column, and their form if they are times.
+/// The source of the values of a field or column, and how they are written.
 #[derive(Clone)]
 pub(crate) struct FieldSource {
-    pub(crate) name: String,
-    pub(crate) origin: Origin,
-    /// `None` if they are not times.
-    pub(crate) times: Option<Times>,
+    name: String,
+    origin: Origin,
+    notation: Notation,
+}
+
+/// How the values of a field or column are written.
+#[derive(Clone)]
+enum Notation {
+    /// As the field's values are.
+    Own,
+    Number(NumberMarks),
+    Bool,
+    /// Times, and the unit of their counts.
+    Times(Times, Option<TimeUnit>),
 }
 
 impl FieldSource {
     fn new(
         name: &str,
         field_type: &FieldType,
+        needs: &[Holds],
         origin: &Origin,
-        declared: &Declared,
+        notations: &Notations,
     ) -> Result<Self> {
-        let times = match (field_type.is_time(), declared.get(name)) {
-            (true, Some(form)) => Some(Times::Declared(*form)),
-            (true, None) => Some(Times::Unknown),
-            (false, None) => None,
-            (false, Some(form)) => {
+        let is_number = |needed: &Holds| {
+            matches!(needed, Holds::Whole { .. } | Holds::Float { .. } | Holds::Decimal)
+        };
+        let notation = match notations.times.get(name) {
+            _ if field_type.is_time() => {
+                let unit = match field_type {
+                    FieldType::Time { unit, .. } => Some(*unit),
+                    _ => None,
+                };
+                let declared = notations.times.get(name).cloned();
+                Notation::Times(declared.map_or(Times::Unknown, Times::Declared), unit)
+            }
+            Some(form) => {
                 return Err(Error::invalid(format!(
                     "--times is for fields and columns of times: field={name}, type={field_type}, times={form}"
                 )));
             }
+            None if needs.iter().any(is_number) => Notation::Number(notations.numbers),
+            None if needs.contains(&Holds::Bool) => Notation::Bool,
+            None => Notation::Own,
         };
-        Ok(Self { name: name.to_owned(), origin: origin.clone(), times })
+        Ok(Self { name: name.to_owned(), origin: origin.clone(), notation })
     }
 
     /// Reads a text of the file; `parse` reads it in the notation of the field's values.
     fn read(&self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
-        match self.times {
-            Some(times) => times.read(text, parse),
-            None => parse(text),
+        match &self.notation {
+            Notation::Own => parse(text),
+            Notation::Number(marks) => read_number(text, *marks, parse),
+            Notation::Bool => read_bool(text, parse),
+            Notation::Times(times, unit) => {
+                times.read(text, &TimeField { name: &self.name, unit: *unit }, parse)
+            }
         }
     }
 }
 
-/// The declared forms of times, by the names of their fields.
-type Declared = BTreeMap<String, TimeForm>;
+/// How values of a file are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notations {
+    /// The declared forms of times, by the names of their fields.
+    pub(crate) times: BTreeMap<String, TimeForm>,
+    pub(crate) numbers: NumberMarks,
+}
 
 /// The key of a row, and its cells.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,9 +120,9 @@ impl RowConverter {
     /// # Errors
     /// `InvalidRequest` if a field of the key, or of a qualifier, has no source; for a file without
     /// any column.
-    pub(crate) fn new(targets: &Targets, origins: &Origins, declared: &Declared) -> Result<Self> {
+    pub(crate) fn new(targets: &Targets, origins: &Origins, notations: &Notations) -> Result<Self> {
         let key = targets.key.clone();
-        let key_sources = sources_of(&key, origins, declared, "the key")?;
+        let key_sources = sources_of(&key, origins, notations, "the key")?;
         let mut columns = Vec::new();
         for column in targets.columns.columns() {
             let Some(origin) = origins.get(column.name()) else { continue };
@@ -98,11 +130,12 @@ impl RowConverter {
                 (Some(qualifier), _) => QualifierConverter::One(Bytes::copy_from_slice(qualifier)),
                 (None, Some(template)) => {
                     let of = format!("the qualifiers of `{}`", column.name());
-                    QualifierConverter::Fields(sources_of(template, origins, declared, &of)?)
+                    QualifierConverter::Fields(sources_of(template, origins, notations, &of)?)
                 }
                 (None, None) => continue,
             };
-            let source = FieldSource::new(column.name(), column.field_type(), origin, declared)?;
+            let (name, needs) = (column.name(), column.needs());
+            let source = FieldSource::new(name, column.field_type(), &needs, origin, notations)?;
             columns.push(ColumnConverter { column: column.clone(), source, qualifier });
         }
         if columns.is_empty() {
@@ -126,8 +159,9 @@ impl RowConverter {
             fields.iter_mut().flatten().chain([&mut column.source])
         });
         let sources = self.key_sources.iter_mut().flatten().chain(columns);
-        sources.filter_map(|source| {
-            Some((source.name.as_str(), &source.origin, source.times.as_mut()?))
+        sources.filter_map(|source| match &mut source.notation {
+            Notation::Times(times, _) => Some((source.name.as_str(), &source.origin, times)),
+            Notation::Own | Notation::Number(_) | Notation::Bool => None,
         })
     }
 
@@ -178,7 +212,7 @@ impl NewRow {
 fn sources_of(
     schema: &KeySchema,
     origins: &Origins,
-    declared: &Declared,
+    notations: &Notations,
     of: &str,
 ) -> Result<Vec<Option<FieldSource>>> {
     let source = |field: &rowhouse::key::Field| match origins.get(field.name()) {
@@ -189,7 +223,8 @@ fn sources_of(
         ))),
         None => Ok(None),
         Some(origin) => {
-            FieldSource::new(field.name(), field.field_type(), origin, declared).map(Some)
+            let (name, needs) = (field.name(), field.needs());
+            FieldSource::new(name, field.field_type(), &needs, origin, notations).map(Some)
         }
     };
     schema.fields().iter().map(source).collect()

@@ -9,7 +9,7 @@ use rowhouse::{Error, Result};
 use crate::mapping::{Mapping, Origin};
 use crate::progress::{Reporter, Step};
 use crate::rejects::Original;
-use crate::row::{NewRow, RowConverter};
+use crate::row::{NewRow, Notations, RowConverter};
 use crate::source::{Datum, Next, Reading, Record, RecordPosition, Source};
 use crate::targets::Targets;
 use crate::times::{FormCounts, Times};
@@ -26,6 +26,8 @@ pub(crate) struct Inputs {
 struct Input {
     path: PathBuf,
     len: u64,
+    /// Whether reading it from any position on does not read what comes before.
+    is_seekable: bool,
     maker: RowConverter,
 }
 
@@ -37,17 +39,22 @@ impl Inputs {
         mapping: &Mapping,
         targets: &Targets,
     ) -> Result<Self> {
-        let (wanted, declared) = (mapping.wanted(targets)?, mapping.times(targets)?);
+        let wanted = mapping.wanted(targets)?;
+        let times = mapping.times(targets)?;
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let source = Source::open(path, reading, &wanted)?;
             let origins = mapping.origins(source.names(), targets, source.allows_unknown_names());
-            let maker = origins.and_then(|origins| RowConverter::new(targets, &origins, &declared));
-            files.push(Input {
-                path: path.clone(),
-                len: source.len(),
-                maker: maker.map_err(|error| in_file(path, error))?,
-            });
+            let notations = Notations { times: times.clone(), numbers: source.number_marks() };
+            let maker =
+                origins.and_then(|origins| RowConverter::new(targets, &origins, &notations));
+            let is_known = |name: &String| wanted.contains(name) || mapping.skips.contains(name);
+            let maker = maker.map_err(|error| match source.names().iter().any(is_known) {
+                true => in_file(path, &source, error),
+                false => in_file(path, &source, advised(&source, error)),
+            })?;
+            let (path, len, is_seekable) = (path.clone(), source.len(), source.is_seekable());
+            files.push(Input { path, len, is_seekable, maker });
         }
         let (reading, ignored_names) = (reading.clone(), mapping.ignored_names());
         Ok(Self { reading, ignored_names, wanted, key: targets.key.clone(), files })
@@ -75,15 +82,15 @@ impl Inputs {
             bytes_done += self.files[nth].len;
             let Input { path, maker, .. } = &mut self.files[nth];
             for (name, (_, looks)) in columns {
-                let most = looks.most(&name).map_err(|error| in_file(path, error))?;
+                let most = looks.most(&name).map_err(|error| error.with_context(path.display()))?;
                 let Some((form, first)) = most else { continue };
-                let recognized = Times::Recognized(form);
-                for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
-                    *times = recognized;
-                }
+                let recognized = Times::Recognized(form.clone());
                 if recognized.differs_from_printed() {
                     let path = path.display();
                     told.push(format!("times of `{name}` in {path} are read as {form}: {first}"));
+                }
+                for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
+                    *times = recognized.clone();
                 }
             }
         }
@@ -137,9 +144,19 @@ impl Inputs {
         self.files.len()
     }
 
+    /// Returns true if reading any file from any position on does not read what comes before.
+    pub(crate) fn are_seekable(&self) -> bool {
+        self.files.iter().all(|file| file.is_seekable)
+    }
+
     /// Returns a file by its number, from 0.
     pub(crate) fn path(&self, file: usize) -> &Path {
         self.files.get(file).map_or(Path::new(""), |file| &file.path)
+    }
+
+    /// Returns a position for messages.
+    pub(crate) fn shown(&self, position: &InputPosition) -> String {
+        format!("{}, line {}", self.path(position.file).display(), position.place.line)
     }
 
     /// Returns the rows from a position on.
@@ -151,9 +168,22 @@ impl Inputs {
     }
 }
 
-fn in_file(path: &Path, error: Error) -> Error {
-    let message = format!("{error}\n  in {}", path.display());
+/// Adds the file to an error, and the line with the names, if it has one.
+fn in_file(path: &Path, source: &Source, error: Error) -> Error {
+    let line = source.heading_line().map(|line| format!(", line {line}")).unwrap_or_default();
+    let message = format!("{error}\n  in {}{line}", path.display());
     error.with_message(message)
+}
+
+/// Adds the advice for a file of whose names the table has none.
+fn advised(source: &Source, error: Error) -> Error {
+    match source.advice() {
+        Some(advice) => {
+            let message = format!("{advice}\n  {error}");
+            error.with_message(message)
+        }
+        None => error,
+    }
 }
 
 /// A position in one of the files; the default is the beginning of the first.
@@ -219,8 +249,8 @@ impl Rows<'_> {
     pub(crate) fn original(&self, place: &RecordPosition) -> Result<Original> {
         let Some(source) = &self.source else { return Ok(Original::default()) };
         let heading = source.heading()?.unwrap_or_default();
-        let (line, row) = source.original(place, &self.record)?;
-        Ok(Original { heading, line, row })
+        let row = source.original(place, &self.record);
+        Ok(Original { heading, line: place.line, row })
     }
 
     /// Opens the next file.

@@ -115,7 +115,8 @@ impl Run {
                     let sorter = survey.sorter;
                     return Ok(Outcome::Sorted(SortedRows { sorter, summary, reporter }));
                 }
-                let parts = survey.marks.parts(lanes_of(&survey, &table).await?);
+                let lanes = lanes_of(&survey, &inputs, &table).await?;
+                let parts = survey.marks.parts(lanes);
                 let (counts, rejects) = (survey.counts, summary.rejects.clone());
                 (Progress { counts, parts, rejects, ..Progress::default() }, table)
             }
@@ -155,6 +156,7 @@ impl Run {
         let mut rejects = Rejects::new(rejects_dir, files, *rejects_max)?;
         let survey = look.run(&mut rejects, reporter).await?;
         summary.rejects = rejects.made().to_vec();
+        summary.first_rejected = rejects.first().map(str::to_owned);
         summary.counts = survey.counts;
         if is_dry_run {
             summary.examples = survey.examples.clone();
@@ -266,9 +268,10 @@ async fn lost(table: &Table, reached: &Progress) -> Result<bool> {
 }
 
 /// Returns the number of parts in which the files are read in parallel: rows in key order would all
-/// go to one region, and then to the next. Rows with the same key stay in order, in one part.
-async fn lanes_of(survey: &Survey, table: &Table) -> Result<usize> {
-    match survey.is_in_order && survey.counts.same_key == 0 {
+/// go to one region, and then to the next. Rows with the same key stay in order, in one part. So do
+/// the rows of compressed files, which would be decompressed once for each part.
+async fn lanes_of(survey: &Survey, inputs: &Inputs, table: &Table) -> Result<usize> {
+    match survey.is_in_order && survey.counts.same_key == 0 && inputs.are_seekable() {
         true => Ok(table.regions().await?.len().clamp(1, LANES_MAX)),
         false => Ok(1),
     }

@@ -32,6 +32,9 @@ pub struct Summary {
     /// A remark for each field of a file whose times were recognized in another form than the one
     /// in which times are printed.
     pub times: Vec<String>,
+    /// The first rejected row, by its file and line, and the reason; not of an import that was
+    /// resumed.
+    pub first_rejected: Option<String>,
     /// The files of rejected rows.
     pub rejects: Vec<PathBuf>,
     /// Rows that are written, also those by an earlier, interrupted import that this one resumed.
@@ -53,6 +56,7 @@ impl Summary {
             is_refused: false,
             examples: Vec::new(),
             times: Vec::new(),
+            first_rejected: None,
             rejects: Vec::new(),
             written: 0,
             is_resumed: false,

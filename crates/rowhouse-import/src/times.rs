@@ -6,11 +6,14 @@
 
 use std::fmt;
 
-use rowhouse::key::{Time, TimeUnit};
+use rowhouse::key::{Decimal, Time, TimeUnit};
 use rowhouse::{Error, Result, Value};
 
+use crate::numbers::with_advice;
+use crate::time_pattern::TimePattern;
+
 /// A form of times: how all times of a field or column are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeForm {
     /// `2022`, `2022-12-01`, `2022-12-01T08:00:00+08:00`.
     Iso,
@@ -18,8 +21,12 @@ pub enum TimeForm {
     Digits(Precision),
     /// A count of the units of the field or column.
     Count,
-    /// A count of this unit since 1970. Only by declaration: a count does not show its unit.
+    /// A count of this unit since 1970, also with decimals. Only by declaration: a count does not
+    /// show its unit.
     CountOf(TimeUnit),
+    /// Times of a pattern. Only by declaration, but for those that have one meaning: `2022/12/01`
+    /// and `Dec 1 2022`, not `01/12/2022`.
+    Pattern(TimePattern),
 }
 
 /// The precision of the digits of a calendar.
@@ -34,7 +41,7 @@ pub enum Precision {
 }
 
 /// The names of the forms.
-const WORDS: [(&str, TimeForm); 9] = [
+static WORDS: [(&str, TimeForm); 9] = [
     ("iso", TimeForm::Iso),
     ("ymd", TimeForm::Digits(Precision::Day)),
     ("ymdhm", TimeForm::Digits(Precision::Minute)),
@@ -48,22 +55,31 @@ const WORDS: [(&str, TimeForm); 9] = [
 
 impl TimeForm {
     /// Returns the form of this name: `iso`, `ymd`, `ymdhm`, `ymdhms`, `count`, `seconds`,
-    /// `millis`, `micros` or `nanos`.
+    /// `millis`, `micros` or `nanos`; or that of a pattern such as `%d/%m/%Y`.
     ///
     /// # Errors
     /// `InvalidRequest` for any other.
     pub fn parse(word: &str) -> Result<Self> {
-        let found = WORDS.iter().find(|(known, _)| *known == word);
-        found.map(|(_, form)| *form).ok_or_else(|| {
+        if word.contains('%') {
+            return Ok(Self::Pattern(TimePattern::parse(word)?));
+        }
+        let form = WORDS.iter().find(|(known, _)| *known == word);
+        form.map(|(_, form)| form.clone()).ok_or_else(|| {
             let known: Vec<_> = WORDS.iter().map(|(word, _)| *word).collect();
-            Error::invalid(format!("expected one of {}: times={word}", known.join(", ")))
+            Error::invalid(format!(
+                "expected a pattern such as %d/%m/%Y, or one of {}: times={word}",
+                known.join(", ")
+            ))
         })
     }
 
     /// Returns the form that a text looks like; `None` if it does not look like a time.
     fn of(text: &str) -> Option<Self> {
         if !is_count(text) {
-            return Time::parse(text).is_ok().then_some(Self::Iso);
+            return match Time::parse(text) {
+                Ok(_) => Some(Self::Iso),
+                Err(_) => TimePattern::of(text).map(Self::Pattern),
+            };
         }
         let digits = [Precision::Day, Precision::Minute, Precision::Second];
         match digits.into_iter().find(|precision| precision.iso(text).is_some()) {
@@ -72,10 +88,38 @@ impl TimeForm {
             None => Some(Self::Count),
         }
     }
+
+    /// Returns true if times of the form may also look like another: `2022-12-01` is ISO 8601, and
+    /// of the pattern `%Y-%m-%d`.
+    fn includes(&self, text: &str) -> bool {
+        match self {
+            Self::Pattern(pattern) => pattern.iso(text).is_some(),
+            Self::Iso | Self::Digits(_) | Self::Count | Self::CountOf(_) => false,
+        }
+    }
+
+    /// Reads a time of the form; `parse` reads ISO 8601.
+    fn read(&self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
+        let wrong =
+            || Error::invalid(format!("expected a time that is written as {self}: value={text}"));
+        match self {
+            Self::Iso => match is_count(text) && text.len() != 4 {
+                true => Err(wrong()),
+                false => parse(text),
+            },
+            Self::Digits(precision) => parse(&precision.iso(text).ok_or_else(wrong)?),
+            Self::Count => count(text).map(Value::from).ok_or_else(wrong),
+            Self::CountOf(unit) => instant(text, *unit).map(Value::from).ok_or_else(wrong),
+            Self::Pattern(pattern) => parse(&pattern.iso(text).ok_or_else(wrong)?),
+        }
+    }
 }
 
 impl fmt::Display for TimeForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Pattern(pattern) = self {
+            return write!(f, "{pattern}");
+        }
         let word = WORDS.iter().find(|(_, form)| form == self).map_or("", |(word, _)| *word);
         f.write_str(word)
     }
@@ -109,7 +153,7 @@ fn is_count(text: &str) -> bool {
 }
 
 /// The form of one column.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Times {
     /// No value of the file is a time.
     #[default]
@@ -120,41 +164,48 @@ pub(crate) enum Times {
     Declared(TimeForm),
 }
 
+/// A field or column of times.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeField<'f> {
+    pub(crate) name: &'f str,
+    /// The unit of its counts, if it is one of those of templates.
+    pub(crate) unit: Option<TimeUnit>,
+}
+
 impl Times {
     /// Reads a time; `parse` reads texts to which the form does not apply.
-    pub(crate) fn read(self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
+    pub(crate) fn read(
+        &self,
+        text: &str,
+        field: &TimeField<'_>,
+        parse: impl Fn(&str) -> Result<Value>,
+    ) -> Result<Value> {
+        let text = text.trim();
         let form = match self {
-            Self::Unknown => return parse(text),
-            Self::Recognized(form) => match TimeForm::of(text) {
-                None => return parse(text),
-                Some(own) if own == form => form,
-                Some(own) => {
-                    return Err(Error::invalid(format!(
-                        "the times of this column of the file are written as {form}, and this one \
-                         as {own}; --times sets the form of all: value={text}"
-                    )));
-                }
-            },
-            Self::Declared(form) => form,
+            Self::Declared(form) => return form.read(text, parse),
+            Self::Unknown => None,
+            Self::Recognized(form) => Some(form),
         };
-        let wrong =
-            || Error::invalid(format!("expected a time that is written as {form}: value={text}"));
-        match form {
-            TimeForm::Iso => match is_count(text) && text.len() != 4 {
-                true => Err(wrong()),
-                false => parse(text),
-            },
-            TimeForm::Digits(precision) => parse(&precision.iso(text).ok_or_else(wrong)?),
-            TimeForm::Count => count(text).map(Value::from).ok_or_else(wrong),
-            TimeForm::CountOf(unit) => {
-                let count = count(text).and_then(|count| i64::try_from(count).ok());
-                Ok(Time::new(count.ok_or_else(wrong)?, unit).into())
+        let own = TimeForm::of(text);
+        match (form, own) {
+            (Some(form), _) if form.includes(text) => form.read(text, parse),
+            (Some(form), Some(own)) if *form != own => Err(Error::invalid(format!(
+                "the times of this column of the file are written as {form}, and this one as \
+                 {own}; --times sets the form of all: value={text}"
+            ))),
+            (Some(form), Some(TimeForm::Count)) => {
+                check_unit(text, field)?;
+                form.read(text, parse)
+            }
+            (Some(form), Some(_)) => form.read(text, parse),
+            (_, None) | (None, _) => {
+                parse(text).map_err(|error| with_advice(error, &advice(text, field.name)))
             }
         }
     }
 
     /// Returns whether the form was recognized, and differs from the printed one.
-    pub(crate) fn differs_from_printed(self) -> bool {
+    pub(crate) fn differs_from_printed(&self) -> bool {
         match self {
             Self::Unknown | Self::Recognized(TimeForm::Iso) | Self::Declared(_) => false,
             Self::Recognized(_) => true,
@@ -162,9 +213,66 @@ impl Times {
     }
 }
 
+/// Refuses a count that is a time of our days in another unit only.
+fn check_unit(text: &str, field: &TimeField<'_>) -> Result<()> {
+    let time = |unit| Some(Time::new(i64::try_from(count(text)?).ok()?, unit));
+    let (Some(unit), name) = (field.unit, field.name) else { return Ok(()) };
+    let Some(own) = time(unit).filter(|own| !is_within(*own, OWN_YEARS)) else { return Ok(()) };
+    let units = [TimeUnit::Seconds, TimeUnit::Millis, TimeUnit::Micros, TimeUnit::Nanos];
+    let others = units.into_iter().filter_map(|unit| Some((unit, time(unit)?)));
+    match others.into_iter().find(|(_, other)| is_within(*other, OTHER_YEARS)) {
+        None => Ok(()),
+        Some((other_unit, other)) => Err(Error::invalid(format!(
+            "the count is {other} in {other_unit}, and {own} in {unit}, the unit of the field; \
+             give --times {name}={other_unit} or --times {name}={unit}: value={text}",
+            other_unit = TimeForm::CountOf(other_unit),
+            unit = TimeForm::CountOf(unit)
+        ))),
+    }
+}
+
+fn is_within(time: Time, (first, last): (i64, i64)) -> bool {
+    let year = |year: i64| i128::from(year - 1970) * YEAR_NANOS;
+    (year(first)..year(last)).contains(&time.as_nanos())
+}
+
+/// Returns the advice for a text that is no time by itself.
+fn advice(text: &str, name: &str) -> String {
+    let patterns: Vec<_> =
+        TimePattern::ambiguous(text).map(|pattern| format!("--times {name}={pattern}")).collect();
+    let is_decimal = text.contains('.') && Decimal::parse(text).is_some();
+    match (is_decimal, &patterns[..]) {
+        (true, _) => format!("declare the unit of a count with decimals (--times {name}=seconds)"),
+        (false, []) => format!("declare another form with --times {name}=FORM"),
+        (false, patterns) => format!("declare its form with {}", patterns.join(" or ")),
+    }
+}
+
+/// Returns the time that is a count of a unit, to the nanosecond.
+fn instant(text: &str, unit: TimeUnit) -> Option<Time> {
+    if let Some(count) = count(text) {
+        return Some(Time::new(i64::try_from(count).ok()?, unit));
+    }
+    let power = match unit {
+        TimeUnit::Seconds => 9,
+        TimeUnit::Millis => 6,
+        TimeUnit::Micros => 3,
+        TimeUnit::Nanos => 0,
+    };
+    // An exponent of its own would be a second one.
+    let nanos = Value::from(Decimal::parse(&format!("{text}e{power}"))?).as_i64()?;
+    Some(Time::new(nanos, TimeUnit::Nanos))
+}
+
 fn count(text: &str) -> Option<i128> {
     if is_count(text) { text.parse().ok() } else { None }
 }
+
+/// The years in which a count of the field's own unit is taken for what it is.
+const OWN_YEARS: (i64, i64) = (1971, 2200);
+/// The years in which a count of another unit is likely.
+const OTHER_YEARS: (i64, i64) = (1990, 2100);
+const YEAR_NANOS: i128 = 31_556_952_000_000_000;
 
 /// The number of values of a column that look like each form, and the first of them.
 #[derive(Debug, Default)]
@@ -174,6 +282,7 @@ pub(crate) struct FormCounts {
 
 impl FormCounts {
     pub(crate) fn note(&mut self, text: &str) {
+        let text = text.trim();
         let Some(form) = TimeForm::of(text) else { return };
         match self.forms.iter_mut().find(|(known, ..)| *known == form) {
             Some((_, count, _)) => *count += 1,
@@ -197,7 +306,7 @@ impl FormCounts {
                      values={count}"
                 )))
             }
-            [(form, _, first), ..] => Ok(Some((*form, first))),
+            [(form, _, first), ..] => Ok(Some((form.clone(), first))),
         }
     }
 }
@@ -218,7 +327,8 @@ mod tests {
     fn read(times: Times, texts: &[&str]) -> Vec<String> {
         let schema = KeySchema::parse("[at millis]").unwrap();
         let one = |text: &&str| {
-            let value = times.read(text, |text| schema.fields()[0].parse_value(text));
+            let field = TimeField { name: "at", unit: Some(TimeUnit::Millis) };
+            let value = times.read(text, &field, |text| schema.fields()[0].parse_value(text));
             let key = value.and_then(|value| schema.encode(&[("at", value)]));
             match key.map(|key| schema.decode(&key).unwrap()["at"].to_string()) {
                 Ok(time) => time.replace(":00.000Z", ""),
@@ -261,6 +371,56 @@ mod tests {
             "equally many times of the file are written as iso (2022) and as ymd (20221201); choose \
              --times at=iso or --times at=ymd: field=at, values=1"
         );
+    }
+
+    #[test]
+    fn dates_of_one_meaning_are_recognized() {
+        assert_eq!(all(&["2015/01/31", "2015/2/1"]), ["2015-01-31T00:00", "2015-02-01T00:00"]);
+        assert_eq!(all(&["2015/01/31 08:30", "2015/02/01T09:00"])[0], "2015-01-31T08:30");
+        assert_eq!(all(&["Jan 1 2000", "feb 29 2000"])[1], "2000-02-29T00:00");
+        assert_eq!(all(&["January 1, 2000"]), ["2000-01-01T00:00"]);
+        assert_eq!(all(&["01-JAN-2000"]), ["2000-01-01T00:00"]);
+        // A date that is padded by chance is one of them, too.
+        assert_eq!(all(&["2015-1-1", "2015-2-1", "2015-10-10"])[2], "2015-10-10T00:00");
+        assert!(all(&["2015/02/30"])[0].starts_with("expected a time"));
+        assert!(all(&["15/01/01"])[0].starts_with("expected a year"));
+    }
+
+    #[test]
+    fn the_order_of_day_and_month_is_declared() {
+        let refused = all(&["01/02/2015"]);
+        assert!(refused[0].contains("--times at=%d/%m/%Y or --times at=%m/%d/%Y"), "{refused:?}");
+        let declared = |word: &str| Times::Declared(TimeForm::parse(word).unwrap());
+        assert_eq!(read(declared("%d/%m/%Y"), &["01/02/2015"]), ["2015-02-01T00:00"]);
+        assert_eq!(read(declared("%d/%m/%Y"), &["01/02/2015 08:30"]), ["2015-02-01T08:30"]);
+        assert_eq!(read(declared("%m/%d/%y %I:%M %p"), &["1/2/15 8:30 PM"]), ["2015-01-02T20:30"]);
+        let zone = read(declared("%a, %d %b %Y %H:%M:%S %z"), &["Thu, 01 Jan 2015 08:30:00 +0800"]);
+        assert_eq!(zone, ["2015-01-01T00:30"]);
+        let fraction = read(declared("%Y-%m-%d %H:%M:%S,%f"), &["2015-01-01 08:30:00,250"]);
+        assert_eq!(fraction, ["2015-01-01T08:30:00.250Z"]);
+        assert!(read(declared("%d/%m/%Y"), &["2015-01-01"])[0].contains("written as %d/%m/%Y"));
+        for pattern in ["%H:%M", "%s", "%Y", "%d/%m/%Y %Z", "%!"] {
+            assert!(TimeForm::parse(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_another_unit_is_not_read_as_one_of_the_field() {
+        let refused = all(&["1669852800"]);
+        assert!(
+            refused[0].starts_with(
+                "the count is 2022-12-01T00:00:00.000Z in seconds, and 1970-01-20T07:50:52.800Z in millis"
+            ),
+            "{refused:?}"
+        );
+        assert!(all(&["1669852800000000"])[0].contains("--times at=micros or --times at=millis"));
+        assert_eq!(all(&["60000"]), ["1970-01-01T00:01"]);
+        let declared = |word: &str| Times::Declared(TimeForm::parse(word).unwrap());
+        assert_eq!(read(declared("seconds"), &["1669852800.25"]), ["2022-12-01T00:00:00.250Z"]);
+        assert_eq!(read(declared("micros"), &["1669852800000000"]), ["2022-12-01T00:00"]);
+        assert!(read(declared("micros"), &["1669852800000001"])[0].contains("more precise"));
+        assert!(read(declared("seconds"), &["1e3"])[0].contains("written as seconds"));
+        assert!(all(&["1669852800.25"])[0].contains("--times at=seconds"));
     }
 
     #[test]

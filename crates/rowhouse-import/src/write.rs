@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use crate::journal::{Progress, ProgressFile};
 use crate::lanes::InputPart;
 use crate::progress::{Reporter, Step};
-use crate::rows::Inputs;
+use crate::rows::{InputPosition, Inputs};
 
 /// The target of the rows, and the size of a batch.
 pub(crate) struct Writing<'t> {
@@ -18,6 +18,8 @@ pub(crate) struct Writing<'t> {
 
 /// A batch being written.
 struct PendingBatch {
+    /// The places of its rows in the files.
+    places: Vec<InputPosition>,
     outcomes: JoinHandle<Vec<Result<MutationOutcome>>>,
     /// The progress after this batch.
     then: Progress,
@@ -34,7 +36,7 @@ impl Writing<'_> {
         let mut lanes = lanes.collect::<Result<Vec<_>>>()?;
         let mut sent: Option<PendingBatch> = None;
         for batches in 1_u64.. {
-            let batch = self.batch(&mut lanes)?;
+            let (places, batch) = self.batch(&mut lanes)?;
             let is_end = batch.is_empty();
             reached.written += batch.len() as u64;
             reached.parts = lanes.iter().map(InputPart::rest).collect();
@@ -47,33 +49,41 @@ impl Writing<'_> {
             if is_end {
                 break;
             }
-            sent = Some(self.send(batch, &reached, batches.is_multiple_of(BATCHES_BETWEEN_NOTES)));
+            let is_synced = batches.is_multiple_of(BATCHES_BETWEEN_NOTES);
+            let outcomes = self.send(batch, is_synced);
+            sent = Some(PendingBatch { places, outcomes, then: reached.clone(), is_synced });
         }
         Ok(reached.written)
     }
 
-    /// Returns the next rows, some of each part.
-    fn batch(&self, lanes: &mut [InputPart<'_>]) -> Result<Vec<Mutation>> {
+    /// Returns the next rows, some of each part, and their places in the files.
+    fn batch(&self, lanes: &mut [InputPart<'_>]) -> Result<(Vec<InputPosition>, Vec<Mutation>)> {
         let each = self.batch_rows.div_ceil(lanes.len().max(1));
         let bytes_each = BATCH_BYTES / lanes.len().max(1);
+        let mut places = Vec::with_capacity(self.batch_rows);
         let mut batch = Vec::with_capacity(self.batch_rows);
         for lane in lanes {
             let (mut rows, mut bytes) = (0, 0);
             while rows < each
                 && bytes < bytes_each
-                && let Some(row) = lane.next()?
+                && let Some((place, row)) = lane.next()?
             {
-                let put = row.into_put()?;
+                let put = row.into_put().map_err(|error| self.at(&place, error))?;
                 lane.note(put.row());
+                places.push(place);
                 rows += 1;
                 bytes += put.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
                 batch.push(Mutation::from(put));
             }
         }
-        Ok(batch)
+        Ok((places, batch))
     }
 
-    fn send(&self, mut batch: Vec<Mutation>, then: &Progress, is_synced: bool) -> PendingBatch {
+    fn send(
+        &self,
+        mut batch: Vec<Mutation>,
+        is_synced: bool,
+    ) -> JoinHandle<Vec<Result<MutationOutcome>>> {
         // The table may declare less, and then rows recorded as written would be lost with a killed
         // process. One log holds all rows in order, so a sync of a batch covers all before it.
         let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
@@ -83,27 +93,37 @@ impl Writing<'_> {
             }
         }
         let table = self.table.clone();
-        let outcomes = tokio::spawn(async move { table.batch(batch).await });
-        PendingBatch { outcomes, then: then.clone(), is_synced }
+        tokio::spawn(async move { table.batch(batch).await })
     }
 
     /// Waits until a batch is in the table, and records the progress if it is also on the disk.
     async fn arrived(&self, sent: Option<PendingBatch>) -> Result<()> {
-        let Some(PendingBatch { outcomes, then, is_synced }) = sent else { return Ok(()) };
+        let Some(PendingBatch { places, outcomes, then, is_synced }) = sent else { return Ok(()) };
         let outcomes = outcomes.await.map_err(|_| Error::invalid("writing rows was ended"))?;
-        for outcome in outcomes {
-            outcome.map_err(|error| {
-                let message = format!(
-                    "{}\n  the import is incomplete; the same command resumes it",
-                    error.message()
-                );
-                error.with_message(message)
-            })?;
+        if outcomes.len() != places.len() {
+            return Err(Error::invalid(format!(
+                "a batch has another number of outcomes than rows: rows={}, outcomes={}",
+                places.len(),
+                outcomes.len()
+            )));
+        }
+        for (place, outcome) in places.iter().zip(outcomes) {
+            outcome.map_err(|error| self.at(place, error))?;
         }
         match is_synced {
             true => self.journal.note(&then),
             false => Ok(()),
         }
+    }
+
+    /// Adds to an error the place of the row that could not be written.
+    fn at(&self, place: &InputPosition, error: Error) -> Error {
+        let message = format!(
+            "{}: {}\n  the import is incomplete; the same command resumes it",
+            self.inputs.shown(place),
+            error.message()
+        );
+        error.with_message(message)
     }
 
     fn draw(&self, reporter: &mut Reporter, reached: &Progress) {

@@ -1,14 +1,16 @@
 //! Files with a JSON object in each line.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use rowhouse::{Error, Result, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{Datum, Next, ROW_LEN_MAX, Reading, Record, RecordPosition, unreadable};
+use super::{
+    BYTE_ORDER_MARK, Datum, Next, ROW_LEN_MAX, Reading, Record, RecordPosition, TextInput,
+    unreadable, without_line_end,
+};
 
 /// A file of JSON lines, open.
 pub(super) struct JsonLinesSource {
@@ -17,7 +19,7 @@ pub(super) struct JsonLinesSource {
     /// Members that are ignored; without a list, all unknown ones.
     ignored_names: Option<Vec<String>>,
     comment: Option<u8>,
-    lines: BufReader<File>,
+    lines: BufReader<TextInput>,
     place: RecordPosition,
     line: Vec<u8>,
 }
@@ -27,7 +29,7 @@ impl JsonLinesSource {
     /// first row has them, or with the row that does.
     pub(super) fn open(
         path: &Path,
-        file: File,
+        text: TextInput,
         reading: &Reading,
         wanted: &[String],
     ) -> Result<Self> {
@@ -36,7 +38,7 @@ impl JsonLinesSource {
             names: wanted.to_vec(),
             ignored_names: Some(Vec::new()),
             comment: reading.comment,
-            lines: BufReader::with_capacity(BUFFER_LEN, file),
+            lines: BufReader::with_capacity(BUFFER_LEN, text),
             place: START,
             line: Vec::new(),
         };
@@ -64,9 +66,22 @@ impl JsonLinesSource {
         self.place
     }
 
+    pub(super) fn is_seekable(&self) -> bool {
+        self.lines.get_ref().is_seekable()
+    }
+
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.lines.get_ref().bytes_read()
+    }
+
+    /// Returns the last line that was read.
+    pub(super) fn original(&self) -> Vec<u8> {
+        without_line_end(&self.line).to_vec()
+    }
+
     pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         let moved = self.lines.seek(SeekFrom::Start(place.byte));
-        moved.map_err(|source| unreadable(&self.path, source))?;
+        moved.map_err(|source| unreadable(&self.path, place.line, source))?;
         self.place = *place;
         Ok(())
     }
@@ -76,8 +91,7 @@ impl JsonLinesSource {
         let object: Map<String, Json> = match serde_json::from_slice(&self.line) {
             Ok(object) => object,
             Err(error) => {
-                let why = Error::invalid(format!("expected a JSON object: {error}"));
-                return Ok(Next::Broken(place, why));
+                return Ok(Next::Broken(place, not_an_object(&self.line, &error)));
             }
         };
         match self.data_of(object, record) {
@@ -113,16 +127,13 @@ impl JsonLinesSource {
             self.line.clear();
             let mut bounded = (&mut self.lines).take(ROW_LEN_MAX);
             let read = bounded.read_until(b'\n', &mut self.line);
-            let read = read.map_err(|source| unreadable(&self.path, source))? as u64;
+            let read = read.map_err(|source| unreadable(&self.path, place.line, source))? as u64;
             if read == 0 {
                 return Ok(None);
             }
             if read == ROW_LEN_MAX && !self.line.ends_with(b"\n") {
-                return Err(Error::invalid(format!(
-                    "a line is too long: file={}, line={}, bytes_max={ROW_LEN_MAX}",
-                    self.path.display(),
-                    place.line
-                )));
+                let source = io::ErrorKind::FileTooLarge.into();
+                return Err(unreadable(&self.path, place.line, source));
             }
             self.place =
                 RecordPosition { byte: place.byte + read, line: place.line + 1, record: 0 };
@@ -137,8 +148,21 @@ impl JsonLinesSource {
     }
 }
 
-/// The byte order mark with which some programs begin a file.
-const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
+/// Returns the error for a line that is no JSON object.
+fn not_an_object(line: &[u8], error: &serde_json::Error) -> Error {
+    let advice = match line.trim_ascii_start().first() {
+        Some(b'[') => "; jq -c '.[]' makes lines of an array",
+        Some(b'{') if error.is_eof() => "; jq -c . makes a line of an object of several lines",
+        _ => "",
+    };
+    let why = error.to_string();
+    // The line is that of the text, which is one line of the file.
+    let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
+    Error::invalid(format!(
+        "expected a JSON object in a line{advice}: {why}: column={}",
+        error.column()
+    ))
+}
 
 /// Converts the value of a member.
 fn datum(name: &str, json: Json) -> Result<Datum<'static>> {

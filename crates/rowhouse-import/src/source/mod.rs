@@ -1,6 +1,9 @@
-//! Readers for files of rows: [`csv`] and [`json_lines`] are text, [`parquet`] is not.
+//! Readers for files of rows: [`csv`] and [`json_lines`] are [`text`], which may be compressed or
+//! in UTF-16, [`parquet`] is not.
 
+mod compression;
 mod csv;
+mod csv_input;
 mod json_lines;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -10,18 +13,23 @@ mod parquet;
 mod quotes;
 mod reading;
 mod record;
+mod text;
+mod utf16;
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use rowhouse::{Error, Result};
 
+use crate::numbers::NumberMarks;
+use compression::Compression;
 use csv::CsvSource;
 use json_lines::JsonLinesSource;
 use parquet::ParquetSource;
-pub use reading::{Format, Reading};
+pub use reading::{Encoding, Format, Reading};
 pub(crate) use record::{Datum, Record, RecordPosition};
+use text::TextInput;
 
 /// The next item of a file.
 pub(crate) enum Next {
@@ -34,14 +42,13 @@ pub(crate) enum Next {
 
 /// An open file with a position.
 pub(crate) struct Source {
-    path: PathBuf,
     len: u64,
     reader: SourceReader,
 }
 
 enum SourceReader {
     Csv(Box<CsvSource>),
-    JsonLines(JsonLinesSource),
+    JsonLines(Box<JsonLinesSource>),
     Parquet(Box<ParquetSource>),
 }
 
@@ -50,8 +57,7 @@ impl Source {
     /// of names.
     pub(crate) fn open(path: &Path, reading: &Reading, wanted: &[String]) -> Result<Self> {
         let format = reading.format_of(path)?;
-        let file = File::open(path).map_err(|source| unreadable(path, source))?;
-        let metadata = file.metadata().map_err(|source| unreadable(path, source))?;
+        let metadata = path.metadata().map_err(|source| unreadable(path, 1, source))?;
         if !metadata.is_file() {
             return Err(Error::invalid(format!(
                 "rows are read twice, first to check their keys, so they must be in a file: \
@@ -59,14 +65,19 @@ impl Source {
                 path.display()
             )));
         }
+        let text = || TextInput::open(path, reading.encoding);
         let reader = match format {
-            Format::Csv => SourceReader::Csv(Box::new(CsvSource::open(path, file, reading)?)),
+            Format::Csv => SourceReader::Csv(Box::new(CsvSource::open(path, text()?, reading)?)),
             Format::JsonLines => {
-                SourceReader::JsonLines(JsonLinesSource::open(path, file, reading, wanted)?)
+                let lines = JsonLinesSource::open(path, text()?, reading, wanted)?;
+                SourceReader::JsonLines(Box::new(lines))
             }
-            Format::Parquet => SourceReader::Parquet(Box::new(ParquetSource::open(path, file)?)),
+            Format::Parquet => {
+                let file = parquet_file(path)?;
+                SourceReader::Parquet(Box::new(ParquetSource::open(path, file)?))
+            }
         };
-        Ok(Self { path: path.to_owned(), len: metadata.len(), reader })
+        Ok(Self { len: metadata.len(), reader })
     }
 
     /// Returns the size of the file in bytes.
@@ -93,6 +104,15 @@ impl Source {
     pub(crate) fn ignore_names(&mut self, names: Option<Vec<String>>) {
         if let SourceReader::JsonLines(lines) = &mut self.reader {
             lines.ignore_names(names);
+        }
+    }
+
+    /// Returns true if [`Source::seek`] does not read what comes before the place.
+    pub(crate) fn is_seekable(&self) -> bool {
+        match &self.reader {
+            SourceReader::Csv(csv) => csv.is_seekable(),
+            SourceReader::JsonLines(lines) => lines.is_seekable(),
+            SourceReader::Parquet(_) => true,
         }
     }
 
@@ -129,8 +149,8 @@ impl Source {
     /// Returns about how many bytes of the file have been read.
     pub(crate) fn bytes_done(&self) -> u64 {
         match &self.reader {
-            SourceReader::Csv(csv) => csv.place().byte,
-            SourceReader::JsonLines(lines) => lines.place().byte,
+            SourceReader::Csv(csv) => csv.bytes_read(),
+            SourceReader::JsonLines(lines) => lines.bytes_read(),
             SourceReader::Parquet(parquet) => {
                 let (done, all) = (parquet.place().line, parquet.rows().max(1));
                 (self.len as f64 * (done as f64 / all as f64)) as u64
@@ -138,36 +158,42 @@ impl Source {
         }
     }
 
-    /// Returns the last item that was read as it stands in the file, and its line; for a Parquet
+    /// Returns the last item that was read as it stands in the text of the file; for a Parquet
     /// file, whose rows have no text, as a line of JSON.
-    pub(crate) fn original(
-        &self,
-        place: &RecordPosition,
-        record: &Record,
-    ) -> Result<(u64, Vec<u8>)> {
-        let comment = match &self.reader {
-            SourceReader::Parquet(_) => {
-                return Ok((place.line, record.to_json(self.names()).into_bytes()));
-            }
-            SourceReader::Csv(csv) => csv.comment(),
-            // Its positions are after skipped lines.
-            SourceReader::JsonLines(_) => None,
-        };
-        let bytes = bytes_of(&self.path, place.byte, self.place().byte)?;
-        let (mut line, mut rest) = (place.line, &bytes[..]);
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            let first = &rest[..end];
-            if !first.trim_ascii().is_empty()
-                && (comment.is_none() || first.first() != comment.as_ref())
-            {
-                break;
-            }
-            (line, rest) = (line + 1, &rest[end + 1..]);
+    pub(crate) fn original(&self, place: &RecordPosition, record: &Record) -> Vec<u8> {
+        match &self.reader {
+            SourceReader::Csv(csv) => csv.original(place),
+            SourceReader::JsonLines(lines) => lines.original(),
+            SourceReader::Parquet(_) => record.to_json(self.names()).into_bytes(),
         }
-        Ok((line, rest.trim_ascii_end().to_vec()))
+    }
+
+    /// Returns the marks in the numbers of the file.
+    pub(crate) fn number_marks(&self) -> NumberMarks {
+        match &self.reader {
+            SourceReader::Csv(csv) => csv.number_marks(),
+            // These formats have numbers of their own.
+            SourceReader::JsonLines(_) | SourceReader::Parquet(_) => NumberMarks::default(),
+        }
     }
 
     /// Returns the line with the names, if the file has one.
+    pub(crate) fn heading_line(&self) -> Option<u64> {
+        match &self.reader {
+            SourceReader::Csv(csv) => csv.heading_line(),
+            SourceReader::JsonLines(_) | SourceReader::Parquet(_) => None,
+        }
+    }
+
+    /// Returns the advice for a file of whose names the table has none.
+    pub(crate) fn advice(&self) -> Option<String> {
+        match &self.reader {
+            SourceReader::Csv(csv) => csv.advice(),
+            SourceReader::JsonLines(_) | SourceReader::Parquet(_) => None,
+        }
+    }
+
+    /// Returns the text of the line with the names, if the file has one.
     pub(crate) fn heading(&self) -> Result<Option<Vec<u8>>> {
         match &self.reader {
             SourceReader::Csv(csv) => csv.heading(),
@@ -176,20 +202,46 @@ impl Source {
     }
 }
 
-/// Returns the bytes of a file between two offsets.
-fn bytes_of(path: &Path, start: u64, end: u64) -> Result<Vec<u8>> {
-    let read = || {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(start))?;
-        let mut bytes = Vec::new();
-        file.take(end.saturating_sub(start)).read_to_end(&mut bytes).map(|_| bytes)
-    };
-    read().map_err(|source| unreadable(path, source))
+/// Opens a Parquet file, which is read from its end and therefore not compressed as a whole.
+fn parquet_file(path: &Path) -> Result<File> {
+    let failed = |source| unreadable(path, 1, source);
+    let mut file = File::open(path).map_err(failed)?;
+    let head = text::head_of(&mut file).map_err(failed)?;
+    match Compression::of(&head) {
+        Ok(None) => Ok(file),
+        Ok(Some(_)) | Err(_) => Err(Error::unsupported(format!(
+            "a Parquet file is read from its end: decompress it: file={}",
+            path.display()
+        ))),
+    }
 }
 
-fn unreadable(path: &Path, source: std::io::Error) -> Error {
-    Error::io(format_args!("cannot read {}", path.display()), source)
+/// Returns the error of a file that could not be read at a line.
+fn unreadable(path: &Path, line: u64, source: io::Error) -> Error {
+    let path = path.display();
+    match source.kind() {
+        io::ErrorKind::InvalidData => Error::corruption(format!(
+            "the file cannot be decoded: {source}: file={path}, line={line}"
+        )),
+        io::ErrorKind::Unsupported => {
+            Error::unsupported(format!("{source}: file={path}, line={line}"))
+        }
+        io::ErrorKind::FileTooLarge => Error::invalid(format!(
+            "a row is too long, or a quote is not closed: file={path}, line={line}, \
+             bytes_max={ROW_LEN_MAX}"
+        )),
+        _ => Error::io(format_args!("cannot read {path}, line {line}"), source),
+    }
 }
+
+/// Returns a line without its end. Blanks before the end are kept: they may be values.
+fn without_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The byte order mark with which some programs begin a file.
+const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// The longest row of a text file, in bytes: a quote that is never closed would take the rest of
 /// the file.

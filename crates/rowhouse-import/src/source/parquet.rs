@@ -7,8 +7,9 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use parquet::basic::{LogicalType, TimeUnit as ParquetUnit};
+use parquet::basic::{Compression, LogicalType, TimeUnit as ParquetUnit};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::record::{Field, Row};
@@ -38,6 +39,7 @@ impl ParquetSource {
         let rows = u64::try_from(metadata.num_rows()).map_err(|_| {
             corrupt(path, format_args!("negative number of rows: {}", metadata.num_rows()))
         })?;
+        check_codecs(path, file.metadata())?;
         let fields = metadata.schema().get_fields();
         let names = fields.iter().map(|field| field.name().to_owned()).collect();
         let are_nanos = fields.iter().map(|field| {
@@ -90,8 +92,16 @@ impl ParquetSource {
         Ok(Next::Row(place))
     }
 
-    /// Returns the next row of the file.
+    /// Returns the next row of the file. Errors have its number.
     fn row(&mut self) -> Result<Option<Row>> {
+        let row = self.place.line;
+        self.row_of_any_group().map_err(|error| {
+            let message = format!("{error}, row={row}");
+            error.with_message(message)
+        })
+    }
+
+    fn row_of_any_group(&mut self) -> Result<Option<Row>> {
         loop {
             let path = &self.path;
             if let Some(group) = &mut self.group
@@ -121,6 +131,37 @@ impl ParquetSource {
             })?);
             self.next_group += 1;
         }
+    }
+}
+
+/// Refuses files with a codec that is not supported, before a row is read.
+fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<()> {
+    let mut columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    let refused = columns.find_map(|column| Some((column, unsupported(column.compression())?)));
+    match refused {
+        None => Ok(()),
+        Some((column, codec)) => Err(Error::unsupported(format!(
+            "{codec} in Parquet is not supported; DuckDB writes the file with a codec that is: \
+             duckdb -c \"COPY (FROM '{path}') TO 'NEW.parquet' (COMPRESSION snappy)\": \
+             file={path}, column={column}",
+            path = path.display(),
+            column = column.column_path()
+        ))),
+    }
+}
+
+/// Returns the name of a codec that is not supported.
+fn unsupported(codec: Compression) -> Option<&'static str> {
+    match codec {
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::GZIP(_)
+        | Compression::LZ4
+        | Compression::LZ4_RAW => None,
+        // The crate's codec is C.
+        Compression::ZSTD(_) => Some("ZSTD"),
+        Compression::BROTLI(_) => Some("BROTLI"),
+        Compression::LZO => Some("LZO"),
     }
 }
 
@@ -179,7 +220,7 @@ fn catch_panics<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -
     match ran {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(ParquetError::NYI(what))) => Err(Error::unsupported(format!(
-            "the Parquet file has an unsupported part: file={}: {what}",
+            "the Parquet file has an unsupported part: {what}: file={}",
             path.display()
         ))),
         Ok(Err(error)) => Err(corrupt(path, format_args!("{error}"))),
@@ -188,7 +229,10 @@ fn catch_panics<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -
 }
 
 fn corrupt(path: &Path, why: std::fmt::Arguments<'_>) -> Error {
-    Error::corruption(format!("{} cannot be read as Parquet: {why}", path.display()))
+    Error::corruption(format!(
+        "the file is not Parquet, or damaged: {why}: file={}",
+        path.display()
+    ))
 }
 
 thread_local! {

@@ -4,10 +4,13 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::BYTE_ORDER_MARK;
+
 /// Parses the bytes of a file as the CSV reader does.
 pub(super) struct Quotes {
     delimiter: u8,
     quote: u8,
+    escape: Option<u8>,
     comment: Option<u8>,
     at: At,
     /// Offset of the next byte in the file.
@@ -28,15 +31,18 @@ enum At {
     Value,
     Plain,
     Quoted,
+    /// After an escape: the next byte is part of the value.
+    Escaped,
     /// After a quote that closes the value, unless another follows.
     Closing,
 }
 
 impl Quotes {
-    pub(super) fn new(delimiter: u8, quote: u8, comment: Option<u8>) -> Self {
+    pub(super) fn new(delimiter: u8, quote: u8, escape: Option<u8>, comment: Option<u8>) -> Self {
         Self {
             delimiter,
             quote,
+            escape,
             comment,
             at: At::Row,
             byte: 0,
@@ -47,8 +53,8 @@ impl Quotes {
 
     /// Continues at the beginning of a row.
     pub(super) fn seek(&mut self, byte: u64) {
-        let Self { delimiter, quote, comment, .. } = *self;
-        *self = Self { byte, ..Self::new(delimiter, quote, comment) };
+        let Self { delimiter, quote, escape, comment, .. } = *self;
+        *self = Self { byte, ..Self::new(delimiter, quote, escape, comment) };
     }
 
     /// Consumes the next bytes.
@@ -61,7 +67,7 @@ impl Quotes {
 
     /// Returns whether the bytes end within the quotes of a value.
     pub(super) fn is_open(&self) -> bool {
-        self.at == At::Quoted
+        matches!(self.at, At::Quoted | At::Escaped)
     }
 
     /// Returns whether a value of the row in these bytes continues after its closing quote. The
@@ -79,7 +85,8 @@ impl Quotes {
             At::Comment if byte == b'\n' => At::Row,
             At::Comment => At::Comment,
             At::Quoted if byte == self.quote => At::Closing,
-            At::Quoted => At::Quoted,
+            At::Quoted if Some(byte) == self.escape => At::Escaped,
+            At::Quoted | At::Escaped => At::Quoted,
             At::Row if is_end => At::Row,
             At::Row if Some(byte) == self.comment => At::Comment,
             At::Row | At::Value | At::Closing if byte == self.quote => At::Quoted,
@@ -106,8 +113,6 @@ impl Quotes {
     }
 }
 
-const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,7 +120,7 @@ mod tests {
     /// Returns the offsets at which values continue after a closing quote, and whether the last one
     /// is open.
     fn check(text: &str) -> (Vec<u64>, bool) {
-        let mut quotes = Quotes::new(b',', b'"', Some(b'#'));
+        let mut quotes = Quotes::new(b',', b'"', Some(b'\\'), Some(b'#'));
         // Feeding byte by byte and all at once are the same.
         for byte in text.as_bytes() {
             quotes.push(&[*byte]);
@@ -135,6 +140,15 @@ mod tests {
     }
 
     #[test]
+    fn an_escape_within_quotes_makes_a_quote_part_of_the_value() {
+        assert_eq!(check("\"a\\\"b\",\"\\\\\"\n"), (vec![], false));
+        assert_eq!(check("\"a\\\"\n"), (vec![], true));
+        assert_eq!(check("\"a\\"), (vec![], true));
+        // Outside of quotes it is a character like others.
+        assert_eq!(check("a\\,\"b\"c\n"), (vec![6], false));
+    }
+
+    #[test]
     fn comments_and_the_byte_order_mark_are_in_no_row() {
         assert_eq!(check("# a \"\n\"b\"\n\n# \"c\"d\n1\n"), (vec![], false));
         assert_eq!(check("\u{feff}\"a\"b\n"), (vec![6], false));
@@ -143,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_row_is_asked_for_by_its_bytes() {
-        let mut quotes = Quotes::new(b',', b'"', None);
+        let mut quotes = Quotes::new(b',', b'"', None, None);
         quotes.push(b"1\n\"a\"b\n2\n");
         assert!(!quotes.is_wrong(0..2));
         assert!(quotes.is_wrong(2..7));

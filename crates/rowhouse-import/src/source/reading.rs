@@ -16,19 +16,62 @@ pub enum Format {
     Parquet,
 }
 
-/// How files are read. Characters are single ASCII characters.
+/// The encoding of a text file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// UTF-8.
+    Utf8,
+    /// UTF-16, the low byte of a unit first.
+    Utf16Le,
+    /// UTF-16, the high byte of a unit first.
+    Utf16Be,
+}
+
+impl Encoding {
+    /// Returns the encoding of a text with these first bytes: that of its byte order mark, or else
+    /// the declared one, or else UTF-8; `None` if nothing is declared and it looks like UTF-16.
+    pub(super) fn of(head: &[u8], declared: Option<Self>) -> Option<Self> {
+        match (head, declared) {
+            ([0xFF, 0xFE, ..], _) => Some(Self::Utf16Le),
+            ([0xFE, 0xFF, ..], _) => Some(Self::Utf16Be),
+            (_, Some(declared)) => Some(declared),
+            // Every other byte of ASCII in UTF-16 is zero.
+            (head, None) => {
+                let zeros: Vec<_> = head.iter().take(4).map(|byte| *byte == 0).collect();
+                let is_utf16 =
+                    zeros == [false, true, false, true] || zeros == [true, false, true, false];
+                (!is_utf16).then_some(Self::Utf8)
+            }
+        }
+    }
+}
+
+/// How files are read. Characters that are bytes are single ASCII characters.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The format of files whose names do not end in .csv, .tsv, .jsonl, .ndjson or .parquet.
+    /// The format of files whose names do not end in .csv, .tsv, .tab, .jsonl, .ndjson or .parquet,
+    /// apart from .gz or .zst after it.
     pub format: Option<Format>,
-    /// CSV: the delimiter; by default a tab in files that end in .tsv, a comma in others.
+    /// CSV and JSON lines: the encoding of files without a byte order mark; UTF-8 by default.
+    pub encoding: Option<Encoding>,
+    /// CSV: the delimiter; by default a tab in files that end in .tsv or .tab, a comma in others.
     pub delimiter: Option<u8>,
     /// CSV: the quote around values that contain a delimiter or a line end; `"` by default.
     pub quote: u8,
+    /// CSV: the character that, within quotes, makes the next one part of the value; none by
+    /// default, and then a quote within quotes is written twice.
+    pub escape: Option<u8>,
     /// CSV: the names of the fields, for files that do not begin with them.
     pub header: Vec<String>,
+    /// CSV: accept rows with fewer values than there are names; those at the end are missing.
+    pub short_rows: bool,
     /// CSV: the texts that mean a missing value. If there are none, an empty text does.
     pub nulls: Vec<String>,
+    /// CSV: the decimal mark of numbers, which is not a digit or sign; a point by default.
+    pub decimal_mark: char,
+    /// CSV: the mark between groups of three digits of numbers; none by default.
+    pub thousands: Option<char>,
     /// CSV and JSON lines: skip lines that begin with this.
     pub comment: Option<u8>,
 }
@@ -37,10 +80,15 @@ impl Default for Reading {
     fn default() -> Self {
         Self {
             format: None,
+            encoding: None,
             delimiter: None,
             quote: b'"',
+            escape: None,
             header: Vec::new(),
+            short_rows: false,
             nulls: Vec::new(),
+            decimal_mark: '.',
+            thousands: None,
             comment: None,
         }
     }
@@ -49,13 +97,28 @@ impl Default for Reading {
 impl Reading {
     /// Refuses characters that are not ASCII: they would be parts of others.
     pub(crate) fn check(&self) -> Result<()> {
-        for (what, byte) in
-            [("delimiter", self.delimiter), ("quote", Some(self.quote)), ("comment", self.comment)]
-        {
+        for (what, byte) in [
+            ("delimiter", self.delimiter),
+            ("quote", Some(self.quote)),
+            ("escape", self.escape),
+            ("comment", self.comment),
+        ] {
             if let Some(byte) = byte.filter(|byte| !byte.is_ascii()) {
                 let message = format!("expected one ASCII character: {what}=0x{byte:02x}");
                 return Err(Error::invalid(message));
             }
+        }
+        let is_mark = |mark: char| !mark.is_ascii_alphanumeric() && !matches!(mark, '-' | '+');
+        let marks = [Some(self.decimal_mark), self.thousands];
+        if let Some(mark) = marks.into_iter().flatten().find(|mark| !is_mark(*mark)) {
+            let message = format!("a mark in numbers is no letter, digit or sign: mark={mark}");
+            return Err(Error::invalid(message));
+        }
+        if self.thousands == Some(self.decimal_mark) {
+            return Err(Error::invalid(format!(
+                "the decimal mark does not separate thousands, too: mark={}",
+                self.decimal_mark
+            )));
         }
         Ok(())
     }
@@ -66,7 +129,7 @@ impl Reading {
             return Ok(format);
         }
         match extension(path).as_str() {
-            "csv" | "tsv" => Ok(Format::Csv),
+            "csv" | "tsv" | "tab" => Ok(Format::Csv),
             "jsonl" | "ndjson" => Ok(Format::JsonLines),
             "parquet" => Ok(Format::Parquet),
             _ => Err(Error::invalid(format!(
@@ -77,7 +140,10 @@ impl Reading {
     }
 
     pub(super) fn delimiter_of(&self, path: &Path) -> u8 {
-        let by_name = if extension(path) == "tsv" { b'\t' } else { b',' };
+        let by_name = match extension(path).as_str() {
+            "tsv" | "tab" => b'\t',
+            _ => b',',
+        };
         self.delimiter.unwrap_or(by_name)
     }
 
@@ -90,6 +156,12 @@ impl Reading {
     }
 }
 
+/// Returns the end of a name that says the format: that before the end of a compressed file.
 fn extension(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = COMPRESSED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    Path::new(name).extension().unwrap_or_default().to_string_lossy().into_owned()
 }
+
+/// The ends of names of compressed files. Whether they are is read from their first bytes.
+const COMPRESSED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];

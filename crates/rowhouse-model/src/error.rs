@@ -1,5 +1,6 @@
 //! Errors, classified by the caller's appropriate reaction.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -241,6 +242,32 @@ impl Error {
     /// Returns the message without its source.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Returns the error for a reader who does not see its kind. Of some kinds the message is, as
+    /// in HBase, only the name of a table or namespace.
+    ///
+    /// ```
+    /// use rowhouse_model::{Error, ErrorKind};
+    ///
+    /// let error = Error::new(ErrorKind::TableNotFound, "mail");
+    /// assert_eq!(error.described(), "there is no table mail");
+    /// ```
+    pub fn described(&self) -> Cow<'_, str> {
+        let message = self.message();
+        let is_name = !message.contains(char::is_whitespace);
+        match self.kind() {
+            ErrorKind::TableNotFound if is_name => format!("there is no table {message}").into(),
+            ErrorKind::TableExists if is_name => format!("table {message} already exists").into(),
+            ErrorKind::TableNotEnabled if is_name => format!("table {message} is disabled").into(),
+            ErrorKind::TableNotDisabled if is_name => {
+                format!("table {message} is not disabled").into()
+            }
+            ErrorKind::NamespaceNotFound if is_name => {
+                format!("there is no namespace {message}").into()
+            }
+            _ => message.into(),
+        }
     }
 }
 

@@ -84,6 +84,33 @@ pub fn escape_xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// Returns blank characters that are as wide as the text in a fixed-width font, so that a caret
+/// after them stands under the character that follows the text in the line above.
+///
+/// ```
+/// assert_eq!(rowhouse_model::blanks("a = 分\t"), "    \u{3000}\t");
+/// ```
+pub fn blanks(text: &str) -> String {
+    let blank = |c: char| match c {
+        '\t' => Some('\t'),
+        // Marks that combine with the character before them, and joiners.
+        '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' => None,
+        c if is_wide(c) => Some('\u{3000}'),
+        _ => Some(' '),
+    };
+    text.chars().filter_map(blank).collect()
+}
+
+/// Returns true for characters of two columns: those of Chinese, Japanese and Korean, full-width
+/// forms and pictures (the blocks of wide characters of Unicode's annex 11).
+fn is_wide(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{303e}' | '\u{3041}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}' | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}')
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -46,7 +46,8 @@ pub struct HeatBucket {
     pub written_bytes: u64,
 }
 
-/// A row with many requests in the last minutes.
+/// A row with many requests in the last minutes. Reports have only rows that are certain
+/// ([`HotRow::is_certain`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HotRow {
     /// The row key, or its first 256 bytes.
@@ -79,5 +80,11 @@ impl HotRow {
     /// Returns the number of requests that the row had at least.
     pub fn requests_min(&self) -> u64 {
         (self.reads + self.writes).saturating_sub(self.overestimate)
+    }
+
+    /// Returns true if most of the count is certain. Rows of an even load have counts that are
+    /// mostly error: 334 requests, of which 333 may be those of other rows.
+    pub fn is_certain(&self) -> bool {
+        self.requests_min() > self.overestimate
     }
 }

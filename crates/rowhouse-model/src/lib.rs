@@ -14,16 +14,20 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 
+mod backup_status;
 mod cell;
+mod cluster_status;
 mod compaction_state;
 mod coprocessor;
 mod error;
 mod escape;
 mod family;
 mod filter;
+mod fullwidth;
 mod heat;
 mod hex;
 mod history;
+mod index_report;
 mod key_buf;
 mod key_value;
 mod namespace;
@@ -44,22 +48,26 @@ mod time;
 
 pub use bytes::Bytes;
 
+pub use backup_status::BackupStatus;
 pub use cell::{
     Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes, equal_bytes,
     row_prefix,
 };
+pub use cluster_status::{Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use compaction_state::CompactionState;
 pub use coprocessor::Coprocessor;
 pub use error::{Action, Error, ErrorKind, Result};
-pub use escape::{escape, escape_controls, escape_line, escape_xml, unescape};
+pub use escape::{blanks, escape, escape_controls, escape_line, escape_xml, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
 pub use filter::{
     BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, FILTER_DEPTH_MAX, Filter,
     FilterRange, FuzzyKey, ListOperator, RegexEngine, RegexPattern,
 };
+pub use fullwidth::{ascii_of, full_width_hint};
 pub use heat::{HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow};
 pub use hex::{hex, unhex};
 pub use history::{CellEntry, CellHistory, CellLocation, CellStatus};
+pub use index_report::{IndexReport, IndexStatus};
 pub use key_buf::KeyBuf;
 pub use key_value::KeyValue;
 pub use namespace::Namespace;

@@ -149,6 +149,17 @@ impl Row {
         self.cells.as_slice().iter().map(|place| u64::from(place.len)).sum()
     }
 
+    /// Returns the row with its cells in a buffer of its own: it keeps no block of a file.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        let bytes = usize::try_from(self.byte_len()).unwrap_or_default();
+        let mut row = RowBuilder::with_capacity(self.len(), bytes);
+        for place in self.cells.as_slice() {
+            row.push_copy(self.at(place).as_bytes(), place.sequence);
+        }
+        row.finish()
+    }
+
     /// Returns the cells individually; they share the row's buffers.
     pub fn to_cells(&self) -> Vec<Cell> {
         self.cells().map(KeyValue::to_cell).collect()

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use rowhouse_model::{ColumnOffset, Error, Key, KeyBuf, Result};
+use rowhouse_model::{CellRef, ColumnOffset, Error, Key, KeyBuf, Result};
 
 use super::FilterVerdict;
+use super::base::FilterBase;
 
 /// ColumnPrefixFilter.
 #[derive(Debug)]
@@ -17,18 +18,29 @@ impl ColumnPrefix {
     pub(super) fn new(prefix: Bytes) -> Self {
         Self { prefix }
     }
+}
 
-    pub(super) fn judge(&self, qualifier: &[u8]) -> FilterVerdict {
+impl FilterBase for ColumnPrefix {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        let qualifier = cell.key.qualifier;
         let head = &qualifier[..qualifier.len().min(self.prefix.len())];
-        match head.cmp(&self.prefix) {
+        Ok(match head.cmp(&self.prefix) {
             std::cmp::Ordering::Less => FilterVerdict::SeekToHint,
             std::cmp::Ordering::Equal => FilterVerdict::Include,
             std::cmp::Ordering::Greater => FilterVerdict::NextRow,
-        }
+        })
     }
 
-    pub(super) fn hint(&self, key: Key<'_>) -> KeyBuf {
-        column_hint(key, &self.prefix)
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
+        Some(column_hint(key, &self.prefix))
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
+    }
+
+    fn judges_column_alone(&self) -> bool {
+        true
     }
 }
 
@@ -46,24 +58,35 @@ impl ColumnPrefixes {
     pub(super) fn new(prefixes: &BTreeSet<Bytes>) -> Self {
         Self { prefixes: prefixes.iter().cloned().collect(), next: 0 }
     }
+}
 
-    pub(super) fn judge(&mut self, qualifier: &[u8]) -> FilterVerdict {
+impl FilterBase for ColumnPrefixes {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        let qualifier = cell.key.qualifier;
         if self.prefixes.is_empty() {
-            return FilterVerdict::Include;
+            return Ok(FilterVerdict::Include);
         }
         let next = self.prefixes.partition_point(|prefix| &prefix[..] <= qualifier);
         if next > 0 && qualifier.starts_with(&self.prefixes[next - 1]) {
-            return FilterVerdict::Include;
+            return Ok(FilterVerdict::Include);
         }
         if next == self.prefixes.len() {
-            return FilterVerdict::NextRow;
+            return Ok(FilterVerdict::NextRow);
         }
         self.next = next;
-        FilterVerdict::SeekToHint
+        Ok(FilterVerdict::SeekToHint)
     }
 
-    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         self.prefixes.get(self.next).map(|prefix| column_hint(key, prefix))
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
+    }
+
+    fn judges_column_alone(&self) -> bool {
+        true
     }
 }
 
@@ -80,25 +103,36 @@ impl ColumnRange {
     pub(super) fn new(min: (Option<Bytes>, bool), max: (Option<Bytes>, bool)) -> Self {
         Self { min: min.0, min_inclusive: min.1, max: max.0, max_inclusive: max.1 }
     }
+}
 
-    pub(super) fn judge(&self, qualifier: &[u8]) -> FilterVerdict {
+impl FilterBase for ColumnRange {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        let qualifier = cell.key.qualifier;
         if let Some(min) = &self.min {
             if qualifier < &min[..] {
-                return FilterVerdict::SeekToHint;
+                return Ok(FilterVerdict::SeekToHint);
             }
             if !self.min_inclusive && qualifier == min {
-                return FilterVerdict::NextColumn;
+                return Ok(FilterVerdict::NextColumn);
             }
         }
-        match &self.max {
+        Ok(match &self.max {
             Some(max) if qualifier > &max[..] => FilterVerdict::NextRow,
             Some(max) if !self.max_inclusive && qualifier == max => FilterVerdict::NextRow,
             _ => FilterVerdict::Include,
-        }
+        })
     }
 
-    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         self.min.as_ref().map(|min| column_hint(key, min))
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
+    }
+
+    fn judges_column_alone(&self) -> bool {
+        true
     }
 }
 
@@ -115,21 +149,23 @@ impl ColumnCount {
         let limit = check_count("limit of ColumnCountGetFilter", limit)?;
         Ok(Self { limit: i64::from(limit), count: 0 })
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for ColumnCount {
+    fn reset(&mut self) {
         self.count = 0;
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.count > self.limit
     }
 
-    pub(super) fn judge(&mut self) -> FilterVerdict {
+    fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
         self.count += 1;
-        match self.is_done() {
+        Ok(match self.is_done() {
             true => FilterVerdict::NextColumn,
             false => FilterVerdict::IncludeAndNextColumn,
-        }
+        })
     }
 }
 
@@ -155,30 +191,33 @@ impl ColumnPage {
         // HBase's addition wraps: a page that ends past column 2^31 is empty.
         Ok(Self { from: from.clone(), start, end: start.wrapping_add(limit), count: 0 })
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for ColumnPage {
+    fn reset(&mut self) {
         self.count = 0;
     }
 
-    pub(super) fn judge(&mut self, qualifier: &[u8]) -> FilterVerdict {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        let qualifier = cell.key.qualifier;
         if self.count >= self.end {
-            return FilterVerdict::NextRow;
+            return Ok(FilterVerdict::NextRow);
         }
         let is_ahead = match &self.from {
             ColumnOffset::Skip(_) => false,
             ColumnOffset::Qualifier(first) => self.count == 0 && qualifier < &first[..],
         };
         if is_ahead {
-            return FilterVerdict::SeekToHint;
+            return Ok(FilterVerdict::SeekToHint);
         }
         self.count += 1;
-        match self.count > self.start {
+        Ok(match self.count > self.start {
             true => FilterVerdict::IncludeAndNextColumn,
             false => FilterVerdict::NextColumn,
-        }
+        })
     }
 
-    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         match &self.from {
             ColumnOffset::Skip(_) => None,
             ColumnOffset::Qualifier(first) => Some(column_hint(key, first)),
@@ -202,18 +241,21 @@ impl Timestamps {
         }
         Ok(Self { timestamps: timestamps.clone(), can_hint })
     }
+}
 
-    pub(super) fn judge(&self, timestamp: i64) -> FilterVerdict {
+impl FilterBase for Timestamps {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        let timestamp = cell.key.timestamp;
         if self.timestamps.contains(&timestamp) {
-            return FilterVerdict::Include;
+            return Ok(FilterVerdict::Include);
         }
         if timestamp < self.timestamps.first().copied().unwrap_or(i64::MAX) {
-            return FilterVerdict::NextColumn;
+            return Ok(FilterVerdict::NextColumn);
         }
-        if self.can_hint { FilterVerdict::SeekToHint } else { FilterVerdict::Skip }
+        Ok(if self.can_hint { FilterVerdict::SeekToHint } else { FilterVerdict::Skip })
     }
 
-    pub(super) fn hint(&self, key: Key<'_>) -> Option<KeyBuf> {
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         if !self.can_hint {
             return None;
         }
@@ -221,6 +263,10 @@ impl Timestamps {
             Some(&timestamp) => Key { timestamp, kind: u8::MAX, ..key }.into(),
             None => Key::column_end(key.row, key.family, key.qualifier).into(),
         })
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
     }
 }
 

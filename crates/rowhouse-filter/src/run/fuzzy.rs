@@ -1,9 +1,10 @@
 //! FuzzyRowFilter.
 
 use bytes::Bytes;
-use rowhouse_model::{Error, FuzzyKey, KeyBuf, Result, escape};
+use rowhouse_model::{CellRef, Error, FuzzyKey, Key, KeyBuf, Result, escape};
 
 use super::FilterVerdict;
+use super::base::FilterBase;
 use super::rows::{row_hint, successor};
 
 /// Execution state of FuzzyRowFilter. In forward scans the hints are HBase's. In reversed scans,
@@ -31,29 +32,28 @@ impl Fuzzy {
         let patterns = keys.iter().map(Pattern::of).collect::<Result<_>>()?;
         Ok(Self { patterns, reversed, filters_row: false, is_done: false })
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for Fuzzy {
+    fn reset(&mut self) {
         self.filters_row = false;
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.is_done
     }
 
-    pub(super) fn filters_row(&self) -> bool {
-        self.filters_row
-    }
-
-    pub(super) fn judge(&mut self, row: &[u8]) -> FilterVerdict {
-        if self.patterns.iter().any(|pattern| pattern.mismatch(row).is_none()) {
-            return FilterVerdict::Include;
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        if self.patterns.iter().any(|pattern| pattern.mismatch(cell.key.row).is_none()) {
+            return Ok(FilterVerdict::Include);
         }
         self.filters_row = true;
-        FilterVerdict::SeekToHint
+        Ok(FilterVerdict::SeekToHint)
     }
 
     /// Returns the nearest row that any pattern may match; without one the scan is done.
-    pub(super) fn hint(&mut self, row: &[u8]) -> Option<KeyBuf> {
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
+        let row = key.row;
         let patterns = self.patterns.iter();
         let nearest = match self.reversed {
             false => patterns.filter_map(|pattern| pattern.next(row)).min(),
@@ -61,6 +61,14 @@ impl Fuzzy {
         };
         self.is_done = nearest.is_none();
         nearest.map(|row| row_hint(row.into()))
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
+    }
+
+    fn filters_row(&mut self) -> bool {
+        self.filters_row
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use rowhouse_model::{CellRef, Key, KeyBuf, Result};
 
+use super::base::FilterBase;
 use super::state::State;
 use super::{FilterVerdict, KeptValue};
 
@@ -12,27 +13,32 @@ use super::{FilterVerdict, KeptValue};
 pub(super) struct AllOf {
     members: Vec<State>,
     reversed: bool,
+    /// Whether it must see every cell of a row in a reversed scan.
+    steps: bool,
     /// The members that returned SeekToHint for the last cell.
     hinted: Vec<usize>,
 }
 
 impl AllOf {
     pub(super) fn new(members: Vec<State>, reversed: bool) -> Self {
-        Self { members, reversed, hinted: Vec::new() }
+        let steps = reversed && !members.iter().all(State::judges_column_alone);
+        Self { members, reversed, steps, hinted: Vec::new() }
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for AllOf {
+    fn reset(&mut self) {
         self.members.iter_mut().for_each(State::reset);
         self.hinted.clear();
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.members.iter().any(State::is_done)
     }
 
     /// Calls every member, because some update their state from the row key. A member that can hint
     /// keeps the row: its hint, available with the first cell, skips more than one row.
-    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
+    fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         let (mut any_filters, mut any_may_hint) = (false, false);
         for member in &mut self.members {
             if member.is_done() {
@@ -49,7 +55,7 @@ impl AllOf {
 
     /// Calls members until one excludes the cell, so that later members do not count it; after
     /// that, calls only members that can hint.
-    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         self.hinted.clear();
         let mut verdict = FilterVerdict::Include;
         for (at, member) in self.members.iter_mut().enumerate() {
@@ -71,8 +77,8 @@ impl AllOf {
     }
 
     /// Returns the furthest hint. As in HBase, a reversed scan does not seek to a column but steps,
-    /// so that members that count see the cells between.
-    pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
+    /// so that members that count see the cells between; it seeks if there are no such members.
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         let mut furthest: Option<KeyBuf> = None;
         for &at in &self.hinted {
             let member = &mut self.members[at];
@@ -87,28 +93,32 @@ impl AllOf {
                 furthest = Some(hint);
             }
         }
-        furthest.filter(|hint| !(self.reversed && hint.as_key().row == key.row))
+        furthest.filter(|hint| !(self.steps && hint.as_key().row == key.row))
     }
 
-    pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
+    fn judges_column_alone(&self) -> bool {
+        self.members.iter().all(State::judges_column_alone)
+    }
+
+    fn kept_value(&self, left: KeptValue) -> KeptValue {
         self.members.iter().fold(left, |left, member| member.kept_value(left))
     }
 
-    pub(super) fn needs_whole_row(&self) -> bool {
+    fn needs_whole_row(&self) -> bool {
         self.members.iter().any(State::needs_whole_row)
     }
 
-    pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
+    fn keeps(&self, cell: &CellRef<'_>) -> bool {
         self.members.iter().all(|member| member.keeps(cell))
     }
 
     /// Members after one that returns true are not called: a PageFilter among them does not count
     /// the row.
-    pub(super) fn filters_row(&mut self) -> bool {
+    fn filters_row(&mut self) -> bool {
         self.members.iter_mut().any(State::filters_row)
     }
 
-    pub(super) fn needs_family(&self, family: &[u8]) -> bool {
+    fn needs_family(&self, family: &[u8]) -> bool {
         needs_family(self.members.iter(), family)
     }
 }
@@ -139,8 +149,10 @@ impl AnyOf {
             |state| Member { state, said: None, of: HintBuffer::default(), included: false };
         Self { members: members.into_iter().map(member).collect(), reversed }
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for AnyOf {
+    fn reset(&mut self) {
         for member in &mut self.members {
             member.state.reset();
             member.said = None;
@@ -148,12 +160,12 @@ impl AnyOf {
         }
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         !self.members.is_empty() && self.members.iter().all(|member| member.state.is_done())
     }
 
     /// Calls every member, because some update their state from the row key.
-    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
+    fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         let mut all_filter = !self.members.is_empty();
         for member in &mut self.members {
             if !member.state.is_done() && !member.state.filters_row_key(row)? {
@@ -163,7 +175,7 @@ impl AnyOf {
         Ok(all_filter)
     }
 
-    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         if self.members.is_empty() {
             return Ok(FilterVerdict::Include);
         }
@@ -180,7 +192,7 @@ impl AnyOf {
     }
 
     /// Returns the nearest hint; `None` if a member has none.
-    pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
+    fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         let mut nearest: Option<KeyBuf> = None;
         for member in &mut self.members {
             if member.state.is_done() {
@@ -197,27 +209,31 @@ impl AnyOf {
         nearest
     }
 
-    pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
+    fn judges_column_alone(&self) -> bool {
+        self.members.iter().all(|member| member.state.judges_column_alone())
+    }
+
+    fn kept_value(&self, left: KeptValue) -> KeptValue {
         let included = self.members.iter().filter(|member| member.included);
         included.fold(left, |left, member| member.state.kept_value(left))
     }
 
-    pub(super) fn needs_whole_row(&self) -> bool {
+    fn needs_whole_row(&self) -> bool {
         self.members.iter().any(|member| member.state.needs_whole_row())
     }
 
     /// As in HBase, every member drops the cells it excludes, even in this list.
-    pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
+    fn keeps(&self, cell: &CellRef<'_>) -> bool {
         self.members.iter().all(|member| member.state.keeps(cell))
     }
 
     /// Members after one that returns false are not called: a PageFilter among them does not count
     /// the row.
-    pub(super) fn filters_row(&mut self) -> bool {
+    fn filters_row(&mut self) -> bool {
         !self.members.is_empty() && self.members.iter_mut().all(|member| member.state.filters_row())
     }
 
-    pub(super) fn needs_family(&self, family: &[u8]) -> bool {
+    fn needs_family(&self, family: &[u8]) -> bool {
         needs_family(self.members.iter().map(|member| &member.state), family)
     }
 }

@@ -1,9 +1,11 @@
 //! Execution of a filter on the rows of one scanner.
 //!
-//! Each of HBase's classes has a small state type; [`State`] enumerates them. Quirks of HBase are
-//! kept, because results depend on them. Where HBase reads past the bytes of a cell, loses rows or
-//! does not terminate, `docs/filters.md` describes the behavior here.
+//! Each of HBase's classes has a small state type with all that the filter does, an implementation
+//! of [`FilterBase`](base::FilterBase); [`State`] enumerates them. Quirks of HBase are kept,
+//! because results depend on them. Where HBase reads past the bytes of a cell, loses rows or does
+//! not terminate, `docs/filters.md` describes the behavior here.
 
+mod base;
 mod columns;
 mod fuzzy;
 mod list;

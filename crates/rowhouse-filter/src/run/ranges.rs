@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use rowhouse_model::{Error, FilterRange, KeyBuf, Result, escape};
+use rowhouse_model::{CellRef, Error, FilterRange, Key, KeyBuf, Result, escape};
 
 use super::FilterVerdict;
+use super::base::FilterBase;
 use super::rows::row_hint;
 
 /// Execution state of MultiRowRangeFilter.
@@ -30,19 +31,30 @@ impl Ranges {
         Ok(Self { ranges, reversed, current: 0, has_begun: false, is_done: false, verdict })
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    /// Compares the end of a range that a scan reaches first with a row, in scan order.
+    fn compare(&self, range: &FilterRange, row: &[u8]) -> Ordering {
+        match self.reversed {
+            false => range.start[..].cmp(row),
+            true if range.stop.is_empty() => Ordering::Less,
+            true => row.cmp(&range.stop),
+        }
+    }
+}
+
+impl FilterBase for Ranges {
+    fn is_done(&self) -> bool {
         self.is_done
     }
 
     /// Finds the row's range. It excludes rows by key only once the scan is done: a hint, available
     /// with the first cell, skips further.
-    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> bool {
+    fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         if self.is_done {
-            return true;
+            return Ok(true);
         }
         if self.has_begun && contains(&self.ranges[self.current], row) {
             self.verdict = FilterVerdict::Include;
-            return false;
+            return Ok(false);
         }
         self.has_begun = true;
         self.verdict = match self.ranges.binary_search_by(|range| self.compare(range, row)) {
@@ -66,26 +78,21 @@ impl Ranges {
                 FilterVerdict::SeekToHint
             }
         };
-        false
+        Ok(false)
     }
 
-    pub(super) fn judge(&self) -> FilterVerdict {
-        self.verdict
+    fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
+        Ok(self.verdict)
     }
 
     /// Returns the start of the next range in scan order.
-    pub(super) fn hint(&self) -> KeyBuf {
+    fn hint(&mut self, _: Key<'_>) -> Option<KeyBuf> {
         let range = &self.ranges[self.current];
-        row_hint(if self.reversed { range.stop.clone() } else { range.start.clone() })
+        Some(row_hint(if self.reversed { range.stop.clone() } else { range.start.clone() }))
     }
 
-    /// Compares the end of a range that a scan reaches first with a row, in scan order.
-    fn compare(&self, range: &FilterRange, row: &[u8]) -> Ordering {
-        match self.reversed {
-            false => range.start[..].cmp(row),
-            true if range.stop.is_empty() => Ordering::Less,
-            true => row.cmp(&range.stop),
-        }
+    fn is_hinting(&self) -> bool {
+        true
     }
 }
 

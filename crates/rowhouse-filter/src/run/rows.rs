@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
 use bytes::Bytes;
-use rowhouse_model::{Comparison, Error, Key, KeyBuf, Result};
+use rowhouse_model::{CellRef, Comparison, Error, Key, KeyBuf, Result};
 
 use super::FilterVerdict;
+use super::base::FilterBase;
 use crate::comparison::ComparisonRun;
 use crate::regex::RegexMemoryLimit;
 
@@ -21,21 +22,23 @@ impl Compared {
     pub(super) fn start(comparison: &Comparison, room: RegexMemoryLimit) -> Result<Self> {
         Ok(Self { comparison: ComparisonRun::start(comparison, room)?, filters_row: false })
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for Compared {
+    fn reset(&mut self) {
         self.filters_row = false;
     }
 
-    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
+    fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         self.filters_row |= !self.comparison.try_matches(row)?;
         Ok(self.filters_row)
     }
 
-    pub(super) fn judge(&self) -> FilterVerdict {
-        wanted_row(!self.filters_row)
+    fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
+        Ok(wanted_row(!self.filters_row))
     }
 
-    pub(super) fn filters_row(&self) -> bool {
+    fn filters_row(&mut self) -> bool {
         self.filters_row
     }
 }
@@ -54,18 +57,20 @@ impl Prefix {
     pub(super) fn new(prefix: Bytes, reversed: bool) -> Self {
         Self { prefix, reversed, has_passed: false, filters_row: true, is_ahead: false }
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for Prefix {
+    fn reset(&mut self) {
         self.filters_row = true;
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.has_passed
     }
 
-    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> bool {
+    fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         if self.has_passed {
-            return true;
+            return Ok(true);
         }
         // A row shorter than the prefix sorts before it. HBase reads past it into the cell's
         // family.
@@ -75,23 +80,27 @@ impl Prefix {
         self.has_passed = order.is_gt();
         self.filters_row = order.is_ne();
         self.is_ahead = order.is_lt();
-        self.has_passed
+        Ok(self.has_passed)
     }
 
-    pub(super) fn judge(&self) -> FilterVerdict {
-        if self.is_ahead { FilterVerdict::SeekToHint } else { wanted_row(!self.filters_row) }
+    fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
+        Ok(if self.is_ahead { FilterVerdict::SeekToHint } else { wanted_row(!self.filters_row) })
     }
 
-    pub(super) fn filters_row(&self) -> bool {
-        self.filters_row
-    }
-
-    pub(super) fn hint(&self) -> Option<KeyBuf> {
+    fn hint(&mut self, _: Key<'_>) -> Option<KeyBuf> {
         if self.reversed {
             successor(&self.prefix).map(|row| row_hint(row.into()))
         } else {
             Some(row_hint(self.prefix.clone()))
         }
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
+    }
+
+    fn filters_row(&mut self) -> bool {
+        self.filters_row
     }
 }
 
@@ -112,12 +121,18 @@ impl Page {
         }
         Ok(Self { rows_max, rows: 0 })
     }
+}
 
-    pub(super) fn is_done(&self) -> bool {
+impl FilterBase for Page {
+    fn is_done(&self) -> bool {
         self.rows >= self.rows_max
     }
 
-    pub(super) fn filters_row(&mut self) -> bool {
+    fn needs_whole_row(&self) -> bool {
+        true
+    }
+
+    fn filters_row(&mut self) -> bool {
         self.rows += 1;
         self.rows > self.rows_max
     }
@@ -135,19 +150,21 @@ impl InclusiveStop {
     pub(super) fn new(stop: Bytes, reversed: bool) -> Self {
         Self { stop, reversed, is_done: false }
     }
+}
 
-    pub(super) fn is_done(&self) -> bool {
+impl FilterBase for InclusiveStop {
+    fn is_done(&self) -> bool {
         self.is_done
     }
 
-    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> bool {
+    fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         let behind = if self.reversed { Ordering::Less } else { Ordering::Greater };
         self.is_done |= row.cmp(&self.stop) == behind;
-        self.is_done
+        Ok(self.is_done)
     }
 
-    pub(super) fn judge(&self) -> FilterVerdict {
-        wanted_row(!self.is_done)
+    fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
+        Ok(wanted_row(!self.is_done))
     }
 }
 
@@ -165,24 +182,6 @@ impl RandomRow {
         Self { chance, filters_row: false, random: RandomState::new().hash_one(0) }
     }
 
-    pub(super) fn reset(&mut self) {
-        self.filters_row = false;
-    }
-
-    pub(super) fn filters_row_key(&mut self) -> bool {
-        let is_taken = self.next_random() < self.chance;
-        self.filters_row = !is_taken;
-        self.filters_row
-    }
-
-    pub(super) fn judge(&self) -> FilterVerdict {
-        wanted_row(!self.filters_row)
-    }
-
-    pub(super) fn filters_row(&self) -> bool {
-        self.filters_row
-    }
-
     /// Returns a number from 0 (inclusive) to 1 (exclusive): 24 bits of splitmix64.
     fn next_random(&mut self) -> f32 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -190,6 +189,30 @@ impl RandomRow {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         ((bits ^ (bits >> 31)) >> 40) as f32 / (1u32 << 24) as f32
+    }
+}
+
+impl FilterBase for RandomRow {
+    fn reset(&mut self) {
+        self.filters_row = false;
+    }
+
+    fn filters_row_key(&mut self, _: &[u8]) -> Result<bool> {
+        let is_taken = self.next_random() < self.chance;
+        self.filters_row = !is_taken;
+        Ok(self.filters_row)
+    }
+
+    fn judge(&mut self, _: &CellRef<'_>) -> Result<FilterVerdict> {
+        Ok(wanted_row(!self.filters_row))
+    }
+
+    fn needs_whole_row(&self) -> bool {
+        true
+    }
+
+    fn filters_row(&mut self) -> bool {
+        self.filters_row
     }
 }
 

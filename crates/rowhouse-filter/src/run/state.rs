@@ -2,6 +2,7 @@
 
 use rowhouse_model::{CellRef, Filter, Key, KeyBuf, ListOperator, Result};
 
+use super::base::FilterBase;
 use super::columns::{
     ColumnCount, ColumnPage, ColumnPrefix, ColumnPrefixes, ColumnRange, Timestamps,
 };
@@ -40,6 +41,37 @@ pub(super) enum State {
     WhileMatch(WhileMatch),
     AllOf(AllOf),
     AnyOf(AnyOf),
+}
+
+/// Evaluates the same expression for the state of any filter.
+macro_rules! each {
+    ($state:expr, $inner:ident => $call:expr) => {
+        match $state {
+            State::Row($inner) => $call,
+            State::Part($inner) => $call,
+            State::Dependent($inner) => $call,
+            State::SingleColumn($inner) => $call,
+            State::ColumnValue($inner) => $call,
+            State::Prefix($inner) => $call,
+            State::ColumnPrefix($inner) => $call,
+            State::ColumnPrefixes($inner) => $call,
+            State::ColumnRange($inner) => $call,
+            State::ColumnCount($inner) => $call,
+            State::ColumnPage($inner) => $call,
+            State::Page($inner) => $call,
+            State::KeyOnly($inner) => $call,
+            State::FirstKey($inner) => $call,
+            State::InclusiveStop($inner) => $call,
+            State::Ranges($inner) => $call,
+            State::Fuzzy($inner) => $call,
+            State::RandomRow($inner) => $call,
+            State::Timestamps($inner) => $call,
+            State::Skip($inner) => $call,
+            State::WhileMatch($inner) => $call,
+            State::AllOf($inner) => $call,
+            State::AnyOf($inner) => $call,
+        }
+    };
 }
 
 impl State {
@@ -115,231 +147,52 @@ impl State {
         })
     }
 
-    /// Resets the state at the end of a row.
+    /// As [`FilterBase::reset`]; each of the following is the step of this name.
     pub(super) fn reset(&mut self) {
-        match self {
-            Self::Row(state) => state.reset(),
-            Self::Dependent(state) => state.reset(),
-            Self::SingleColumn(state) => state.reset(),
-            Self::ColumnValue(state) => state.reset(),
-            Self::Prefix(state) => state.reset(),
-            Self::ColumnCount(state) => state.reset(),
-            Self::ColumnPage(state) => state.reset(),
-            Self::FirstKey(state) => state.reset(),
-            Self::Fuzzy(state) => state.reset(),
-            Self::RandomRow(state) => state.reset(),
-            Self::Skip(state) => state.reset(),
-            Self::WhileMatch(state) => state.reset(),
-            Self::AllOf(state) => state.reset(),
-            Self::AnyOf(state) => state.reset(),
-            Self::Part(_)
-            | Self::ColumnPrefix(_)
-            | Self::ColumnPrefixes(_)
-            | Self::ColumnRange(_)
-            | Self::Page(_)
-            | Self::KeyOnly(_)
-            | Self::InclusiveStop(_)
-            | Self::Ranges(_)
-            | Self::Timestamps(_) => {}
-        }
+        each!(self, state => state.reset());
     }
 
-    /// HBase's filterAllRemaining.
     pub(super) fn is_done(&self) -> bool {
-        match self {
-            Self::Prefix(state) => state.is_done(),
-            Self::ColumnCount(state) => state.is_done(),
-            Self::Page(state) => state.is_done(),
-            Self::InclusiveStop(state) => state.is_done(),
-            Self::Ranges(state) => state.is_done(),
-            Self::Fuzzy(state) => state.is_done(),
-            Self::WhileMatch(state) => state.is_done(),
-            Self::AllOf(state) => state.is_done(),
-            Self::AnyOf(state) => state.is_done(),
-            Self::Row(_)
-            | Self::Part(_)
-            | Self::Dependent(_)
-            | Self::SingleColumn(_)
-            | Self::ColumnValue(_)
-            | Self::ColumnPrefix(_)
-            | Self::ColumnPrefixes(_)
-            | Self::ColumnRange(_)
-            | Self::ColumnPage(_)
-            | Self::KeyOnly(_)
-            | Self::FirstKey(_)
-            | Self::RandomRow(_)
-            | Self::Timestamps(_)
-            | Self::Skip(_) => false,
-        }
+        each!(self, state => state.is_done())
     }
 
-    /// HBase's filterRowKey. SkipFilter does not call its inner filter.
     pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
-        Ok(match self {
-            Self::Row(state) => return state.filters_row_key(row),
-            Self::Prefix(state) => state.filters_row_key(row),
-            Self::InclusiveStop(state) => state.filters_row_key(row),
-            Self::Ranges(state) => state.filters_row_key(row),
-            Self::RandomRow(state) => state.filters_row_key(),
-            Self::WhileMatch(state) => return state.filters_row_key(row),
-            Self::AllOf(state) => return state.filters_row_key(row),
-            Self::AnyOf(state) => return state.filters_row_key(row),
-            Self::ColumnCount(state) => state.is_done(),
-            Self::Page(state) => state.is_done(),
-            Self::Fuzzy(state) => state.is_done(),
-            Self::Part(_)
-            | Self::Dependent(_)
-            | Self::SingleColumn(_)
-            | Self::ColumnValue(_)
-            | Self::ColumnPrefix(_)
-            | Self::ColumnPrefixes(_)
-            | Self::ColumnRange(_)
-            | Self::ColumnPage(_)
-            | Self::KeyOnly(_)
-            | Self::FirstKey(_)
-            | Self::Timestamps(_)
-            | Self::Skip(_) => false,
-        })
+        each!(self, state => state.filters_row_key(row))
     }
 
-    /// HBase's filterCell.
     pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
-        Ok(match self {
-            Self::Row(state) => state.judge(),
-            Self::Part(state) => return state.judge(cell),
-            Self::Dependent(state) => return state.judge(cell),
-            Self::SingleColumn(state) => return state.judge(cell),
-            Self::ColumnValue(state) => return state.judge(cell),
-            Self::Prefix(state) => state.judge(),
-            Self::ColumnPrefix(state) => state.judge(cell.key.qualifier),
-            Self::ColumnPrefixes(state) => state.judge(cell.key.qualifier),
-            Self::ColumnRange(state) => state.judge(cell.key.qualifier),
-            Self::ColumnCount(state) => state.judge(),
-            Self::ColumnPage(state) => state.judge(cell.key.qualifier),
-            Self::FirstKey(state) => state.judge(cell.key.qualifier),
-            Self::InclusiveStop(state) => state.judge(),
-            Self::Ranges(state) => state.judge(),
-            Self::Fuzzy(state) => state.judge(cell.key.row),
-            Self::RandomRow(state) => state.judge(),
-            Self::Timestamps(state) => state.judge(cell.key.timestamp),
-            Self::Skip(state) => return state.judge(cell),
-            Self::WhileMatch(state) => return state.judge(cell),
-            Self::AllOf(state) => return state.judge(cell),
-            Self::AnyOf(state) => return state.judge(cell),
-            Self::Page(_) | Self::KeyOnly(_) => FilterVerdict::Include,
-        })
+        each!(self, state => state.judge(cell))
     }
 
-    /// HBase's getNextCellHint. SkipFilter and WhileMatchFilter do not forward the hint of their
-    /// inner filter.
     pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
-        match self {
-            Self::Prefix(state) => state.hint(),
-            Self::ColumnPrefix(state) => Some(state.hint(key)),
-            Self::ColumnPrefixes(state) => state.hint(key),
-            Self::ColumnRange(state) => state.hint(key),
-            Self::ColumnPage(state) => state.hint(key),
-            Self::Ranges(state) => Some(state.hint()),
-            Self::Fuzzy(state) => state.hint(key.row),
-            Self::Timestamps(state) => state.hint(key),
-            Self::AllOf(state) => state.hint(key),
-            Self::AnyOf(state) => state.hint(key),
-            Self::Row(_)
-            | Self::Part(_)
-            | Self::Dependent(_)
-            | Self::SingleColumn(_)
-            | Self::ColumnValue(_)
-            | Self::ColumnCount(_)
-            | Self::Page(_)
-            | Self::KeyOnly(_)
-            | Self::FirstKey(_)
-            | Self::InclusiveStop(_)
-            | Self::RandomRow(_)
-            | Self::Skip(_)
-            | Self::WhileMatch(_) => None,
-        }
+        each!(self, state => state.hint(key))
     }
 
-    /// Returns whether HBase's class is a HintingFilter: an AND list requests its hint even after
-    /// another member has excluded the cell.
     pub(super) fn is_hinting(&self) -> bool {
-        matches!(
-            self,
-            Self::Prefix(_)
-                | Self::ColumnPrefix(_)
-                | Self::ColumnPrefixes(_)
-                | Self::ColumnRange(_)
-                | Self::Ranges(_)
-                | Self::Fuzzy(_)
-                | Self::Timestamps(_)
-        )
+        each!(self, state => state.is_hinting())
     }
 
-    /// HBase's transformCell, applied to the part of the value that earlier filters `left`.
+    pub(super) fn judges_column_alone(&self) -> bool {
+        each!(self, state => state.judges_column_alone())
+    }
+
     pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
-        match self {
-            Self::KeyOnly(state) => state.kept_value(left),
-            Self::Skip(state) => state.inner().kept_value(left),
-            Self::WhileMatch(state) => state.inner().kept_value(left),
-            Self::AllOf(state) => state.kept_value(left),
-            Self::AnyOf(state) => state.kept_value(left),
-            _ => left,
-        }
+        each!(self, state => state.kept_value(left))
     }
 
-    /// HBase's hasFilterRow.
     pub(super) fn needs_whole_row(&self) -> bool {
-        match self {
-            Self::AllOf(state) => state.needs_whole_row(),
-            Self::AnyOf(state) => state.needs_whole_row(),
-            Self::Dependent(_)
-            | Self::SingleColumn(_)
-            | Self::Page(_)
-            | Self::RandomRow(_)
-            | Self::Skip(_)
-            | Self::WhileMatch(_) => true,
-            _ => false,
-        }
+        each!(self, state => state.needs_whole_row())
     }
 
-    /// HBase's filterRowCells. SkipFilter and WhileMatchFilter do not call their inner filter.
     pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
-        match self {
-            Self::Dependent(state) => state.keeps(cell.key.timestamp),
-            Self::SingleColumn(state) => state.keeps(cell),
-            Self::AllOf(state) => state.keeps(cell),
-            Self::AnyOf(state) => state.keeps(cell),
-            _ => true,
-        }
+        each!(self, state => state.keeps(cell))
     }
 
-    /// HBase's filterRow.
     pub(super) fn filters_row(&mut self) -> bool {
-        match self {
-            Self::Row(state) => state.filters_row(),
-            Self::SingleColumn(state) => state.filters_row(),
-            Self::Prefix(state) => state.filters_row(),
-            Self::Page(state) => state.filters_row(),
-            Self::Fuzzy(state) => state.filters_row(),
-            Self::RandomRow(state) => state.filters_row(),
-            Self::Skip(state) => state.filters_row(),
-            Self::WhileMatch(state) => state.filters_row(),
-            Self::AllOf(state) => state.filters_row(),
-            Self::AnyOf(state) => state.filters_row(),
-            _ => false,
-        }
+        each!(self, state => state.filters_row())
     }
 
-    /// HBase's isFamilyEssential.
     pub(super) fn needs_family(&self, family: &[u8]) -> bool {
-        match self {
-            Self::SingleColumn(state) => state.needs_family(family),
-            Self::ColumnValue(state) => state.needs_family(family),
-            Self::Skip(state) => state.inner().needs_family(family),
-            Self::WhileMatch(state) => state.inner().needs_family(family),
-            Self::AllOf(state) => state.needs_family(family),
-            Self::AnyOf(state) => state.needs_family(family),
-            _ => true,
-        }
+        each!(self, state => state.needs_family(family))
     }
 }

@@ -121,6 +121,27 @@ fn a_list_in_a_reversed_scan_steps_to_a_column_so_that_its_members_count_the_cel
 }
 
 #[test]
+fn a_list_in_a_reversed_scan_seeks_if_its_members_judge_columns_alone() {
+    let comparator = Comparator::Binary("n".into());
+    let named = Comparison { operator: CompareOperator::NotEqual, comparator };
+    let hints = Filter::List {
+        operator: ListOperator::Or,
+        filters: vec![Filter::ColumnPrefix("x".into())],
+    };
+    check(
+        Filter::List {
+            operator: ListOperator::And,
+            filters: vec![Filter::Qualifier(named), hints],
+        },
+        true,
+        &["a/n", "a/o", "a/x", "a/y"],
+        expect![[r#"
+        a: Skip SeekToHint(a/x) Include NextRow
+    "#]],
+    );
+}
+
+#[test]
 fn a_reversed_prefix_that_ends_in_the_greatest_byte_hints_behind_its_rows() {
     // HBase hints at "b\x00", and loses rows.
     let mut run = FilterRun::new(&Filter::Prefix(b"b\xFF"[..].into()), true).unwrap();

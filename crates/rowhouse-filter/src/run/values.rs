@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use bytes::Bytes;
 use rowhouse_model::{CellRef, CompareOperator, Comparison, Error, Filter, Result};
 
+use super::base::FilterBase;
 use super::{FilterVerdict, KeptValue};
 use crate::comparison::ComparisonRun;
 use crate::regex::RegexMemoryLimit;
@@ -32,8 +33,10 @@ impl PartCompared {
     ) -> Result<Self> {
         Ok(Self { part, comparison: ComparisonRun::start(comparison, room)? })
     }
+}
 
-    pub(super) fn judge(&self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+impl FilterBase for PartCompared {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         let (bytes, otherwise) = match self.part {
             // No stored cell lacks a family; HBase includes such a cell.
             Part::Family if cell.key.family.is_empty() => return Ok(FilterVerdict::Include),
@@ -43,6 +46,10 @@ impl PartCompared {
         };
         let matches = self.comparison.try_matches(bytes)?;
         Ok(if matches { FilterVerdict::Include } else { otherwise })
+    }
+
+    fn judges_column_alone(&self) -> bool {
+        matches!(self.part, Part::Family | Part::Qualifier)
     }
 }
 
@@ -66,12 +73,14 @@ impl Dependent {
         let column = Column { family, qualifier };
         Ok(Self { column, drops_column, value, timestamps: HashSet::new() })
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for Dependent {
+    fn reset(&mut self) {
         self.timestamps.clear();
     }
 
-    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         if !self.column.holds(cell) {
             return Ok(FilterVerdict::Include);
         }
@@ -84,8 +93,12 @@ impl Dependent {
         Ok(if self.drops_column { FilterVerdict::Skip } else { FilterVerdict::Include })
     }
 
-    pub(super) fn keeps(&self, timestamp: i64) -> bool {
-        self.timestamps.contains(&timestamp)
+    fn needs_whole_row(&self) -> bool {
+        true
+    }
+
+    fn keeps(&self, cell: &CellRef<'_>) -> bool {
+        self.timestamps.contains(&cell.key.timestamp)
     }
 }
 
@@ -130,13 +143,15 @@ impl SingleColumn {
             is_matched: false,
         })
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for SingleColumn {
+    fn reset(&mut self) {
         self.is_found = false;
         self.is_matched = false;
     }
 
-    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         if self.is_matched {
             return Ok(FilterVerdict::Include);
         }
@@ -154,15 +169,19 @@ impl SingleColumn {
         })
     }
 
-    pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
+    fn needs_whole_row(&self) -> bool {
+        true
+    }
+
+    fn keeps(&self, cell: &CellRef<'_>) -> bool {
         !(self.excludes_column && self.column.holds(cell))
     }
 
-    pub(super) fn filters_row(&self) -> bool {
+    fn filters_row(&mut self) -> bool {
         if self.is_found { !self.is_matched } else { self.filter_if_missing }
     }
 
-    pub(super) fn needs_family(&self, family: &[u8]) -> bool {
+    fn needs_family(&self, family: &[u8]) -> bool {
         !self.filter_if_missing || self.column.family == family
     }
 }
@@ -185,12 +204,14 @@ impl ColumnValue {
         let value = ComparisonRun::start(value, room)?;
         Ok(Self { column: Column { family, qualifier }, value, is_found: false })
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for ColumnValue {
+    fn reset(&mut self) {
         self.is_found = false;
     }
 
-    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         if !self.column.holds(cell) {
             return Ok(match self.is_found {
                 true => FilterVerdict::NextRow,
@@ -202,7 +223,7 @@ impl ColumnValue {
         Ok(if matches { FilterVerdict::Include } else { FilterVerdict::Skip })
     }
 
-    pub(super) fn needs_family(&self, family: &[u8]) -> bool {
+    fn needs_family(&self, family: &[u8]) -> bool {
         self.column.family == family
     }
 }
@@ -223,18 +244,21 @@ impl FirstKey {
     pub(super) fn of(qualifiers: BTreeSet<Bytes>) -> Self {
         Self { qualifiers: Some(qualifiers), is_found: false }
     }
+}
 
-    pub(super) fn reset(&mut self) {
+impl FilterBase for FirstKey {
+    fn reset(&mut self) {
         self.is_found = false;
     }
 
-    pub(super) fn judge(&mut self, qualifier: &[u8]) -> FilterVerdict {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        let qualifier = cell.key.qualifier;
         if self.is_found {
-            return FilterVerdict::NextRow;
+            return Ok(FilterVerdict::NextRow);
         }
         self.is_found =
             self.qualifiers.as_ref().is_none_or(|qualifiers| qualifiers.contains(qualifier));
-        FilterVerdict::Include
+        Ok(FilterVerdict::Include)
     }
 }
 
@@ -248,8 +272,10 @@ impl KeyOnly {
     pub(super) fn new(length_as_value: bool) -> Self {
         Self { length_as_value }
     }
+}
 
-    pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
+impl FilterBase for KeyOnly {
+    fn kept_value(&self, left: KeptValue) -> KeptValue {
         if !self.length_as_value {
             return KeptValue::Nothing;
         }

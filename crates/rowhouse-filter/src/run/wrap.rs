@@ -1,9 +1,11 @@
-//! Filters that wrap one other filter.
+//! Filters that wrap one other filter. As in HBase, neither forwards the hint of its inner filter
+//! or asks it which included cells stay, and SkipFilter does not show it row keys.
 
 use rowhouse_model::{CellRef, Result};
 
-use super::FilterVerdict;
+use super::base::FilterBase;
 use super::state::State;
+use super::{FilterVerdict, KeptValue};
 
 /// SkipFilter. As in HBase, any verdict except [`FilterVerdict::Include`] excludes the row, even
 /// one that includes the cell with a longer step.
@@ -17,24 +19,34 @@ impl Skip {
     pub(super) fn new(inner: State) -> Self {
         Self { inner: Box::new(inner), filters_row: false }
     }
+}
 
-    pub(super) fn inner(&self) -> &State {
-        &self.inner
-    }
-
-    pub(super) fn reset(&mut self) {
+impl FilterBase for Skip {
+    fn reset(&mut self) {
         self.inner.reset();
         self.filters_row = false;
     }
 
-    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         let verdict = self.inner.judge(cell)?;
         self.filters_row |= verdict != FilterVerdict::Include;
         Ok(verdict)
     }
 
-    pub(super) fn filters_row(&self) -> bool {
+    fn kept_value(&self, left: KeptValue) -> KeptValue {
+        self.inner.kept_value(left)
+    }
+
+    fn needs_whole_row(&self) -> bool {
+        true
+    }
+
+    fn filters_row(&mut self) -> bool {
         self.filters_row
+    }
+
+    fn needs_family(&self, family: &[u8]) -> bool {
+        self.inner.needs_family(family)
     }
 }
 
@@ -49,20 +61,18 @@ impl WhileMatch {
     pub(super) fn new(inner: State) -> Self {
         Self { inner: Box::new(inner), is_over: false }
     }
+}
 
-    pub(super) fn inner(&self) -> &State {
-        &self.inner
-    }
-
-    pub(super) fn reset(&mut self) {
+impl FilterBase for WhileMatch {
+    fn reset(&mut self) {
         self.inner.reset();
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.is_over || self.inner.is_done()
     }
 
-    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
+    fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         if self.is_done() {
             return Ok(true);
         }
@@ -71,15 +81,27 @@ impl WhileMatch {
         Ok(filters)
     }
 
-    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+    fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         let verdict = self.inner.judge(cell)?;
         self.is_over |= verdict != FilterVerdict::Include;
         Ok(verdict)
     }
 
-    pub(super) fn filters_row(&mut self) -> bool {
+    fn kept_value(&self, left: KeptValue) -> KeptValue {
+        self.inner.kept_value(left)
+    }
+
+    fn needs_whole_row(&self) -> bool {
+        true
+    }
+
+    fn filters_row(&mut self) -> bool {
         let filters = self.inner.filters_row();
         self.is_over |= filters;
         filters
+    }
+
+    fn needs_family(&self, family: &[u8]) -> bool {
+        self.inner.needs_family(family)
     }
 }

@@ -3,22 +3,17 @@
 //! Parts of a message that the model cannot represent are rejected by name. The few ignored fields
 //! do not affect results; the file that ignores one states the reason.
 
-pub mod backup;
 pub mod cell;
 pub mod comparator;
 pub mod condition;
 pub mod endpoint;
 pub mod filter;
 pub mod get;
-pub mod heat;
-pub mod index;
 pub mod multi;
 pub mod mutate;
 pub mod names;
 pub mod procedure;
-pub mod promotion;
 pub mod region;
-pub mod region_server;
 pub mod result;
 pub mod scan;
 pub mod search;
@@ -27,6 +22,5 @@ pub mod table;
 
 mod attributes;
 mod columns;
-mod pairs;
 
 pub use cell::CellPlacement;

@@ -1,14 +1,26 @@
 //! Procedures that clients start by signature (`ExecProcedure`) and query (`IsProcedureDone`).
+//! Every HBase client can call them, so rowhouse's own calls are procedures, each in a file with
+//! both directions of its messages.
+
+pub mod backup;
+pub mod heat;
+pub mod index;
+pub mod promotion;
+pub mod query_index;
+pub mod region_server;
+
+mod pairs;
 
 use rowhouse_model::{Error, Result, TableName};
 
-use super::backup::{self, BackupCall};
-use super::heat::{self, HeatCall};
-use super::index::{self, IndexCall};
-use super::pairs::value;
-use super::promotion::{self, PromotionCall};
-use super::region_server::{self, RegionServerCall};
 use crate::proto;
+use backup::BackupCall;
+use heat::HeatCall;
+use index::IndexCall;
+use pairs::value;
+use promotion::PromotionCall;
+use query_index::QueryIndexCall;
+use region_server::RegionServerCall;
 
 /// HBase's `MasterFlushTableProcedureManager`, which `Admin.flush` calls in clients before 2.6.
 const FLUSH: &str = "flush-table-proc";
@@ -40,6 +52,8 @@ pub enum ProcedureCall {
     Promotion(PromotionCall),
     /// Returns the heat of a table; rowhouse's own procedure.
     Heat(HeatCall),
+    /// Returns the index by which a query is answered; rowhouse's own procedure.
+    QueryIndex(QueryIndexCall),
     /// Starts or ends a region server; rowhouse's own procedure.
     RegionServer(RegionServerCall),
 }
@@ -69,6 +83,9 @@ impl ProcedureCall {
             index::SIGNATURE => Ok(Self::Index(index::call_from_proto(procedure)?)),
             promotion::SIGNATURE => Ok(Self::Promotion(promotion::call_from_proto(procedure)?)),
             heat::SIGNATURE => Ok(Self::Heat(heat::call_from_proto(procedure)?)),
+            query_index::SIGNATURE => {
+                Ok(Self::QueryIndex(query_index::call_from_proto(procedure)?))
+            }
             region_server::SIGNATURE => {
                 Ok(Self::RegionServer(region_server::call_from_proto(procedure)?))
             }

@@ -21,6 +21,8 @@ const COMPARATORS: [&str; 5] = [
 const CODECS: [&str; 9] = ["LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI"];
 const VERSION_MAJOR: u32 = 3;
 const VERSION_MINOR: u32 = 3;
+/// Lengths of the trailers of older major versions, from 1 on.
+const OLDER_LENS: [usize; 2] = [60, 212];
 /// Most index levels above the data blocks that a reader accepts; HBase writes at most 16.
 const LEVELS_MAX: u32 = 16;
 
@@ -96,6 +98,7 @@ impl Trailer {
     /// `Corruption` if the bytes are not a trailer or point outside the file; `Unsupported`, naming
     /// the feature, for another version, comparator or codec, or an encrypted file.
     pub fn parse(bytes: &[u8], file_len: u64) -> Result<Self> {
+        refuse_older(bytes)?;
         let start = bytes.len().checked_sub(Self::LEN).filter(|_| file_len >= bytes.len() as u64);
         let Some(start) = start else {
             return Err(Error::corruption(format!(
@@ -112,7 +115,7 @@ impl Trailer {
             return Err(malformed(&format!("magic={}", escape(&bytes[..8]))));
         }
         let version = u32::from_be_bytes(bytes[Self::LEN - 4..].try_into().expect("four bytes"));
-        let (major, minor) = (version & 0xFF_FFFF, version >> 24);
+        let (major, minor) = split_version(version);
         if major != VERSION_MAJOR || minor > VERSION_MINOR {
             return Err(Error::unsupported(format!(
                 "hfile version {major}.{minor} is not supported: supported={VERSION_MAJOR}.0 to \
@@ -212,6 +215,26 @@ impl Trailer {
         out.resize(start + Self::LEN - 4, 0);
         out.extend_from_slice(&(VERSION_MINOR << 24 | VERSION_MAJOR).to_be_bytes());
     }
+}
+
+/// Refuses a file of an older major version: its trailer is shorter, so that it would look damaged.
+fn refuse_older(bytes: &[u8]) -> Result<()> {
+    let Some(version) = bytes.last_chunk() else { return Ok(()) };
+    let (major, minor) = split_version(u32::from_be_bytes(*version));
+    let len = major.checked_sub(1).and_then(|at| OLDER_LENS.get(at as usize));
+    let start = len.and_then(|len| bytes.len().checked_sub(*len));
+    match start.is_some_and(|start| bytes[start..].starts_with(MAGIC)) {
+        true => Err(Error::unsupported(format!(
+            "hfile version {major}.{minor} is not supported, a major compaction on HBase 1.0 or later rewrites the \
+             file: supported={VERSION_MAJOR}.0 to {VERSION_MAJOR}.{VERSION_MINOR}"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Returns the major and minor version in the last four bytes of a file.
+fn split_version(version: u32) -> (u32, u32) {
+    (version & 0xFF_FFFF, version >> 24)
 }
 
 fn compression(codec: u32) -> Result<Compression> {

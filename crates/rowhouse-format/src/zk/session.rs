@@ -80,6 +80,11 @@ impl Session {
         }
     }
 
+    /// Returns whether the client has opened the session.
+    pub fn is_connected(&self) -> bool {
+        self.connected
+    }
+
     /// Returns the session timeout. A client that is silent for longer counts as gone.
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms as u64)

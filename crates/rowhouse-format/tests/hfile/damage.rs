@@ -163,6 +163,24 @@ fn garbage_in_compressed_tags_is_told() {
     }
 }
 
+/// Puts a trailer of an older version at the end of another one.
+fn set_version(trailer: &mut [u8], len: usize, version: u8) {
+    let start = trailer.len() - len;
+    trailer[start..].fill(0);
+    trailer[start..start + 8].copy_from_slice(b"TRABLK\"$");
+    trailer[4095] = version;
+}
+
+#[test]
+fn short_file_of_version_2_is_refused_by_name() {
+    let mut file = vec![0; 4096];
+    set_version(&mut file, 212, 2);
+    let tail = &file[3000..];
+    let error = Trailer::parse(tail, tail.len() as u64).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("hfile version 2.0"), "{error}");
+}
+
 #[test]
 fn other_versions_and_orders_are_refused_by_name() {
     let (_, bytes) = write(&cells(), &WriterOptions::default());
@@ -175,6 +193,10 @@ fn other_versions_and_orders_are_refused_by_name() {
         error.message().to_owned()
     };
     assert!(refusal(&|trailer| trailer[4095] = 2).contains("version 2.3"));
+    assert!(refusal(&|trailer| trailer[4095] = 4).contains("version 4.3"));
+    // The trailer of version 2 has 212 bytes, that of version 1 has 60.
+    assert!(refusal(&|trailer| set_version(trailer, 212, 2)).contains("version 2.0"));
+    assert!(refusal(&|trailer| set_version(trailer, 60, 1)).contains("version 1.0"));
     let comparator = bytes[trailer..].windows(12).position(|word| word == b"KVComparator").unwrap();
     assert!(refusal(&|trailer| trailer[comparator] = b'X').contains("XVComparator"));
     // The codec is the last field: tag 12, value 2.

@@ -2,7 +2,7 @@
 
 use super::calls;
 use crate::filter::{FILTER_DEPTH_MAX, Filter, ListOperator};
-use crate::{Error, Result};
+use crate::{Error, Result, full_width_hint};
 
 /// A parser over text, left to right.
 pub(super) struct Parser<'a> {
@@ -106,5 +106,6 @@ impl Parser<'_> {
 /// Returns an error at an offset of the text.
 pub(super) fn error_at(text: &[u8], at: usize, what: &str) -> Error {
     let text = String::from_utf8_lossy(text);
-    Error::invalid(format!("not a filter: {what}, at={at}, text={text}"))
+    let hint = full_width_hint(&text);
+    Error::invalid(format!("not a filter: {what}{hint}, at={at}, text={text}"))
 }

@@ -33,6 +33,7 @@ fn errors_say_what_is_wrong_and_where() {
         ("RowFilter(<, 'substring:a')", "= or != with", 10),
         ("FuzzyRowFilter('a')", "unknown filter: FuzzyRowFilter", 0),
         ("SKIP", "'(' must follow the name", 4),
+        ("PrefixFilter（'a'）", "; `（` is a full-width character, write `(`", 12),
     ] {
         let error = Filter::parse(text).unwrap_err();
         assert!(error.message().contains(what), "{text}: {error}");

@@ -1,7 +1,7 @@
 //! The backup call, rowhouse's own. It is sent as an HBase procedure, because every HBase client
 //! can call procedures and HBase has no call for backups.
 
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{BackupStatus, Error, ErrorKind, Result};
 
 use super::pairs::{pair, value};
 use crate::proto;
@@ -16,28 +16,6 @@ pub struct BackupCall {
     pub into: String,
     /// Time of the request in milliseconds; a retry repeats it.
     pub requested_millis: i64,
-}
-
-/// The progress of a backup.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BackupStatus {
-    /// Whether the backup is complete.
-    pub is_done: bool,
-    /// The file being read.
-    pub file: String,
-    /// Bytes written, plus bytes read back for verification.
-    pub bytes_done: u64,
-    /// Final value of `bytes_done`.
-    pub bytes_total: u64,
-    /// Number of tables.
-    pub tables: u64,
-    /// Number of snapshots.
-    pub snapshots: u64,
-    /// Number of HFiles.
-    pub files: u64,
-    /// Total length of the HFiles in bytes.
-    pub file_bytes: u64,
 }
 
 /// Encodes a backup request.
@@ -75,7 +53,7 @@ pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<Back
             "the server does not report the progress of the backup: \
                                missing={name}"
         );
-        Error::new(rowhouse_model::ErrorKind::Protocol, message)
+        Error::new(ErrorKind::Protocol, message)
     };
     let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
     let text = |name: &str| value(told, name).ok_or_else(|| unsaid(name));
@@ -113,8 +91,6 @@ fn numbers(status: &BackupStatus) -> [(&'static str, u64); 6] {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse_model::ErrorKind;
-
     use super::*;
 
     #[test]

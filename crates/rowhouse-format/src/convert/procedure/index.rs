@@ -1,7 +1,7 @@
 //! Checks and repairs of indexes, rowhouse's own calls. They are sent as HBase procedures, which
 //! every HBase client can call.
 
-use rowhouse_model::{Error, ErrorKind, Result, TableName};
+use rowhouse_model::{Error, ErrorKind, IndexReport, IndexStatus, Result, TableName};
 
 use super::pairs::{needed, pair, value};
 use crate::proto;
@@ -27,23 +27,6 @@ pub struct IndexCall {
     pub index: String,
     /// What is to be done.
     pub operation: IndexOperation,
-}
-
-/// How far a check or repair is. A repair has no numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IndexStatus {
-    /// Whether it is complete.
-    pub is_done: bool,
-    /// Rows of the table so far.
-    pub rows: u64,
-    /// Those of them whose keys do not fit the table's template.
-    pub unfit_rows: u64,
-    /// Entries of the index so far.
-    pub entries: u64,
-    /// Entries that a row should have and that are missing or differ.
-    pub missing: u64,
-    /// Entries that no row has.
-    pub stale: u64,
 }
 
 /// Encodes a request.
@@ -82,7 +65,7 @@ pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result
 /// Encodes how far an operation is.
 pub fn status_to_proto(call: &IndexCall, status: &IndexStatus) -> proto::IsProcedureDoneResponse {
     let mut told = call_to_proto(call);
-    let numbers = numbers(status).into_iter();
+    let numbers = numbers(&status.report).into_iter();
     told.configuration.extend(numbers.map(|(name, number)| pair(name, number)));
     proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
 }
@@ -100,30 +83,30 @@ pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<Inde
     let number = |name: &str| {
         value(told, name).and_then(|value| value.parse().ok()).ok_or_else(|| unsaid(name))
     };
-    Ok(IndexStatus {
-        is_done: answer.done(),
+    let report = IndexReport {
         rows: number(ROWS)?,
         unfit_rows: number(UNFIT_ROWS)?,
         entries: number(ENTRIES)?,
         missing: number(MISSING)?,
         stale: number(STALE)?,
-    })
+    };
+    Ok(IndexStatus { is_done: answer.done(), report })
 }
 
 /// Writes how far an operation is as text, for clients that call it by `execProcedureWithReturn`:
 /// `done=true rows=600 unfit_rows=0 entries=580 missing=0 stale=0`.
 pub fn status_to_text(status: &IndexStatus) -> String {
-    let numbers = numbers(status).map(|(name, number)| format!(" {name}={number}"));
+    let numbers = numbers(&status.report).map(|(name, number)| format!(" {name}={number}"));
     format!("done={}{}", status.is_done, numbers.concat())
 }
 
-fn numbers(status: &IndexStatus) -> [(&'static str, u64); 5] {
+fn numbers(report: &IndexReport) -> [(&'static str, u64); 5] {
     [
-        (ROWS, status.rows),
-        (UNFIT_ROWS, status.unfit_rows),
-        (ENTRIES, status.entries),
-        (MISSING, status.missing),
-        (STALE, status.stale),
+        (ROWS, report.rows),
+        (UNFIT_ROWS, report.unfit_rows),
+        (ENTRIES, report.entries),
+        (MISSING, report.missing),
+        (STALE, report.stale),
     ]
 }
 
@@ -151,14 +134,8 @@ mod tests {
         for operation in [IndexOperation::Verify, IndexOperation::Repair] {
             let call = call(operation);
             assert_eq!(call_from_proto(&call_to_proto(&call)).unwrap(), call);
-            let status = IndexStatus {
-                is_done: true,
-                rows: 1,
-                unfit_rows: 2,
-                entries: 3,
-                missing: 4,
-                stale: 5,
-            };
+            let report = IndexReport { rows: 1, unfit_rows: 2, entries: 3, missing: 4, stale: 5 };
+            let status = IndexStatus { is_done: true, report };
             assert_eq!(status_from_proto(&status_to_proto(&call, &status)).unwrap(), status);
             assert_eq!(
                 status_to_text(&status),

@@ -5,7 +5,7 @@ use std::fmt;
 use rowhouse_model::{Bytes, Error, Result};
 
 use super::CellMismatch;
-use crate::encode::FieldType;
+use crate::encode::{FieldType, Holds};
 use crate::error::KeyMismatch;
 use crate::field::Field;
 use crate::key::KeySchema;
@@ -75,6 +75,11 @@ impl Column {
         self.value.field_type()
     }
 
+    /// The sets of which a Rust type has to hold one to fit the values, as [`Field::needs`].
+    pub fn needs(&self) -> Vec<Holds> {
+        self.value.needs()
+    }
+
     /// Encodes a value.
     ///
     /// # Errors
@@ -127,7 +132,7 @@ impl Column {
     }
 
     /// The bytes with which all its qualifiers begin.
-    pub(crate) fn lead(&self) -> &[u8] {
+    pub fn lead(&self) -> &[u8] {
         match &self.qualifier {
             Qualifier::Literal(qualifier) => qualifier,
             Qualifier::Template(template) => match template.elements().first() {

@@ -103,6 +103,9 @@ struct WayReads {
     way: Way,
     /// Rows or entries in the ranges, each time that the question is asked.
     rows: Vec<f64>,
+    /// The cost by an index, each time, whatever its entries; `None` for the key, and where the
+    /// index cannot serve.
+    costs: Vec<Option<IndexCost>>,
     /// Ranges each time, without the rows to which entries lead.
     ranges: f64,
     /// Whether a limit ends the reading early.
@@ -117,7 +120,7 @@ struct WayReads {
 
 /// What is known of a question.
 struct Asked {
-    limit: f64,
+    limit: Option<u64>,
     matching: Vec<f64>,
     matching_growth: Growth,
     /// The ways to read it, the key first, and their growths.
@@ -176,7 +179,7 @@ impl Estimator {
         });
         let matching = &larger.matching[at];
         let asked = Asked {
-            limit: larger.workload.questions()[at].limit.map_or(f64::INFINITY, |it| it as f64),
+            limit: larger.workload.questions()[at].limit,
             matching: matching.clone(),
             matching_growth: Growth::between(sizes, [&smaller.matching[at], matching]),
             ways: ways.collect(),
@@ -192,31 +195,47 @@ impl Estimator {
 }
 
 impl Asked {
-    /// Returns the way that the database chooses in a table with so many rows.
+    /// Returns the way that the database chooses most often in a table with so many rows: each time
+    /// by the same costs as a query.
     fn cheapest(&self, rows: f64, columns: f64) -> usize {
         if let Some(fixed) = self.ways.iter().position(|(way, _)| way.is_fixed) {
             return fixed;
         }
-        // The key is always a way.
-        let key_cells = self.entries(0, rows) * columns;
-        let (mut chosen, mut least) = (0, f64::INFINITY);
-        for (at, (way, _)) in self.ways.iter().enumerate().skip(1) {
-            let cells = IndexCost::of_entries(self.entries(at, rows), way.fetched > 0.0);
-            if cells < least && IndexCost::is_clearly_less(cells, key_cells) {
-                (chosen, least) = (at, cells);
-            }
+        let limit = if self.ways[0].0.sorts { None } else { self.limit };
+        let limit = limit.unwrap_or(u64::MAX);
+        let mut chosen = vec![0; self.ways.len()];
+        for nth in 0..self.ways[0].0.rows.len() {
+            let in_ranges = |(way, growth): &(WayReads, Growth)| growth.at(way.rows[nth], rows);
+            let key_cells = in_ranges(&self.ways[0]) * columns;
+            let costs = self.ways[1..]
+                .iter()
+                .map(|way| Some(way.0.costs[nth]?.with_entries(in_ranges(way).round() as u64)));
+            let costs: Vec<_> = costs.collect();
+            let cheapest = IndexCost::choose(key_cells.round() as u64, limit, &costs);
+            chosen[cheapest.chosen.map_or(0, |at| at + 1)] += 1;
         }
-        chosen
+        let most = chosen.iter().enumerate().rev().max_by_key(|(_, times)| **times);
+        most.map_or(0, |(at, _)| at)
     }
 
     /// Returns the rows of the key, or the entries of an index, that one question reads until its
     /// limit ends the reading.
     fn entries(&self, at: usize, rows: f64) -> f64 {
+        self.mean(at, rows, self.ways[at].0.streams)
+    }
+
+    /// Returns the rows that one question reads for the entries of an index.
+    fn fetched(&self, at: usize, rows: f64) -> f64 {
+        self.mean(at, rows, true) * self.ways[at].0.fetched
+    }
+
+    /// Returns the mean of the rows or entries of a way, up to the limit if it ends the reading.
+    fn mean(&self, at: usize, rows: f64, is_ended: bool) -> f64 {
         let (way, growth) = &self.ways[at];
-        let has_limit = way.streams && !way.sorts;
+        let limit = self.limit.filter(|_| is_ended && !way.sorts);
         let asked = way.rows.iter().zip(&self.matching).map(|(in_ranges, matching)| {
             let matching = self.matching_growth.at(*matching, rows);
-            let share = if has_limit { (self.limit / matching).min(1.0) } else { 1.0 };
+            let share = limit.map_or(1.0, |limit| (limit as f64 / matching).min(1.0));
             growth.at(*in_ranges, rows) * share
         });
         asked.sum::<f64>() / self.matching.len().min(way.rows.len()).max(1) as f64
@@ -224,13 +243,13 @@ impl Asked {
 
     /// Returns the rows and entries that one question reads.
     fn rows_read(&self, at: usize, rows: f64) -> f64 {
-        self.entries(at, rows) * (1.0 + self.ways[at].0.fetched)
+        self.entries(at, rows) + self.fetched(at, rows)
     }
 
     /// Returns the ranges that one question reads, and the rows that it reads one by one.
     fn ranges_read(&self, at: usize, rows: f64) -> f64 {
         let (way, _) = &self.ways[at];
-        way.ranges / way.rows.len().max(1) as f64 + self.entries(at, rows) * way.fetched
+        way.ranges / way.rows.len().max(1) as f64 + self.fetched(at, rows)
     }
 }
 
@@ -329,7 +348,7 @@ impl Sampled {
                 way.sorts = reading.sorts;
                 match ways.get_mut(place) {
                     None => ways.push(way),
-                    Some(sum) => sum.add(&way),
+                    Some(sum) => sum.add(way),
                 }
             }
         }
@@ -342,6 +361,7 @@ impl WayReads {
         Self {
             way,
             rows: vec![rows_in(plan.ranges(), keys) as f64],
+            costs: vec![None],
             ranges: plan.ranges().len() as f64,
             streams: true,
             fetched: 0.0,
@@ -355,14 +375,19 @@ impl WayReads {
         let (columns, zone, wanted) = (design.columns(), &TimeZone::UTC, Columns::all());
         let way = Way::Index(index.name().to_owned());
         match index.plan(design.key(), columns, predicate, zone, &wanted) {
-            Ok(plan) => Self {
-                streams: plan.is_in_key_order(),
-                fetched: if plan.is_covered(&wanted) { 0.0 } else { 1.0 },
-                ..Self::new(way, plan.plan(), entries)
-            },
+            Ok(plan) => {
+                let cost = IndexCost::new(&plan, 0, &wanted);
+                Self {
+                    costs: vec![Some(cost)],
+                    streams: cost.streams(),
+                    fetched: if cost.is_covered() { 0.0 } else { 1.0 },
+                    ..Self::new(way, plan.plan(), entries)
+                }
+            }
             Err(_) => Self {
                 way,
                 rows: vec![f64::INFINITY],
+                costs: vec![None],
                 ranges: 0.0,
                 streams: false,
                 fetched: 0.0,
@@ -372,8 +397,9 @@ impl WayReads {
         }
     }
 
-    fn add(&mut self, other: &Self) {
-        self.rows.extend(&other.rows);
+    fn add(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.costs.extend(other.costs);
         self.ranges += other.ranges;
         self.is_fixed &= other.is_fixed;
         self.streams &= other.streams;

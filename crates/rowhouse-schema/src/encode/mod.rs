@@ -50,7 +50,9 @@ pub(crate) use lead::{Marker, MarkerRead};
 pub use number::PlainNumber;
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
-pub(crate) use ordinal_domain::{OrdinalDomain, Point, ValueForm, count_ticks, integer, is_count};
+pub(crate) use ordinal_domain::{
+    OrdinalDomain, Point, Tick, ValueForm, count_ticks, integer, is_count,
+};
 pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};

@@ -48,6 +48,10 @@ impl ForeignType {
         match *self {}
     }
 
+    pub(crate) fn with_desc(&self) -> Option<&'static str> {
+        match *self {}
+    }
+
     pub(crate) fn is_open(&self, _desc: bool) -> bool {
         match *self {}
     }

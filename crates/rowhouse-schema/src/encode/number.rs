@@ -165,6 +165,19 @@ impl Number {
         self.mirror.is_some() || self.form.flipped
     }
 
+    /// Returns the number of decimal digits, if the values are written as so many.
+    pub(crate) fn digits(&self) -> Option<u8> {
+        match (self.canonical, self.calendar) {
+            (Canonical::Digits(width), None) => Some(width),
+            _ => None,
+        }
+    }
+
+    /// Returns true if keys hold the decimal digits with the last one first.
+    pub(crate) fn has_last_digit_first(&self) -> bool {
+        self.form.reversed && self.digits().is_some()
+    }
+
     /// Returns whether keys come in ascending or descending order of the numbers.
     pub(crate) fn is_ordered(&self) -> bool {
         !self.form.reversed && self.order_break().is_none()

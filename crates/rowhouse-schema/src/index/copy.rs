@@ -20,6 +20,16 @@ pub fn layout_of(table: &TableDescriptor) -> Option<&Bytes> {
     table.attributes.get(LAYOUT_ATTRIBUTE.as_bytes())
 }
 
+/// The table attribute that declares the index which holds the key before the last promotion.
+pub const FORMER_KEY_ATTRIBUTE: &str = "rowhouse.former_key";
+
+/// Returns true if an index of a table holds the key that the table had before its last promotion:
+/// promoting it swaps back.
+pub fn is_former_key(table: &TableDescriptor, index: &Index) -> bool {
+    let former = table.attributes.get(FORMER_KEY_ATTRIBUTE.as_bytes());
+    former.is_some_and(|former| former[..] == *index.to_string().as_bytes())
+}
+
 /// The declarations of a table after one of its copies was promoted.
 ///
 /// ```

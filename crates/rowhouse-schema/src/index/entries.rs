@@ -64,6 +64,17 @@ impl Index {
     /// # Errors
     /// `InvalidRequest` for an entry that is longer than a row key can be.
     pub fn entries(&self, row: &[u8], cells: &Row) -> Result<Vec<Entry>> {
+        if cells.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.entries_of_existing(row, cells)
+    }
+
+    /// As [`Index::entries`], for a row that has some cell, which need not be among these.
+    ///
+    /// # Errors
+    /// As [`Index::entries`].
+    pub fn entries_of_existing(&self, row: &[u8], cells: &Row) -> Result<Vec<Entry>> {
         let index = &*self.declaration;
         if index.search.is_some() {
             return Ok(Vec::new());
@@ -77,7 +88,7 @@ impl Index {
             Some(rows) => rows.matches(key, cells),
             None => true,
         };
-        if cells.is_empty() || !fits(&mut key) || !matches(&key) {
+        if !fits(&mut key) || !matches(&key) {
             return Ok(Vec::new());
         }
         let mut values = EntryValues { key: &key, own: vec![Value::Null; index.sources.len()] };

@@ -7,6 +7,8 @@
 //! its declaration, and [`search_plan`] plans a query by it.
 
 mod analyser;
+mod change;
+mod check;
 mod copy;
 mod cost;
 mod entries;
@@ -33,17 +35,20 @@ use crate::plan::{Predicate, RowConditions};
 use crate::spelling::closest;
 
 pub use analyser::Analyser;
-pub use copy::{LAYOUT_ATTRIBUTE, Promotion, layout_of};
-pub use cost::{COLLECTED_ENTRIES_MAX, IndexCost};
+pub use change::ChangeReads;
+pub use check::{check_altered_declarations, check_declarations};
+pub use copy::{FORMER_KEY_ATTRIBUTE, LAYOUT_ATTRIBUTE, Promotion, is_former_key, layout_of};
+pub use cost::{COLLECTED_ENTRIES_MAX, CheapestWay, IndexCost};
 pub use entries::{Covered, Entry};
 pub use header::EntryHeader;
 pub use intent::{CLIENT_KEEPER, INDEX_KEEPER_ATTRIBUTE, Intent, SERVER_KEEPER};
 pub use plan::{IndexPlan, WhyNot};
 pub use search::{Search, SearchField};
 pub use search_plan::SearchPlan;
-pub use state::{INDEX_STATE_ATTRIBUTE, IndexState};
+pub use state::{INDEX_DAMAGE_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, IndexState, index_damage};
 pub use table::{ENTRY_FAMILY, IndexOf, LIST_FAMILY, QUEUE_FAMILY, SEGMENT_FAMILY};
 
+use change::Parts;
 use full_form::KeySource;
 use names::Source;
 
@@ -148,6 +153,7 @@ struct Declaration {
     columns: Option<ColumnSchema>,
     key_source: KeySource,
     reads: Columns,
+    parts: Parts,
     /// The canonical declaration.
     text: String,
 }

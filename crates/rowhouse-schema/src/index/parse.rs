@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{Columns, Result};
 
+use super::change::Parts;
 use super::full_form::FullForm;
 use super::names::{Base, Source};
 use super::parse_search::read_search;
@@ -135,6 +136,8 @@ impl<'t> Written<'t> {
             Some(search) => search.reads(),
             None => reads(&full, rows.as_ref(), &covers, base.columns),
         };
+        let conditions = rows.iter().flat_map(RowConditions::columns);
+        let parts = Parts::new(&full, conditions.chain(&covers), base.columns);
         let covered: Vec<_> = covers.iter().map(|column| column.name().to_owned()).collect();
         let mut text = format!("{name} {template}");
         if unique {
@@ -167,6 +170,7 @@ impl<'t> Written<'t> {
             columns: base.columns.cloned(),
             key_source,
             reads,
+            parts,
             text,
         };
         Ok(Index { declaration: Arc::new(declaration) })

@@ -11,6 +11,7 @@ use super::names::Source;
 use super::{Declaration, Entry, Index};
 use crate::columns::{CellMismatch, Column, ColumnSchema};
 use crate::encode::Body;
+use crate::field::Field;
 use crate::key::KeySchema;
 use crate::order::FieldOrder;
 use crate::plan::{Condition, Direction, Plan, Predicate, RowConditions, RowSequence, Test};
@@ -101,7 +102,7 @@ impl Index {
                 "its condition {condition} does not follow from the query"
             )));
         }
-        index.check_values(key, columns, &query, wanted)?;
+        index.check_values(key, columns, predicate, &query, wanted)?;
         let of_entries = predicate.filtered(|condition| index.narrows(condition));
         let undecided = predicate.filtered(|condition| !index.decides(key, condition));
         let plan = index.full.plan_in(&of_entries, zone)?;
@@ -200,6 +201,7 @@ impl Declaration {
         &self,
         key: &KeySchema,
         columns: Option<&ColumnSchema>,
+        predicate: &Predicate,
         query: &RowConditions,
         wanted: &Columns,
     ) -> Result<(), WhyNot> {
@@ -221,10 +223,7 @@ impl Declaration {
                 }
             };
             if !has_value {
-                return Err(WhyNot::new(format!(
-                    "`{}` may be null, and the query has no condition on its value",
-                    field.name()
-                )));
+                return Err(WhyNot::new(no_value(field, predicate)));
             }
         }
         Ok(())
@@ -311,6 +310,28 @@ impl Declaration {
         }
         rest.next().is_none()
     }
+}
+
+/// Returns why rows without a value of a field, which have no entry, can be in the answer.
+fn no_value(field: &Field, predicate: &Predicate) -> String {
+    let name = field.name();
+    let is_presence = |condition: &Condition| {
+        condition.field == name && matches!(condition.test, Test::IsNotNull)
+    };
+    if !predicate.conditions().iter().any(is_presence) {
+        return format!("`{name}` may be null, and the query has no condition on its value");
+    }
+    let all = match &field.codec.body {
+        Body::Sequence(sequence) if sequence.content.is_text() => format!(": `{name} >= ''`"),
+        Body::Number(number) if number.domain.tick().is_none() && number.domain.min == 0 => {
+            format!(": `{name} >= 0`")
+        }
+        _ => String::new(),
+    };
+    format!(
+        "`{name} is not null` is also true of cells that are not values of the type, which have no \
+         entries; compare the value instead{all}"
+    )
 }
 
 /// Checks that a query returns only rows with a cell of this column, which has a qualifier

@@ -7,6 +7,17 @@ use rowhouse_model::{Bytes, Error, Result, TableDescriptor, escape, unescape};
 /// The attribute of an index table that holds the state of its index.
 pub const INDEX_STATE_ATTRIBUTE: &str = "rowhouse.index_state";
 
+/// The attribute of an index table whose data was found damaged, until the index is built anew: the
+/// reason. While the table has it, a unique index takes no new values.
+pub const INDEX_DAMAGE_ATTRIBUTE: &str = "rowhouse.index_damage";
+
+/// Returns why the data of an index is damaged, from the descriptor of its table; `None` if it is
+/// not, or has been built anew.
+pub fn index_damage(table: &TableDescriptor) -> Option<String> {
+    let damage = table.attributes.get(INDEX_DAMAGE_ATTRIBUTE.as_bytes())?;
+    Some(String::from_utf8_lossy(damage).into_owned())
+}
+
 /// The state of an index. Whatever the state, every change of a row changes its entries.
 ///
 /// ```
@@ -29,7 +40,8 @@ pub enum IndexState {
     },
     /// Any row may lack entries, and entries may have no row. The store mends both.
     Repairing,
-    /// The index could not be built, for this reason.
+    /// Queries do not use the index, for this reason: it could not be built, or its data is damaged
+    /// ([`index_damage`]).
     Off(String),
 }
 

@@ -171,9 +171,9 @@ fn check_named(computed: &Computed, named: &Value, bytes: &[u8]) -> Result<(), S
 
 fn check_len(len: usize) -> Result<()> {
     match len {
-        0 => Err(Error::invalid("the values encode to an empty key, which no row can have")),
+        0 => Err(Error::invalid("the values encode to no bytes: min=1")),
         len if len > ROW_LEN_MAX => Err(Error::invalid(format!(
-            "the values encode to a key that is too long: len={len}, max={ROW_LEN_MAX}"
+            "the values encode to too many bytes: len={len}, max={ROW_LEN_MAX}"
         ))),
         _ => Ok(()),
     }

@@ -102,7 +102,10 @@ pub(crate) fn without_version<'t>(stored: &'t str, what: &str) -> Result<&'t str
         Some((version, _)) if is_number(version) => Err(Error::unsupported(format!(
             "a {what} written in a newer language: version={version}, known={LANGUAGE_VERSION}"
         ))),
-        _ => Err(Error::invalid(format!("not a stored {what}: text={stored}"))),
+        _ => Err(Error::invalid(format!(
+            "not a stored {what}, which begins with the version of its language, as in \
+             `{LANGUAGE_VERSION} TEXT`: text={stored}"
+        ))),
     }
 }
 

@@ -159,11 +159,12 @@ pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, KeyM
     }
 }
 
+/// Checks the length of a row key, or of a qualifier that has fields.
 fn check_len(key: &[u8]) -> Result<(), KeyMismatch> {
     match key.len() {
-        0 => Err(KeyMismatch::new(0, "a row key is never empty")),
+        0 => Err(KeyMismatch::new(0, "it is empty")),
         len if len > ROW_LEN_MAX => {
-            let why = format!("longer than a row key can be: max={ROW_LEN_MAX}");
+            let why = format!("it is too long: max={ROW_LEN_MAX}");
             Err(KeyMismatch::new(ROW_LEN_MAX, why))
         }
         _ => Ok(()),

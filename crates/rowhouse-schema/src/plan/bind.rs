@@ -8,7 +8,7 @@ use super::columns::ColumnFilter;
 use super::constant::ConstantReader;
 use super::predicate::{Comparison, Condition, Predicate, Test};
 use super::qualifiers::{QualifierConditions, QualifierPlan};
-use super::set::{BytesSet, BytesTest, FieldConditions, NumberSet, Set};
+use super::set::{BytesSet, BytesTest, FieldConditions, LastDigits, NumberSet, Set};
 use crate::columns::{Column, ColumnSchema};
 use crate::computed::Computed;
 use crate::encode::{Arrangement, Body, Codec, OrdinalDomain, Point};
@@ -167,6 +167,11 @@ impl FieldConditions {
             (Test::Matches(_), ..) => return Err(no_index(condition)),
             (Test::IsNull, ..) => self.never(),
             (Test::IsNotNull, ..) => self.nulls = false,
+            (test, Set::Numbers(set), Body::Number(number))
+                if test.is_of_parts() && number.digits().is_some() && !number.is_floored() =>
+            {
+                set.add_digits(number.digits().unwrap_or_default().into(), condition, reader)?;
+            }
             (_, Set::Numbers(set), Body::Number(number)) => {
                 set.add(&number.domain, condition, reader)?;
             }
@@ -205,6 +210,31 @@ impl FieldConditions {
 }
 
 impl NumberSet {
+    /// Adds a test of the first or last of the decimal digits of numbers that all have `width`.
+    fn add_digits(
+        &mut self,
+        width: u32,
+        condition: &Condition,
+        reader: &ConstantReader<'_>,
+    ) -> Result<(), Fault> {
+        let (Test::StartsWith(constant) | Test::EndsWith(constant)) = &condition.test else {
+            let message =
+                format!("{} is not a domain, `under` is for the type `domain`", reader.subject());
+            return Err(Fault::new(condition.at, message));
+        };
+        let (count, number) = reader.digits(constant)?;
+        if count > width {
+            self.list = Some(Vec::new());
+        } else if matches!(condition.test, Test::EndsWith(_)) {
+            self.end_with(LastDigits { count, number });
+        } else {
+            let rest = 10_i128.pow(width - count);
+            self.limit(Comparison::GreaterOrEqual, Point::exact(number * rest));
+            self.limit(Comparison::LessOrEqual, Point::exact((number + 1) * rest - 1));
+        }
+        Ok(())
+    }
+
     fn add(
         &mut self,
         domain: &OrdinalDomain,

@@ -11,6 +11,9 @@ use crate::error::Fault;
 use crate::time::{TimeLiteral, calendar_digits};
 use crate::value::{Decimal, Value};
 
+/// The most decimal digits of a number of 128 bits that can be any.
+const DIGITS_MAX: usize = 38;
+
 /// Reads constants as values of a field or column.
 pub(super) struct ConstantReader<'a> {
     /// Either `field` or `column`.
@@ -28,6 +31,23 @@ impl ConstantReader<'_> {
     ) -> Result<Point, Fault> {
         let value = self.number(domain, constant)?;
         domain.point(&value, self.zone).map_err(|why| self.wrong(constant, &why))
+    }
+
+    /// Returns the count of decimal digits, and the number that they form.
+    pub(super) fn digits(&self, constant: &Constant) -> Result<(u32, i128), Fault> {
+        let text = match &constant.literal {
+            Literal::Word(text) | Literal::Value(Value::Text(text)) => Some(text),
+            Literal::Value(_) | Literal::List(_) => None,
+        };
+        let digits = text.filter(|text| text.bytes().all(|c| c.is_ascii_digit()));
+        // Longer ones are in no number, as 38 digits of another one are.
+        let count = digits.map(|digits| digits.len().min(DIGITS_MAX));
+        let number = digits.map(|digits| digits.get(..DIGITS_MAX).unwrap_or(digits).parse());
+        match (count, number) {
+            (Some(0), _) => Ok((0, 0)),
+            (Some(count), Some(Ok(number))) => Ok((count as u32, number)),
+            _ => Err(self.wrong(constant, "takes decimal digits, such as '678'")),
+        }
     }
 
     /// Returns the first instant of a time interval, and the first one after it.

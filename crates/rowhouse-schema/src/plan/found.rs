@@ -174,14 +174,16 @@ pub(super) fn all_values(
     max: usize,
 ) -> Option<Vec<Pin>> {
     let Body::Number(number) = &codec.body else { return None };
-    let (low, high) = match wanted.map(|wanted| &wanted.set) {
-        Some(Set::Numbers(set)) => (set.low, set.high),
-        _ => (number.domain.min, number.domain.max),
+    let set = match wanted.map(|wanted| &wanted.set) {
+        Some(Set::Numbers(set)) => Some(set),
+        _ => None,
     };
+    let (low, high) = set.map_or((number.domain.min, number.domain.max), |set| (set.low, set.high));
     if low > high || number.count(low, high) > max as u128 {
         return None;
     }
-    let values = number.each(low, high).map(|value| match pin_of_number(number, value) {
+    let values = number.each(low, high).filter(|value| set.is_none_or(|set| set.passes(*value)));
+    let values = values.map(|value| match pin_of_number(number, value) {
         // A floored number is one of several that are stored as the same step.
         pin if number.is_floored() => Pin { canonical: None, ..pin },
         pin => pin,

@@ -16,6 +16,7 @@ mod estimate;
 mod explain;
 mod fixed;
 mod found;
+mod hints;
 mod merge;
 mod number;
 mod of_key;

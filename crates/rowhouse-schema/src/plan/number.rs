@@ -17,6 +17,7 @@ pub(super) fn number_keys(number: &Number, set: &NumberSet) -> KeyRanges {
             KeyRanges::exact(ranges.collect())
         }
         None if set.low > set.high => KeyRanges::none(),
+        None if number.has_last_digit_first() => last_digits(number, set),
         None if !number.is_ordered() => match number.order_break() {
             Some(order_break) => KeyRanges::exact(halves(number, set, order_break)),
             // Reversed numbers are not in numeric order.
@@ -25,8 +26,21 @@ pub(super) fn number_keys(number: &Number, set: &NumberSet) -> KeyRanges {
                 KeyRanges { exact: all, ..KeyRanges::candidates(RowRange::all()) }
             }
         },
-        None => KeyRanges::exact(vec![number_range(number, (set.low, set.high))]),
+        None => {
+            let range = number_range(number, (set.low, set.high));
+            KeyRanges { exact: set.last.is_none(), ..KeyRanges::exact(vec![range]) }
+        }
     }
+}
+
+/// Returns the range of the numbers that end with given digits, where keys begin with these.
+fn last_digits(number: &Number, set: &NumberSet) -> KeyRanges {
+    let range = match set.last {
+        Some(last) => RowRange::prefix(&bytes(number, last.number)[..last.count as usize]),
+        None => RowRange::all(),
+    };
+    let all = set.low == number.domain.min && set.high == number.domain.max;
+    KeyRanges { exact: all, ..KeyRanges::exact(vec![range]) }
 }
 
 /// Returns the range of the numbers from `low` to `high`. The bounds are the bytes of the first

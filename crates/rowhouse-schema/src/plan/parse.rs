@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! query     = [ condition *( "and" condition ) ]
-//! condition = asked ( sign constant / "between" constant "and" constant
-//!                  / "in" "(" constant *( "," constant ) ")"
-//!                  / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
-//!                  / "matches" text / "is" [ "not" ] "null" )
+//! condition = "(" condition *( "and" condition ) ")"
+//!           / asked ( sign constant / "between" constant "and" constant
+//!                   / "in" "(" constant *( "," constant ) ")"
+//!                   / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
+//!                   / "matches" text / "is" [ "not" ] "null" )
 //! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"   (the latter before "=" or "in")
 //! text      = "'" text with '' for a quote "'"
 //! constant  = text / "x'" hex digits "'" / "0x" hex digits
@@ -30,21 +31,36 @@ pub(super) fn parse(whole: &str, part: Range<usize>) -> Result<Predicate, Fault>
     if reader.peek()?.1 == Token::End {
         return Ok(Predicate::all());
     }
+    // Conditions are joined by `and` alone, so parentheses around them change nothing.
+    let mut open = Vec::new();
     loop {
+        while let (at, Token::Sign("(")) = reader.peek()? {
+            reader.next()?;
+            open.push(at);
+        }
         let (field, at) = reader.field()?;
         let (field, test) = match is(&field, "hash") && reader.peek()?.1 == Token::Sign("(") {
             true => reader.stored_hash(at)?,
             false => (field, reader.test()?),
         };
         conditions.push(Condition { field, test, source: Some(source.clone()), at });
-        match reader.next()? {
-            (_, Token::End) => return Ok(Predicate { conditions: conditions.into() }),
-            (_, Token::Word(word)) if is(word, "and") => {}
-            (at, Token::Word(word)) if is(word, "or") => {
+        while reader.peek()?.1 == Token::Sign(")") && open.pop().is_some() {
+            reader.next()?;
+        }
+        match (reader.next()?, open.last()) {
+            ((_, Token::Word(word)), _) if is(word, "and") => {}
+            ((at, Token::Word(word)), _) if is(word, "or") => {
                 return Err(Fault::new(at, "`or` is not in the query language")
                     .hint("for several values of a field use in (…)"));
             }
-            (at, _) => return Err(Fault::new(at, "expected `and` or the end of the query")),
+            ((_, Token::End), None) => return Ok(Predicate { conditions: conditions.into() }),
+            ((_, Token::End), Some(at)) => {
+                return Err(Fault::new(*at, "`(` without a `)` after it"));
+            }
+            ((at, _), None) => {
+                return Err(Fault::new(at, "expected `and` or the end of the query"));
+            }
+            ((at, _), Some(_)) => return Err(Fault::new(at, "expected `and` or `)`")),
         }
     }
 }

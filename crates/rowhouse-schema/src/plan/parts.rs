@@ -44,7 +44,8 @@ impl Plan {
     /// assert_eq!((&parts[0].columns, &parts[0].filter), (&asked, &None));
     /// assert_eq!(
     ///     parts[1].filter.as_ref().unwrap().to_string(),
-    ///     "ColumnRangeFilter('20221201', true, '20230101', false)",
+    ///     "QualifierFilter(!=, 'binary:') AND \
+    ///      FilterList(OR, ColumnRangeFilter('20221201', true, '20230101', false))",
     /// );
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
@@ -128,10 +129,29 @@ fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -
 /// to the next (HBase seeks only if all members ask for it). So prefixes describe them: a
 /// MultipleColumnPrefixFilter seeks to the next prefix.
 fn filter(ranges: &[RowRange]) -> Option<Filter> {
-    let (first, last) = (ranges.first()?, ranges.last()?);
+    let first = ranges.first()?;
+    let last = ranges.last()?;
     let hull = RowRange { start: first.start.clone(), stop: last.stop.clone() };
     let prefixes = (ranges.len() > 1).then(|| Filter::MultipleColumnPrefix(cover(ranges)));
-    all_of(column_range(&hull).into_iter().chain(prefixes).collect())
+    let filter = all_of(column_range(&hull).into_iter().chain(prefixes).collect())?;
+    // Such a filter does not hint at the first qualifier.
+    let starts_empty = first.start.is_empty();
+    Some(if starts_empty { filter } else { after_empty_qualifier(filter) })
+}
+
+/// Returns a filter that skips the cells without a qualifier, and applies `filter` to all others.
+///
+/// The delete markers of a family have no qualifier and lie among these cells. A store that follows
+/// a hint from such a cell, as HBase does, does not read the markers after it, and returns cells of
+/// other columns that they cover.
+///
+/// A conjunction asks members that hint even for a cell that another member has excluded, but not
+/// lists: hence the list of one member.
+fn after_empty_qualifier(filter: Filter) -> Filter {
+    let comparator = Comparator::Binary(Bytes::new());
+    let named = Filter::Qualifier(Comparison { operator: CompareOperator::NotEqual, comparator });
+    let hints = Filter::List { operator: ListOperator::Or, filters: vec![filter] };
+    Filter::List { operator: ListOperator::And, filters: vec![named, hints] }
 }
 
 fn column_range(range: &RowRange) -> Option<Filter> {

@@ -365,6 +365,27 @@ impl Test {
         matches!(self, Self::Compare(Comparison::Equal, _) | Self::OneOf(_))
     }
 
+    /// The constants of the test.
+    pub(super) fn constants(&self) -> impl Iterator<Item = &Constant> {
+        let (first, second, list) = match self {
+            Self::Compare(_, constant)
+            | Self::StartsWith(constant)
+            | Self::EndsWith(constant)
+            | Self::Under(constant)
+            | Self::During(constant)
+            | Self::Matches(constant) => (Some(constant), None, &[][..]),
+            Self::Between(low, high) => (Some(low), Some(high), &[][..]),
+            Self::OneOf(constants) => (None, None, &constants[..]),
+            Self::IsNull | Self::IsNotNull => (None, None, &[][..]),
+        };
+        first.into_iter().chain(second).chain(list)
+    }
+
+    /// Returns true if the test asks for a part of a text.
+    pub(super) fn is_of_parts(&self) -> bool {
+        matches!(self, Self::StartsWith(_) | Self::EndsWith(_) | Self::Under(_))
+    }
+
     /// Returns whether the test only asks if there is a value.
     pub(crate) fn is_of_presence(&self) -> bool {
         matches!(self, Self::IsNull | Self::IsNotNull)

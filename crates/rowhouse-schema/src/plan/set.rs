@@ -36,13 +36,36 @@ pub(super) enum Set {
     Hashes(Option<Vec<Hash>>),
 }
 
-/// The numbers from `low` to `high`, both included. If there is a list, only its numbers, which are
-/// sorted and in that interval.
+/// The numbers from `low` to `high`, both included, that have the last digits. If there is a list,
+/// only its numbers, which are sorted and among those.
 #[derive(Clone, Debug)]
 pub(super) struct NumberSet {
     pub(super) low: i128,
     pub(super) high: i128,
     pub(super) list: Option<Vec<i128>>,
+    /// The last decimal digits of all numbers, if they are given.
+    pub(super) last: Option<LastDigits>,
+}
+
+/// The last decimal digits of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LastDigits {
+    pub(super) count: u32,
+    /// The number that they form.
+    pub(super) number: i128,
+}
+
+impl LastDigits {
+    /// Returns true if a number ends with these digits.
+    pub(super) fn are_in(self, number: i128) -> bool {
+        number.rem_euclid(10_i128.pow(self.count)) == self.number
+    }
+
+    /// Returns the digits with which numbers end that end with both, if any do.
+    fn meet(self, other: Self) -> Option<Self> {
+        let (long, short) = if self.count < other.count { (other, self) } else { (self, other) };
+        short.are_in(long.number).then_some(long)
+    }
 }
 
 /// The values that pass all tests. If there is a list, only its values, which are sorted and all
@@ -86,7 +109,7 @@ impl Hash {
 impl FieldConditions {
     /// Returns the set of all values of a field, null included if the field is nullable.
     pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
-        let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None });
+        let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None, last: None });
         let set = match &codec.body {
             Body::Number(number) => numbers(number.domain.min, number.domain.max),
             Body::Shortest(shortest) => numbers(shortest.domain.min, shortest.domain.max),
@@ -185,13 +208,21 @@ impl FieldConditions {
     /// Keeps in the lists only the values that pass every condition and that a key can hold.
     pub(super) fn close(&mut self, codec: &Codec) {
         match (&mut self.set, &codec.body) {
-            (Set::Numbers(NumberSet { low, high, list: Some(list) }), body) => {
+            (Set::Numbers(set @ NumberSet { list: None, last: Some(_), .. }), _)
+                if set.low == set.high =>
+            {
+                let single = set.low;
+                set.list = Some(Vec::from_iter(set.passes(single).then_some(single)));
+            }
+            (Set::Numbers(NumberSet { low, high, list: Some(list), last }), body) => {
                 list.retain(|number| {
                     let known = match body {
                         Body::Number(codec) => codec.domain.contains(*number),
                         _ => true,
                     };
-                    known && (*low..=*high).contains(number)
+                    known
+                        && (*low..=*high).contains(number)
+                        && last.is_none_or(|last| last.are_in(*number))
                 });
                 list.sort_unstable();
                 list.dedup();
@@ -231,8 +262,13 @@ impl NumberSet {
     fn matches(&self, number: i128) -> bool {
         match &self.list {
             Some(list) => list.binary_search(&number).is_ok(),
-            None => (self.low..=self.high).contains(&number),
+            None => (self.low..=self.high).contains(&number) && self.passes(number),
         }
+    }
+
+    /// Returns true if a number has the last digits.
+    pub(super) fn passes(&self, number: i128) -> bool {
+        self.last.is_none_or(|last| last.are_in(number))
     }
 
     /// Returns whether one of the requested numbers is stored as this one.
@@ -255,7 +291,11 @@ impl NumberSet {
             (Some(list), _) => list.iter().all(|number| other.matches(*number)),
             (None, Some(_)) => self.low > self.high,
             (None, None) => {
-                self.low > self.high || other.low <= self.low && self.high <= other.high
+                let has_digits = other.last.is_none_or(|other| {
+                    self.last.is_some_and(|last| last.meet(other) == Some(last))
+                });
+                self.low > self.high
+                    || other.low <= self.low && self.high <= other.high && has_digits
             }
         }
     }
@@ -276,6 +316,14 @@ impl NumberSet {
             Comparison::LessOrEqual => self.high = self.high.min(point.high),
             Comparison::Greater => self.low = self.low.max(point.high.saturating_add(1)),
             Comparison::GreaterOrEqual => self.low = self.low.max(point.low),
+        }
+    }
+
+    /// Restricts the set to numbers that end with these digits.
+    pub(super) fn end_with(&mut self, last: LastDigits) {
+        match self.last.map_or(Some(last), |before| before.meet(last)) {
+            Some(last) => self.last = Some(last),
+            None => self.list = Some(Vec::new()),
         }
     }
 

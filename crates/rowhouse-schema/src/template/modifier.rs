@@ -200,13 +200,12 @@ fn check_desc(field_type: &FieldType, modifiers: &Modifiers, at: usize) -> Resul
     if let FieldType::Foreign(foreign) = field_type
         && !foreign.has_desc()
     {
-        return Err(Fault::new(
-            at,
-            format!(
-                "`{field_type}` has no descending order in its own \
-                                           system"
-            ),
-        ));
+        let message = format!("`{field_type}` has no descending order in its own system");
+        let fault = Fault::new(at, message);
+        return Err(match foreign.with_desc() {
+            Some(others) => fault.hint(others),
+            None => fault,
+        });
     }
     if field_type.is_open(true) {
         let message = format!("`{field_type}` has no descending order, its end is not stored");

@@ -1,4 +1,5 @@
-//! Time literals: `2022`, `2022-12`, `2022-12-01`, `2022-12-01T08:00:00.000+08:00`.
+//! Time literals: `2022`, `2022-12`, `2022-12-01`, `2022-12-01T08:00:00.000+08:00`. Each may end
+//! with a zone; one that begins with `-` needs a day before it.
 //!
 //! A literal denotes an instant (its beginning) and an interval (the whole year, month, day, hour,
 //! minute, second or fraction).
@@ -42,9 +43,36 @@ impl TimeLiteral {
         let mut reader = TimeScanner { text, at: 0 };
         let mut literal = reader.date()?;
         if reader.at < text.len() {
-            reader.clock(&mut literal)?;
+            reader.rest(&mut literal)?;
         }
         Ok(literal)
+    }
+
+    /// Returns the year, month or day after this one, as a literal; `None` for a time of day.
+    pub(crate) fn following_date(&self) -> Option<String> {
+        let Day { year, month, day } = match self.precision {
+            Precision::Year => Day { year: self.day.year + 1, ..self.day },
+            Precision::Month => self.day.next_month(),
+            Precision::Day => self.day.tomorrow(),
+            Precision::Nanos(_) => return None,
+        };
+        let year = match year {
+            0..=9999 => format!("{year:04}"),
+            _ => format!("{year:+06}"),
+        };
+        let date = match self.precision {
+            Precision::Year => year,
+            Precision::Month => format!("{year}-{month:02}"),
+            _ => format!("{year}-{month:02}-{day:02}"),
+        };
+        let zone = self.zone.map(|zone| match zone.seconds() {
+            0 => "Z".to_owned(),
+            seconds => {
+                let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+                format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        });
+        Some(date + &zone.unwrap_or_default())
     }
 
     /// The literal's first instant.
@@ -161,10 +189,19 @@ impl TimeScanner<'_> {
         Ok(literal)
     }
 
-    fn clock(&mut self, literal: &mut TimeLiteral) -> Result<(), Fault> {
-        if literal.precision != Precision::Day || !(self.skip("T") || self.skip(" ")) {
+    /// Parses the time of day and the zone, of which one must be there.
+    fn rest(&mut self, literal: &mut TimeLiteral) -> Result<(), Fault> {
+        if literal.precision == Precision::Day && (self.skip("T") || self.skip(" ")) {
+            return self.clock(literal);
+        }
+        literal.zone = self.zone()?;
+        if literal.zone.is_none() || self.at < self.text.len() {
             return Err(self.expected("a time such as 2022-12-01T08:00:00.000+08:00"));
         }
+        Ok(())
+    }
+
+    fn clock(&mut self, literal: &mut TimeLiteral) -> Result<(), Fault> {
         let mut length = 3600;
         literal.second = self.number(0, 23, "an hour")? as i32 * 3600;
         if self.skip(":") {
@@ -277,7 +314,29 @@ mod tests {
             "2022-12-01T08+08:00",
             expect!["2022-12-01T00:00:00.000Z .. 2022-12-01T01:00:00.000Z"],
         );
+        check("2022-12-01+08:00", expect!["2022-11-30T16:00:00.000Z .. 2022-12-01T16:00:00.000Z"]);
+        check("2022-12-01-03:30", expect!["2022-12-01T03:30:00.000Z .. 2022-12-02T03:30:00.000Z"]);
+        check("2022-12+08", expect!["2022-11-30T16:00:00.000Z .. 2022-12-31T16:00:00.000Z"]);
+        check("2022Z", expect!["2022-01-01T00:00:00.000Z .. 2023-01-01T00:00:00.000Z"]);
         check("9999-12-31", expect!["9999-12-31T00:00:00.000Z .. +010000-01-01T00:00:00.000Z"]);
+    }
+
+    #[test]
+    fn following_date_has_the_same_precision_and_zone() {
+        for (text, next) in [
+            ("2022", "2023"),
+            ("2022-12", "2023-01"),
+            ("2022-12-31", "2023-01-01"),
+            ("2024-02-28+08:00", "2024-02-29+08:00"),
+            ("2022-12-31-03:30", "2023-01-01-03:30"),
+            ("9999", "+10000"),
+            ("2022-02Z", "2022-03Z"),
+        ] {
+            let literal = TimeLiteral::parse(text).unwrap();
+            assert_eq!(literal.following_date().as_deref(), Some(next));
+            assert!(TimeLiteral::parse(next).is_ok(), "{next}");
+        }
+        assert_eq!(TimeLiteral::parse("2022-12-31T23").unwrap().following_date(), None);
     }
 
     #[test]
@@ -297,10 +356,10 @@ mod tests {
                       ^"#]],
         );
         check(
-            "2022-12Z",
+            "2022-12T08",
             expect![[r#"
             expected a time such as 2022-12-01T08:00:00.000+08:00: offset=7
-              2022-12Z
+              2022-12T08
                      ^"#]],
         );
         check(

@@ -8,6 +8,7 @@ mod uuid;
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::error::cut;
 use crate::time::{Date, FixedZone, InZone, Time};
 
 pub use decimal::Decimal;
@@ -171,9 +172,12 @@ impl Value {
             Self::List(_) => "the list",
             Self::Hashed(_) => "the hash",
         };
-        format!("{what} {}", Quoted(self))
+        format!("{what} {}", cut(Quoted(self).to_string(), SHOWN_CHARS_MAX))
     }
 }
+
+/// The characters of a value that an error shows.
+const SHOWN_CHARS_MAX: usize = 200;
 
 impl fmt::Display for Value {
     /// Writes texts as they are, times in ISO 8601, bytes as `x'00ff'`, stored hashes as `0x00ff`.

@@ -369,3 +369,59 @@ fn what_a_type_does_not_compare_with_is_said() {
                 ^"#]],
     );
 }
+
+#[test]
+fn parentheses_change_nothing() {
+    let printed = |query: &str| Predicate::parse(query).unwrap().to_string();
+    for query in [
+        "(user = 'bob' and n in (1, 2))",
+        "((user = 'bob')) and (((n in (1, 2))))",
+        "(user = 'bob' and (n in (1, 2)))",
+        "( user = 'bob' ) and n in (1, 2)",
+    ] {
+        assert_eq!(printed(query), printed("user = 'bob' and n in (1, 2)"), "{query}");
+    }
+    let deep = format!("{}n = 1{}", "(".repeat(100_000), ")".repeat(100_000));
+    assert_eq!(printed(&deep), printed("n = 1"));
+    let template = "[user text]_[n u8]";
+    check(
+        template,
+        "(user = 'bob' and (n = 1)",
+        expect![[r#"
+            `(` without a `)` after it: offset=0
+              (user = 'bob' and (n = 1)
+              ^"#]],
+    );
+    check(
+        template,
+        "(user = 'bob' n = 1)",
+        expect![[r#"
+            expected `and` or `)`: offset=14
+              (user = 'bob' n = 1)
+                            ^"#]],
+    );
+    check(
+        template,
+        "user = 'bob')",
+        expect![[r#"
+            expected `and` or the end of the query: offset=12
+              user = 'bob')
+                          ^"#]],
+    );
+    check(
+        template,
+        "user = 'bob' and ()",
+        expect![[r#"
+            expected the name of a field: offset=18
+              user = 'bob' and ()
+                                ^"#]],
+    );
+    check(
+        template,
+        "(user = 'bob' or n = 1)",
+        expect![[r#"
+            `or` is not in the query language; for several values of a field use in (…): offset=14
+              (user = 'bob' or n = 1)
+                            ^"#]],
+    );
+}

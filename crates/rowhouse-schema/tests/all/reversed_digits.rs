@@ -60,3 +60,64 @@ fn plans_find_digits_in_reverse_order() {
     assert_eq!(plan.ranges()[0].start, "08");
     assert!(plan.is_exact());
 }
+
+/// Returns whether a row with this value is in the answer of a query.
+fn is_answer(schema: &KeySchema, query: &str, value: u64) -> bool {
+    let plan = schema.plan(&Predicate::parse(query).unwrap()).unwrap();
+    let key = schema.encode(&[("v", value.into()), ("n", 7.into())]).unwrap();
+    plan.ranges().iter().any(|range| range.contains(&key))
+        && plan.matches(&schema.decode(&key).unwrap())
+}
+
+#[test]
+fn first_and_last_digits_of_a_number_are_found_in_every_form() {
+    let values: Vec<u64> = (0..400).map(|n| n * 37 % 10_000).chain([678, 5678, 6780]).collect();
+    let queries = [
+        "v ends with '678'",
+        "v ends with 8",
+        "v ends with '05'",
+        "v ends with ''",
+        "v ends with '0678'",
+        "v ends with '00678'",
+        "v ends with '8' and v ends with '78'",
+        "v ends with '8' and v ends with '7'",
+        "v ends with '8' and v > 5000",
+        "v ends with '8' and v = 678",
+        "v ends with '9' and v in (678, 679)",
+        "v ends with '8' and v between 678 and 678",
+        "v starts with '06'",
+        "v starts with '0' and v ends with '8'",
+        "v starts with '12345'",
+    ];
+    for template in ["[v digits 4][n u8]", "[v digits 4 reverse][n u8]", "[v digits 4 desc][n u8]"]
+    {
+        let schema = KeySchema::parse(template).unwrap();
+        for query in queries {
+            for &value in &values {
+                let digits = format!("{value:04}");
+                let wanted = query.split(" and ").all(|condition| {
+                    let constant = |word: &str| {
+                        condition.split_once(word).map(|(_, constant)| constant.trim_matches('\''))
+                    };
+                    match (constant("ends with "), constant("starts with ")) {
+                        (Some(end), _) => digits.ends_with(end),
+                        (_, Some(start)) => digits.starts_with(start),
+                        _ if condition.ends_with("> 5000") => value > 5000,
+                        _ if condition.contains(" in ") => [678, 679].contains(&value),
+                        // `between 678 and 678` is split into two parts.
+                        _ => value == 678,
+                    }
+                });
+                assert_eq!(is_answer(&schema, query, value), wanted, "{template} {query} {value}");
+            }
+        }
+    }
+    let schema = KeySchema::parse("[phone digits 11 reverse]").unwrap();
+    let plan = schema.plan(&Predicate::parse("phone ends with '678'").unwrap()).unwrap();
+    assert_eq!(plan.to_string().lines().nth(1), Some("  [876, 877)"));
+    assert!(plan.is_exact());
+    let refused =
+        |query: &str| schema.plan(&Predicate::parse(query).unwrap()).unwrap_err().to_string();
+    assert!(refused("phone ends with 'x'").starts_with("field `phone` takes decimal digits"));
+    assert!(refused("phone under '678'").contains("not a domain"));
+}

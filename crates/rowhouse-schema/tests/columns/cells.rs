@@ -64,6 +64,11 @@ fn a_value_that_a_column_cannot_hold_is_refused() {
     expect!["column `count` has one qualifier, d:n, without fields"].assert_eq(&with("count", &[]));
     expect!["qualifier of column `price`: field `id`: no value given"]
         .assert_eq(&with("price", &[("at", 1.into())]));
+    let tags = ColumnSchema::parse("t:[tag text] tagged u8").unwrap();
+    let empty = tags.encode_with("tagged", &[("tag", "".into())], 1).unwrap_err().to_string();
+    expect!["qualifier of column `tagged`: the values encode to no bytes: min=1"].assert_eq(&empty);
+    expect!["qualifier of `tagged` does not fit: it is empty: at=0"]
+        .assert_eq(&tags.decode(b"t", b"", b"1").unwrap_err().to_string());
     expect!["column `follows`: takes true or false, not the number 1.5"]
         .assert_eq(&with("follows", &[("who", "eve".into())]));
 }

@@ -221,15 +221,15 @@ fn families_with_conditions_are_read_each_by_itself() {
     assert!(prefixes.trim_end().ends_with(r#""\x5CxFE", "\x5CxFF")"#));
     let alone = parts("follows.who = 'eve'", &[("g", Some("n"))]);
     expect![[r#"
-        g: ColumnRangeFilter('by_eve', true, 'n\x00', false) AND MultipleColumnPrefixFilter('by_eve', 'n')
+        g: QualifierFilter(!=, 'binary:') AND FilterList(OR, ColumnRangeFilter('by_eve', true, 'n\x00', false) AND MultipleColumnPrefixFilter('by_eve', 'n'))
     "#]].assert_eq(&alone);
     let several = parts("event.at = 9", &[("h", None)]);
     expect![[r#"
-        h: ColumnRangeFilter('\x00\x00\x00\x00\x09', true, '\x02\x00\x00\x00\x09\x00', false) AND MultipleColumnPrefixFilter('\x00\x00\x00\x00\x09', '\x01\x00\x00\x00\x09', '\x02\x00\x00\x00\x09')
+        h: QualifierFilter(!=, 'binary:') AND FilterList(OR, ColumnRangeFilter('\x00\x00\x00\x00\x09', true, '\x02\x00\x00\x00\x09\x00', false) AND MultipleColumnPrefixFilter('\x00\x00\x00\x00\x09', '\x01\x00\x00\x00\x09', '\x02\x00\x00\x00\x09'))
     "#]].assert_eq(&several);
     let nothing = parts("price.at < 1960", &[("f", None)]);
     expect![[r#"
-        f: ColumnRangeFilter('!!', true, '!!\x00', false)
+        f: QualifierFilter(!=, 'binary:') AND FilterList(OR, ColumnRangeFilter('!!', true, '!!\x00', false))
     "#]]
     .assert_eq(&nothing);
     let nothing = parts("price.at < 1960", &[("f", Some("other"))]);

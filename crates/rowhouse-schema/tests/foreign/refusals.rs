@@ -20,7 +20,7 @@ fn modifiers_that_would_change_the_bytes_are_refused() {
     check(
         "[n java.long desc]",
         expect![[r#"
-        `java.long` has no descending order in its own system: offset=13
+        `java.long` has no descending order in its own system; use i64, or u64, which has the same bytes for numbers from 0 on: offset=13
           [n java.long desc]
                        ^"#]],
     );

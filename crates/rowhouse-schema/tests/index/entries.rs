@@ -121,8 +121,8 @@ fn an_entry_longer_than_a_row_key_is_refused() {
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert_eq!(
         error.to_string(),
-        "a row cannot have its entry in the index `i`: the values encode to a key that is too \
-         long: len=32775, max=32767, row=bob\\x00\\x01"
+        "a row cannot have its entry in the index `i`: the values encode to too many bytes: \
+         len=32775, max=32767, row=bob\\x00\\x01"
     );
 }
 

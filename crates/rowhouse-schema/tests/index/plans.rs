@@ -509,7 +509,9 @@ fn an_index_says_why_it_does_not_serve_a_query() {
     check(
         "i [sender]",
         "sender is not null",
-        expect!["not: `sender` may be null, and the query has no condition on its value"],
+        expect![
+            "not: `sender is not null` is also true of cells that are not values of the type, which have no entries; compare the value instead: `sender >= ''`"
+        ],
     );
     check(
         "i [sender] where size > 10",

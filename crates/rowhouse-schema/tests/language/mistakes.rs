@@ -123,9 +123,9 @@ fn mistakes_are_pointed_at() {
     check(
         "分_[at mills desc]",
         expect![[r#"
-        unknown type `mills`; did you mean `millis`?: offset=6
-          分_[at mills desc]
-                ^"#]],
+            unknown type `mills`; did you mean `millis`?: offset=6
+              分_[at mills desc]
+              　     ^"#]],
     );
     check(
         "[at timestamp]",

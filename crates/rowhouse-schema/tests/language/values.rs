@@ -16,15 +16,11 @@ fn values_are_refused_by_name() {
             "field `f`: a value cannot contain the literal after the field, it would end there: value='a_b', literal=_"
         ],
     );
-    check(
-        "[f text]",
-        "".into(),
-        expect!["the values encode to an empty key, which no row can have"],
-    );
+    check("[f text]", "".into(), expect!["the values encode to no bytes: min=1"]);
     check(
         "[f text]",
         "a".repeat(32_768).into(),
-        expect!["the values encode to a key that is too long: len=32768, max=32767"],
+        expect!["the values encode to too many bytes: len=32768, max=32767"],
     );
     check("[f text]", 7.into(), expect!["field `f`: takes a text, not the number 7"]);
     check(
@@ -156,7 +152,7 @@ fn keys_that_do_not_fit_say_where() {
         let schema = KeySchema::parse(template).unwrap();
         expected.assert_eq(&schema.decode(key).unwrap_err().to_string());
     };
-    check("[f text]", b"", expect!["key does not fit: a row key is never empty: at=0"]);
+    check("[f text]", b"", expect!["key does not fit: it is empty: at=0"]);
     check("[f text]", b"a\xffb", expect!["key does not fit: field `f`: not UTF-8: at=1"]);
     check(
         "[f text]_[n u8]",

@@ -21,6 +21,18 @@ const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> Typ
     TypeDescription { word, layout, tag: None, null: Null::Never, desc: false }
 }
 
+/// Returns advice: the types with the same values that have a descending order.
+pub(super) fn with_desc(word: &str) -> Option<&'static str> {
+    match word {
+        "java.long" => Some("use i64, or u64, which has the same bytes for numbers from 0 on"),
+        "java.int" => Some("use i32, or u32, which has the same bytes for numbers from 0 on"),
+        "java.short" => Some("use i16, or u16, which has the same bytes for numbers from 0 on"),
+        "java.double" => Some("use f64"),
+        "java.float" => Some("use f32"),
+        _ => None,
+    }
+}
+
 /// Positive floats come first, then the negative ones from the greatest to the least.
 pub(super) fn float_order_break(bytes: u8) -> OrderBreak {
     OrderBreak { at: float::zero(bytes), lower_is_descending: true }

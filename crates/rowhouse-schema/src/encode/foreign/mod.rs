@@ -105,6 +105,11 @@ impl ForeignType {
         self.facts.desc
     }
 
+    /// Returns advice: the types with the same values that have a descending order.
+    pub(crate) fn with_desc(&self) -> Option<&'static str> {
+        java::with_desc(self.name())
+    }
+
     /// Returns whether values extend to the end of the key.
     pub(crate) fn is_open(&self, desc: bool) -> bool {
         match self.facts.layout {

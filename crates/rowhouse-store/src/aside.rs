@@ -1,5 +1,6 @@
-//! The directory `aside/`: files that nothing names, and log bytes cut off after a power cut, kept
-//! for people to inspect. Each name begins with the time of the move, so that files expire.
+//! The directory `aside/`: files that nothing names, damaged files of indexes, and log bytes cut
+//! off after a power cut, kept for people to inspect. Each name begins with the time of the move,
+//! so that files expire.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use rowhouse_model::{Error, Result};
 use crate::disk::Disk;
 use crate::settings::Settings;
 
-const DIR: &str = "aside";
+pub(crate) const DIR: &str = "aside";
 
 /// A file of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub(crate) fn size(disk: &dyn Disk) -> AsideSize {
 }
 
 /// Removes files that are too old, and the oldest ones while the total is too large. Keeps the
-/// files of this open. A failure does not prevent opening the store.
+/// files that were moved at this time. A failure is only logged.
 pub(crate) fn trim(disk: &dyn Disk, settings: &Settings, now_millis: i64) {
     if let Err(error) = try_trim(disk, settings, now_millis) {
         tracing::warn!(%error, "old files in {DIR}/ could not be removed");

@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::indexed::{IndexedTables, no_indexes};
 use crate::read::ReadPoint;
 use crate::region::{Region, table_not_found};
+use crate::request_totals::{RequestTotals, StoreRequests};
 use crate::table::Table;
 
 /// The tables and regions of a store.
@@ -18,6 +19,7 @@ pub(crate) struct Catalog {
     entries: RwLock<Arc<Entries>>,
     /// Is told which tables have indexes.
     engine: Arc<Engine>,
+    requests: RequestTotals,
 }
 
 /// A snapshot of the catalog.
@@ -55,7 +57,8 @@ pub struct SearchRead {
 
 impl Catalog {
     pub(crate) fn new(engine: &Arc<Engine>) -> Self {
-        Self { entries: RwLock::default(), engine: Arc::clone(engine) }
+        let (entries, requests) = (RwLock::default(), RequestTotals::default());
+        Self { entries, engine: Arc::clone(engine), requests }
     }
 
     pub(crate) fn entries(&self) -> Arc<Entries> {
@@ -63,7 +66,12 @@ impl Catalog {
     }
 
     pub(crate) fn table(&self, name: &TableName) -> Result<Arc<Table>> {
-        self.entries().tables.get(name).cloned().ok_or_else(|| table_not_found(name))
+        self.entries().table(name)
+    }
+
+    /// Returns the requests to the tables since the store was opened.
+    pub(crate) fn requests(&self) -> StoreRequests {
+        self.requests.report()
     }
 
     /// Returns the region with this full name.
@@ -125,18 +133,29 @@ impl Catalog {
         let mut entries = self.entries.write();
         let mut changed = Entries::clone(&entries);
         change(&mut changed);
-        IndexedTables::install(IndexedTables::of(&changed.tables), &self.engine);
+        let rebuild_bytes_max = self.engine.settings.index_rebuild_bytes_max;
+        let indexed = IndexedTables::of(&changed.tables, rebuild_bytes_max);
+        IndexedTables::install(indexed, &self.engine);
         self.engine.observers.note_named(changed.tables.values().map(|table| table.descriptor()));
         let heats = changed.tables.values().filter_map(|table| {
             let heat = table.regions().first()?.heat()?;
             Some((table.id(), Arc::clone(heat)))
         });
         self.engine.heat.set_tables(heats.collect());
+        self.requests.note(&entries.tables, &changed.tables);
         *entries = Arc::new(changed);
     }
 }
 
 impl Entries {
+    /// Returns a table.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub(crate) fn table(&self, name: &TableName) -> Result<Arc<Table>> {
+        self.tables.get(name).cloned().ok_or_else(|| table_not_found(name))
+    }
+
     /// Returns a table and the table of the entries of its index, of the tables at a read point;
     /// `None` if the index is not ready there.
     ///
@@ -148,11 +167,9 @@ impl Entries {
         table: &TableName,
         index: &str,
     ) -> Result<Option<IndexRead>> {
-        let find =
-            |name: &TableName| self.tables.get(name).cloned().ok_or_else(|| table_not_found(name));
-        let table = find(table)?;
+        let table = self.table(table)?;
         let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
-        let entries = find(&schema.index(index)?.table_name(table.name())?)?;
+        let entries = self.table(&schema.index(index)?.table_name(table.name())?)?;
         let is_ready = IndexState::of_table(entries.descriptor())?.is_ready();
         Ok(is_ready.then(|| IndexRead { table, entries, point: Arc::clone(point) }))
     }
@@ -167,16 +184,14 @@ impl Entries {
         table: &TableName,
         index: &str,
     ) -> Result<SearchRead> {
-        let find =
-            |name: &TableName| self.tables.get(name).cloned().ok_or_else(|| table_not_found(name));
-        let table = find(table)?;
+        let table = self.table(table)?;
         let schema = table.indexes()?.ok_or_else(|| no_indexes(table.name()))?;
         let index = schema.index(index)?.clone();
         if index.search().is_none() {
             let (index, table) = (index.name(), table.name());
             return Err(Error::invalid(format!("index {index} of {table} is no full-text index")));
         }
-        let entries = find(&index.table_name(table.name())?)?;
+        let entries = self.table(&index.table_name(table.name())?)?;
         let state = IndexState::of_table(entries.descriptor())?;
         Ok(SearchRead { table, entries, point: Arc::clone(point), index, state })
     }

@@ -5,18 +5,21 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare, escape};
+use rowhouse_model::{
+    BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, TableName, compare, escape,
+};
 
 use crate::cells::Cells;
 use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
+use crate::indexed::is_declared_index;
 use crate::key_formatter::KeyFormatter;
 use crate::layout::{FILES_DIR, file_name, file_path};
-use crate::manifest::{self, ManifestState, NamedFile, SnapshotEntry};
+use crate::manifest::{self, ManifestAge, ManifestState, NamedFile, SnapshotEntry};
 use crate::open::{log_known, open_files_max};
 use crate::settings::Settings;
 use crate::store_file::{FileCursor, Files, StoreFile};
-use crate::wal;
+use crate::wal::{self, LogScan};
 
 /// The result of [`check`].
 #[derive(Debug, Default)]
@@ -90,10 +93,10 @@ pub(crate) fn check_disk(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<CheckReport> {
     let mut report = CheckReport::default();
-    let state = match manifest::read(&**disk, boot_id) {
+    let (state, age) = match manifest::read(&**disk, boot_id) {
         Ok(Some(whole)) => {
             report.problems.extend(whole.wrong);
-            whole.state
+            (whole.state, whole.age)
         }
         Ok(None) => {
             report.problems.push(Error::corruption("MANIFEST is missing"));
@@ -107,7 +110,15 @@ pub(crate) fn check_disk(
     report.tables = state.tables.len();
     report.regions = state.tables.values().map(|table| table.regions.len()).sum();
     report.snapshots = state.snapshots.len();
-    check_log(&**disk, boot_id, &state, &mut report);
+    match read_log(&**disk, boot_id, &state, age) {
+        Ok(scan) => {
+            report.log_records = scan.records;
+            report.log_bytes = scan.bytes;
+            report.log_end = scan.unclosed_end();
+            report.problems.extend(scan.note_wrong);
+        }
+        Err(error) => report.problems.push(error),
+    }
     find_strangers(&**disk, &state, &mut report)?;
     let files = files_on(disk);
     let mut named: Vec<NamedFile> = state.all_files().collect();
@@ -143,6 +154,12 @@ pub(crate) fn placed(error: Error, state: &ManifestState, named: &NamedFile<'_>)
 fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     let mut tables = state.tables.values();
     let table = tables.find(|table| table.regions.contains_key(&named.region_id));
+    let find = |name: &TableName| {
+        let mut tables = state.tables.values().map(|table| &table.descriptor);
+        tables.find(|table| table.name() == name)
+    };
+    let is_index = table.is_some_and(|table| is_declared_index(&table.descriptor, find));
+    let hint = if is_index { "; an open store builds this index anew" } else { "" };
     let keys = table.map(|table| KeyFormatter::of(&table.descriptor));
     let key = |row: &[u8]| keys.as_ref().map_or_else(|| escape(row), |keys| keys.row(row));
     let table = table.map(|table| format!("table={}", table.descriptor.name()));
@@ -155,7 +172,7 @@ fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
         format!("snapshot={}", snapshot.unwrap_or_default())
     });
     format!(
-        "{place}, family={}, first row={}, last row={}",
+        "{place}, family={}, first row={}, last row={}{hint}",
         escape(named.family),
         key(&named.meta.first_row),
         key(&named.meta.last_row)
@@ -169,25 +186,17 @@ pub(crate) fn files_on(disk: &Arc<dyn Disk>) -> Arc<Files> {
     Arc::new(Files::new(Arc::clone(disk), open_max, settings.block_cache_bytes))
 }
 
-pub(crate) fn check_log(
+/// Reads the log of a store that is not open.
+pub(crate) fn read_log(
     disk: &dyn Disk,
     boot_id: [u8; 16],
     state: &ManifestState,
-    report: &mut CheckReport,
-) {
-    let scanned = log_known(disk, state, boot_id).and_then(|known| {
-        wal::scan(disk, &known, |commit| {
-            commit.groups.iter().try_for_each(|(region, _, _)| state.check_known(*region))
-        })
-    });
-    match scanned {
-        Ok(scan) => {
-            report.log_records = scan.records;
-            report.log_bytes = scan.bytes;
-            report.log_end = scan.unclosed_end();
-        }
-        Err(error) => report.problems.push(error),
-    }
+    age: ManifestAge,
+) -> Result<LogScan> {
+    let known = log_known(disk, state, Some(age), boot_id)?;
+    wal::scan(disk, known, |commit, _| {
+        commit.groups.iter().try_for_each(|(region, _, _)| state.check_known(*region))
+    })
 }
 
 fn find_strangers(disk: &dyn Disk, state: &ManifestState, report: &mut CheckReport) -> Result<()> {

@@ -1,7 +1,8 @@
 //! The data directory: its holder and format version (`docs/formats/data-directory.md`).
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -9,13 +10,15 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 use crate::manifest;
 
-const LOCK: &str = "LOCK";
+pub(crate) const LOCK: &str = "LOCK";
+/// The line in [`LOCK`] of a server that does not serve yet.
+const STARTING: &str = "starting";
 const FORMAT: &str = "FORMAT";
 /// The prefixes of names in a data directory.
 const OWN_NAMES: [&str; 10] =
     [LOCK, FORMAT, "MANIFEST", "heat", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
 /// The format version that this code writes, and the oldest version that can read it.
-const FORMAT_VERSION: u32 = 3;
+const FORMAT_VERSION: u32 = 4;
 /// The first version whose [`FORMAT`] has a checksum.
 const FORMAT_VERSION_CHECKSUM: u32 = 3;
 /// The prefix of the checksum line. The checksum covers everything before it.
@@ -30,6 +33,8 @@ pub struct Holder {
     pub pid: Option<u32>,
     /// The address at which it serves HBase clients, if it does.
     pub address: Option<String>,
+    /// Whether it is a server that does not serve yet.
+    pub is_starting: bool,
 }
 
 impl Holder {
@@ -38,7 +43,7 @@ impl Holder {
         let path = dir.as_ref().join(LOCK);
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if is_missing(&error) => return Ok(None),
             Err(source) => return Err(io(format_args!("cannot open {}", path.display()), source)),
         };
         match file.try_lock() {
@@ -59,6 +64,7 @@ impl Holder {
         Self {
             pid: value("pid").and_then(|pid| pid.parse().ok()),
             address: value("address").map(str::to_owned),
+            is_starting: text.lines().any(|line| line == STARTING),
         }
     }
 }
@@ -75,9 +81,8 @@ impl Directory {
     /// # Errors
     /// `InUse`, with the holder; `Unsupported` for a directory of a newer format; `InvalidRequest`
     /// for one with other files.
-    pub(crate) fn hold(path: &Path) -> Result<Self> {
-        fs::create_dir_all(path)
-            .map_err(|source| io(format_args!("cannot make {}", path.display()), source))?;
+    pub(crate) fn hold(path: &Path, state: HolderState<'_>) -> Result<Self> {
+        create_data_directory(path)?;
         refuse_foreign(path)?;
         let file = match lock(path)? {
             Lock::Held(file) => file,
@@ -87,7 +92,7 @@ impl Directory {
             }
         };
         let directory = Self { path: path.to_owned(), lock: Mutex::new(file) };
-        directory.write_holder(None)?;
+        directory.write_holder(state)?;
         directory.check_format()?;
         Ok(directory)
     }
@@ -96,9 +101,9 @@ impl Directory {
     ///
     /// # Errors
     /// As [`Directory::hold`]; `InvalidRequest` for one without a store.
-    pub(crate) fn hold_existing(path: &Path) -> Result<Self> {
+    pub(crate) fn hold_existing(path: &Path, state: HolderState<'_>) -> Result<Self> {
         refuse_without_store(path)?;
-        Self::hold(path)
+        Self::hold(path, state)
     }
 
     /// Returns its path.
@@ -108,11 +113,11 @@ impl Directory {
 
     /// Records the address at which this process serves clients.
     pub(crate) fn set_address(&self, address: &str) -> Result<()> {
-        self.write_holder(Some(address))
+        self.write_holder(HolderState::Serves(address))
     }
 
-    fn write_holder(&self, address: Option<&str>) -> Result<()> {
-        write_holder(&mut self.lock.lock(), address)
+    fn write_holder(&self, state: HolderState<'_>) -> Result<()> {
+        write_holder(&mut self.lock.lock(), state)
             .map_err(|source| io(format_args!("cannot write {LOCK}"), source))
     }
 
@@ -147,12 +152,25 @@ impl Directory {
     }
 }
 
+/// What this process does with the directory that it holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HolderState<'a> {
+    /// It uses the directory itself.
+    Embedded,
+    /// It is going to serve clients.
+    Starting,
+    /// It serves clients at this address.
+    Serves(&'a str),
+}
+
 /// Writes the holder into the lock file.
-fn write_holder(file: &mut File, address: Option<&str>) -> std::io::Result<()> {
+fn write_holder(file: &mut File, state: HolderState<'_>) -> std::io::Result<()> {
     let mut text =
         format!("pid {}\nboot {}\n", std::process::id(), uuid::Uuid::from_bytes(boot_id()));
-    if let Some(address) = address {
-        text.push_str(&format!("address {address}\n"));
+    match state {
+        HolderState::Embedded => {}
+        HolderState::Starting => text.push_str(&format!("{STARTING}\n")),
+        HolderState::Serves(address) => text.push_str(&format!("address {address}\n")),
     }
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
@@ -238,7 +256,7 @@ impl ReadOnlyDirectory {
         let (lock, unlocked) = match lock(path)? {
             Lock::Held(mut file) => {
                 // On a read-only mount the holder cannot be recorded.
-                let _ = write_holder(&mut file, None);
+                let _ = write_holder(&mut file, HolderState::Embedded);
                 (Some(file), None)
             }
             Lock::NoFile => {
@@ -308,9 +326,31 @@ impl std::fmt::Display for Holder {
         }
         match &self.address {
             Some(address) => write!(f, ", serving at {address}"),
+            None if self.is_starting => f.write_str(", a server that is starting"),
             None => Ok(()),
         }
     }
+}
+
+/// Creates a directory for a store, with mode 0700: its files have the cells of all tables in
+/// clear. One that exists stays as it is.
+///
+/// # Errors
+/// `Io`.
+pub fn create_data_directory(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    let create = || {
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent)?;
+        }
+        match DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && path.is_dir() => {
+                Ok(())
+            }
+            created => created,
+        }
+    };
+    create().map_err(|source| io(format_args!("cannot make {}", path.display()), source))
 }
 
 /// Returns whether a store was created in this directory.
@@ -325,8 +365,13 @@ fn refuse_without_store(path: &Path) -> Result<()> {
     if is_data_directory(path) {
         return Ok(());
     }
-    let message = format!("{} is not a data directory: it has no {FORMAT}", path.display());
-    Err(Error::invalid(message))
+    let dir = path.display();
+    Err(Error::invalid(match fs::metadata(path) {
+        Ok(entry) if entry.is_dir() => format!("{dir} is not a data directory: it has no {FORMAT}"),
+        Ok(_) => format!("not a directory: {dir}"),
+        Err(error) if is_missing(&error) => format!("no such directory: {dir}"),
+        Err(source) => return Err(io(format_args!("cannot read {dir}"), source)),
+    }))
 }
 
 /// Refuses to create a store among files of other programs.
@@ -351,6 +396,12 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Returns true if there is no entry of that name, or no directory that could have one.
+fn is_missing(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
 fn in_use(path: &Path, holder: &Holder) -> Error {
     Error::new(ErrorKind::InUse, format!("data directory {} is held by {holder}", path.display()))
 }
@@ -367,23 +418,50 @@ fn io(doing: impl std::fmt::Display, source: std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_new_directory_is_the_users_alone_and_an_existing_one_keeps_its_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let new = dir.path().join("parent/new");
+        drop(Directory::hold(&new, HolderState::Embedded).unwrap());
+        assert_eq!(mode(&new), 0o700);
+        let existing = dir.path().join("existing");
+        DirBuilder::new().mode(0o750).create(&existing).unwrap();
+        fs::set_permissions(&existing, fs::Permissions::from_mode(0o750)).unwrap();
+        drop(Directory::hold(&existing, HolderState::Embedded).unwrap());
+        assert_eq!(mode(&existing), 0o750);
+        fs::write(dir.path().join("file"), "").unwrap();
+        assert!(create_data_directory(dir.path().join("file")).is_err());
+    }
 
     #[test]
     fn a_held_directory_names_its_holder() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Holder::of(dir.path()).unwrap(), None);
-        let held = Directory::hold(dir.path()).unwrap();
+        let held = Directory::hold(dir.path(), HolderState::Starting).unwrap();
+        let holder = Holder::of(dir.path()).unwrap().unwrap();
+        assert!(holder.is_starting && holder.address.is_none(), "{holder}");
         held.set_address("127.0.0.1:16020").unwrap();
         let holder = Holder::of(dir.path()).unwrap().unwrap();
         assert_eq!(holder.pid, Some(std::process::id()));
         assert_eq!(holder.address.as_deref(), Some("127.0.0.1:16020"));
-        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        assert!(!holder.is_starting);
+        let error = Directory::hold(dir.path(), HolderState::Embedded).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InUse);
         assert!(error.message().contains("127.0.0.1:16020"), "{error}");
         drop(held);
         assert_eq!(Holder::of(dir.path()).unwrap(), None);
-        Directory::hold(dir.path()).unwrap();
+        fs::write(dir.path().join("file"), "").unwrap();
+        assert_eq!(Holder::of(dir.path().join("file")).unwrap(), None);
+        fs::remove_file(dir.path().join("file")).unwrap();
+        Directory::hold(dir.path(), HolderState::Embedded).unwrap();
     }
 
     #[test]
@@ -393,27 +471,27 @@ mod tests {
             fs::write(dir.path().join(harmless), "").unwrap();
         }
         fs::write(dir.path().join("a.csv"), "1,2").unwrap();
-        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        let error = Directory::hold(dir.path(), HolderState::Embedded).map(|_| ()).unwrap_err();
         assert!(error.message().ends_with("has=a.csv"), "{error}");
         fs::remove_file(dir.path().join("a.csv")).unwrap();
-        drop(Directory::hold(dir.path()).unwrap());
+        drop(Directory::hold(dir.path(), HolderState::Embedded).unwrap());
         // Files that appear later are not checked.
         fs::write(dir.path().join("a.csv"), "1,2").unwrap();
-        drop(Directory::hold(dir.path()).unwrap());
+        drop(Directory::hold(dir.path(), HolderState::Embedded).unwrap());
     }
 
     #[test]
     fn a_directory_of_a_newer_format_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        drop(Directory::hold(dir.path()).unwrap());
+        drop(Directory::hold(dir.path(), HolderState::Embedded).unwrap());
         let text = "written-by 9\nreadable-by 9\nfeatures\n";
         let crc = crc32c::crc32c(text.as_bytes());
         fs::write(dir.path().join(FORMAT), format!("{text}crc32c {crc:08x}\n")).unwrap();
-        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        let error = Directory::hold(dir.path(), HolderState::Embedded).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         let text = "written-by 1\nreadable-by 1\nfeatures\n";
         fs::write(dir.path().join(FORMAT), text).unwrap();
-        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        let error = Directory::hold(dir.path(), HolderState::Embedded).map(|_| ()).unwrap_err();
         assert!(error.message().contains("older version"), "{error}");
     }
 
@@ -439,7 +517,7 @@ mod tests {
         fs::write(dir.path().join(FORMAT), old).unwrap();
         assert!(ReadOnlyDirectory::at(dir.path()).unwrap().wrong.is_empty());
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT)).unwrap(), old);
-        drop(Directory::hold(dir.path()).unwrap());
+        drop(Directory::hold(dir.path(), HolderState::Embedded).unwrap());
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT)).unwrap(), format_text());
     }
 
@@ -450,19 +528,22 @@ mod tests {
         let look = ReadOnlyDirectory::at(dir.path()).unwrap();
         assert!(look.wrong[0].message().contains("FORMAT is missing"), "{:?}", look.wrong);
         drop(look);
-        drop(Directory::hold_existing(dir.path()).unwrap());
+        drop(Directory::hold_existing(dir.path(), HolderState::Embedded).unwrap());
         assert!(ReadOnlyDirectory::at(dir.path()).unwrap().wrong.is_empty());
     }
 
     #[test]
     fn a_directory_that_is_held_is_not_looked_at() {
         let dir = tempfile::tempdir().unwrap();
-        let held = Directory::hold(dir.path()).unwrap();
+        let held = Directory::hold(dir.path(), HolderState::Embedded).unwrap();
         let error = ReadOnlyDirectory::at(dir.path()).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InUse);
         drop(held);
         let look = ReadOnlyDirectory::at(dir.path()).unwrap();
-        assert_eq!(Directory::hold(dir.path()).map(|_| ()).unwrap_err().kind(), ErrorKind::InUse);
+        assert_eq!(
+            Directory::hold(dir.path(), HolderState::Embedded).map(|_| ()).unwrap_err().kind(),
+            ErrorKind::InUse
+        );
         drop(look);
     }
 }

@@ -18,7 +18,7 @@ use crate::family::{Families, FamilyStore};
 use crate::heat::Heat;
 use crate::id_queue::IdQueue;
 use crate::layout::file_path;
-use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
+use crate::manifest::{Edit, EditKind, LogForgotten, LogSynced, Manifest};
 use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
 use crate::observer::Observers;
@@ -41,6 +41,8 @@ pub(crate) struct Engine {
     pub(crate) manifest: Manifest,
     /// Set once the existing log has been replayed.
     pub(crate) log: OnceLock<Wal>,
+    /// How far it has been replayed.
+    pub(crate) replayed: Mutex<Option<LogSynced>>,
     pub(crate) mvcc: Mvcc,
     pub(crate) row_locks: RowLocks,
     /// Held for reading from reserving a sequence number to publishing it. Held for writing to
@@ -100,7 +102,14 @@ impl Engine {
         self.compactions.close();
         self.splits.close();
         self.index_builds.close();
+        self.files.damage.close();
         self.memory.wake();
+    }
+
+    /// Lets go of what refers to tables, which refer to the engine.
+    pub(crate) fn release_tables(&self) {
+        self.indexed.store(None);
+        self.observers.clear();
     }
 
     /// Returns the log for writing.
@@ -116,6 +125,33 @@ impl Engine {
         }
     }
 
+    /// Appends an edit to the manifest. It is on the disk when this returns, and says how far the
+    /// log was then; the log says that the manifest has it.
+    ///
+    /// # Errors
+    /// As [`Manifest::append`].
+    pub(crate) fn append_edit(&self, kind: EditKind) -> Result<()> {
+        let Some(wal) = self.log.get() else {
+            let log = *self.replayed.lock();
+            self.manifest.append(&Edit { log, ..Edit::new(kind) })?;
+            return Ok(());
+        };
+        let age = self.manifest.append(&Edit { log: Some(wal.synced()), ..Edit::new(kind) })?;
+        wal.note_manifest(age, || self.mvcc.reserved());
+        self.tend_log(true);
+        Ok(())
+    }
+
+    /// Requests the work that the log needs after an attempt to append to it.
+    pub(crate) fn tend_log(&self, is_appended: bool) {
+        if self.wal().needs_maintenance() {
+            self.log_work.push(Work::TidyLog);
+        }
+        if is_appended && self.wal().wants_sync() {
+            self.log_work.push(Work::SyncLog);
+        }
+    }
+
     /// Appends a manifest edit that removes regions or families.
     ///
     /// # Errors
@@ -123,7 +159,7 @@ impl Engine {
     /// refuses writes until it is reopened: they would be lost with the removed regions or
     /// families.
     pub(crate) fn append_removal(&self, edit: EditKind) -> Result<()> {
-        let appended = self.manifest.append(&Edit::new(edit));
+        let appended = self.append_edit(edit);
         if appended.is_err() && self.manifest.check_writable().is_err() {
             self.wal().close("MANIFEST could not be written; reopen the store");
         }
@@ -255,7 +291,7 @@ impl Engine {
     /// first segment that exists.
     pub(crate) fn name_first_segment(&self, below_sequence: u64, first_segment: u64) -> Result<()> {
         let edit = LogForgotten { below_sequence, first_segment };
-        self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))
+        self.append_edit(EditKind::LogForgotten(edit))
     }
 }
 

@@ -86,6 +86,13 @@ pub(crate) struct SuperVersion {
     pub(crate) readable_from: u64,
 }
 
+impl SuperVersion {
+    /// Returns one without cells, readable at every sequence.
+    pub(crate) fn empty() -> Self {
+        Self { active: Arc::default(), frozen: Vec::new(), files: Vec::new(), readable_from: 0 }
+    }
+}
+
 impl Declared {
     fn new(descriptor: FamilyDescriptor, policy: Policy, row_limit: Arc<RowLimit>) -> Self {
         let bloom = descriptor.bloom();
@@ -118,8 +125,7 @@ impl FamilyStore {
         let read_amplification = AtomicUsize::new(read_amplification_of(&files, &range));
         // A caller that passes flushed or compacted files sets the lowest readable sequence
         // afterwards.
-        let super_version =
-            SuperVersion { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
+        let super_version = SuperVersion { files, ..SuperVersion::empty() };
         Self {
             region_id,
             range,

@@ -13,7 +13,7 @@ use crate::compact::CompactionFilter;
 use crate::compaction_policy::CompactionKind;
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::{DropLimits, FamilyStore, Inputs};
-use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
+use crate::manifest::{EditKind, FileMeta, FilesChanged};
 use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
 use crate::new_file::NewFile;
 use crate::read::{Merge, Source};
@@ -113,14 +113,14 @@ fn write_frozen(
         let added = written.file.clone();
         let file = added.clone().map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
         let is_installed = family.install(written.limits.as_ref(), inputs, || {
-            engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
+            engine.append_edit(EditKind::FilesChanged(FilesChanged {
                 region_id: family.region_id(),
                 family: family.name().clone(),
                 added: added.into_iter().collect(),
                 removed: Vec::new(),
                 flushed_sequence,
                 begins_behind: 0,
-            })))?;
+            }))?;
             family.change(|super_version| {
                 let is_flushed = |frozen: &Arc<Memstore>| {
                     memstores.iter().any(|flushed| Arc::ptr_eq(frozen, flushed))

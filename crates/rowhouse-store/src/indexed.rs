@@ -3,8 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Error, Result, TableDescriptor, TableName, escape};
-use rowhouse_schema::{Index, IndexOf, IndexSchema, QUEUE_FAMILY};
+use rowhouse_model::{
+    Bytes, Columns, Error, ErrorKind, Result, TableDescriptor, TableName, escape,
+};
+use rowhouse_schema::{
+    Index, IndexOf, IndexSchema, IndexState, KeyMismatch, QUEUE_FAMILY, index_damage,
+};
 
 use crate::engine::Engine;
 use crate::erased::Erased;
@@ -21,6 +25,8 @@ pub(crate) struct IndexedTable {
     pub(crate) indexes: Vec<KeptIndex>,
     /// The columns that decide the entries of any of them.
     pub(crate) columns: Columns,
+    /// `columns` names single columns alone.
+    pub(crate) has_single_columns: bool,
     /// The copies, which have all cells of the rows.
     pub(crate) copies: Vec<KeptIndex>,
     /// The full-text indexes, whose tables have queues of changed rows and no entries.
@@ -33,9 +39,60 @@ pub(crate) struct KeptIndex {
     pub(crate) index: Index,
     /// The table of the entries. After a split it leads to the new regions.
     pub(crate) table: Arc<Table>,
+    damage: Option<KnownDamage>,
+}
+
+/// The damage of an index that is not built anew yet.
+#[derive(Clone)]
+struct KnownDamage {
+    why: String,
+    /// The index is not being built yet: what is written to its table now is dropped later.
+    is_off: bool,
+    /// The store builds it anew without a request.
+    is_temporary: bool,
 }
 
 impl KeptIndex {
+    /// `is_small` says that the base table is, so that damage of the index is temporary.
+    fn new(index: Index, table: &Arc<Table>, is_small: impl FnOnce() -> bool) -> Self {
+        let damage = index_damage(table.descriptor()).map(|why| {
+            let state = IndexState::of_table(table.descriptor());
+            // A copy is not mended, but replaced, once its base table has been read.
+            let is_replaced = index.is_copy() && matches!(state, Ok(IndexState::Repairing));
+            let is_off = is_replaced || matches!(state, Ok(IndexState::Off(_)));
+            KnownDamage { why, is_off, is_temporary: !is_off || is_small() }
+        });
+        Self { index, table: Arc::clone(table), damage }
+    }
+
+    /// Returns true if the index is not kept, because its data is damaged and not yet built anew.
+    pub(crate) fn is_off(&self) -> bool {
+        self.damage.as_ref().is_some_and(|damage| damage.is_off)
+    }
+
+    /// Refuses a new value of a unique index whose data is damaged, until it is built anew: another
+    /// row may have the value.
+    ///
+    /// # Errors
+    /// `RegionTooBusy` if the index will be built without a request, otherwise `Corruption`.
+    pub(crate) fn check_takes_values(&self) -> Result<()> {
+        let Some(KnownDamage { why, is_temporary, .. }) = &self.damage else { return Ok(()) };
+        let (index, table) = (self.index.name(), self.table.name());
+        Err(match is_temporary {
+            true => Error::new(
+                ErrorKind::RegionTooBusy,
+                format!(
+                    "a new value of unique index {index} cannot be checked while the index is \
+                     built anew, try again later: table={table}, damage={why}"
+                ),
+            ),
+            false => Error::corruption(format!(
+                "a new value of unique index {index} cannot be checked before `repair_index` has \
+                 built the index anew: table={table}, damage={why}"
+            )),
+        })
+    }
+
     /// Returns entries by their rows.
     ///
     /// # Errors
@@ -43,10 +100,8 @@ impl KeptIndex {
     pub(crate) fn by_row(&self, entries: Vec<Bytes>) -> Result<BTreeMap<Bytes, Vec<Bytes>>> {
         let mut by_row: BTreeMap<Bytes, Vec<Bytes>> = BTreeMap::new();
         for entry in entries {
-            let row = self.index.row_key(&entry).map_err(|why| {
-                let (name, entry) = (self.table.name(), escape(&entry));
-                Error::corruption(format!("a row of {name} is no entry: {why}: row={entry}"))
-            })?;
+            let row = self.index.row_key(&entry);
+            let row = row.map_err(|why| not_an_entry(&self.table, &entry, &why))?;
             by_row.entry(row.into()).or_default().push(entry);
         }
         Ok(by_row)
@@ -54,12 +109,18 @@ impl KeptIndex {
 }
 
 impl IndexedTables {
-    /// Returns the indexes of these tables; `None` if none has one.
-    pub(crate) fn of(tables: &BTreeMap<TableName, Arc<Table>>) -> Option<Self> {
+    /// Returns the indexes of these tables; `None` if none has one. Damaged indexes of tables with
+    /// up to `rebuild_bytes_max` bytes are built anew without a request.
+    pub(crate) fn of(
+        tables: &BTreeMap<TableName, Arc<Table>>,
+        rebuild_bytes_max: u64,
+    ) -> Option<Self> {
         let indexed = |table: &Arc<Table>| {
             let found = match table.indexes() {
                 Ok(None) => return None,
-                Ok(Some(schema)) => IndexedTable::of(table.name(), schema, tables),
+                Ok(Some(schema)) => {
+                    IndexedTable::of(table.name(), schema, tables, rebuild_bytes_max)
+                }
                 Err(error) => Err(error),
             };
             Some((table.name().clone(), found))
@@ -103,6 +164,7 @@ impl IndexedTable {
         base: &TableName,
         schema: &IndexSchema,
         tables: &BTreeMap<TableName, Arc<Table>>,
+        rebuild_bytes_max: u64,
     ) -> Result<Self> {
         let mut columns: Option<Columns> = None;
         let (mut indexes, mut copies, mut searches) = (Vec::new(), Vec::new(), Vec::new());
@@ -111,7 +173,9 @@ impl IndexedTable {
             let table = tables.get(&name).ok_or_else(|| {
                 Error::corruption(format!("the table of an index is missing: table={name}"))
             })?;
-            let kept = KeptIndex { index: index.clone(), table: Arc::clone(table) };
+            let is_small =
+                || tables.get(base).is_some_and(|it| it.stored_bytes() <= rebuild_bytes_max);
+            let kept = KeptIndex::new(index.clone(), table, is_small);
             if index.search().is_some() {
                 searches.push(kept);
                 continue;
@@ -126,7 +190,10 @@ impl IndexedTable {
             }
             indexes.push(kept);
         }
-        Ok(Self { indexes, columns: columns.unwrap_or_else(Columns::all), copies, searches })
+        let columns = columns.unwrap_or_else(Columns::all);
+        let has_single_columns =
+            !columns.is_all() && columns.families().all(|(_, names)| !names.is_all());
+        Ok(Self { indexes, columns, has_single_columns, copies, searches })
     }
 
     /// All of them.
@@ -145,6 +212,32 @@ pub(crate) fn is_search_table(table: &TableDescriptor) -> bool {
     let of = IndexOf::of_table(table).ok().flatten();
     // A copy has the families of its base table; other index tables have one for their entries.
     of.is_some_and(|of| !of.is_copy) && table.find_family(QUEUE_FAMILY.as_bytes()).is_ok()
+}
+
+/// Returns true if a table is that of an index which its base table declares: all of its cells can
+/// be made of those of the base table.
+pub(crate) fn is_declared_index<'t>(
+    table: &TableDescriptor,
+    find: impl Fn(&TableName) -> Option<&'t TableDescriptor>,
+) -> bool {
+    let declares = |of: IndexOf| {
+        let schema = IndexSchema::of_table(find(&of.table)?).ok()??;
+        let index = schema.index(&of.index).ok()?;
+        Some(index.table_name(&of.table).ok()? == *table.name())
+    };
+    IndexOf::of_table(table).ok().flatten().and_then(declares) == Some(true)
+}
+
+/// Returns true if the index of a table is off because its data is damaged: it is neither read nor
+/// kept.
+pub(crate) fn is_off_by_damage(table: &TableDescriptor) -> bool {
+    index_damage(table).is_some() && matches!(IndexState::of_table(table), Ok(IndexState::Off(_)))
+}
+
+/// Returns the error for a row of an index's table that is no entry.
+pub(crate) fn not_an_entry(entries: &Table, row: &[u8], why: &KeyMismatch) -> Error {
+    let (name, row) = (entries.name(), escape(row));
+    Error::corruption(format!("a row of {name} is no entry: {why}: row={row}"))
 }
 
 pub(crate) fn no_indexes(table: &TableName) -> Error {

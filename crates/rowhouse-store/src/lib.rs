@@ -34,6 +34,7 @@ mod commits;
 mod compact;
 mod compaction_policy;
 mod compaction_queue;
+mod damage;
 mod directory;
 mod disk;
 mod engine;
@@ -61,7 +62,7 @@ mod oversized_rows;
 mod read;
 mod reader_memory;
 mod region;
-mod region_in_mode;
+mod request_totals;
 mod retention;
 mod salvage;
 mod settings;
@@ -83,7 +84,8 @@ pub use catalog::{IndexRead, SearchRead};
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock, thread_cpu_time};
 pub use compaction_policy::CompactionKind;
-pub use directory::{Holder, is_data_directory};
+pub use damage::is_unreadable;
+pub use directory::{Holder, create_data_directory, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use estimate::RangeEstimate;
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
@@ -95,24 +97,23 @@ pub use observer::{
 };
 pub use open::Builder;
 pub use read::{
-    FamilyReads, ReadPoint, ReadReport, ReadTotals, ReadTrace, RegionReads, RegionScanner,
-    ScanLimits, ScanProgress, Scanned, TableReads,
+    FamilyReads, RangesInOrder, ReadPoint, ReadReport, ReadTotals, ReadTrace, RegionReads,
+    RegionScanner, RowSelection, ScanLimits, ScanProgress, Scanned, TableReads,
 };
 pub use region::{FamilyRequests, Region, RegionRequests, RegionSize};
-pub use region_in_mode::RegionInMode;
+pub use request_totals::StoreRequests;
 pub use rowhouse_format::hfile::ZstdForm;
+pub use rowhouse_model::{IndexReport, ServerTask};
 pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
 };
-pub use store::{
-    IndexReport, LayoutChange, QueryScan, RowSearch, SearchIndex, SearchedRows, Store,
-};
+pub use store::{LayoutChange, NO_SEARCH, SearchIndex, Store};
 pub use store_file::{FILE_PARTS, FileReads};
 pub use table::{Table, TableScanner};
-pub use tasks::Task;
 pub use wait_mode::{NonBlocking, WaitMode};
+pub use write::RegionInMode;
 pub use write::transaction::Transaction;
 
 #[cfg(test)]

@@ -29,11 +29,9 @@ use crate::layout::file_path;
 use crate::manifest::Assignment;
 use crate::newest::Current;
 use crate::read::{
-    Opening, Pending, ReadPoint, ReadTrace, RegionCounts, RegionScanner, RowSelection, Rows,
-    explain_cell, only_column, read_row, read_row_as_of, read_row_at_once, read_row_pending,
-    read_row_traced,
+    Opening, ReadLimit, ReadPoint, ReadRequest, ReadTrace, RegionCounts, RegionScanner,
+    RowSelection, RowVersion, Rows, explain_cell, only_column, read_row, trace_row,
 };
-use crate::wait_mode::NonBlocking;
 
 /// A region that the store serves.
 pub struct Region {
@@ -177,6 +175,11 @@ impl Region {
         self.counts.heat()
     }
 
+    /// Returns the counts of its requests, which its scanners share.
+    pub(crate) fn counts(&self) -> &Arc<RegionCounts> {
+        &self.counts
+    }
+
     /// Sets the heat of the table, which its regions share.
     pub(crate) fn set_heat(&self, heat: &Arc<TableHeat>) {
         self.counts.set_heat(heat);
@@ -199,50 +202,49 @@ impl Region {
     /// only this read.
     #[inline]
     pub fn get(&self, get: &Get) -> Result<Row> {
-        self.read(get, None)
+        self.read_whole(&ReadRequest::new(get))
     }
 
-    /// Reads one row at `point`, or at the current read point.
+    /// Reads one row if its cells have at most `bytes_max` bytes; returns `None` if they have more.
+    ///
+    /// # Errors
+    /// As [`Region::get`].
+    pub fn get_within(&self, get: &Get, bytes_max: u64) -> Result<Option<Row>> {
+        self.read(&ReadRequest { limit: ReadLimit::Bytes(bytes_max), ..ReadRequest::new(get) })
+    }
+
+    /// As [`Region::read`], for a request without a limit.
     #[inline]
-    pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
-        self.check_get(get, point)?;
-        if let Some(point) = point
-            && let Some(trace) = point.trace()
-        {
-            return self.read_traced(get, point, trace);
+    pub(crate) fn read_whole(&self, request: &ReadRequest<'_>) -> Result<Row> {
+        Ok(self.read(request)?.expect("a read without a limit returns the row"))
+    }
+
+    /// Reads one row for a caller. Returns `None` if it exceeds the limit of the request, which
+    /// then does not count.
+    #[inline]
+    pub(crate) fn read(&self, request: &ReadRequest<'_>) -> Result<Option<Row>> {
+        self.check_get(request.get, request.point())?;
+        let trace = request.point().and_then(ReadPoint::trace);
+        let read = match trace {
+            None => read_row(&self.engine.read_context(), self.families(), request),
+            Some(trace) => self.read_traced(request, trace),
+        };
+        if request.is_counted && !matches!(read, Ok(None)) {
+            let row = read.as_ref().ok().and_then(Option::as_ref);
+            self.count_read(request.get.row(), Some(&request.get.columns), row);
         }
-        let read = read_row(&self.engine.read_context(), self.families(), get, point);
-        self.count_read(get.row(), Some(&get.columns), read.as_ref().ok());
         read
     }
 
     #[cold]
-    fn read_traced(&self, get: &Get, point: &ReadPoint, trace: &ReadTrace) -> Result<Row> {
+    fn read_traced(&self, request: &ReadRequest<'_>, trace: &ReadTrace) -> Result<Option<Row>> {
         trace.region(self.id(), &self.info);
         let table = trace.table(&self.info.table);
         table.count_get();
-        let timer = table.time();
-        let context = &self.engine.read_context();
-        let read = read_row_traced(context, self.families(), get, point, trace);
-        drop(timer);
-        self.count_read(get.row(), Some(&get.columns), read.as_ref().ok());
-        read
-    }
-
-    /// As [`Region::read`], for the store's own work: the read does not count.
-    pub(crate) fn read_uncounted(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
-        self.check_get(get, point)?;
-        read_row(&self.engine.read_context(), self.families(), get, point)
-    }
-
-    /// Reads one row if that is quick. Otherwise discards its partial work and returns
-    /// `WouldBlock`.
-    #[inline]
-    pub(crate) fn read_non_blocking(&self, get: &Get) -> Result<NonBlocking<Row>> {
-        self.check_get(get, None)?;
-        let read = read_row_at_once(&self.engine.read_context(), self.families(), get)?;
-        if let NonBlocking::Done(row) = &read {
-            self.count_read(get.row(), Some(&get.columns), Some(row));
+        let _timer = table.time();
+        let read = read_row(&self.engine.read_context(), self.families(), request)?;
+        if let Some(row) = &read {
+            trace_row(self.families(), request.get, row, trace);
         }
         Ok(read)
     }
@@ -301,9 +303,36 @@ impl Region {
         self.open_selected(scan, None, point, None)
     }
 
-    /// Opens a scan of all rows, or of those that are selected, at `point`, at the sequence
-    /// `as_of`, or at the current read point.
-    pub(crate) fn open_selected(
+    /// As [`Region::scan`], at a read point.
+    ///
+    /// # Errors
+    /// As [`Region::scan`].
+    pub fn scan_at(&self, scan: &Scan, point: &ReadPoint) -> Result<RegionScanner> {
+        self.open_selected(scan, None, Some(point), None)
+    }
+
+    /// Opens a scan of the rows that are selected, at `point`, at the sequence `as_of`, or at the
+    /// current read point.
+    ///
+    /// # Errors
+    /// As [`Region::scan`].
+    pub fn scan_selected(
+        &self,
+        scan: &Scan,
+        selection: RowSelection,
+        point: Option<&ReadPoint>,
+        as_of: Option<u64>,
+    ) -> Result<RegionScanner> {
+        self.open_selected(scan, Some(selection), point, as_of)
+    }
+
+    /// Returns whether a read point sees all that the region has: it does not where the region has
+    /// replaced others since.
+    pub fn is_readable_at(&self, point: &ReadPoint) -> bool {
+        point.has_seen(self.families())
+    }
+
+    fn open_selected(
         &self,
         scan: &Scan,
         selection: Option<RowSelection>,
@@ -545,6 +574,11 @@ impl Region {
         self.engine.check_open()
     }
 
+    /// Returns the error for a region that is not served.
+    pub fn not_serving(&self) -> Error {
+        not_serving(&self.name)
+    }
+
     /// Checks that the region can be read at the current read point, or at `point`.
     fn check_readable(&self, point: Option<&ReadPoint>) -> Result<()> {
         if point.is_some() { self.check_scannable() } else { self.check_serving() }
@@ -559,7 +593,7 @@ impl Region {
         match self.check_serving() {
             Err(error)
                 if error.kind() == ErrorKind::NotServingRegion
-                    && (self.wait_for_replacement() || self.superseded.load(Ordering::Acquire)) =>
+                    && (self.wait_for_replacement() || self.is_superseded()) =>
             {
                 self.engine.check_open()
             }
@@ -583,9 +617,15 @@ impl Region {
         assert!(set.is_ok(), "a region is replaced once");
     }
 
-    /// Records that another table has taken the place of its table.
-    pub(crate) fn set_superseded(&self) {
-        self.superseded.store(true, Ordering::Release);
+    /// Returns true if another table has taken the place of its table.
+    pub(crate) fn is_superseded(&self) -> bool {
+        self.superseded.load(Ordering::Acquire)
+    }
+
+    /// Records that another table takes the place of its table, or has failed to. The caller holds
+    /// the topology lock.
+    pub(crate) fn set_superseded(&self, is_superseded: bool) {
+        self.superseded.store(is_superseded, Ordering::Release);
     }
 
     /// Waits until no operation replaces the region or alters its table. Returns whether its rows
@@ -594,6 +634,11 @@ impl Region {
         // Read both under the lock: once it is free the next operation may begin.
         let _moving = self.topology_lock.lock();
         self.is_replaced() || self.is_serving()
+    }
+
+    /// Returns true if its table was dropped, or replaced by another of its name.
+    pub(crate) fn is_of_dropped_table(&self) -> bool {
+        self.families().iter().any(|family| family.is_dropped())
     }
 
     pub(crate) fn is_serving(&self) -> bool {
@@ -647,29 +692,30 @@ impl Region {
 
     /// Starts or stops serving. On return no commit that saw the old state is still in progress.
     pub(crate) fn serve(&self, serving: bool) {
-        let _latch = self.engine.freeze_latch.write();
-        self.serving.store(serving, Ordering::Release);
+        serve_all(&self.engine, [self], serving);
     }
 
-    /// Reads a row of this region as it was at `sequence`, or its current state if flushes or
-    /// compactions have dropped cells visible then. Does not count the read.
-    pub(crate) fn read_row_as_of(&self, get: &Get, sequence: u64) -> Result<Row> {
-        match read_row_as_of(&self.engine.read_context(), self.families(), get, sequence)? {
+    /// Reads a row of this region for a write that has locked it: the read is not checked and does
+    /// not count. A version of which flushes or compactions have dropped cells is read as the
+    /// current one.
+    pub(crate) fn read_row(&self, get: &Get, at: RowVersion<'_>) -> Result<Row> {
+        let request = ReadRequest { at, is_counted: false, ..ReadRequest::new(get) };
+        match read_row(&self.engine.read_context(), self.families(), &request)? {
             Some(row) => Ok(row),
-            None => self.read_row(get),
+            None => self.read_row(get, RowVersion::Current),
         }
     }
+}
 
-    /// Reads a row of this region with cells that are about to be committed, for a get without a
-    /// filter or limits. Does not count the read.
-    pub(crate) fn read_row_pending(&self, get: &Get, pending: &Pending) -> Result<Row> {
-        read_row_pending(&self.engine.read_context(), self.families(), get, pending)
-    }
-
-    /// Reads a row of this region without counting the read.
-    pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
-        read_row(&self.engine.read_context(), self.families(), get, None)
-    }
+/// Makes regions start or stop serving at one moment for whoever holds the freeze latch. On return
+/// no commit that saw the old state is still in progress.
+pub(crate) fn serve_all<'r>(
+    engine: &Engine,
+    regions: impl IntoIterator<Item = &'r Region>,
+    serving: bool,
+) {
+    let _latch = engine.freeze_latch.write();
+    regions.into_iter().for_each(|region| region.serving.store(serving, Ordering::Release));
 }
 
 /// Whether the delete markers of a table stay: it has a copy, or is one.

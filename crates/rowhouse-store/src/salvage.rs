@@ -86,7 +86,7 @@ pub(crate) fn salvage_disk(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<SalvageReport> {
     let mut report = SalvageReport::default();
-    let mut state = manifest::read_readable(&**disk, boot_id, &mut report.lost);
+    let (mut state, age) = manifest::read_readable(&**disk, boot_id, &mut report.lost);
     // Files that an undamaged manifest does not name belong to no table.
     if !report.lost.is_empty() {
         adopt::adopt_tables(&**disk, &mut state, &mut report.lost)?;
@@ -100,11 +100,11 @@ pub(crate) fn salvage_disk(
         snapshots
             .map(|name| Error::unsupported(format!("a salvage drops snapshots: snapshot={name}"))),
     );
-    let known = log_known(&**disk, &state, boot_id)?;
+    let known = log_known(&**disk, &state, age, boot_id)?;
     let indexes = index_tables::take_index_tables(&mut state, &mut report.lost);
     let index_regions = indexes.values().flat_map(|table| table.regions.keys().copied()).collect();
     // Damage of the log is reported in `lost`.
-    let scanned = wal::scan(&**disk, &known, |_| Ok(()));
+    let scanned = wal::scan(&**disk, known, |_, _| Ok(()));
     report.log_end = scanned.ok().and_then(|scan| scan.unclosed_end());
     let (store, regions) = (open()?, HashMap::new());
     let mut salvage = Salvage { store, regions, index_regions, log_unknown: 0, report };

@@ -41,11 +41,15 @@ pub struct Settings {
     pub disk_reserve_bytes: u64,
     /// The maximum number of HFiles kept open, each a file descriptor. Default 512.
     pub open_files_max: usize,
-    /// How long a file that an open moved to `aside/` stays there. Default 30 days.
+    /// How long a file that was moved to `aside/` stays there. Default 30 days.
     pub aside_age_max: Duration,
-    /// Bytes of files in `aside/` above which an open removes the oldest. Files that the same open
-    /// moved there stay until the next open. Default 10 GiB.
+    /// Bytes of files in `aside/` above which an open removes the oldest, and so does a move of a
+    /// damaged file. Files that were moved there at this time stay. Default 10 GiB.
     pub aside_bytes_max: u64,
+    /// Bytes of a table, in files and memory, up to which its indexes are built anew as soon as
+    /// their data is found damaged; those of larger tables are built anew by
+    /// [`Store::request_index_repair`](crate::Store::request_index_repair). Default 1 GiB.
+    pub index_rebuild_bytes_max: u64,
     /// When compactions run, and how fast.
     pub compaction: CompactionSettings,
     /// When regions are split automatically.
@@ -178,6 +182,7 @@ impl Default for Settings {
             open_files_max: 512,
             aside_age_max: Duration::from_secs(30 * 24 * 3600),
             aside_bytes_max: 10 << 30,
+            index_rebuild_bytes_max: 1 << 30,
             compaction: CompactionSettings::default(),
             split: SplitSettings::default(),
             busy_wait: Duration::from_secs(10),

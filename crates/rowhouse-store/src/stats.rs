@@ -1,21 +1,24 @@
-//! Counts the contents of a store's files, cell by cell, without opening the store.
+//! Counts the contents of a store's files and of its log, cell by cell, without opening the store.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::path::Path;
 
 use rowhouse_model::{
-    Bytes, CellKind, CellRef, Key, RegionInfo, Result, TableDescriptor, TableName, equal_bytes,
+    Bytes, Cell, CellKind, CellRef, Key, RegionInfo, Result, TableDescriptor, TableName,
+    equal_bytes,
 };
 use rowhouse_schema::ColumnSchema;
 
 use crate::aside::{self, AsideSize};
-use crate::check::{CheckReport, Progress, check_log};
+use crate::check::Progress;
 use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::RealDisk;
 use crate::hfile::{HFile, HFileCells};
 use crate::layout::file_path;
-use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
+use crate::manifest::{self, FamilyFiles, ManifestAge, ManifestState, RegionState, TableEntry};
+use crate::open::log_known;
+use crate::wal::{self, LogScan};
 
 /// The result of [`stats`].
 #[derive(Clone, Debug, Default)]
@@ -23,7 +26,7 @@ use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
 pub struct StoreStats {
     /// The tables, by name.
     pub tables: Vec<TableStats>,
-    /// Commits in the log. Their cells are in no file yet and therefore not counted.
+    /// Commits in the log. Cells of theirs may be in files already.
     pub log_records: u64,
     /// Bytes of the log.
     pub log_bytes: u64,
@@ -33,7 +36,7 @@ pub struct StoreStats {
     pub aside_bytes: u64,
 }
 
-/// The contents of a table's files.
+/// The contents of a table: of its files, and what is in the log only.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TableStats {
@@ -47,7 +50,7 @@ pub struct TableStats {
     pub sample: Vec<Bytes>,
 }
 
-/// The contents of a region's files.
+/// The contents of a region.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RegionStats {
@@ -57,8 +60,8 @@ pub struct RegionStats {
     pub families: Vec<FamilyStats>,
 }
 
-/// The contents of the files of one family of a region. Bytes are those of cells before
-/// compression, unless stated otherwise.
+/// The contents of one family of a region. Bytes are those of cells before compression, unless
+/// stated otherwise.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FamilyStats {
@@ -74,8 +77,10 @@ pub struct FamilyStats {
     pub bloom_bytes: u64,
     /// The number of rows.
     pub rows: u64,
-    /// Cells of the region's rows.
+    /// Cells of the region's rows, in files and in the log.
     pub cells: u64,
+    /// The cells among them that are in the log only.
+    pub log_cells: u64,
     /// Delete markers among these cells.
     pub markers: u64,
     /// Cells that follow a newer cell of the same column.
@@ -114,8 +119,8 @@ pub const SAMPLE_ROWS: usize = 1_000;
 /// The number of largest rows reported for a table.
 pub const LARGEST_ROWS: usize = 10;
 
-/// Counts the contents of the files in the data directory `dir`, for one table or for all. Changes
-/// nothing.
+/// Counts the contents of the data directory `dir`, for one table or for all. Changes nothing. The
+/// cells that are in the log only are held in memory, as when the store is opened.
 ///
 /// # Errors
 /// A directory that holds no store, is in use, or is of another version; `TableNotFound`; `Io` and
@@ -128,9 +133,9 @@ pub fn stats(
     let dir = dir.as_ref();
     let _look = ReadOnlyDirectory::at(dir)?;
     let (disk, boot_id) = (RealDisk::read_only(dir), directory::boot_id());
-    let state = manifest::read(&disk, boot_id)?
-        .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?
-        .state;
+    let whole = manifest::read(&disk, boot_id)?
+        .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?;
+    let (state, age) = (whole.state, whole.age);
     let is_asked = |entry: &&std::sync::Arc<TableEntry>| {
         table.is_none_or(|name| entry.descriptor.name() == name)
     };
@@ -142,12 +147,9 @@ pub fn stats(
     }
     let regions = entries.iter().flat_map(|entry| entry.regions.values());
     let bytes_total = regions.map(|region| bytes_of(region)).sum();
-    let mut report = CheckReport::default();
-    check_log(&disk, boot_id, &state, &mut report);
-    if let Some(problem) = report.problems.pop() {
-        return Err(problem);
-    }
-    let (log_records, log_bytes) = (report.log_records, report.log_bytes);
+    let regions = entries.iter().flat_map(|entry| entry.regions.keys().copied());
+    let (mut logged, scan) = logged_cells(&disk, boot_id, &state, age, regions.collect())?;
+    let (log_records, log_bytes) = (scan.records, scan.bytes);
     let AsideSize { files: aside_files, bytes: aside_bytes } = aside::size(&disk);
     let tables = Vec::new();
     let mut stats = StoreStats { tables, log_records, log_bytes, aside_files, aside_bytes };
@@ -156,16 +158,17 @@ pub fn stats(
         let told = entry.descriptor.name().to_string();
         let columns = ColumnSchema::of_table(&entry.descriptor).ok().flatten();
         let (mut largest, mut sample) = (Largest::default(), Sample::default());
-        let mut regions: Vec<_> = entry.regions.values().collect();
-        regions.sort_by(|a, b| a.info.range.start.cmp(&b.info.range.start));
+        let mut regions: Vec<_> = entry.regions.iter().collect();
+        regions.sort_by(|(_, a), (_, b)| a.info.range.start.cmp(&b.info.range.start));
         let mut counted = Vec::with_capacity(regions.len());
-        for region in regions {
+        for (id, region) in regions {
             progress(Progress::new(&told, bytes_done, bytes_total));
             let mut seen = |row: &RowSize| {
                 largest.offer(row);
                 sample.offer(&row.row);
             };
-            counted.push(region_stats(dir, region, columns.as_ref(), &mut seen)?);
+            let logged = logged.remove(id).unwrap_or_default();
+            counted.push(region_stats(dir, region, &logged, columns.as_ref(), &mut seen)?);
             bytes_done += bytes_of(region);
         }
         let (descriptor, largest_rows) = (entry.descriptor.clone(), largest.into_rows());
@@ -175,16 +178,42 @@ pub fn stats(
     Ok(stats)
 }
 
+/// Returns the cells of regions that are in the log only, in their order.
+fn logged_cells(
+    disk: &RealDisk,
+    boot_id: [u8; 16],
+    state: &ManifestState,
+    age: ManifestAge,
+    regions: BTreeSet<u64>,
+) -> Result<(BTreeMap<u64, Vec<Cell>>, LogScan)> {
+    let mut logged = BTreeMap::<u64, Vec<Cell>>::new();
+    let known = log_known(disk, state, Some(age), boot_id)?;
+    let scan = wal::scan(disk, known, |commit, _| {
+        for (region, family, cells) in commit.groups {
+            state.check_known(region)?;
+            let is_stored = state.files_of(region, &family).is_none()
+                || state.is_flushed(region, &family, commit.sequence);
+            if regions.contains(&region) && !is_stored {
+                logged.entry(region).or_default().extend(cells);
+            }
+        }
+        Ok(())
+    })?;
+    logged.values_mut().for_each(|cells| cells.sort_by(|a, b| a.key().cmp(&b.key())));
+    Ok((logged, scan))
+}
+
 fn bytes_of(region: &RegionState) -> u64 {
     let files = region.families.values().flat_map(|family| family.files.values());
     files.map(|meta| meta.len).sum()
 }
 
-/// Counts the cells of a region. Reads all families side by side, so that a row's cells come
-/// together.
+/// Counts the cells of a region, with those that are in the log only. Reads all families side by
+/// side, so that a row's cells come together.
 fn region_stats(
     dir: &Path,
     region: &RegionState,
+    logged: &[Cell],
     columns: Option<&ColumnSchema>,
     seen: &mut impl FnMut(&RowSize),
 ) -> Result<RegionStats> {
@@ -199,8 +228,9 @@ fn region_stats(
     }
     let range = &region.info.range;
     let start = Key::row_start(&range.start);
-    let cells = files.iter().map(|file| file.cells_from(&start));
+    let cells = files.iter().map(|file| Ok(CellSource::File(file.cells_from(&start)?)));
     let mut sources = cells.collect::<Result<Vec<_>>>()?;
+    sources.push(CellSource::Log(logged));
     let mut row: Option<RowSize> = None;
     while let Some(at) = first_of(&sources) {
         let Some(cell) = sources[at].cell().filter(|cell| range.contains(cell.key.row)) else {
@@ -219,6 +249,7 @@ fn region_stats(
         }
         if let Some(counted) = families.get_mut(cell.key.family) {
             counted.note(&cell);
+            counted.stats.log_cells += u64::from(matches!(sources[at], CellSource::Log(_)));
         }
         sources[at].advance()?;
     }
@@ -231,8 +262,34 @@ fn open(dir: &Path, family: &FamilyFiles) -> Result<Vec<HFile>> {
     family.files.keys().map(|id| HFile::open(dir.join(file_path(*id)))).collect()
 }
 
+/// Cells in their order.
+enum CellSource<'a> {
+    File(HFileCells<'a>),
+    /// Those that are left.
+    Log(&'a [Cell]),
+}
+
+impl CellSource<'_> {
+    fn cell(&self) -> Option<CellRef<'_>> {
+        match self {
+            Self::File(cells) => cells.cell(),
+            Self::Log(cells) => cells.first().map(Cell::view),
+        }
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        match self {
+            Self::File(cells) => cells.advance(),
+            Self::Log(cells) => {
+                *cells = cells.get(1..).unwrap_or_default();
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Returns the source with the lowest cell.
-fn first_of(sources: &[HFileCells<'_>]) -> Option<usize> {
+fn first_of(sources: &[CellSource<'_>]) -> Option<usize> {
     let keys = sources.iter().enumerate().filter_map(|(at, source)| Some((source.cell()?.key, at)));
     keys.min().map(|(_, at)| at)
 }
@@ -400,6 +457,7 @@ mod tests {
         let table = TableDescriptor::new(name())
             .family(family("a"))
             .family(family("long"))
+            .attribute("COMPACTION_ENABLED", "false")
             .attribute(rowhouse_schema::COLUMNS_ATTRIBUTE, columns.unwrap().to_stored());
         store.create_table(table, &[Bytes::from_static(b"m")]).unwrap();
         let table = store.table(&name()).unwrap();
@@ -418,6 +476,7 @@ mod tests {
         table.mutate(&delete.into()).unwrap();
         table.flush().unwrap();
         put("new", "a", "q", 1, "in the log");
+        put("new", "a", "q", 2, "a newer version");
         store.close().unwrap();
         dir
     }
@@ -437,11 +496,32 @@ mod tests {
         // Three letters of the family twice, five of `subject`; the other qualifier is data.
         assert_eq!(long.name_bytes, 2 * 3 + 5);
         let a = &second.families[0];
-        assert_eq!((a.rows, a.cells, a.markers, a.older_versions), (1, 2, 1, 1));
+        assert_eq!((a.rows, a.cells, a.markers, a.older_versions), (2, 4, 1, 2));
+        assert_eq!((a.log_cells, first.families[0].log_cells), (2, 0));
         assert!(a.file_bytes > a.key_bytes + a.value_bytes && a.bloom_bytes > 0);
         let rows: Vec<_> = table.largest_rows.iter().map(|row| (&row.row[..], row.cells)).collect();
-        assert_eq!(rows, [(&b"bob"[..], 4), (b"zoe", 2)]);
+        assert_eq!(rows, [(&b"bob"[..], 4), (b"new", 2), (b"zoe", 2)]);
         assert!(stats.log_records >= 1, "the row that is in no file is in the log");
+    }
+
+    #[test]
+    fn cells_in_the_log_only_are_merged_with_those_in_files() {
+        let dir = filled();
+        let counted = |log: bool| {
+            let stats = stats(dir.path(), None, |_| {}).unwrap();
+            let family = &stats.tables[0].regions[1].families[0];
+            assert_eq!(family.log_cells > 0, log);
+            let FamilyStats { rows, cells, markers, older_versions, .. } = *family;
+            let FamilyStats { key_bytes, value_bytes, repeated_bytes, .. } = *family;
+            ((rows, cells, markers, older_versions), (key_bytes, value_bytes, repeated_bytes))
+        };
+        let before = counted(true);
+        assert_eq!(before.0, (2, 4, 1, 2));
+        let store = Store::open(dir.path()).unwrap();
+        store.table(&name()).unwrap().flush().unwrap();
+        store.close().unwrap();
+        drop(store);
+        assert_eq!(counted(false), before);
     }
 
     #[test]

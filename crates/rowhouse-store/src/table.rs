@@ -12,7 +12,9 @@ use rowhouse_model::{
 use rowhouse_schema::IndexSchema;
 
 use crate::compaction_policy::CompactionKind;
-use crate::read::{CallTimer, ReadPoint, RegionScanner, ScanLimits, Scanned, TableTrace};
+use crate::read::{
+    CallTimer, ReadPoint, ReadRequest, RegionScanner, ScanLimits, Scanned, TableTrace,
+};
 use crate::region::Region;
 
 /// A table of a store.
@@ -117,7 +119,16 @@ impl Table {
     /// Returns whether the table was dropped, or replaced by a new one of its name. Reads of it may
     /// find nothing then.
     pub fn is_dropped(&self) -> bool {
+        // While a region is being replaced, its families are dropped and it leads nowhere yet.
+        let _latch = self.region_of(b"").engine().freeze_latch.read();
         self.region_of(b"").families().iter().any(|family| family.is_dropped())
+    }
+
+    /// Returns true if the table was dropped, truncated or restored. A table whose place another
+    /// one took at one moment ([`Store::replace_table`](crate::Store::replace_table)) is not gone:
+    /// open read points go on in it.
+    pub fn is_gone(&self) -> bool {
+        self.is_dropped() && !self.region_of(b"").is_superseded()
     }
 
     pub(crate) fn set_state(&self, state: TableState) {
@@ -150,6 +161,12 @@ impl Table {
             }
         }
         found
+    }
+
+    /// Returns the bytes of its files and memstores.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let families = self.regions_now().into_iter().flat_map(|region| region.families());
+        families.map(|family| family.file_bytes() + family.memstore_bytes()).sum()
     }
 
     /// Returns the last region that has rows before `bound`, or the last region if `bound` is
@@ -231,12 +248,6 @@ impl Table {
         self.at(get.row(), |region| region.get(get))
     }
 
-    /// As [`Table::get`], for the store's own work: the read does not count.
-    pub(crate) fn get_uncounted(&self, get: &Get) -> Result<Row> {
-        self.check_enabled()?;
-        self.at(get.row(), |region| region.read_uncounted(get, None))
-    }
-
     /// Returns the requests to the table between two times, in milliseconds since 1970, by time and
     /// key range, and its hottest rows at present. It is empty if
     /// [`Settings::heat`](crate::Settings::heat) is off. Columns go back a week, the older the
@@ -266,7 +277,8 @@ impl Table {
     pub fn get_at(&self, get: &Get, point: &ReadPoint) -> Result<Row> {
         self.check_enabled()?;
         let row = get.row();
-        self.at(row, |region| region.at_point(point, row).read(get, Some(point)))
+        let request = ReadRequest::at_point(get, point);
+        self.at(row, |region| region.at_point(point, row).read_whole(&request))
     }
 
     /// Reads the rows of `scan` in key order, all as they were at `point`.

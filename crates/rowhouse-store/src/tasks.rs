@@ -3,17 +3,7 @@
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
-
-/// A running task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// The operation and its target.
-    pub description: String,
-    /// The amount of work.
-    pub status: String,
-    /// When it began, in milliseconds since 1970.
-    pub begun_millis: i64,
-}
+use rowhouse_model::ServerTask;
 
 /// The running tasks, by start time.
 #[derive(Default)]
@@ -24,7 +14,7 @@ pub(crate) struct Tasks {
 #[derive(Default)]
 struct State {
     next: u64,
-    running: BTreeMap<u64, Task>,
+    running: BTreeMap<u64, ServerTask>,
 }
 
 /// Lists a task until it is dropped.
@@ -34,7 +24,7 @@ pub(crate) struct RunningTask<'a> {
 }
 
 impl Tasks {
-    pub(crate) fn list(&self) -> Vec<Task> {
+    pub(crate) fn list(&self) -> Vec<ServerTask> {
         self.state.lock().running.values().cloned().collect()
     }
 
@@ -45,7 +35,7 @@ impl Tasks {
         status: String,
         now_millis: i64,
     ) -> RunningTask<'_> {
-        let task = Task { description, status, begun_millis: now_millis };
+        let task = ServerTask { description, status, started_millis: now_millis };
         let mut state = self.state.lock();
         let id = state.next;
         state.next += 1;
@@ -89,7 +79,7 @@ mod tests {
         assert_eq!(listed.len(), 1);
         assert_eq!(listed[0].description, format!("Flushing f in {}", region.name()));
         assert_eq!(listed[0].status, "1 byte");
-        assert!(listed[0].begun_millis > 0);
+        assert!(listed[0].started_millis > 0);
         drop(task);
         assert!(store.tasks().is_empty());
     }

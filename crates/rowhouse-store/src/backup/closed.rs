@@ -13,7 +13,7 @@ use crate::directory::{self, ReadOnlyDirectory};
 use crate::disk::{Disk, RealDisk};
 use crate::layout::{WAL_DIR, file_path};
 use crate::manifest;
-use crate::wal::is_segment;
+use crate::wal;
 
 /// Copies the store in `from`, which must not be open, to `into`, which must not exist: its
 /// manifest, the HFiles of its tables and snapshots, and its log. Reads and checks everything
@@ -60,7 +60,7 @@ pub fn copy_store(
     }
     let names = disk.list(WAL_DIR);
     let names = names.map_err(|source| Error::io(format_args!("cannot list {WAL_DIR}"), source))?;
-    for name in names.iter().filter(|name| is_segment(name)) {
+    for name in names.iter().filter(|name| wal::is_part(name)) {
         let path = format!("{WAL_DIR}/{name}");
         report.log_bytes += target.copy(&from.join(&path), &path, |_| Ok(()))?;
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{BackupStatus, Error, Result};
 
 use super::target::Target;
 use super::{CopyReport, whole};
-use crate::check::{Progress, check};
+use crate::check::check;
 use crate::directory;
 use crate::disk::RealDisk;
 use crate::flush;
@@ -34,7 +34,7 @@ impl Store {
             let path = file_path(file.id());
             target.link(&from.join(&path), &path)?;
         }
-        pinned.name(&target)?;
+        pinned.name(self, &target)?;
         target.finish()?;
         Ok(pinned.report())
     }
@@ -48,30 +48,42 @@ impl Store {
     pub fn backup(
         &self,
         into: impl AsRef<Path>,
-        mut progress: impl FnMut(Progress<'_>),
-    ) -> Result<CopyReport> {
+        mut progress: impl FnMut(&BackupStatus),
+    ) -> Result<BackupStatus> {
         let from = self.path()?;
         let target = Target::create(into.as_ref())?;
         let pinned = PinnedState::hold(self)?;
         let report = pinned.report();
         // Each byte is written once and read back once.
-        let total = report.file_bytes * 2;
-        let mut done = 0;
+        let bytes_total = report.file_bytes * 2;
+        let mut status = BackupStatus { bytes_total, ..BackupStatus::default() };
         for file in pinned.files.values() {
             let path = file_path(file.id());
             target.copy(&from.join(&path), &path, |bytes| {
-                done += bytes;
-                progress(Progress::new(&path, done, total));
+                path.clone_into(&mut status.file);
+                status.bytes_done += bytes;
+                progress(&status);
                 self.engine().check_open()
             })?;
         }
-        pinned.name(&target)?;
+        pinned.name(self, &target)?;
+        let bytes_written = status.bytes_done;
         let read_back = check(target.dir(), |checked| {
-            progress(Progress::new(checked.file, done + checked.bytes_done, total));
+            checked.file.clone_into(&mut status.file);
+            status.bytes_done = bytes_written + checked.bytes_done;
+            progress(&status);
         })?;
         whole(read_back, "the backup")?;
         target.finish()?;
-        Ok(report)
+        Ok(BackupStatus {
+            is_done: true,
+            bytes_done: bytes_total,
+            tables: report.tables as u64,
+            snapshots: report.snapshots as u64,
+            files: report.files as u64,
+            file_bytes: report.file_bytes,
+            ..status
+        })
     }
 }
 
@@ -98,6 +110,7 @@ impl PinnedState {
         // All log records are in files: the copy has no log.
         state.log_closed = None;
         state.log_segment = None;
+        state.log_synced = None;
         let forgotten = LogForgotten { below_sequence: last_sequence + 1, first_segment: 0 };
         state.apply(&Edit::new(EditKind::LogForgotten(forgotten)))?;
         let super_versions: Vec<_> = families.iter().map(|family| family.super_version()).collect();
@@ -109,8 +122,10 @@ impl PinnedState {
         Ok(Self { state, files })
     }
 
-    /// Completes the directory: syncs the file names and writes the manifest.
-    fn name(&self, target: &Target) -> Result<()> {
+    /// Completes the directory: syncs the file names and writes the manifest. Files of another
+    /// directory in the place of the store's would be another store's.
+    fn name(&self, store: &Store, target: &Target) -> Result<()> {
+        store.engine().wal().check_in_place()?;
         target.sync()?;
         let disk = RealDisk::new(target.dir());
         manifest::write(&disk, directory::boot_id(), &self.state)

@@ -1,13 +1,14 @@
 //! The directory that a copy is written to. It has a temporary name until it is complete and on
 //! disk.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rowhouse_model::{Error, Result};
 
-use crate::directory::Directory;
+use crate::directory::{Directory, HolderState};
 use crate::disk::{Disk, RealDisk};
 use crate::layout::{FILES_DIR, WAL_DIR};
 
@@ -46,9 +47,11 @@ impl Target {
                 }
             }
         }
-        fs::create_dir(&unfinished).map_err(|source| at("cannot make", &unfinished, source))?;
+        // As a data directory, but the directory above must be there: its name may be a mistake.
+        let made = DirBuilder::new().mode(0o700).create(&unfinished);
+        made.map_err(|source| at("cannot make", &unfinished, source))?;
         let target = Self { path: path.to_owned(), unfinished, is_finished: false };
-        drop(Directory::hold(&target.unfinished)?);
+        drop(Directory::hold(&target.unfinished, HolderState::Embedded)?);
         for dir in [WAL_DIR, FILES_DIR] {
             let dir = target.unfinished.join(dir);
             fs::create_dir(&dir).map_err(|source| at("cannot make", &dir, source))?;

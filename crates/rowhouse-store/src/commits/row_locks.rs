@@ -167,6 +167,11 @@ impl<'a> RowsGuard<'a> {
         }
     }
 
+    /// Returns the limits for the next timestamp of the `nth` row.
+    pub(crate) fn after_nth(&self, nth: usize) -> TimestampFloor {
+        self.nth(nth).map_or(TimestampFloor::NOTHING, |row| self.after_of(row))
+    }
+
     /// Returns the limits for the next timestamp of a row whose stripe is locked.
     pub(crate) fn after_of(&self, row: LockedRow) -> TimestampFloor {
         self.stripe(row).map_or(TimestampFloor::NOTHING, |stripe| stripe.after(row.hash))

@@ -10,7 +10,7 @@ use crate::cells::Cells;
 use crate::compaction_policy::{Choice, CompactionKind, OtherFiles, choose};
 use crate::engine::{CELLS_BETWEEN_CHECKS, Engine};
 use crate::family::{DropLimits, FamilyStore, Inputs};
-use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
+use crate::manifest::{EditKind, FileMeta, FilesChanged};
 use crate::new_file::NewFile;
 use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, FileSummary, StoreFile};
@@ -164,14 +164,14 @@ fn replace(
 ) -> Result<bool> {
     let _replacing = engine.replacing.lock();
     let install = || {
-        engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
+        engine.append_edit(EditKind::FilesChanged(FilesChanged {
             region_id: family.region_id(),
             family: family.name().clone(),
             added: merged.iter().cloned().collect(),
             removed: files.iter().map(|file| file.id()).collect(),
             flushed_sequence: 0,
             begins_behind: 0,
-        })))?;
+        }))?;
         let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
         family.replace_files(files, merged, readable_from);
         Ok(())

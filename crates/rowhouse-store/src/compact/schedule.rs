@@ -29,6 +29,8 @@ pub(crate) fn work(engine: &Engine, share: Share) {
     let candidates = engine.candidates();
     let bytes_max = if share == Share::Small { candidates.large_bytes() } else { u64::MAX };
     let each_period = || {
+        // A failure refuses writes, and is logged.
+        let _ = engine.wal().check_in_place();
         if !engine.expired_snapshots().is_empty() {
             engine.queue.push(Work::ExpireSnapshots);
         }

@@ -10,6 +10,7 @@
 //! which mutations are there.
 
 mod loads;
+mod moments;
 mod regions;
 mod snapshots;
 
@@ -24,11 +25,13 @@ use rowhouse_model::{
 
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE};
 
+use self::moments::Moment;
 use self::snapshots::Held;
 use crate::check::check_disk;
 use crate::disk::simulated::{Faults, Random, SimulatedDisk};
 use crate::{
-    Clock, CompactionKind, CompactionSettings, Settings, SplitSettings, Store, TableScanner,
+    Builder, Clock, CompactionKind, CompactionSettings, Settings, SplitSettings, Store,
+    TableScanner,
 };
 
 /// The default number of seeds per run.
@@ -124,6 +127,8 @@ struct History {
     scans: Vec<(TableScanner, u8, Cells)>,
     /// The expected contents of snapshots, by name.
     snapshots: BTreeMap<String, Held>,
+    /// The disk at earlier moments.
+    moments: Vec<Moment>,
     next_number: u64,
     failing: bool,
     /// A write had an unknown outcome, so the visible contents are unknown.
@@ -148,6 +153,7 @@ impl History {
             seen: Cells::new(),
             scans: Vec::new(),
             snapshots: BTreeMap::new(),
+            moments: Vec::new(),
             next_number: 1,
             failing: false,
             unsure: false,
@@ -164,6 +170,9 @@ impl History {
             if self.over {
                 return Vec::new();
             }
+            if self.random.chance(20) {
+                self.keep_moment();
+            }
         }
         self.end_of_trouble();
         match self.random.below(3) {
@@ -176,6 +185,9 @@ impl History {
             self.check_all_snapshots();
             self.build_indexes();
             self.close();
+        }
+        if !self.over {
+            self.mix_moments();
         }
         if !self.over && !self.disk.has_lost_pages() {
             let disk: Arc<dyn crate::Disk> = Arc::new(self.disk.clone());
@@ -229,8 +241,8 @@ impl History {
         self.store.clone().unwrap()
     }
 
-    /// Opens the store on the disk as it is.
-    fn open(&mut self) {
+    /// Returns the options for opening the store on a disk.
+    fn builder(&mut self, disk: &SimulatedDisk) -> Builder {
         // Small files, which a compaction would soon reduce to one.
         let compaction = CompactionSettings {
             files_min: 2,
@@ -254,14 +266,18 @@ impl History {
             disk_reserve_bytes: 4000,
             ..Settings::default()
         };
-        let opened = Store::builder("simulated")
+        Store::builder("simulated")
             .settings(settings)
             .with_clock(Ticks(Arc::clone(&self.clock)))
-            .with_disk(self.disk.clone())
+            .with_disk(disk.clone())
             .with_boot_id([self.boot; 16])
             .by_hand(self.random.next())
-            .open();
-        match opened {
+    }
+
+    /// Opens the store on the disk as it is.
+    fn open(&mut self) {
+        let disk = self.disk.clone();
+        match self.builder(&disk).open() {
             Ok(store) => {
                 add_what_is_lost(&store);
                 self.store = Some(store);
@@ -568,6 +584,9 @@ impl History {
             let written = self.ops.iter_mut().filter(|op| op.outcome == Outcome::Written);
             written.for_each(|op| op.outcome = Outcome::Synced);
         }
+        if self.random.chance(128) {
+            self.keep_moment();
+        }
         self.reopen(true);
     }
 
@@ -576,7 +595,34 @@ impl History {
         self.tell(format_args!("kill"));
         self.store.take().unwrap().abandon();
         self.disk = self.disk.after_kill();
-        self.reopen(true);
+        let has_power = self.interrupt_an_open();
+        self.reopen(has_power);
+    }
+
+    /// Sometimes opens the store and stops the machine or the process meanwhile. Returns false if
+    /// the power was cut.
+    fn interrupt_an_open(&mut self) -> bool {
+        if !self.random.chance(64) {
+            return true;
+        }
+        self.disk.set_faults(Faults::default());
+        self.disk.set_capacity(None);
+        self.disk.fail_after(self.random.below(60) as u64);
+        let disk = self.disk.clone();
+        let opened = self.builder(&disk).open();
+        self.tell(format_args!("interrupted open: {:?}", opened.as_ref().map(|_| ())));
+        opened.into_iter().for_each(Store::abandon);
+        if self.random.chance(128) {
+            self.disk = self.disk.after_kill();
+            return true;
+        }
+        self.cut_power();
+        false
+    }
+
+    fn cut_power(&mut self) {
+        self.disk = self.disk.after_power_cut(self.random.next());
+        self.boot = self.boot.wrapping_add(1).max(1);
     }
 
     fn power_cut(&mut self) {
@@ -617,8 +663,8 @@ impl History {
         }
         store.abandon();
         self.tell(format_args!("power cut: {:?}", self.disk.paths()));
-        self.disk = self.disk.after_power_cut(self.random.next());
-        self.boot = self.boot.wrapping_add(1).max(1);
+        self.cut_power();
+        self.interrupt_an_open();
         self.reopen(false);
     }
 
@@ -635,9 +681,9 @@ impl History {
         }
         self.check_snapshots();
         let found = self.read_all().unwrap();
-        let synced = self.ops.iter().rposition(|op| op.outcome == Outcome::Synced);
-        let least = if whole { self.ops.len() } else { synced.map_or(0, |last| last + 1) };
-        let explained = (least..=self.ops.len()).any(|kept| self.explains(kept, &found));
+        let least = if whole { self.ops.len() } else { synced_ops(&self.ops) };
+        let explained =
+            (least..=self.ops.len()).any(|kept| explains(&self.base, &self.ops[..kept], &found));
         assert!(
             explained || self.disk.has_lost_pages(),
             "seed {}: whole={whole} least={least}\nbase {:?}\nops {:#?}\nfound {found:?}",
@@ -655,26 +701,6 @@ impl History {
             self.ops.clear();
         }
         self.seen = found;
-    }
-
-    /// Returns whether `found` is the result of the first `kept` mutations, where those of unknown
-    /// outcome may be missing.
-    fn explains(&self, kept: usize, found: &Cells) -> bool {
-        let places = (0..TABLES).flat_map(|table| {
-            (0..ROWS).flat_map(move |row| [0, 1].map(|family| (table, row, family)))
-        });
-        places.into_iter().all(|place| {
-            let mut possible = vec![self.base.get(&place).copied()];
-            for op in &self.ops[..kept] {
-                for (_, value) in op.places.iter().filter(|(touched, _)| *touched == place) {
-                    if op.outcome != Outcome::Unknown {
-                        possible.clear();
-                    }
-                    possible.push(*value);
-                }
-            }
-            possible.contains(&found.get(&place).copied())
-        })
     }
 
     /// Checks that no mutation is there in part: if one is found, its other places hold it or a
@@ -701,6 +727,30 @@ impl History {
             }
         }
     }
+}
+
+/// Returns the number of mutations up to the last one that is certainly on the disk.
+fn synced_ops(ops: &[Op]) -> usize {
+    ops.iter().rposition(|op| op.outcome == Outcome::Synced).map_or(0, |last| last + 1)
+}
+
+/// Returns true if `found` is the result of these mutations of `base`, where those of unknown
+/// outcome may be missing.
+fn explains(base: &Cells, ops: &[Op], found: &Cells) -> bool {
+    let places = (0..TABLES)
+        .flat_map(|table| (0..ROWS).flat_map(move |row| [0, 1].map(|family| (table, row, family))));
+    places.into_iter().all(|place| {
+        let mut possible = vec![base.get(&place).copied()];
+        for op in ops {
+            for (_, value) in op.places.iter().filter(|(touched, _)| *touched == place) {
+                if op.outcome != Outcome::Unknown {
+                    possible.clear();
+                }
+                possible.push(*value);
+            }
+        }
+        possible.contains(&found.get(&place).copied())
+    })
 }
 
 /// Adds what interrupted table changes left out: tables, families, and the enabled state of tables.

@@ -1,14 +1,17 @@
 //! Tests of the store under kills, power cuts, and failing, full or corrupting disks.
 
 mod blocks;
+mod damaged_indexes;
 mod flips;
 mod history;
 mod mishaps;
+mod moments;
 mod promotion;
 mod replacement;
 
 use rowhouse_model::{
-    Delete, Durability, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
+    Delete, Durability, ErrorKind, FamilyDescriptor, Get, Namespace, Put, Scan, TableDescriptor,
+    TableName,
 };
 
 use crate::disk::simulated::{Faults, SimulatedDisk};
@@ -382,6 +385,30 @@ fn a_failed_sync_ends_writing_until_the_store_is_opened_again() {
     let store = open(&disk.after_kill(), 1).unwrap();
     put(&store, 3, 3, false).unwrap();
     assert_eq!((values(&store)[1], values(&store)[3]), (Some(1), Some(3)));
+}
+
+#[test]
+fn a_disk_that_is_elsewhere_ends_writing_until_the_store_is_opened_again() {
+    let flush = |store: &Store| store.table(&name()).unwrap().flush();
+    let edit = |store: &Store| store.create_namespace(Namespace::new("n").unwrap());
+    let sync = |store: &Store| store.engine().wal().sync_in_background();
+    type Change<'a> = &'a dyn Fn(&Store) -> rowhouse_model::Result<()>;
+    let refused: [Change<'_>; 3] = [&flush, &edit, &sync];
+    for (number, refused) in refused.into_iter().enumerate() {
+        let disk = SimulatedDisk::default();
+        let store = open(&disk, 1).unwrap();
+        create(&store);
+        put(&store, 1, 1, true).unwrap();
+        put(&store, 2, 2, false).unwrap();
+        store.check_writable().unwrap();
+        disk.set_removed(true);
+        assert!(refused(&store).is_err(), "{number}");
+        disk.set_removed(false);
+        assert!(store.check_writable().is_err(), "{number}");
+        store.abandon();
+        let found = values(&open(&disk.after_kill(), 1).unwrap());
+        assert_eq!((found[1], found[2]), (Some(1), Some(2)), "{number}");
+    }
 }
 
 #[test]

@@ -1,53 +1,118 @@
 //! A disk in a directory of the operating system.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::io::Errno;
 
 use super::{Disk, DiskFile};
 
-/// A [`Disk`] in a directory.
+/// A [`Disk`] in a directory. The directory is held open from the first use on, and all paths are
+/// relative to it: nothing is ever created in a directory that has taken its place.
 #[derive(Clone, Debug)]
 pub struct RealDisk {
-    root: PathBuf,
+    path: PathBuf,
     /// Opens files read-only, as on a read-only mount.
     read_only: bool,
+    root: Arc<OnceLock<Held>>,
+    /// Names that must keep their files.
+    watched: Arc<Mutex<Vec<(String, Held)>>>,
+}
+
+/// A file that is held open, so that no other one can have its number.
+#[derive(Debug)]
+struct Held {
+    file: File,
+    device: u64,
+    inode: u64,
+}
+
+impl Held {
+    fn new(file: File) -> io::Result<Self> {
+        let found = file.metadata()?;
+        Ok(Self { file, device: found.dev(), inode: found.ino() })
+    }
+
+    /// Returns an error if another file, or none, is at `path`.
+    fn check_is_at(&self, path: &Path) -> io::Result<()> {
+        match fs::metadata(path) {
+            Ok(found) if (found.dev(), found.ino()) == (self.device, self.inode) => Ok(()),
+            // Not a sign that it was removed.
+            Err(error) if !is_missing(&error) => Ok(()),
+            _ => Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("{} was removed or replaced", path.display()),
+            )),
+        }
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 impl RealDisk {
     /// Returns the tree below `root`.
     pub fn new(root: impl AsRef<Path>) -> Self {
-        Self { root: root.as_ref().to_owned(), read_only: false }
+        let root = root.as_ref();
+        // The process may change its working directory.
+        let path = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        Self { path, read_only: false, root: Arc::default(), watched: Arc::default() }
     }
 
     /// Returns the tree below `root`, for reading only.
     pub(crate) fn read_only(root: impl AsRef<Path>) -> Self {
-        Self { root: root.as_ref().to_owned(), read_only: true }
+        Self { read_only: true, ..Self::new(root) }
+    }
+
+    /// Makes [`Disk::check_in_place`] fail once `name` is another file or directory than now.
+    pub(crate) fn watch(&self, name: &str) -> io::Result<()> {
+        let held = Held::new(self.open_at(name, OFlags::RDONLY)?)?;
+        self.watched.lock().push((name.to_owned(), held));
+        Ok(())
+    }
+
+    fn root(&self) -> io::Result<&File> {
+        if self.root.get().is_none() {
+            // Another thread may have opened it in the meantime.
+            let _ = self.root.set(Held::new(File::open(&self.path)?)?);
+        }
+        Ok(&self.root.get().expect("it was opened above").file)
+    }
+
+    fn open_at(&self, path: &str, flags: OFlags) -> io::Result<File> {
+        let root = self.root()?;
+        let path = if path.is_empty() { "." } else { path };
+        let mode = Mode::from_raw_mode(0o666);
+        let open = || rustix::fs::openat(root, path, flags | OFlags::CLOEXEC, mode);
+        Ok(File::from(rustix::io::retry_on_intr(open)?))
     }
 }
 
 impl Disk for RealDisk {
     fn create(&self, path: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let path = self.root.join(path);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let file = self.open_at(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         Ok(Arc::new(RealFile(file)))
     }
 
     fn open(&self, path: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(!self.read_only);
-        let file = options.open(self.root.join(path))?;
-        Ok(Arc::new(RealFile(file)))
+        let flags = if self.read_only { OFlags::RDONLY } else { OFlags::RDWR };
+        Ok(Arc::new(RealFile(self.open_at(path, flags)?)))
     }
 
     fn list(&self, dir: &str) -> io::Result<Vec<String>> {
+        let dir = self.open_at(dir, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut names = Vec::new();
-        for entry in fs::read_dir(self.root.join(dir))? {
+        for entry in Dir::new(dir)? {
             // A name that is not UTF-8 is not one of the store's.
-            if let Ok(name) = entry?.file_name().into_string() {
-                names.push(name);
+            match entry?.file_name().to_str() {
+                Ok("." | "..") | Err(_) => {}
+                Ok(name) => names.push(name.to_owned()),
             }
         }
         names.sort();
@@ -55,24 +120,41 @@ impl Disk for RealDisk {
     }
 
     fn create_dir(&self, dir: &str) -> io::Result<()> {
-        fs::create_dir_all(self.root.join(dir))
+        let ends = dir.match_indices('/').map(|(at, _)| at).chain([dir.len()]);
+        for end in ends {
+            let mode = Mode::from_raw_mode(0o777);
+            match rustix::fs::mkdirat(self.root()?, &dir[..end], mode) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.watch(dir)
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.root.join(from), self.root.join(to))
+        let root = self.root()?;
+        Ok(rustix::fs::renameat(root, from, root, to)?)
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {
-        fs::remove_file(self.root.join(path))
+        Ok(rustix::fs::unlinkat(self.root()?, path, AtFlags::empty())?)
     }
 
     fn sync_dir(&self, dir: &str) -> io::Result<()> {
-        File::open(self.root.join(dir))?.sync_all()
+        self.open_at(dir, OFlags::RDONLY | OFlags::DIRECTORY)?.sync_all()
     }
 
     fn available_bytes(&self) -> io::Result<u64> {
-        let stat = rustix::fs::statvfs(&self.root)?;
+        let stat = rustix::fs::fstatvfs(self.root()?)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
+    fn check_in_place(&self) -> io::Result<()> {
+        if let Some(root) = self.root.get() {
+            root.check_is_at(&self.path)?;
+        }
+        let watched = self.watched.lock();
+        watched.iter().try_for_each(|(name, held)| held.check_is_at(&self.path.join(name)))
     }
 }
 

@@ -47,6 +47,7 @@ struct State {
     faults: Faults,
     /// A sync failed and lost the data that it covered.
     lost_pages: bool,
+    is_removed: bool,
     random: Random,
 }
 
@@ -179,6 +180,11 @@ impl SimulatedDisk {
         self.state.lock().faults = faults;
     }
 
+    /// Lets the tree be somewhere else from now on, or not.
+    pub(crate) fn set_removed(&self, is_removed: bool) {
+        self.state.lock().is_removed = is_removed;
+    }
+
     /// Sets the total bytes that files may have from now on.
     pub(crate) fn set_capacity(&self, bytes: Option<u64>) {
         self.state.lock().capacity = bytes;
@@ -221,6 +227,28 @@ impl SimulatedDisk {
     /// Returns every path, sorted.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.state.lock().names.keys().cloned().collect()
+    }
+
+    /// Gives this disk the files of another one that `is_part` chooses by their paths, in place of
+    /// its own.
+    pub(crate) fn take_files(&self, from: &Self, is_part: impl Fn(&str) -> bool) {
+        let from = from.after_kill();
+        let other = from.state.lock();
+        let mut state = self.state.lock();
+        state.names.retain(|path, _| !is_part(path));
+        let taken = other.names.iter().filter(|(path, _)| is_part(path));
+        state.names.extend(taken.map(|(path, contents)| (path.clone(), Arc::clone(contents))));
+    }
+
+    /// Returns true if this disk has the same files as another one, of those that `is_part` chooses
+    /// by their paths.
+    pub(crate) fn has_same_files(&self, other: &Self, is_part: impl Fn(&str) -> bool) -> bool {
+        let files = |disk: &Self| -> Vec<(String, Vec<u8>)> {
+            let state = disk.state.lock();
+            let files = state.names.iter().filter(|(path, _)| is_part(path));
+            files.map(|(path, file)| (path.clone(), file.lock().current.clone())).collect()
+        };
+        files(self) == files(other)
     }
 
     fn contents(&self, path: &str) -> Shared {
@@ -401,6 +429,16 @@ impl Disk for SimulatedDisk {
         let state = self.state.lock();
         Ok(state.capacity.map_or(u64::MAX, |capacity| capacity.saturating_sub(state.used_bytes())))
     }
+
+    fn check_in_place(&self) -> io::Result<()> {
+        if self.state.lock().is_removed {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "simulated was removed or replaced",
+            ));
+        }
+        Ok(())
+    }
 }
 
 struct SimulatedFile {
@@ -472,6 +510,8 @@ impl DiskFile for SimulatedFile {
                 contents.unsynced.clear();
                 Ok(())
             }
+            // A stopped machine does nothing more.
+            Err(error) if self.disk.has_stopped() => Err(error),
             Err(error) => {
                 // The kernel has marked the pages clean: no later sync writes them.
                 contents.unsynced.clear();

@@ -35,7 +35,7 @@ pub(crate) fn release_flushed_segments(engine: &Engine) -> Result<()> {
 
 /// Starts a new log segment, and deletes those whose contents are all in files.
 pub(crate) fn roll_log(engine: &Engine) -> Result<()> {
-    engine.wal().roll_now()?;
+    engine.wal().roll_now(|| engine.mvcc.reserved())?;
     engine.log_work.push(Work::TidyLog);
     release_flushed_segments(engine)
 }

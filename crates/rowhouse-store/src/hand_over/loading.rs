@@ -10,7 +10,7 @@ use crate::family::{FamilyStore, LoadGuard};
 use crate::flush::flush;
 use crate::hfile::{HFile, HFileCells};
 use crate::layout::file_path;
-use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};
+use crate::manifest::{EditKind, FileMeta, FilesLoaded, LoadedFile};
 use crate::new_file::NewFile;
 use crate::observer::TableChange;
 use crate::region::Region;
@@ -215,7 +215,7 @@ impl<'a> Load<'a> {
         });
         let edit = EditKind::FilesLoaded(FilesLoaded { files: files.collect() });
         let edits = std::iter::once(edit).chain(indexes.edits.iter().cloned()).collect();
-        let named = engine.manifest.append(&Edit::new(EditKind::together(edits)));
+        let named = engine.append_edit(EditKind::together(edits));
         let last = *sequences.end();
         let mut loaded = Vec::new();
         if named.is_ok() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
-use rowhouse_model::{Columns, HeatReport};
+use rowhouse_model::{Columns, HeatReport, HotRow};
 
 use super::budget::Budget;
 use super::column::Column;
@@ -140,7 +140,8 @@ impl TableHeat {
             self.state.lock().as_mut().map(|state| {
                 (state.hot_rows.rows(now_millis), state.column_sets.report(now_millis))
             });
-        let (hot_rows, column_sets) = sketches.unwrap_or_default();
+        let (mut hot_rows, column_sets) = sketches.unwrap_or_default();
+        hot_rows.retain(HotRow::is_certain);
         // Decoded without the lock, for which requests would wait.
         let columns = columns.into_iter();
         let wanted =

@@ -15,6 +15,29 @@ pub(crate) struct Edit {
         tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"
     )]
     pub(crate) kind: Option<EditKind>,
+    /// How far the log was on the disk before the edit was written; `None` in edits of versions
+    /// that did not record it, in a list of edits, and in a store without a log.
+    #[prost(message, optional, tag = "25")]
+    pub(crate) log: Option<LogSynced>,
+}
+
+/// How far the log was on the disk at some time. A log that does not reach this position in a
+/// segment with this epoch is older, or lacks its end.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(crate) struct LogSynced {
+    #[prost(uint64, tag = "1")]
+    pub(crate) segment: u64,
+    /// The epoch in the segment's header.
+    #[prost(fixed64, tag = "2")]
+    pub(crate) epoch: u64,
+    /// Bytes of the segment's header and records.
+    #[prost(uint64, tag = "3")]
+    pub(crate) len: u64,
+    #[prost(uint64, tag = "4")]
+    pub(crate) last_sequence: u64,
+    /// Whether `wal/SYNCED` exists: the log is open.
+    #[prost(bool, tag = "5")]
+    pub(crate) noted: bool,
 }
 
 /// The kind of change. A reader refuses a manifest with a kind that it does not know: skipping an
@@ -469,9 +492,16 @@ pub(super) fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {
     })
 }
 
+impl LogSynced {
+    /// Returns the later of two positions; `other` if they are equal.
+    pub(super) fn or_later(self, other: Self) -> Self {
+        if (other.segment, other.len) >= (self.segment, self.len) { other } else { self }
+    }
+}
+
 impl Edit {
     pub(crate) fn new(kind: EditKind) -> Self {
-        Self { kind: Some(kind) }
+        Self { kind: Some(kind), log: None }
     }
 }
 

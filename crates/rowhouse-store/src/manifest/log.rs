@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::read::{COPY_PATH, PATH, read};
+use super::read::{COPY_PATH, ManifestAge, PATH, read};
 use super::record::{FileHeader, LEN_END, LEN_SYNCED};
-use super::{Edit, ManifestState};
+use super::{Edit, LogSynced, ManifestState};
 use crate::disk::{Disk, DiskFile};
 use crate::layout::{FILES_DIR, WAL_DIR};
 
@@ -30,8 +30,8 @@ pub(crate) struct Manifest {
     next_id: AtomicU64,
     /// Files removed by edits, according to the manifest that was read.
     gone: BTreeSet<u64>,
-    /// The generation that was read.
-    generation: u32,
+    /// The age that was read.
+    age: ManifestAge,
     /// Held while appending. Readers of the state do not wait for the disk.
     log: Mutex<Option<Log>>,
 }
@@ -42,6 +42,8 @@ struct Log {
     /// rewritten.
     copy: Option<Arc<dyn DiskFile>>,
     header: FileHeader,
+    /// The edits in the file.
+    edits: u64,
     len: u64,
     /// The length at which the file is rewritten.
     len_max: u64,
@@ -59,19 +61,19 @@ impl Manifest {
         boot_id: [u8; 16],
         create: impl FnOnce() -> Vec<Edit>,
     ) -> Result<Self> {
-        let (state, gone, generation) = match read(&**disk, boot_id)? {
+        let (state, gone, age) = match read(&**disk, boot_id)? {
             Some(whole) => {
                 for wrong in &whole.wrong {
                     tracing::warn!(%wrong, "one copy of the manifest is damaged and will be \
                                             written again");
                 }
-                (whole.state, whole.gone, whole.generation)
+                (whole.state, whole.gone, whole.age)
             }
             None => {
                 check_empty(&**disk)?;
                 let mut state = ManifestState::default();
                 create().iter().try_for_each(|edit| state.apply(edit))?;
-                (state, BTreeSet::new(), 0)
+                (state, BTreeSet::new(), ManifestAge::default())
             }
         };
         Ok(Self {
@@ -79,7 +81,7 @@ impl Manifest {
             boot_id,
             next_id: AtomicU64::new(state.next_id()),
             gone,
-            generation,
+            age,
             state: RwLock::new(Arc::new(state)),
             log: Mutex::new(None),
         })
@@ -90,10 +92,9 @@ impl Manifest {
         self.gone.contains(&file_id)
     }
 
-    /// Clears the note of the oldest log segment, because empty segments are about to be removed.
-    pub(crate) fn clear_log_segment(&self) {
-        let mut state = self.state.write();
-        Arc::make_mut(&mut state).log_segment = None;
+    /// Returns the age of the manifest that was read.
+    pub(crate) fn age_read(&self) -> ManifestAge {
+        self.age
     }
 
     /// Returns the current state.
@@ -113,20 +114,29 @@ impl Manifest {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Rewrites the file as the current state, ready for appends.
-    pub(crate) fn begin(&self) -> Result<()> {
-        self.begun(&mut self.log.lock()).map(|_| ())
+    /// Rewrites the file as the current state, for a log that was recovered, whose segments are on
+    /// the disk up to `end`: segments after it, which are empty, are about to be removed.
+    pub(crate) fn begin(&self, end: Option<LogSynced>) -> Result<ManifestAge> {
+        let mut log = self.log.lock();
+        let mut state = ManifestState::clone(&self.state());
+        state.log_segment = None;
+        state.log_synced = end;
+        let generation = log.as_ref().map_or(self.age.generation, |log| log.header.generation) + 1;
+        let new = self.rewritten(generation, &state)?;
+        *self.state.write() = Arc::new(state);
+        Ok(log.insert(new).age())
+    }
+
+    fn rewritten(&self, generation: u32, state: &ManifestState) -> Result<Log> {
+        rewrite(&*self.disk, FileHeader::new(self.boot_id, generation), state)
+            .and_then(|new| new.name(&*self.disk))
+            .map_err(|source| Error::io("cannot rewrite MANIFEST", source))
     }
 
     fn begun<'a>(&self, log: &'a mut Option<Log>) -> Result<&'a mut Log> {
         let log = match log {
             Some(log) => log,
-            None => {
-                let header = FileHeader::new(self.boot_id, self.generation + 1);
-                let new = rewrite(&*self.disk, header, &self.state());
-                let new = new.and_then(|new| new.name(&*self.disk));
-                log.insert(new.map_err(|source| Error::io("cannot rewrite MANIFEST", source))?)
-            }
+            None => log.insert(self.rewritten(self.age.generation + 1, &self.state())?),
         };
         if log.failed { Err(failed_before()) } else { Ok(log) }
     }
@@ -137,14 +147,14 @@ impl Manifest {
         if failed { Err(failed_before()) } else { Ok(()) }
     }
 
-    /// Applies `edit`. It is on disk when this returns.
+    /// Applies `edit`. It is on disk when this returns, and the manifest has the returned age.
     ///
     /// # Errors
     /// `Io` when the edit could not be written. It is then not applied and may be retried. If the
     /// failed write could also not be undone or the sync failed, [`Manifest::check_writable`]
     /// reports it, every later edit is refused as `ReadOnly`, and the contents of the disk are
     /// unknown until the store is reopened.
-    pub(crate) fn append(&self, edit: &Edit) -> Result<()> {
+    pub(crate) fn append(&self, edit: &Edit) -> Result<ManifestAge> {
         let mut log = self.log.lock();
         let log = self.begun(&mut log)?;
         let mut state = ManifestState::clone(&self.state());
@@ -156,7 +166,7 @@ impl Manifest {
         if log.len > log.len_max {
             self.shorten(log, &state);
         }
-        Ok(())
+        Ok(log.age())
     }
 
     /// Rewrites the file as the current state. The old file is equivalent, so a failure before the
@@ -182,6 +192,10 @@ impl Manifest {
 }
 
 impl Log {
+    fn age(&self) -> ManifestAge {
+        ManifestAge { generation: self.header.generation, edits: self.edits }
+    }
+
     fn append(&mut self, disk: &dyn Disk, edit: &Edit) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.header.put_edit(&mut bytes, self.len, edit);
@@ -192,7 +206,7 @@ impl Log {
             self.failed = self.take_back().is_err();
             return Err(error);
         }
-        if let Err(error) = self.file.sync() {
+        if let Err(error) = self.file.sync().and_then(|()| disk.check_in_place()) {
             self.failed = true;
             return Err(error);
         }
@@ -205,6 +219,7 @@ impl Log {
             let _ = copy.write_all_at(&synced, end);
         }
         self.len = end;
+        self.edits += 1;
         Ok(())
     }
 
@@ -261,9 +276,10 @@ pub(crate) fn write(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState) -
 /// Writes the current state to two files with temporary names.
 fn rewrite(disk: &dyn Disk, header: FileHeader, state: &ManifestState) -> io::Result<Log> {
     let mut bytes = header.encode();
-    for edit in state.to_edits() {
+    let edits = state.to_edits();
+    for edit in &edits {
         let at = bytes.len() as u64;
-        header.put_edit(&mut bytes, at, &edit);
+        header.put_edit(&mut bytes, at, edit);
     }
     let len = bytes.len() as u64;
     header.put_end(&mut bytes, len, LEN_SYNCED);
@@ -276,7 +292,8 @@ fn rewrite(disk: &dyn Disk, header: FileHeader, state: &ManifestState) -> io::Re
     };
     let (file, copy) = (write(NEW_PATH)?, Some(write(COPY_NEW_PATH)?));
     let len_max = (len * HISTORY_FACTOR).max(HISTORY_BYTES_MIN);
-    Ok(Log { file, copy, header, len, len_max, failed: false })
+    let edits = edits.len() as u64;
+    Ok(Log { file, copy, header, edits, len, len_max, failed: false })
 }
 
 /// Removes a file if it exists.

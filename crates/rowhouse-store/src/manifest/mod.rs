@@ -12,12 +12,12 @@ pub use edit::Assignment;
 use edit::decode_table;
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced, StoreCreated,
-    SwitchesChanged, TableAltered, TableCreated, TableDropped, TableRenamed, TableStateChanged,
-    TableTruncated, TablesSwapped, Together, encode_table,
+    LogSynced, NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced,
+    StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableDropped, TableRenamed,
+    TableStateChanged, TableTruncated, TablesSwapped, Together, encode_table,
 };
 pub(crate) use log::{Manifest, write};
-pub(crate) use read::{COPY_PATH, PATH, read, read_readable};
+pub(crate) use read::{COPY_PATH, ManifestAge, PATH, read, read_readable};
 pub(crate) use snapshot::{
     SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
 };

@@ -16,15 +16,22 @@ pub(crate) const PATH: &str = "MANIFEST";
 /// The name of its copy. An edit is synced to `MANIFEST`, then to the copy, and then acknowledged.
 pub(crate) const COPY_PATH: &str = "MANIFEST.copy";
 
+/// The age of a manifest. It rises with every edit, in the order of the fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ManifestAge {
+    /// The number of times the manifest was rewritten.
+    pub(crate) generation: u32,
+    /// The edits written since, and those of the rewrite.
+    pub(crate) edits: u64,
+}
+
 /// A manifest that was read without damage.
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) state: ManifestState,
     /// Files removed since the manifest was last rewritten.
     pub(crate) gone: BTreeSet<u64>,
-    /// The generation in the header.
-    pub(super) generation: u32,
-    edits: u64,
+    pub(crate) age: ManifestAge,
     /// Defects of one of the copies. The other copy is complete, and the next open rewrites both.
     pub(crate) wrong: Vec<Error>,
 }
@@ -50,7 +57,7 @@ fn choose(original: Result<Option<Whole>>, copy: Result<Option<Whole>>) -> Resul
     match (original, copy) {
         (Err(error), _) | (_, Err(error)) if is_newer(&error) => Err(error),
         (Ok(Some(original)), Ok(Some(copy))) => choose_newer(original, copy).map(Some),
-        (Ok(Some(original)), Ok(None)) if original.generation == 0 => Ok(Some(original)),
+        (Ok(Some(original)), Ok(None)) if original.age.generation == 0 => Ok(Some(original)),
         (Ok(Some(original)), Ok(None)) => repaired(original, missing(COPY_PATH)),
         (Ok(Some(original)), Err(wrong)) => repaired(original, wrong),
         (Ok(None), Ok(Some(copy))) => repaired(copy, missing(PATH)),
@@ -70,16 +77,16 @@ fn choose_newer(mut original: Whole, mut copy: Whole) -> Result<Whole> {
             original.state.cluster_id, copy.state.cluster_id
         )));
     }
-    let age = |whole: &Whole| (whole.generation, whole.edits);
-    if age(&copy) > age(&original) {
+    if copy.age > original.age {
         copy.wrong.push(Error::corruption(format!(
             "{PATH} is older than {COPY_PATH}: it lacks edits that were made"
         )));
         return Ok(copy);
     }
     // A copy that lacks one edit comes from a process killed between the two writes.
-    let is_older = copy.generation == original.generation && copy.edits + 1 < original.edits;
-    if is_older || copy.generation + 1 < original.generation {
+    let (newest, age) = (original.age, copy.age);
+    let is_older = age.generation == newest.generation && age.edits + 1 < newest.edits;
+    if is_older || age.generation + 1 < newest.generation {
         original.wrong.push(Error::corruption(format!(
             "{COPY_PATH} is older than {PATH}: it lacks edits that were made"
         )));
@@ -90,12 +97,10 @@ fn choose_newer(mut original: Whole, mut copy: Whole) -> Result<Whole> {
 fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<Option<Whole>> {
     let Some(bytes) = load(disk, path)? else { return Ok(None) };
     let header = FileHeader::decode(path, &bytes)?;
-    let generation = header.generation;
     let mut whole = Whole {
         state: ManifestState::default(),
         gone: BTreeSet::new(),
-        generation,
-        edits: 0,
+        age: ManifestAge { generation: header.generation, edits: 0 },
         wrong: Vec::new(),
     };
     let mut at = FILE_HEADER_LEN;
@@ -104,7 +109,7 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
             EditRead::Edit(edit, end) => {
                 whole.gone.extend(whole.state.files_gone(&edit));
                 whole.state.apply(&edit)?;
-                whole.edits += 1;
+                whole.age.edits += 1;
                 at = end;
             }
             EditRead::End => break None,
@@ -124,15 +129,15 @@ struct Left {
     lost: Vec<Error>,
 }
 
-/// Reads the manifest if one of its copies is undamaged, otherwise the readable part of the copy
-/// that lost less. Adds an error to `lost` for everything that is lost.
+/// Reads the manifest if one of its copies is undamaged, and returns its age too, otherwise the
+/// readable part of the copy that lost less. Adds an error to `lost` for everything that is lost.
 pub(crate) fn read_readable(
     disk: &dyn Disk,
     boot_id: [u8; 16],
     lost: &mut Vec<Error>,
-) -> ManifestState {
+) -> (ManifestState, Option<ManifestAge>) {
     if let Ok(Some(whole)) = read(disk, boot_id) {
-        return whole.state;
+        return (whole.state, Some(whole.age));
     }
     let left = match (left_of(disk, PATH), left_of(disk, COPY_PATH)) {
         (Ok(original), Ok(copy)) if copy.lost.len() < original.lost.len() => copy,
@@ -141,7 +146,7 @@ pub(crate) fn read_readable(
         (Err(error), Err(_)) => Left { state: ManifestState::default(), lost: vec![error] },
     };
     lost.extend(left.lost);
-    left.state
+    (left.state, None)
 }
 
 fn left_of(disk: &dyn Disk, path: &'static str) -> Result<Left> {
@@ -252,7 +257,7 @@ mod tests {
         disk.create(PATH).unwrap().write_all_at(&bytes, 0).unwrap();
         assert_eq!(read(&disk, boot_id).unwrap_err().kind(), ErrorKind::Unsupported);
         let mut lost = Vec::new();
-        let left = read_readable(&disk, boot_id, &mut lost);
+        let (left, _) = read_readable(&disk, boot_id, &mut lost);
         assert_eq!(left.next_id(), 9);
         let kinds: Vec<ErrorKind> = lost.iter().map(Error::kind).collect();
         assert_eq!(kinds, [ErrorKind::Unsupported; 2]);

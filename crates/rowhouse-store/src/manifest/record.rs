@@ -9,7 +9,9 @@ use super::Edit;
 use super::read::PATH;
 
 const MAGIC: [u8; 8] = *b"ROWHMANI";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The oldest version that this code reads. Its edits do not record how far the log was synced.
+const VERSION_OLDEST: u32 = 2;
 pub(super) const FILE_HEADER_LEN: usize = 48;
 const RECORD_HEADER_LEN: usize = 12;
 /// In place of a record's length: nothing was written after this position.
@@ -88,7 +90,7 @@ impl FileHeader {
         if header[FILE_HEADER_LEN - 4..] != crc.to_le_bytes() {
             return Err(damaged(path, 0, "its header fails its checksum"));
         }
-        if version != VERSION {
+        if !(VERSION_OLDEST..=VERSION).contains(&version) {
             return Err(Error::unsupported(format!(
                 "{path} is of another version: version={version}, known={VERSION}"
             )));

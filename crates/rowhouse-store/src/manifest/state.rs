@@ -12,9 +12,10 @@ use rowhouse_model::{
 
 use super::{
     Assignment, Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed,
-    LogForgotten, NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated, RegionsReplaced,
-    SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated, TableRenamed,
-    TableStateChanged, TableTruncated, TablesSwapped, Together, decode_table, encode_table,
+    LogForgotten, LogSynced, NamespaceChanged, RegionAssigned, RegionMeta, RegionTruncated,
+    RegionsReplaced, SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered, TableCreated,
+    TableRenamed, TableStateChanged, TableTruncated, TablesSwapped, Together, decode_table,
+    encode_table,
 };
 use crate::layout::file_path;
 
@@ -39,6 +40,8 @@ pub(crate) struct ManifestState {
     pub(crate) switches: SwitchesChanged,
     /// Where the log ended when the store was last closed.
     pub(crate) log_closed: Option<LogClosed>,
+    /// How far the log must reach, in which segment.
+    pub(crate) log_synced: Option<LogSynced>,
 }
 
 /// A table.
@@ -249,6 +252,10 @@ impl ManifestState {
             EditKind::Together(Together { edits }) => {
                 edits.iter().try_for_each(|edit| self.apply(edit))?;
             }
+        }
+        if let Some(log) = edit.log {
+            // Concurrent edits may be written in either order.
+            self.log_synced = Some(self.log_synced.map_or(log, |before| before.or_later(log)));
         }
         Ok(())
     }
@@ -470,7 +477,11 @@ impl ManifestState {
             first_segment: self.log_segment.unwrap_or(0),
         }));
         kinds.extend(self.log_closed.map(EditKind::LogClosed));
-        kinds.into_iter().map(Edit::new).collect()
+        let mut edits: Vec<_> = kinds.into_iter().map(Edit::new).collect();
+        if let Some(last) = edits.last_mut() {
+            last.log = self.log_synced;
+        }
+        edits
     }
 
     /// Returns the files that several regions name.
@@ -724,6 +735,39 @@ mod tests {
         let edits = state().to_edits();
         let has_one = |edit: &Edit| matches!(edit.kind, Some(EditKind::RegionAssigned(_)));
         assert!(!edits.iter().any(has_one));
+    }
+
+    #[test]
+    fn a_position_in_the_log_has_the_bytes_that_its_page_draws() {
+        let log = LogSynced { segment: 2, epoch: 3, len: 64, last_sequence: 5, noted: true };
+        let edit = Edit { log: Some(log), ..Edit::new(EditKind::NamespaceDropped("n".into())) };
+        let expected = [
+            &[0x1A, 1, b'n'][..],
+            &[0xCA, 0x01, 17, 8, 2, 0x11, 3, 0, 0, 0, 0, 0, 0, 0, 0x18, 64, 0x20, 5, 0x28, 1],
+        ];
+        assert_eq!(edit.encode_to_vec(), expected.concat());
+    }
+
+    #[test]
+    fn the_latest_position_in_the_log_survives_edits_in_another_order_and_a_rewrite() {
+        let mut state = state();
+        let at =
+            |segment, len, noted| LogSynced { segment, epoch: 9, len, last_sequence: 1, noted };
+        let steps = [
+            (at(1, 500, true), at(1, 500, true)),
+            (at(2, 64, true), at(2, 64, true)),
+            (at(1, 900, true), at(2, 64, true)),
+            // A clean close.
+            (at(2, 64, false), at(2, 64, false)),
+        ];
+        for (number, (log, expected)) in steps.into_iter().enumerate() {
+            let kind = assigned(2, number as u32 + 1, true);
+            state.apply(&Edit { log: Some(log), ..Edit::new(kind) }).unwrap();
+            assert_eq!(state.log_synced, Some(expected));
+            let mut again = ManifestState::default();
+            state.to_edits().iter().try_for_each(|edit| again.apply(edit)).unwrap();
+            assert_eq!(again, state);
+        }
     }
 
     #[test]

@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
-use rowhouse_model::{Namespace, Result, TableName, TableState};
+use rowhouse_model::{Error, Namespace, Result, TableName, TableState};
 use rowhouse_schema::IndexSchema;
 
-use super::replay::recover;
-use super::settle::{prepare, reconcile_files};
+use super::replay::{log_known, recover};
+use super::settle::{missing_file, prepare, reconcile_files};
 use crate::aside;
 use crate::background::Queue;
 use crate::catalog::Catalog;
@@ -21,7 +21,7 @@ use crate::clock::{Clock, SystemClock, TimestampSource};
 use crate::commits::{Nonces, RecentWrites, RowLocks};
 use crate::compaction_policy::Policy;
 use crate::compaction_queue::Compactions;
-use crate::directory::{self, Directory};
+use crate::directory::{self, Directory, HolderState};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Memory};
 use crate::family::{Families, FamilyStore};
@@ -39,7 +39,7 @@ use crate::store::{Background, Store};
 use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
 use crate::tasks::Tasks;
-use crate::wal::{Epochs, Limits, LogScan, Segments, Wal};
+use crate::wal::{self, Epochs, Limits, LogScan, OpenLog, Segments, Wal};
 
 /// The options for opening a store.
 pub struct Builder {
@@ -51,6 +51,7 @@ pub struct Builder {
     epochs: Epochs,
     background: Background,
     only_existing: bool,
+    for_server: bool,
 }
 
 impl Store {
@@ -79,6 +80,7 @@ impl Builder {
             epochs: Epochs::Random,
             background: Background::Threads,
             only_existing: false,
+            for_server: false,
         }
     }
 
@@ -110,6 +112,14 @@ impl Builder {
         self
     }
 
+    /// Records that this process is going to serve clients: until it has called
+    /// [`Store::set_address`], other processes see it as [`Holder::is_starting`](crate::Holder).
+    #[must_use]
+    pub fn for_server(mut self) -> Self {
+        self.for_server = true;
+        self
+    }
+
     /// Sets a boot id other than the machine's. It decides whether unsynced data can have been
     /// lost.
     #[cfg(test)]
@@ -131,19 +141,29 @@ impl Builder {
     ///
     /// # Errors
     /// `InUse`, with the holder, when another process has it open; `Corruption`, with file and
-    /// offset; `Unsupported` for a store of a newer version.
+    /// offset, but not for a damaged or missing file of an index, which is built anew;
+    /// `Unsupported` for a store of a newer version.
     pub fn open(self) -> Result<Store> {
         let begun = Instant::now();
         self.settings.check()?;
         let (disk, directory) = match self.disk {
             Some(disk) => (disk, None),
             None => {
-                let directory = if self.only_existing {
-                    Directory::hold_existing(&self.path)?
-                } else {
-                    Directory::hold(&self.path)?
+                let state = match self.for_server {
+                    true => HolderState::Starting,
+                    false => HolderState::Embedded,
                 };
-                (Arc::new(RealDisk::new(&self.path)) as Arc<dyn Disk>, Some(directory))
+                let directory = if self.only_existing {
+                    Directory::hold_existing(&self.path, state)?
+                } else {
+                    Directory::hold(&self.path, state)?
+                };
+                let disk = RealDisk::new(&self.path);
+                // Another process could lock another file of this name.
+                disk.watch(directory::LOCK).map_err(|source| {
+                    Error::io(format_args!("cannot open {}", directory::LOCK), source)
+                })?;
+                (Arc::new(disk) as Arc<dyn Disk>, Some(directory))
             }
         };
         let boot_id = self.boot_id.unwrap_or_else(directory::boot_id);
@@ -151,12 +171,17 @@ impl Builder {
         let now = self.clock.now_millis();
         let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
         let state = manifest.state();
-        manifest.clear_log_segment();
-        reconcile_files(&*disk, &manifest, &state, now)?;
+        let known = log_known(&*disk, &state, Some(manifest.age_read()), boot_id)?;
+        // Before anything is changed.
+        let log = OpenLog::open(&*disk, known)?;
+        let missing = reconcile_files(&*disk, &manifest, &state, now)?;
         let Settings { block_cache_bytes, .. } = self.settings;
         let open_files_max = open_files_max(self.settings.open_files_max);
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
         let files = Arc::new(files);
+        for id in missing {
+            let _ = files.damage.note_file(id, missing_file(id, ""));
+        }
         let (families, snapshots) = open_families(&files, &self.settings, &state);
         let reader_memory = ReaderMemory::new(self.settings.reader_memory_limit());
         let reader_memory = Arc::new(reader_memory);
@@ -171,6 +196,7 @@ impl Builder {
             mvcc: Mvcc::new(state.last_sequence()),
             manifest,
             log: OnceLock::new(),
+            replayed: Mutex::default(),
             row_locks: RowLocks::new(),
             freeze_latch: RwLock::default(),
             memory: Memory::default(),
@@ -192,7 +218,10 @@ impl Builder {
             snapshots: Mutex::new(snapshots),
             replacing: Mutex::default(),
         });
-        let recovered = recover(&engine, &state, boot_id, self.background)?;
+        let recovered = recover(&engine, &state, log, self.background)?;
+        if let Some(wrong) = &recovered.note_wrong {
+            tracing::warn!(%wrong, "the log is complete as far as the rest shows");
+        }
         tracing::info!(
             records = recovered.records,
             bytes = recovered.bytes,
@@ -229,7 +258,9 @@ fn begin_log(
     epochs: Epochs,
     mut recovered: LogScan,
 ) -> Result<()> {
-    engine.manifest.begin()?;
+    // The process that wrote them may have been killed before it synced them.
+    wal::sync_segments(&*engine.disk)?;
+    let age = engine.manifest.begin(recovered.end())?;
     let now = engine.timestamps.now_millis();
     recovered.repair(&*engine.disk, now)?;
     aside::trim(&*engine.disk, &engine.settings, now);
@@ -240,7 +271,7 @@ fn begin_log(
     let last_sequence = engine.mvcc.reserved();
     let body_len_max = engine.settings.mutation_bytes_max;
     let limits = Limits { segment_bytes, body_len_max };
-    let wal = Wal::start(segments, limits, last_sequence, recovered.segments)?;
+    let wal = Wal::start(segments, limits, last_sequence, age, recovered.segments)?;
     let first_segment = wal.first_segment();
     assert!(engine.log.set(wal).is_ok(), "a log is begun once");
     engine.name_first_segment(0, first_segment)?;

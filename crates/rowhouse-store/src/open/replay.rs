@@ -12,9 +12,9 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush::shrink_memory;
 use crate::indexed::is_search_table;
-use crate::manifest::{LogClosed, ManifestState};
+use crate::manifest::{LogClosed, LogSynced, ManifestAge, ManifestState};
 use crate::store::Background;
-use crate::wal::{self, Commit, Known, LogEnd, LogScan};
+use crate::wal::{self, Commit, Known, LogEnd, LogScan, OpenLog};
 
 /// The maximum bytes of cells that are sorted at once.
 const BATCH_BYTES_MAX: usize = 32 << 20;
@@ -33,15 +33,14 @@ const CELLS_LOOKED_AT: usize = 32;
 pub(super) fn recover(
     engine: &Arc<Engine>,
     state: &ManifestState,
-    boot_id: [u8; 16],
+    log: OpenLog,
     background: Background,
 ) -> Result<LogScan> {
     let mut replay = Replay::new(engine, state);
-    let known = log_known(&*engine.disk, state, boot_id)?;
     let recovered = match background {
-        Background::Threads => replay.on_two_threads(&known)?,
+        Background::Threads => replay.on_two_threads(log)?,
         #[cfg(test)]
-        Background::ByHand => replay.on_this_thread(&known)?,
+        Background::ByHand => replay.on_this_thread(log)?,
     };
     engine.timestamps.compare_with_stored(replay.newest_millis);
     engine.timestamps.continue_queues(replay.newest_queued_millis);
@@ -49,10 +48,12 @@ pub(super) fn recover(
     Ok(recovered)
 }
 
-/// Returns the facts about the log that are known before it is read.
+/// Returns the facts about the log that are known before it is read. `age` is that of the manifest,
+/// if it is undamaged.
 pub(crate) fn log_known(
     disk: &dyn Disk,
     state: &ManifestState,
+    age: Option<ManifestAge>,
     boot_id: [u8; 16],
 ) -> Result<Known> {
     let closed_at = state.log_closed.map(|LogClosed { segment, len, last_sequence }| LogEnd {
@@ -62,7 +63,8 @@ pub(crate) fn log_known(
     });
     let (log_from, synced_sequence) = (state.log_from, state.last_sequence());
     let (synced, first_segment) = (wal::read_synced(disk)?, state.log_segment);
-    Ok(Known { boot_id, log_from, synced_sequence, closed_at, synced, first_segment })
+    let reached = state.log_synced;
+    Ok(Known { boot_id, log_from, synced_sequence, closed_at, synced, first_segment, reached, age })
 }
 
 /// Collects the cells of commits that are in no file.
@@ -93,7 +95,7 @@ impl<'a> Replay<'a> {
         Self { engine, state, newest_millis, searched, newest_queued_millis, waiting }
     }
 
-    fn on_two_threads(&mut self, known: &Known) -> Result<LogScan> {
+    fn on_two_threads(&mut self, log: OpenLog) -> Result<LogScan> {
         let engine = self.engine;
         // One batch is inserted, one is queued and one is read, so memory is bounded.
         let (to_insert, batches) = mpsc::sync_channel::<Batch>(1);
@@ -103,7 +105,7 @@ impl<'a> Replay<'a> {
                 .name("rowhouse-replay".to_owned())
                 .spawn_scoped(scope, insert)
                 .map_err(|source| Error::io("cannot start a thread", source))?;
-            let scanned = self.scan(known, |batch| {
+            let scanned = self.read(log, |batch| {
                 // The inserting thread ended with an error of its own, which is the one returned.
                 to_insert.send(batch).map_err(|_| Error::new(ErrorKind::Io, "recovery ended early"))
             });
@@ -116,22 +118,22 @@ impl<'a> Replay<'a> {
     }
 
     #[cfg(test)]
-    fn on_this_thread(&mut self, known: &Known) -> Result<LogScan> {
+    fn on_this_thread(&mut self, log: OpenLog) -> Result<LogScan> {
         let engine = self.engine;
-        self.scan(known, |batch| batch.insert(engine))
+        self.read(log, |batch| batch.insert(engine))
     }
 
     /// Reads the log and hands its cells to `insert` in sorted batches.
-    fn scan(
+    fn read(
         &mut self,
-        known: &Known,
+        log: OpenLog,
         mut insert: impl FnMut(Batch) -> Result<()>,
     ) -> Result<LogScan> {
-        let disk = Arc::clone(&self.engine.disk);
         let batch_bytes = self.engine.settings.memstore_flush_bytes / BATCHES_PER_MEMSTORE;
         let batch_bytes = usize::try_from(batch_bytes).unwrap_or(usize::MAX).min(BATCH_BYTES_MAX);
-        let scanned = wal::scan(&*disk, known, |commit| {
+        let scanned = log.read(|commit, end| {
             self.take(commit)?;
+            self.waiting.end = Some(end);
             if self.waiting.bytes > batch_bytes { insert(self.sorted_batch()) } else { Ok(()) }
         })?;
         insert(self.sorted_batch())?;
@@ -172,6 +174,8 @@ struct Batch {
     cells: Vec<(Arc<FamilyStore>, Cells)>,
     bytes: usize,
     last_sequence: u64,
+    /// The position in the log after them.
+    end: Option<LogSynced>,
 }
 
 impl Batch {
@@ -196,6 +200,7 @@ impl Batch {
         }
         // A flush claims every cell up to this sequence number.
         engine.mvcc.restore(self.last_sequence);
+        *engine.replayed.lock() = self.end;
         // Replayed cells are limited to the same memory as writes.
         if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
             shrink_memory(engine)?;

@@ -1,14 +1,15 @@
-//! Checks the data directory at open: the required files must exist, and files that nothing names
-//! are removed or moved aside.
+//! Checks the data directory at open: the required files must exist, except those of indexes, which
+//! can be built anew, and files that nothing names are removed or moved aside.
 
 use std::collections::BTreeSet;
 
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{Error, Result, TableName};
 
 use crate::aside;
 use crate::disk::Disk;
-use crate::layout::{FILES_DIR, TMP_DIR, WAL_DIR, file_id, file_name};
-use crate::manifest::{Manifest, ManifestState};
+use crate::indexed::is_declared_index;
+use crate::layout::{FILES_DIR, TMP_DIR, WAL_DIR, file_id, file_name, file_path};
+use crate::manifest::{Manifest, ManifestState, NamedFile};
 
 /// Creates the directories and empties the one for unfinished output.
 pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
@@ -26,23 +27,22 @@ pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
 }
 
 /// Checks that the files that the manifest names exist, removes those that an edit removed, and
-/// moves the others aside.
+/// moves the others aside. Returns the files of indexes that are missing.
 pub(super) fn reconcile_files(
     disk: &dyn Disk,
     manifest: &Manifest,
     state: &ManifestState,
     now_millis: i64,
-) -> Result<()> {
+) -> Result<Vec<u64>> {
     let dir = FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
     let mut wanted: BTreeSet<String> =
         state.all_files().map(|file| file_name(file.meta.file_id)).collect();
     let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
-    if let Some(missing) = wanted.first() {
-        return Err(Error::corruption(format!(
-            "{dir}/{missing} is in MANIFEST and does not exist; nothing was changed"
-        )));
+    let missing: Vec<u64> = wanted.iter().filter_map(|name| file_id(name)).collect();
+    if let Some(missing) = missing.iter().find(|id| !is_of_indexes(state, **id)) {
+        return Err(missing_file(*missing, "; nothing was changed"));
     }
     for name in strangers {
         let path = format!("{dir}/{name}");
@@ -55,5 +55,23 @@ pub(super) fn reconcile_files(
             aside::move_aside(disk, &path, now_millis)?;
         }
     }
-    Ok(())
+    Ok(missing)
+}
+
+/// Returns the error for a file that the manifest names and that does not exist.
+pub(super) fn missing_file(id: u64, then: &str) -> Error {
+    Error::corruption(format!("{} is in MANIFEST and does not exist{then}", file_path(id)))
+}
+
+/// Returns true if only tables of indexes name a file.
+fn is_of_indexes(state: &ManifestState, file_id: u64) -> bool {
+    let find = |name: &TableName| {
+        let mut tables = state.tables.values();
+        tables.find(|table| table.descriptor.name() == name).map(|table| &table.descriptor)
+    };
+    let is_it = |file: &NamedFile<'_>| file.meta.file_id == file_id;
+    let mut tables = state.files().filter(is_it).map(|file| state.table_of(file.region_id));
+    let mut in_snapshots = state.snapshots.values().flat_map(|snapshot| snapshot.files());
+    tables.all(|table| table.is_some_and(|it| is_declared_index(&it.descriptor, find)))
+        && !in_snapshots.any(|file| is_it(&file))
 }

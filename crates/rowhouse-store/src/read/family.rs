@@ -307,6 +307,21 @@ impl<'a> FamilyReader<'a> {
         Ok(())
     }
 
+    /// As [`Merge::rest`].
+    pub(super) fn rest(&mut self) {
+        self.merge.rest();
+    }
+
+    /// As [`Merge::wake`].
+    pub(super) fn wake(&mut self) -> Result<()> {
+        self.merge.wake()
+    }
+
+    /// Whether a memstore that it reads was flushed.
+    pub(super) fn holds_flushed(&self) -> bool {
+        self.merge.memstores().any(|memstore| memstore.flushed().is_some())
+    }
+
     /// Whether it reads from memory.
     pub(super) fn holds_memstores(&self) -> bool {
         self.merge.memstores().next().is_some()

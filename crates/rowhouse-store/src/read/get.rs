@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Cell, Columns, Get, Result, Row, RowBuilder, Scan, TimeRange};
+use rowhouse_model::{
+    Cell, CellRef, Columns, Get, Key, Qualifiers, Result, Row, RowBuilder, Scan, TimeRange,
+};
 
 use super::family::{FamilyReader, FirstCell, Query, Rows, find};
 use super::newest_version::NewestVersion;
@@ -14,7 +16,6 @@ use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
 use super::{Pending, ReadAt, ReadContext, ReadPoint, ReadTrace};
 use crate::cells::Cells;
 use crate::family::FamilyStore;
-use crate::wait_mode::NonBlocking;
 
 /// Limits of a non-blocking read: bytes of returned cells (at a hundred bytes per cell, 0.2 ms),
 /// cells matched, and the time for reads that do not count cells.
@@ -22,61 +23,129 @@ const BYTES_AT_ONCE_MAX: u64 = 256 << 10;
 const CELLS_AT_ONCE_MAX: u64 = 16 * CELLS_BETWEEN_CHECKS;
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// Reads one row at `point`, or at the current read point.
+/// A read of one row.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadRequest<'a> {
+    pub(crate) get: &'a Get,
+    pub(crate) at: RowVersion<'a>,
+    pub(crate) limit: ReadLimit,
+    /// Whether the read counts as a request to the region. The store's own reads do not.
+    pub(crate) is_counted: bool,
+}
+
+/// How much a read may do before it ends without a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadLimit {
+    /// Reads the whole row.
+    Unlimited,
+    /// The cells of the row have at most this many bytes. A filter that must see the whole row gets
+    /// it all the same.
+    Bytes(u64),
+    /// There are few cells to return and to skip: for callers that must not block.
+    NonBlocking,
+}
+
+/// The version of a row that a read sees.
+#[derive(Clone, Copy)]
+pub(crate) enum RowVersion<'p> {
+    Current,
+    /// The current one, with cells that are about to be committed. For gets that return every
+    /// visible cell of their columns.
+    With(&'p Pending),
+    /// That at a sequence number. For gets that return every visible cell of their columns.
+    AsOf(u64),
+    /// That at a read point.
+    At(&'p ReadPoint),
+}
+
+impl<'a> ReadRequest<'a> {
+    /// Returns a request for the whole row as it is now, which counts.
+    #[inline]
+    pub(crate) fn new(get: &'a Get) -> Self {
+        Self { get, at: RowVersion::Current, limit: ReadLimit::Unlimited, is_counted: true }
+    }
+
+    /// Returns a request for the whole row at `point`, which counts.
+    pub(crate) fn at_point(get: &'a Get, point: &'a ReadPoint) -> Self {
+        Self { at: RowVersion::At(point), ..Self::new(get) }
+    }
+
+    /// Returns the read point, if the request has one.
+    #[inline]
+    pub(crate) fn point(&self) -> Option<&'a ReadPoint> {
+        match self.at {
+            RowVersion::At(point) => Some(point),
+            RowVersion::Current | RowVersion::With(_) | RowVersion::AsOf(_) => None,
+        }
+    }
+}
+
+impl<'p> RowVersion<'p> {
+    #[inline]
+    fn read_at(self, context: &ReadContext<'_>) -> ReadAt<'p> {
+        match self {
+            Self::Current => ReadAt::of(context, None),
+            Self::With(pending) => ReadAt::Pending(pending),
+            Self::AsOf(sequence) => ReadAt::Sequence(sequence),
+            Self::At(point) => ReadAt::Point(point),
+        }
+    }
+}
+
+impl ReadLimit {
+    /// Returns the budget of a read that counts cells.
+    #[inline]
+    fn budget(self) -> ReadBudget {
+        match self {
+            Self::Unlimited => ReadBudget::WHOLE,
+            Self::Bytes(bytes) => ReadBudget { bytes, ..ReadBudget::WHOLE },
+            Self::NonBlocking => ReadBudget {
+                bytes: BYTES_AT_ONCE_MAX,
+                judged_max: CELLS_AT_ONCE_MAX,
+                ..ReadBudget::WHOLE
+            },
+        }
+    }
+
+    /// Returns `row` unless it exceeds the limit: a read ends after the cell that does.
+    #[inline]
+    fn check(self, row: Row) -> Option<Row> {
+        (self == Self::Unlimited || row.byte_len() <= self.budget().bytes).then_some(row)
+    }
+}
+
+/// Reads one row. Returns `None` if the row exceeds the limit, and if flushes or compactions have
+/// dropped cells that were visible at the requested sequence number.
 pub(crate) fn read_row(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
-    get: &Get,
-    point: Option<&ReadPoint>,
-) -> Result<Row> {
+    request: &ReadRequest<'_>,
+) -> Result<Option<Row>> {
+    let ReadRequest { get, at, limit, .. } = *request;
     if !is_plain(get) {
-        return read_filtered_row(context, families, get, point);
+        return read_filtered_row(context, families, request);
     }
-    let asked = asked(get);
+    let query = query(get);
     loop {
         let mut cells = None;
-        let at = ReadAt::of(context, point);
-        match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
-            CellsRead::TooOld | CellsRead::Unsure => {}
-            CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
+        let read_at = at.read_at(context);
+        match read_cells(context, families, get, &query, read_at, limit.budget(), &mut cells)? {
+            CellsRead::All => return Ok(limit.check(finish(cells))),
+            CellsRead::Some => return Ok(None),
+            CellsRead::TooOld if matches!(at, RowVersion::AsOf(_)) => return Ok(None),
+            // A region that is being replaced, or a flush between the two loads: the next attempt
+            // finds out.
+            CellsRead::TooOld | CellsRead::Unsure => std::thread::yield_now(),
         }
     }
 }
 
-/// As [`read_row`], at a read point that has this trace.
+/// Adds the cells of a row that was read to the trace of its read point.
 #[cold]
-pub(crate) fn read_row_traced(
-    context: &ReadContext<'_>,
-    families: &[Arc<FamilyStore>],
-    get: &Get,
-    point: &ReadPoint,
-    trace: &ReadTrace,
-) -> Result<Row> {
-    let row = read_row(context, families, get, Some(point))?;
+pub(crate) fn trace_row(families: &[Arc<FamilyStore>], get: &Get, row: &Row, trace: &ReadTrace) {
     // A scanner counts its rows itself.
     if is_plain(get) {
-        trace.add_get(families, &row);
-    }
-    Ok(row)
-}
-
-/// Reads one row with cells that are about to be committed, for a get that returns every visible
-/// cell of its columns.
-pub(crate) fn read_row_pending(
-    context: &ReadContext<'_>,
-    families: &[Arc<FamilyStore>],
-    get: &Get,
-    pending: &Pending,
-) -> Result<Row> {
-    let asked = asked(get);
-    loop {
-        let mut cells = None;
-        let at = ReadAt::Pending(pending);
-        match read_cells(context, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
-            // A region that is being replaced: the next attempt finds out.
-            CellsRead::TooOld | CellsRead::Unsure => std::thread::yield_now(),
-            CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
-        }
+        trace.add_get(families, row);
     }
 }
 
@@ -92,41 +161,24 @@ pub(crate) struct TimedRow {
     pub(crate) newest_marker_millis: i64,
 }
 
-/// The version of a row that a read sees.
-#[derive(Clone, Copy)]
-pub(crate) enum RowVersion<'p> {
-    Current,
-    /// The current one, with cells that are about to be committed.
-    With(&'p Pending),
-    /// That at a sequence number.
-    AsOf(u64),
-    /// That at a read point.
-    At(&'p ReadPoint),
-}
-
 /// Reads one row as it is at a time, which may be in the future, for a get that returns every
-/// visible cell of its columns. Returns `None` if flushes or compactions have dropped cells visible
-/// at the sequence number asked for.
+/// visible cell of its columns, or of each family about the first `cells_max`. Returns `None` if
+/// flushes or compactions have dropped cells visible at the sequence number requested.
 pub(crate) fn read_row_at_time(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     version: RowVersion<'_>,
     now_millis: i64,
+    cells_max: usize,
 ) -> Result<Option<TimedRow>> {
-    let asked = asked(get);
+    let query = query(get);
     'again: loop {
         let mut cells: Option<RowBuilder> = None;
         let mut until_millis = i64::MAX;
         let mut newest_marker_millis = i64::MIN;
         for family in families.iter().filter(|family| get.columns.selects_family(family.name())) {
-            let at = match version {
-                RowVersion::Current => ReadAt::of(context, None),
-                RowVersion::With(pending) => ReadAt::Pending(pending),
-                RowVersion::AsOf(sequence) => ReadAt::Sequence(sequence),
-                RowVersion::At(point) => ReadAt::Point(point),
-            };
-            let merge = match find(family, &asked, at)? {
+            let merge = match find(family, &query, version.read_at(context))? {
                 FirstCell::Merge(merge) => merge,
                 FirstCell::Nothing => continue,
                 FirstCell::TooOld if matches!(version, RowVersion::AsOf(_)) => return Ok(None),
@@ -136,9 +188,10 @@ pub(crate) fn read_row_at_time(
                     continue 'again;
                 }
             };
-            let mut reader = FamilyReader::at_time(now_millis, family, &asked, merge);
-            let mut budget = ReadBudget::WHOLE;
+            let mut reader = FamilyReader::at_time(now_millis, family, &query, merge);
             let cells = cells.get_or_insert_default();
+            let cells_max = cells.len().saturating_add(cells_max);
+            let mut budget = ReadBudget { cells: cells_max, ..ReadBudget::WHOLE };
             reader.read_row(get.row(), &mut budget, cells)?;
             until_millis = until_millis.min(reader.own_until_millis());
             newest_marker_millis = newest_marker_millis.max(reader.newest_marker_millis());
@@ -155,12 +208,14 @@ pub(crate) fn read_row_at_time(
     }
 }
 
-/// Returns all cells and markers of a row that a family stores, with their sequence numbers, in
-/// cell order: also those that no read shows.
+/// Returns the cells and markers of some columns of a row that a family stores, with their sequence
+/// numbers, in cell order: also those that no read shows. Markers of the whole family come with all
+/// columns.
 pub(crate) fn stored_cells(
     context: &ReadContext<'_>,
     family: &FamilyStore,
     row: &[u8],
+    qualifiers: &Qualifiers,
 ) -> Result<Vec<(u64, Cell)>> {
     let columns = Columns::all();
     let times = BTreeMap::new();
@@ -185,42 +240,22 @@ pub(crate) fn stored_cells(
         }
     };
     let mut cells = Vec::new();
-    while let Some(cell) = merge.cell().filter(|cell| cell.key.row == row) {
-        cells.push((cell.sequence, cell.to_cell()));
-        merge.advance()?;
-    }
-    Ok(cells)
-}
-
-/// Reads one row at the current read point if it has few cells to return and to skip; otherwise
-/// returns `WouldBlock`.
-pub(crate) fn read_row_at_once(
-    context: &ReadContext<'_>,
-    families: &[Arc<FamilyStore>],
-    get: &Get,
-) -> Result<NonBlocking<Row>> {
-    if !is_plain(get) {
-        let limits = ScanLimits { bytes: BYTES_AT_ONCE_MAX, until: Some(Instant::now() + MOMENT) };
-        return Ok(
-            match filtered_scanner(context, families, get, None)?.next_part(&limits, &NOT_ASKED)? {
-                Scanned::Row { row, is_partial: false } => NonBlocking::Done(row),
-                Scanned::End => NonBlocking::Done(Row::default()),
-                Scanned::Row { .. } | Scanned::Paused(_) => NonBlocking::WouldBlock,
-            },
-        );
-    }
-    let asked = asked(get);
-    let budget =
-        ReadBudget { bytes: BYTES_AT_ONCE_MAX, judged_max: CELLS_AT_ONCE_MAX, ..ReadBudget::WHOLE };
-    loop {
-        let mut cells = None;
-        let at = ReadAt::of(context, None);
-        match read_cells(context, families, get, &asked, at, budget, &mut cells)? {
-            CellsRead::All => return Ok(NonBlocking::Done(finish(cells))),
-            CellsRead::Some => return Ok(NonBlocking::WouldBlock),
-            CellsRead::TooOld | CellsRead::Unsure => {}
+    if qualifiers.is_all() {
+        while let Some(cell) = merge.cell().filter(|cell| cell.key.row == row) {
+            cells.push((cell.sequence, cell.to_cell()));
+            merge.advance()?;
         }
     }
+    for qualifier in qualifiers.named() {
+        merge.seek(&Key::column_start(row, family.name(), qualifier))?;
+        let is_of_column =
+            |cell: &CellRef<'_>| cell.key.row == row && cell.key.qualifier == qualifier;
+        while let Some(cell) = merge.cell().filter(is_of_column) {
+            cells.push((cell.sequence, cell.to_cell()));
+            merge.advance()?;
+        }
+    }
+    Ok(cells)
 }
 
 /// Whether the get returns every visible cell of its columns.
@@ -228,25 +263,11 @@ fn is_plain(get: &Get) -> bool {
     get.filter.is_none() && get.family_limit.is_none() && get.family_offset == 0
 }
 
-/// Reads a row as it was at `sequence`, for a get that returns every visible cell of its columns.
-/// Returns `None` if flushes or compactions have dropped cells visible then.
-pub(crate) fn read_row_as_of(
-    context: &ReadContext<'_>,
-    families: &[Arc<FamilyStore>],
-    get: &Get,
-    sequence: u64,
-) -> Result<Option<Row>> {
-    let mut cells = None;
-    let at = ReadAt::Sequence(sequence);
-    let read = read_cells(context, families, get, &asked(get), at, ReadBudget::WHOLE, &mut cells)?;
-    Ok((read != CellsRead::TooOld).then(|| finish(cells)))
-}
-
 fn finish(cells: Option<RowBuilder>) -> Row {
     cells.map_or_else(Row::default, RowBuilder::finish)
 }
 
-fn asked(get: &Get) -> Query<'_> {
+fn query(get: &Get) -> Query<'_> {
     Query {
         columns: &get.columns,
         time_range: get.time_range,
@@ -334,23 +355,14 @@ fn read_sources(
     Ok(CellsRead::All)
 }
 
-/// Reads a row through a filter or with a limit per family.
+/// Reads a row through a filter or with a limit per family: scans it, as HBase does.
 fn read_filtered_row(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],
-    get: &Get,
-    point: Option<&ReadPoint>,
-) -> Result<Row> {
-    Ok(filtered_scanner(context, families, get, point)?.next()?.unwrap_or_default())
-}
-
-/// Opens a scan of one row, as HBase does for such a get.
-fn filtered_scanner(
-    context: &ReadContext<'_>,
-    families: &[Arc<FamilyStore>],
-    get: &Get,
-    point: Option<&ReadPoint>,
-) -> Result<ScanCursor> {
+    request: &ReadRequest<'_>,
+) -> Result<Option<Row>> {
+    let ReadRequest { get, at, limit, .. } = *request;
+    debug_assert!(matches!(at, RowVersion::Current | RowVersion::At(_)), "a scan has no other");
     let scan = Scan {
         columns: get.columns.clone(),
         time_range: get.time_range,
@@ -363,6 +375,17 @@ fn filtered_scanner(
         cache_blocks: get.cache_blocks,
         ..Scan::all()
     };
-    let opening = Opening { context, families, rows: Rows::One(get.row()), point, as_of: None };
-    ScanCursor::open(&opening, &scan, None)
+    let rows = Rows::One(get.row());
+    let opening = Opening { context, families, rows, point: request.point(), as_of: None };
+    let mut scanner = ScanCursor::open(&opening, &scan, None)?;
+    if limit == ReadLimit::Unlimited {
+        return Ok(Some(scanner.next()?.unwrap_or_default()));
+    }
+    let until = (limit == ReadLimit::NonBlocking).then(|| Instant::now() + MOMENT);
+    let limits = ScanLimits { bytes: limit.budget().bytes, until };
+    Ok(match scanner.next_part(&limits, &NOT_ASKED)? {
+        Scanned::Row { row, is_partial: false } => limit.check(row),
+        Scanned::End => Some(Row::default()),
+        Scanned::Row { .. } | Scanned::Paused(_) => None,
+    })
 }

@@ -63,6 +63,21 @@ impl Source {
         }
     }
 
+    /// As [`FileCursor::rest`].
+    fn rest(&mut self) {
+        if let Self::File(cursor) = self {
+            cursor.rest();
+        }
+    }
+
+    /// As [`FileCursor::wake`].
+    fn wake(&mut self) -> Result<()> {
+        match self {
+            Self::File(cursor) => cursor.wake(),
+            Self::Memory(_) | Self::Waiting(..) | Self::Traced(_) => Ok(()),
+        }
+    }
+
     /// Moves to the first cell of the last row before `row`, or of the last row if it is `None`;
     /// after the last cell if there is no such row.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
@@ -153,6 +168,16 @@ impl Merge {
         merge.sort();
         merge.admit()?;
         Ok(merge)
+    }
+
+    /// Releases the blocks that it holds. Until [`Merge::wake`] it must not be read.
+    pub(super) fn rest(&mut self) {
+        self.sources.iter_mut().for_each(Source::rest);
+    }
+
+    /// Returns to the cell at which it rests, if it does.
+    pub(super) fn wake(&mut self) -> Result<()> {
+        self.sources.iter_mut().try_for_each(Source::wake)
     }
 
     /// Merges cells up to `sequence_max` row by row in reverse. The merge starts after the last

@@ -26,8 +26,8 @@ pub(crate) use counts::RegionCounts;
 pub(crate) use explain::{explain_cell, only_column};
 pub(crate) use family::Rows;
 pub(crate) use get::{
-    RowVersion, TimedRow, read_row, read_row_as_of, read_row_at_once, read_row_at_time,
-    read_row_pending, read_row_traced, stored_cells,
+    ReadLimit, ReadRequest, RowVersion, TimedRow, read_row, read_row_at_time, stored_cells,
+    trace_row,
 };
 pub(crate) use merge::{Merge, Source};
 pub(crate) use own_ttl::own_ttl;
@@ -38,7 +38,7 @@ pub(crate) use rules::Rules;
 pub(crate) use scan::Opening;
 pub use scan::{ScanLimits, ScanProgress, Scanned};
 pub use scanner::RegionScanner;
-pub(crate) use select::RowSelection;
+pub use select::{RangesInOrder, RowSelection};
 pub(crate) use trace::{CallTimer, TableTrace};
 pub use trace::{FamilyReads, ReadReport, ReadTotals, ReadTrace, RegionReads, TableReads};
 pub(crate) use visible::{Fate, Verdict, Visible};

@@ -1,8 +1,9 @@
 //! Read points: snapshots of the whole store.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::Guard;
@@ -21,7 +22,8 @@ use crate::retention::Retention;
 /// A read point over all tables: every read at it sees the mutations that were visible when it was
 /// taken and no later ones. It holds the memstores and files of that time, so compactions neither
 /// wait for it nor take anything from it; the disk space of files they replace is freed when the
-/// read point is dropped. [`Settings::scan_age_max`] limits how long it may be used.
+/// read point is dropped. [`Settings::scan_age_max`] limits how long it may be used. A family that
+/// was added to a table since has no cells at it.
 ///
 /// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]), it continues in the
 /// files of flushed memstores. From then on it refuses reads that could see cells that a flush
@@ -47,7 +49,9 @@ type FamilyKey = (u64, Bytes);
 
 struct HeldFamilies {
     sequence: u64,
-    families: RwLock<HashMap<FamilyKey, HeldFamily>>,
+    families: RwLock<BTreeMap<FamilyKey, HeldFamily>>,
+    /// Set by a read of a table that is newer.
+    missed_table: AtomicBool,
 }
 
 struct HeldFamily {
@@ -83,7 +87,8 @@ impl ReadPoint {
                 ))
             })
             .collect::<Option<_>>()?;
-        let held = HeldFamilies { sequence, families: RwLock::new(families) };
+        let (families, missed_table) = (RwLock::new(families), AtomicBool::new(false));
+        let held = HeldFamilies { sequence, families, missed_table };
         Some(Self {
             held: Arc::new(context.reader_memory.register(sequence, held)),
             own: HashMap::new(),
@@ -124,6 +129,12 @@ impl ReadPoint {
         self.held.sequence
     }
 
+    /// Whether a read at this point has failed because its table was created later, or its rows
+    /// were replaced as a whole.
+    pub(crate) fn has_missed_table(&self) -> bool {
+        self.held.missed_table.load(Ordering::Relaxed)
+    }
+
     /// Whether any of a region's families existed when the read point was taken.
     pub(crate) fn has_seen(&self, families: &[Arc<FamilyStore>]) -> bool {
         let held = self.held.families.read();
@@ -140,11 +151,17 @@ impl ReadPoint {
         let key = key_of(family);
         let super_version = {
             let held = self.held.families.read();
-            let held = held
-                .get(&key)
-                .ok_or_else(|| Error::invalid("the table was created after the read point"))?;
-            held.check(sees_nothing)?;
-            Arc::clone(&held.super_version)
+            match held.get(&key) {
+                Some(family) => {
+                    family.check(sees_nothing)?;
+                    Arc::clone(&family.super_version)
+                }
+                None if holds_region(&held, family.region_id()) => Arc::new(SuperVersion::empty()),
+                None => {
+                    self.held.missed_table.store(true, Ordering::Relaxed);
+                    return Err(Error::invalid("the table was created after the read point"));
+                }
+            }
         };
         let Some(own) = self.own.get(&key) else { return Ok(super_version) };
         let mut super_version = SuperVersion::clone(&super_version);
@@ -217,8 +234,7 @@ impl HeldFamily {
         if memstores_of(&self.super_version).all(|memstore| memstore.held_bytes() == 0) {
             return;
         }
-        let (active, frozen, files) = (Arc::default(), Vec::new(), Vec::new());
-        self.super_version = Arc::new(SuperVersion { active, frozen, files, readable_from: 0 });
+        self.super_version = Arc::new(SuperVersion::empty());
         self.ended = Some(over);
     }
 }
@@ -232,6 +248,12 @@ impl MemoryHolder for HeldFamilies {
             }
         }
     }
+}
+
+/// Whether any family of a region is held: one that is not was added later.
+fn holds_region(held: &BTreeMap<FamilyKey, HeldFamily>, region: u64) -> bool {
+    let next = held.range((region, Bytes::new())..).next();
+    next.is_some_and(|((next, _), _)| *next == region)
 }
 
 fn memstores_of(super_version: &SuperVersion) -> impl Iterator<Item = &Arc<Memstore>> {

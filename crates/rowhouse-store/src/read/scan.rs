@@ -53,6 +53,8 @@ pub(super) struct ScanCursor {
     rows_until_check: u32,
     /// Cells examined since the last clock check.
     judged: u64,
+    /// It holds no blocks of files, and its readers must not be read.
+    rests: bool,
     /// An error occurred, and the families' readers were released.
     failed: bool,
     /// The same, since readers held too much memory.
@@ -254,6 +256,7 @@ impl ScanCursor {
             judged: 0,
             failed: false,
             ended: None,
+            rests: false,
             progress: ScanProgress::default(),
             ended_at_key: false,
             counts: None,
@@ -300,9 +303,29 @@ impl ScanCursor {
             let message = "the scanner has failed, open another";
             return Err(Error::new(ErrorKind::UnknownScanner, message));
         }
-        let next = self.read_next(limits, asked_to_end);
+        let next = self.wake().and_then(|()| self.read_next(limits, asked_to_end));
         self.fail_if(next.is_err());
         next
+    }
+
+    /// Releases the blocks of files that it holds, at the price of a search for its place in each
+    /// file when it goes on.
+    pub(super) fn rest(&mut self) {
+        self.rests = true;
+        self.readers().for_each(FamilyReader::rest);
+    }
+
+    /// Returns to its place in the files, if it rests.
+    fn wake(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.rests) {
+            return Ok(());
+        }
+        self.readers().try_for_each(FamilyReader::wake)
+    }
+
+    fn readers(&mut self) -> impl Iterator<Item = &mut FamilyReader<'static>> {
+        let judges = self.selector.iter_mut().flat_map(|selector| &mut selector.columns);
+        self.families.iter_mut().chain(&mut self.on_demand).chain(judges)
     }
 
     fn fail_if(&mut self, failed: bool) {
@@ -344,14 +367,21 @@ impl ScanCursor {
     /// Releases memstores that were flushed since the scanner was opened. Returns the bytes it
     /// still keeps.
     pub(super) fn follow_flushes(&mut self) -> Result<u64> {
+        let rests = self.rests;
+        if rests && !self.readers().any(|family| family.holds_flushed()) {
+            return Ok(0);
+        }
         let between_rows = self.left_in.is_none();
-        let judges = self.selector.iter_mut().flat_map(|selector| &mut selector.columns);
-        let mut families = self.families.iter_mut().chain(&mut self.on_demand).chain(judges);
-        let held_bytes = families.try_fold(0, |bytes, family| {
-            family.follow_flushes(between_rows)?;
-            Ok(bytes + family.held_bytes())
+        let held_bytes = self.wake().and_then(|()| {
+            self.readers().try_fold(0, |bytes, family| {
+                family.follow_flushes(between_rows)?;
+                Ok(bytes + family.held_bytes())
+            })
         });
         self.fail_if(held_bytes.is_err());
+        if rests {
+            self.rest();
+        }
         held_bytes
     }
 
@@ -604,6 +634,7 @@ impl ScanCursor {
     pub(super) fn may_have_more(&mut self) -> bool {
         self.rows_left > 0
             && (self.ended.is_some()
+                || self.rests
                 || self.left_in.is_some()
                 || (!self.is_filter_done() && self.find_row()))
     }

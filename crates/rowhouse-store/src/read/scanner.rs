@@ -145,6 +145,12 @@ impl RegionScanner {
         self.with(ScanCursor::follow_flushes)
     }
 
+    /// Releases the blocks of files that the scanner holds until its next call, which searches its
+    /// place in each file. Until then there may be more rows.
+    pub fn rest(&mut self) {
+        self.with(ScanCursor::rest);
+    }
+
     /// Whether there may be more rows; `false` is certain.
     pub fn may_have_more(&mut self) -> bool {
         self.with(ScanCursor::may_have_more)
@@ -294,6 +300,66 @@ mod tests {
         assert!(error.to_string().contains("flushed memstores held by readers: bytes="), "{error}");
         assert_eq!(store.reader_memstore_bytes().0, 0);
         assert_eq!(scanner.next().unwrap_err().kind(), ErrorKind::ScannerReset);
+    }
+
+    /// Returns the parts of a scan in answers of few bytes, and rests after each with `rests`.
+    fn parts(table: &Table, scan: &Scan, rests: bool) -> Vec<(Row, bool)> {
+        let mut scanner = table.regions()[0].scan(scan).unwrap();
+        let limits = ScanLimits { bytes: 100, until: None };
+        let mut parts = Vec::new();
+        loop {
+            if rests {
+                scanner.rest();
+                scanner.follow_flushes().unwrap();
+                assert!(scanner.may_have_more());
+            }
+            match scanner.next_part(&limits).unwrap() {
+                Scanned::Row { row, is_partial } => parts.push((row, is_partial)),
+                Scanned::Paused(_) => {}
+                Scanned::End => return parts,
+            }
+        }
+    }
+
+    #[test]
+    fn a_scanner_that_rests_between_its_parts_goes_on_where_it_was() {
+        let (store, table) = open();
+        // A compaction between two scans drops delete markers, and shows puts in the memstore that
+        // came later with older timestamps.
+        store.set_compactions(false);
+        for round in 0..4 {
+            for row in 0..ROWS {
+                let mut put = Put::new(vec![row / 7, row]).unwrap();
+                for column in 0..6 {
+                    let at = Timestamp::from_millis(i64::from(row) % 3 + round).unwrap();
+                    put = put.add_at("f", format!("q{column}"), at, format!("{round}")).unwrap();
+                }
+                table.mutate(&put.into()).unwrap();
+                if (row + round as u8).is_multiple_of(5) {
+                    let delete = rowhouse_model::Delete::new(vec![row / 7, row]).unwrap();
+                    let delete = delete.column("f", "q3", Timestamp::LATEST).unwrap();
+                    table.mutate(&delete.into()).unwrap();
+                }
+            }
+            // The last round stays in memory.
+            if round < 3 {
+                table.flush().unwrap();
+            }
+        }
+        let value = Filter::parse("ValueFilter(=, 'binary:3')").unwrap();
+        let scans = [
+            Scan::all(),
+            Scan { versions: u32::MAX, ..Scan::all() },
+            Scan { raw: true, versions: u32::MAX, ..Scan::all() },
+            Scan { reversed: true, ..Scan::all() },
+            Scan { batch: Some(4), versions: 2, ..Scan::all() },
+            Scan { filter: Some(Box::new(value)), versions: 3, ..Scan::all() },
+        ];
+        for scan in scans {
+            let whole = parts(&table, &scan, false);
+            assert!(whole.len() > 100);
+            assert_eq!(parts(&table, &scan, true), whole, "{scan:?}");
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use rowhouse_schema::{KeySchema, Plan};
 use super::family::FamilyReader;
 use super::row::ReadBudget;
 
-/// The rows that a query selects from a scan.
-pub(crate) struct RowSelection {
+/// The rows that a query selects from a scan: [`Region::scan_selected`](crate::Region).
+pub struct RowSelection {
     /// The rows to look at, in the order of the scan, without overlaps.
     ranges: RangesInOrder,
     /// Holds all of them.
@@ -18,7 +18,8 @@ pub(crate) struct RowSelection {
     plan: Plan,
 }
 
-type RangesInOrder = Box<dyn Iterator<Item = Result<RowRange>> + Send + Sync>;
+/// Ranges of rows in the order of a scan.
+pub type RangesInOrder = Box<dyn Iterator<Item = Result<RowRange>> + Send + Sync>;
 
 /// What to do about a row of a scan.
 pub(super) enum Selected {
@@ -45,32 +46,25 @@ pub(super) struct RowSelector {
 }
 
 impl RowSelection {
-    /// Creates a selection of ranges, which are in key order, for a scan.
-    pub(crate) fn of_ranges(
-        ranges: Vec<RowRange>,
+    /// Creates a selection of ranges, which are in the order of the scan, without overlaps, and
+    /// inside `hull`. Of their rows, those are selected whose keys fit the template and that match
+    /// the plan.
+    pub fn new(
+        mut ranges: RangesInOrder,
+        mut hull: RowRange,
         reversed: bool,
         key: KeySchema,
         plan: Plan,
     ) -> Self {
-        let hull = match (ranges.first(), ranges.last()) {
-            (Some(first), Some(last)) => RowRange::new(first.start.clone(), last.stop.clone()),
-            _ => RowRange::new("\0", "\0"),
-        };
-        let ranges: RangesInOrder = match reversed {
-            true => Box::new(ranges.into_iter().rev().map(Ok)),
-            false => Box::new(ranges.into_iter().map(Ok)),
-        };
-        Self { ranges, hull, key, plan }
-    }
-
-    /// Creates a selection of single rows inside a range, which are in the order of the scan.
-    pub(crate) fn of_rows(
-        rows: impl Iterator<Item = Result<Bytes>> + Send + Sync + 'static,
-        hull: RowRange,
-        key: KeySchema,
-        plan: Plan,
-    ) -> Self {
-        let ranges = Box::new(rows.map(|row| Ok(RowRange::row(&row?))));
+        // A scan begins with the first range.
+        let first = ranges.next();
+        match &first {
+            Some(Ok(first)) if reversed => hull = RowRange::new(hull.start, first.stop.clone()),
+            Some(Ok(first)) => hull = RowRange::new(first.start.clone(), hull.stop),
+            Some(Err(_)) => {}
+            None => hull = RowRange::new("\0", "\0"),
+        }
+        let ranges = Box::new(first.into_iter().chain(ranges));
         Self { ranges, hull, key, plan }
     }
 

@@ -7,8 +7,9 @@ use rowhouse_model::{Bytes, Cell, Columns, Mutation, Row};
 use super::Region;
 use crate::family::FamilyStore;
 use crate::heat::Load;
+use crate::read::RegionCounts;
 
-/// Requests to a region since the store was opened.
+/// Requests to a region, or to several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionRequests {
     /// Rows returned.
@@ -24,6 +25,13 @@ pub struct RegionRequests {
 }
 
 impl RegionRequests {
+    /// Returns the counts so far.
+    pub(crate) fn of(counts: &RegionCounts) -> Self {
+        let Load { reads, writes, read_bytes, written_bytes } = counts.requests();
+        let filtered_reads = counts.filtered();
+        Self { reads, filtered_reads, writes, read_bytes, written_bytes }
+    }
+
     /// Adds the requests to another region.
     pub fn add(&mut self, other: &Self) {
         self.reads += other.reads;
@@ -86,11 +94,11 @@ impl RegionSize {
 }
 
 impl Region {
-    /// Returns the counts of rows read and mutations received since the store was opened.
+    /// Returns the counts of rows read and mutations received since the store was opened, or since
+    /// the region came in the place of another one. [`Store::requests`](crate::Store::requests) has
+    /// those of whole tables.
     pub fn requests(&self) -> RegionRequests {
-        let Load { reads, writes, read_bytes, written_bytes } = self.counts.requests();
-        let filtered_reads = self.counts.filtered();
-        RegionRequests { reads, filtered_reads, writes, read_bytes, written_bytes }
+        RegionRequests::of(&self.counts)
     }
 
     /// Returns the counts of each family, by name.

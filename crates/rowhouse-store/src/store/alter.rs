@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rowhouse_model::{
     Error, ErrorKind, FamilyDescriptor, Result, RowRange, TableDescriptor, TableName, TableState,
 };
-use rowhouse_schema::{INDEX_STATE_ATTRIBUTE, IndexOf, IndexState};
+use rowhouse_schema::{IndexOf, IndexState, check_altered_declarations};
 
 use super::Store;
 use super::closed_regions::ClosedRegions;
-use super::indexes::{IndexChange, altered};
+use super::indexes::{IndexChange, altered, with_state};
 use super::tables::{families_of, not_disabled, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::engine::Engine;
@@ -62,6 +62,7 @@ impl Store {
         Self::refuse_index_table(table.descriptor())?;
         Self::refuse_index_table(&descriptor)?;
         named_observers(&descriptor)?;
+        check_altered_declarations(table.descriptor(), &descriptor)?;
         let indexes = self.index_change(&table, &descriptor)?;
         Alteration::new(&self.inner.engine, &table, descriptor, indexes)?.apply(self)
     }
@@ -110,11 +111,10 @@ impl Store {
     ) -> Result<(&'t Arc<Table>, TableDescriptor, Vec<RegionMeta>)> {
         let starts = table.regions().iter().map(|region| region.info().range.start.clone());
         let starts: Vec<_> = starts.filter(|start| splits && !start.is_empty()).collect();
-        let mut descriptor = table.descriptor().clone();
-        if IndexOf::of_table(&descriptor)?.is_some() {
-            let state = IndexState::Ready.to_string();
-            descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, state);
-        }
+        let descriptor = match IndexOf::of_table(table.descriptor())? {
+            None => table.descriptor().clone(),
+            Some(_) => with_state(table, &IndexState::Ready),
+        };
         let regions = self.region_metas(table.name(), &starts)?;
         Ok((table, descriptor, regions))
     }
@@ -142,24 +142,26 @@ impl Store {
         };
         Self::refuse_index_table(table.descriptor())?;
         self.inner.engine.observers.check(table.name())?;
-        self.reset_indexes(&table)?;
+        let reset = self.index_reset(&table)?;
         let edit = EditKind::RegionTruncated(RegionTruncated {
             table_id: table.id(),
             removed: region.id(),
             added: added.clone(),
         });
         let indexes = self.repairing_indexes(&table)?;
-        let edit = EditKind::together(std::iter::once(edit).chain(indexes.edits()).collect());
+        let edits = std::iter::once(edit).chain(indexes.edits()).chain(reset.edits());
+        let edit = EditKind::together(edits.collect());
+        let lost: Vec<_> = region.families().iter().cloned().chain(reset.lost()).collect();
         // From here on writers wait for the new region.
         let _moving = region.topology_lock.lock();
         region.serve(false);
-        let truncated = without(&self.inner.engine, region.families(), edit, table.name(), || {
+        let truncated = without(&self.inner.engine, &lost, edit, table.name(), || {
             // The last timestamps of index entries are kept by the regions of their rows.
             self.inner.engine.timestamps.catch_up();
-            let added = [self.new_region(table.descriptor(), added)];
-            added[0].assign(region.assignment());
-            let table = table.with_regions(std::slice::from_ref(&region), &added);
-            self.inner.tables.catalog.replace(indexes.tables().chain([Arc::new(table)]));
+            let added = [self.inner.tables.truncated_region(table.descriptor(), &region, added)];
+            let table = Arc::new(table.with_regions(std::slice::from_ref(&region), &added));
+            let tables = indexes.tables().chain(reset.make(&self.inner.tables)).chain([table]);
+            self.inner.tables.catalog.replace(tables);
             self.changed();
             region.set_replaced(&added);
         });
@@ -288,7 +290,7 @@ impl<'a> Alteration<'a> {
         without(engine, &self.lost, EditKind::together(edits), table.name(), || {
             self.declare();
             let dropped = indexes.dropped.clone();
-            let created = indexes.make(store);
+            let created = indexes.make(&store.inner.tables);
             let altered = Arc::new(table.altered(self.descriptor.clone()));
             store.inner.tables.catalog.change(|entries| {
                 dropped.iter().for_each(|table| entries.remove(table.name()));
@@ -297,9 +299,6 @@ impl<'a> Alteration<'a> {
             store.changed();
         })?;
         drop(closed);
-        // A write that began before holds its rows until it is committed, perhaps without entries
-        // of a new index: the build must see it.
-        drop(self.engine.row_locks.lock_all(std::iter::empty()));
         store.inner.tables.request_index_builds();
         release_flushed_segments(self.engine);
         for store in self.table.regions().iter().flat_map(|region| region.families()) {

@@ -9,7 +9,7 @@ use rowhouse_model::{Bytes, Error, Result};
 use super::Store;
 use super::alter::release_flushed_segments;
 use super::closed_regions::ClosedRegions;
-use crate::manifest::{Assignment, Edit, EditKind, RegionAssigned};
+use crate::manifest::{Assignment, EditKind, RegionAssigned};
 use crate::region::Region;
 
 impl Store {
@@ -118,7 +118,7 @@ impl Store {
             EditKind::RegionAssigned(RegionAssigned::new(region.id(), *assignment))
         };
         let edits = assignments.iter().map(edit).collect();
-        self.inner.engine.manifest.append(&Edit::new(EditKind::together(edits)))?;
+        self.inner.engine.append_edit(EditKind::together(edits))?;
         assignments.iter().for_each(|(region, assignment)| region.assign(*assignment));
         self.changed();
         Ok(())

@@ -8,7 +8,7 @@ use rowhouse_model::Result;
 use super::Store;
 use super::handle::Inner;
 use crate::flush;
-use crate::manifest::{Edit, EditKind, LogClosed};
+use crate::manifest::{Edit, EditKind, LogClosed, LogForgotten, LogSynced};
 use crate::wal::LogEnd;
 
 impl Store {
@@ -17,7 +17,8 @@ impl Store {
     /// every call.
     ///
     /// # Errors
-    /// `Io` when something could not be written or synced; the store is closed regardless.
+    /// `Io` when something could not be written or synced, or the directory was removed or
+    /// replaced; the store is closed regardless.
     pub fn close(&self) -> Result<()> {
         self.inner.close()
     }
@@ -31,6 +32,7 @@ impl Store {
         for worker in self.inner.workers.lock().drain(..) {
             worker.join().expect("the store's threads do not panic");
         }
+        self.inner.engine.release_tables();
     }
 }
 
@@ -57,20 +59,20 @@ impl Inner {
             drop(family.flushing.lock());
             drop(family.compacting.write());
         }
-        let synced = self.engine.wal().sync();
+        // Nothing is appended after the sync, so that it reaches the end of the log.
         self.engine.wal().close("the store is closed");
+        let in_place = self.engine.wal().check_in_place();
+        let synced = self.engine.wal().sync();
         if synced.is_ok() && self.note_end() {
             self.engine.wal().remove_synced_file();
         }
         self.engine.save_heat();
-        // They refer to tables, which refer to the engine.
-        self.engine.indexed.store(None);
-        self.engine.observers.clear();
+        self.engine.release_tables();
         *self.directory.lock() = None;
         if panics > 0 {
             tracing::error!(panics, "a thread of the store ended in a panic");
         }
-        flushed.and(synced)
+        flushed.and(synced).and(in_place)
     }
 
     /// Flushes memstores with unlogged cells, which would not survive the process otherwise.
@@ -80,13 +82,20 @@ impl Inner {
         unlogged.map(|family| flush::flush(&self.engine, family)).fold(Ok(()), Result::and)
     }
 
-    /// Notes the end of the log, so that the next open can tell whether any of it is missing.
-    /// Returns whether the note was written.
+    /// Records the end of the log in the manifest, so that the next open can tell whether any of it
+    /// is missing, and does not look for the file that notes how far it was synced. Returns true if
+    /// the edit was written.
     fn note_end(&self) -> bool {
-        let Some(end) = self.engine.wal().end() else { return true };
-        let LogEnd { segment, len, last_sequence } = end;
-        let edit = LogClosed { segment, len, last_sequence };
-        let noted = self.engine.manifest.append(&Edit::new(EditKind::LogClosed(edit)));
+        let wal = self.engine.wal();
+        let kind = match wal.end() {
+            Some(LogEnd { segment, len, last_sequence }) => {
+                EditKind::LogClosed(LogClosed { segment, len, last_sequence })
+            }
+            // No segment with commits.
+            None => EditKind::LogForgotten(LogForgotten::default()),
+        };
+        let log = Some(LogSynced { noted: false, ..wal.synced() });
+        let noted = self.engine.manifest.append(&Edit { log, ..Edit::new(kind) });
         if let Err(error) = &noted {
             tracing::warn!(%error, "the end of the log could not be recorded");
         }

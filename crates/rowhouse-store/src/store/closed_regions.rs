@@ -8,11 +8,12 @@ use rowhouse_model::Result;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::region::Region;
+use crate::region::{Region, serve_all};
 
 /// Regions whose memstores were flushed. Reads and writes of them wait while this value lives. On
 /// drop the regions that were serving serve again, unless they stay closed.
 pub(super) struct ClosedRegions<'a> {
+    engine: &'a Engine,
     served: Vec<&'a Region>,
     _moving: Vec<MutexGuard<'a, ()>>,
 }
@@ -24,7 +25,7 @@ impl<'a> ClosedRegions<'a> {
     /// # Errors
     /// `Io` of a flush; the regions then serve as before.
     pub(super) fn close(
-        engine: &Arc<Engine>,
+        engine: &'a Arc<Engine>,
         regions: &'a [Arc<Region>],
         kept: impl Fn(&FamilyStore) -> bool,
     ) -> Result<Self> {
@@ -35,8 +36,11 @@ impl<'a> ClosedRegions<'a> {
         flush()?;
         let topology_lock = regions.iter().map(|region| region.topology_lock.lock()).collect();
         let served = regions.iter().filter(|region| region.is_serving());
-        let closed =
-            Self { served: served.map(|region| &**region).collect(), _moving: topology_lock };
+        let closed = Self {
+            engine,
+            served: served.map(|region| &**region).collect(),
+            _moving: topology_lock,
+        };
         closed.serve(false);
         flush()?;
         Ok(closed)
@@ -48,7 +52,7 @@ impl<'a> ClosedRegions<'a> {
     }
 
     fn serve(&self, serving: bool) {
-        self.served.iter().for_each(|region| region.serve(serving));
+        serve_all(self.engine, self.served.iter().copied(), serving);
     }
 }
 

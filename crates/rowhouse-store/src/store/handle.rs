@@ -1,16 +1,18 @@
 //! The handle on an open store: its threads, lookups, read points, and atomic changes of rows in
 //! several tables.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
-use parking_lot::{Mutex, RwLock};
-use rowhouse_model::{Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, TableName};
+use parking_lot::Mutex;
+use rowhouse_model::{
+    Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, ServerTask, TableName,
+};
 
 use super::assignment::ServersInTurn;
 use super::change_lock::{ChangeLock, Changing};
-use super::{RowSearch, workers};
+use super::workers;
 use crate::background::Work;
 use crate::catalog::Catalog;
 use crate::compact::{self, Share};
@@ -20,8 +22,8 @@ use crate::flush;
 use crate::observer::Observer;
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
+use crate::request_totals::StoreRequests;
 use crate::table::Table;
-use crate::tasks::Task;
 use crate::write::apply;
 
 /// An open store. A clone is another handle on the same store, which closes with its last handle or
@@ -38,8 +40,6 @@ pub(super) struct Inner {
     /// Held while the store is being closed.
     pub(super) ending: Mutex<()>,
     pub(super) workers: Mutex<Vec<JoinHandle<()>>>,
-    /// Answers `matches` in scans of regions.
-    pub(super) row_search: RwLock<Option<Weak<dyn RowSearch>>>,
 }
 
 /// The tables and the locks for changing them. Shared by the handles and the thread that splits
@@ -86,6 +86,15 @@ impl Store {
             version: AtomicU64::new(0),
             region_servers: ServersInTurn::default(),
         });
+        let settling = Arc::downgrade(&tables);
+        engine.files.damage.set_settle(Box::new(move || match settling.upgrade() {
+            Some(tables) => tables.settle_damage(),
+            None => Ok(()),
+        }));
+        if let Err(error) = engine.files.damage.settle() {
+            // Queries meet the damage until it is settled.
+            tracing::error!(%error, "a damaged index was not put off");
+        }
         let mut workers = Vec::new();
         if background == Background::Threads {
             workers.push(spawn(&engine, "rowhouse-flush", workers::flush)?);
@@ -99,6 +108,9 @@ impl Store {
             workers.push(spawn(&engine, "rowhouse-split", move |_| splits.split_when_due())?);
             let indexes = Arc::clone(&tables);
             workers.push(spawn(&engine, "rowhouse-index", move |_| indexes.build_indexes())?);
+            let damaged = Arc::clone(&tables);
+            workers
+                .push(spawn(&engine, "rowhouse-damage", move |_| damaged.settle_when_damaged())?);
         }
         tables.request_index_builds();
         engine.log_work.push(Work::TidyLog);
@@ -109,7 +121,6 @@ impl Store {
                 directory: Mutex::new(directory),
                 ending: Mutex::default(),
                 workers: Mutex::new(workers),
-                row_search: RwLock::default(),
             }),
         })
     }
@@ -147,6 +158,12 @@ impl Store {
         self.inner.tables.catalog.table(name)
     }
 
+    /// Returns the requests to each table since the store was opened. They do not fall when regions
+    /// are split, merged or replaced, unlike sums of [`Region::requests`].
+    pub fn requests(&self) -> StoreRequests {
+        self.inner.tables.catalog.requests()
+    }
+
     /// Returns the region with this full name if it exists, whether it serves or not.
     pub fn find_region(&self, name: &[u8]) -> Option<Arc<Region>> {
         self.inner.tables.catalog.region(name)
@@ -172,6 +189,15 @@ impl Store {
     /// [`Table::scan_at`].
     pub fn read_point(&self) -> Arc<ReadPoint> {
         Arc::new(self.inner.tables.catalog.read_point(&self.inner.engine).0)
+    }
+
+    /// Returns a table and a read point, at which the table has this descriptor and these regions.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub fn table_read_point(&self, table: &TableName) -> Result<(Arc<Table>, Arc<ReadPoint>)> {
+        let (point, tables) = self.inner.tables.catalog.read_point(&self.inner.engine);
+        Ok((tables.table(table)?, Arc::new(point)))
     }
 
     /// Changes rows of any tables atomically: when this returns, all changes are visible and in the
@@ -252,8 +278,8 @@ impl Store {
         engine.compactions.forget_requested(&engine.candidates(), large);
     }
 
-    /// Returns an error while the store takes no writes: it is closing, or its log or manifest
-    /// could not be written and it has to be opened again.
+    /// Returns an error while the store takes no writes: it is closing, its log or manifest could
+    /// not be written, or its directory was removed or replaced, and it has to be opened again.
     ///
     /// # Errors
     /// Those of any write.
@@ -261,12 +287,13 @@ impl Store {
         let engine = &self.inner.engine;
         engine.check_open()?;
         engine.manifest.check_writable()?;
+        engine.wal().check_in_place()?;
         engine.wal().check_writable()
     }
 
     /// Returns the store's running tasks: flushes, compactions, splits and merges of regions; and
     /// the queues of full-text indexes that are not empty.
-    pub fn tasks(&self) -> Vec<Task> {
+    pub fn tasks(&self) -> Vec<ServerTask> {
         let mut tasks = self.inner.engine.tasks.list();
         tasks.extend(self.search_queues());
         tasks
@@ -339,6 +366,8 @@ impl Store {
                         self.inner.tables.split_if_due(region);
                         true
                     })
+                    || engine.files.damage.has_unsettled()
+                        && self.inner.tables.settle_damage().is_ok()
                     || engine
                         .index_builds
                         .pop_waiting()

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, ErrorKind, Filter, Result, RowRange, Scan, TableState};
+use rowhouse_model::{Bytes, Error, ErrorKind, Filter, Result, RowRange, Scan, TableState};
 use rowhouse_schema::{IndexOf, IndexState};
 
 use super::handle::Tables;
 use crate::background::{Failed, guard};
+use crate::damage::is_unreadable;
 use crate::indexed::{IndexedTables, KeptIndex, is_search_table};
 use crate::table::Table;
 use crate::write::index_fill::{Mending, ROWS_AT_ONCE, mend};
@@ -19,7 +20,7 @@ const NOTE_INTERVAL: Duration = Duration::from_secs(5);
 const REASONS_MAX: usize = 10;
 
 /// The time after which a build that failed is tried again.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+pub(super) const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// An index to build or repair.
 struct Build {
@@ -29,15 +30,26 @@ struct Build {
     state: IndexState,
 }
 
+/// The outcome of a sweep.
+enum Swept {
+    Whole,
+    /// The entries cannot be read, for this reason.
+    Unreadable(Error),
+}
+
 impl Tables {
-    /// Requests the builds of all indexes that are not ready.
+    /// Requests the builds of all indexes that are not ready, except those that are off for
+    /// another reason than damage.
     pub(super) fn request_index_builds(&self) {
         for table in self.catalog.entries().tables.values() {
             let is_index = IndexOf::of_table(table.descriptor()).is_ok_and(|of| of.is_some());
-            // Full-text indexes are built by the crate that searches them.
-            let is_index = is_index && !is_search_table(table.descriptor());
-            let state = IndexState::of_table(table.descriptor());
-            if is_index && !matches!(state, Ok(IndexState::Ready | IndexState::Off(_)) | Err(_)) {
+            let is_due = match IndexState::of_table(table.descriptor()) {
+                Ok(IndexState::Ready) | Err(_) => false,
+                Ok(IndexState::Off(_)) => self.find_damaged(table.id()).is_some(),
+                // Full-text indexes are built by the crate that searches them.
+                Ok(_) => !is_search_table(table.descriptor()),
+            };
+            if is_index && is_due {
                 self.engine.index_builds.request(table.id());
             }
         }
@@ -68,6 +80,12 @@ impl Tables {
     }
 
     fn try_build(&self, table_id: u64) -> Result<()> {
+        if let Some((base, _)) = self.find_damaged(table_id) {
+            let _reindexing = base.reindexing.lock();
+            if let Some((base, entries)) = self.find_damaged(table_id) {
+                return self.rebuild_index(&base, &entries, None);
+            }
+        }
         let Some(build) = self.find_build(table_id)? else { return Ok(()) };
         let _reindexing = build.base.reindexing.lock();
         // It may have been built meanwhile.
@@ -84,9 +102,16 @@ impl Tables {
             IndexState::Building { next_row } => next_row.clone(),
             _ => Bytes::new(),
         };
+        if build.state == IndexState::Repairing && build.kept.index.is_copy() {
+            return self.rebuild_index(&build.base, &build.entries, None);
+        }
         if build.state == IndexState::Repairing {
             // First, so that stale entries do not take unique values.
-            self.sweep(&build, |entries| task.set_status(format!("{entries} entries checked")))?;
+            let progress = |entries| task.set_status(format!("{entries} entries checked"));
+            if let Swept::Unreadable(error) = self.sweep(&build, progress)? {
+                tracing::warn!(%error, index = name, "an index is built anew, not repaired");
+                return self.rebuild_index(&build.base, &build.entries, Some(&error));
+            }
         }
         let reasons =
             self.fill(&build, next_row, |rows| task.set_status(format!("{rows} rows")))?;
@@ -172,16 +197,22 @@ impl Tables {
     }
 
     /// Removes the entries that no row has.
-    fn sweep(&self, build: &Build, progress: impl Fn(u64)) -> Result<()> {
+    fn sweep(&self, build: &Build, progress: impl Fn(u64)) -> Result<Swept> {
         let Build { base, kept, .. } = build;
         let mut next_entry = Bytes::new();
         let mut checked = 0;
         loop {
-            let entries = row_keys(&kept.table, &next_entry, false)?;
-            let Some(last) = entries.last() else { return Ok(()) };
+            let entries = match row_keys(&kept.table, &next_entry, false) {
+                Err(error) if is_unreadable(&error) => return Ok(Swept::Unreadable(error)),
+                entries => entries?,
+            };
+            let Some(last) = entries.last() else { return Ok(Swept::Whole) };
             next_entry = RowRange::row(last).stop;
             checked += entries.len() as u64;
-            let by_row = kept.by_row(entries)?;
+            let by_row = match kept.by_row(entries) {
+                Ok(by_row) => by_row,
+                Err(error) => return Ok(Swept::Unreadable(error)),
+            };
             let rows: Vec<_> = by_row.keys().cloned().collect();
             mend(base, kept, &rows, Mending::Sweep(&by_row))?;
             progress(checked);

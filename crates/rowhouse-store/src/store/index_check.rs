@@ -1,108 +1,99 @@
 //! Compares an index with the rows of its table, and requests its repair.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, Result, RowRange, TableName};
-use rowhouse_schema::{IndexSchema, IndexState};
+use rowhouse_model::{Bytes, Error, IndexReport, Result, RowRange, TableName};
+use rowhouse_schema::{Index, IndexSchema, IndexState, index_damage};
 
 use super::Store;
 use super::index_build::row_keys;
-use crate::indexed::{IndexedTables, KeptIndex, no_indexes};
+use crate::indexed::{IndexedTables, KeptIndex, is_off_by_damage, no_indexes};
 use crate::table::Table;
 use crate::write::index_fill::compare;
 
-/// The result of [`Store::verify_index`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct IndexReport {
-    /// Rows of the table.
-    pub rows: u64,
-    /// Those of them whose keys do not fit the table's template: they have no entries.
-    pub unfit_rows: u64,
-    /// Entries of the index; documents of a full-text index.
-    pub entries: u64,
-    /// Entries that a row should have and that are missing or have other covered cells; rows whose
-    /// document is missing, or has other words or values.
-    pub missing: u64,
-    /// Entries that no row has; documents of rows that are not there, or show nothing to search.
-    pub stale: u64,
-}
-
-impl IndexReport {
-    /// Whether every row has its entries, and every entry its row.
-    pub fn is_clean(&self) -> bool {
-        self.missing == 0 && self.stale == 0
-    }
-}
+/// Why `matches` and full-text indexes are refused by a program without a search engine.
+pub const NO_SEARCH: &str = "`matches` needs a program that is built with the feature `search`";
 
 impl Store {
     /// Compares every row of a table with its entries in an index, and every entry with its row,
-    /// some at a time and each under the lock of its row, while writers go on. `progress` gets the
-    /// numbers so far.
+    /// some at a time and each under the lock of its row, while writers go on: a difference that is
+    /// reported is there at that time. `progress` gets the numbers so far. While an index is being
+    /// built or repaired, entries are missing or stale.
     ///
-    /// A full-text index is compared at one read point: every row is analysed anew, and its
-    /// document must have the same words at the same places, and the same values. Takes 8 bytes of
-    /// memory for each document.
+    /// The search engine compares full-text indexes, which it keeps.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index. For a
-    /// full-text index, `RegionTooBusy` while it is being built, `Corruption` if it is damaged, and
-    /// `Unsupported` without a search engine.
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, or the
+    /// index is dropped or declared anew meanwhile; `LayoutChanged` if an index is promoted
+    /// meanwhile; `Corruption` if the index is damaged, which is then off; `Unsupported` for a
+    /// full-text index.
     pub fn verify_index(
         &self,
         table: &TableName,
         index: &str,
         mut progress: impl FnMut(&IndexReport),
     ) -> Result<IndexReport> {
+        let (table, kept) = self.verified_index(table, index)?;
+        if kept.index.search().is_some() {
+            return Err(Error::unsupported(NO_SEARCH));
+        }
+        let report = compare_all(&table, &kept, &mut progress);
+        if kept.table.is_dropped() {
+            // Reads of it have found nothing.
+            let table = table.name();
+            return Err(Error::invalid(format!(
+                "an index was altered while it was compared: index={index}, table={table}"
+            )));
+        }
+        if let Err(error) = &report {
+            self.report_index_damage(&kept.table, error);
+            self.settle_index_damage();
+        }
+        report
+    }
+
+    /// Returns the declaration of an index that can be compared with its table.
+    ///
+    /// # Errors
+    /// As [`Store::verify_index`].
+    pub fn check_verified(&self, table: &TableName, index: &str) -> Result<Index> {
+        Ok(self.verified_index(table, index)?.1.index)
+    }
+
+    fn verified_index(&self, table: &TableName, index: &str) -> Result<(Arc<Table>, KeptIndex)> {
         let table = self.table(table)?;
         table.check_enabled()?;
         let kept = self.kept_index(&table, index)?;
-        if kept.index.search().is_some() {
-            return self.row_search()?.verify(table.name(), index, &mut progress);
+        if let Some(why) = index_damage(kept.table.descriptor()).filter(|_| kept.is_off()) {
+            let message = format!("the data of index {index} is damaged, repair it: {why}");
+            return Err(Error::corruption(message));
         }
-        let mut report = IndexReport::default();
-        let mut next = Bytes::new();
-        loop {
-            let rows = row_keys(&table, &next, false)?;
-            let Some(last) = rows.last() else { break };
-            next = RowRange::row(last).stop;
-            report.rows += rows.len() as u64;
-            let unfit = rows.iter().filter(|row| !kept.index.fits(row));
-            report.unfit_rows += unfit.count() as u64;
-            report.missing += compare(&table, &kept, &rows, &BTreeMap::new())?.missing;
-            progress(&report);
-        }
-        next = Bytes::new();
-        loop {
-            let entries = row_keys(&kept.table, &next, false)?;
-            let Some(last) = entries.last() else { return Ok(report) };
-            next = RowRange::row(last).stop;
-            report.entries += entries.len() as u64;
-            let by_row = kept.by_row(entries)?;
-            let rows: Vec<_> = by_row.keys().cloned().collect();
-            report.stale += compare(&table, &kept, &rows, &by_row)?.stale;
-            progress(&report);
-        }
+        Ok((table, kept))
     }
 
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
-    /// are removed; a copy is built anew. A full-text index is `repairing` until whoever writes its
-    /// segments has built them anew. Queries read the table until the index is ready again
-    /// ([`Store::index_state`]). An index that is off is tried again.
+    /// are removed. A copy is built anew, and so is an index whose data is damaged. A full-text
+    /// index is `repairing` until whoever writes its segments has built them anew. Queries read the
+    /// table until the index is ready again ([`Store::index_state`]). An index that is off is tried
+    /// again.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index; `Corruption` if a file of
+    /// the table is damaged.
     pub fn request_index_repair(&self, table: &TableName, index: &str) -> Result<()> {
         let table = self.table(table)?;
         let kept = self.kept_index(&table, index)?;
         // A build under way ends first.
         let _reindexing = table.reindexing.lock();
-        let _changing = self.changing();
+        let tables = &self.inner.tables;
+        tables.check_undamaged(&*self.table(table.name())?)?;
         let now = self.table(kept.table.name())?;
-        if kept.index.is_copy() {
-            return self.rebuild_indexes(&self.table(table.name())?, vec![now]);
+        if is_off_by_damage(now.descriptor()) && !kept.index.is_copy() {
+            return tables.rebuild_index(&table, &now, None);
         }
-        self.inner.tables.set_index_state(&now, &IndexState::Repairing)?;
+        let _changing = self.changing();
+        tables.set_index_state(&*self.table(kept.table.name())?, &IndexState::Repairing)?;
         self.request_index_builds();
         Ok(())
     }
@@ -113,5 +104,36 @@ impl Store {
         let indexed = IndexedTables::of_table(self.engine(), table.name())?;
         let kept = indexed.and_then(|indexed| indexed.find(index).cloned());
         kept.ok_or_else(|| Error::invalid(format!("index {index} has no table of entries")))
+    }
+}
+
+/// Compares the rows of a table with the entries of an index, then the entries with the rows.
+fn compare_all(
+    table: &Arc<Table>,
+    kept: &KeptIndex,
+    mut progress: impl FnMut(&IndexReport),
+) -> Result<IndexReport> {
+    let mut report = IndexReport::default();
+    let mut next = Bytes::new();
+    loop {
+        let rows = row_keys(table, &next, false)?;
+        let Some(last) = rows.last() else { break };
+        next = RowRange::row(last).stop;
+        report.rows += rows.len() as u64;
+        let unfit = rows.iter().filter(|row| !kept.index.fits(row));
+        report.unfit_rows += unfit.count() as u64;
+        report.missing += compare(table, kept, &rows, &BTreeMap::new())?.missing;
+        progress(&report);
+    }
+    next = Bytes::new();
+    loop {
+        let entries = row_keys(&kept.table, &next, false)?;
+        let Some(last) = entries.last() else { return Ok(report) };
+        next = RowRange::row(last).stop;
+        report.entries += entries.len() as u64;
+        let by_row = kept.by_row(entries)?;
+        let rows: Vec<_> = by_row.keys().cloned().collect();
+        report.stale += compare(table, kept, &rows, &by_row)?.stale;
+        progress(&report);
     }
 }

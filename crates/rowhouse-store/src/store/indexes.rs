@@ -3,21 +3,21 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{Bytes, Result, RowRange, TableDescriptor, TableName, TableState};
 use rowhouse_schema::{
-    INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf, IndexSchema, IndexState,
+    INDEX_DAMAGE_ATTRIBUTE, INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, Index, IndexOf, IndexSchema,
+    IndexState, index_damage,
 };
 
 use super::Store;
 use super::alter::without;
-use super::closed_regions::ClosedRegions;
 use super::handle::Tables;
 use super::tables::with_tracker;
 use crate::catalog::IndexRead;
 use crate::family::FamilyStore;
-use crate::indexed::{is_search_table, no_indexes};
+use crate::indexed::{is_off_by_damage, is_search_table, no_indexes};
 use crate::manifest::{
-    Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
+    EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, encode_table,
 };
 use crate::region::index_table;
 use crate::retention::Retention;
@@ -43,10 +43,11 @@ impl NewTable {
     }
 
     /// Returns the table, once the edit is written.
-    pub(super) fn make(self, store: &Store) -> Arc<Table> {
+    pub(super) fn make(self, tables: &Tables) -> Arc<Table> {
         let Self { id, descriptor, regions, state } = self;
+        let regions = regions.into_iter();
         let regions: Vec<_> =
-            regions.into_iter().map(|meta| store.new_region(&descriptor, meta)).collect();
+            regions.map(|meta| tables.region_in_place_of(&descriptor, &[], meta)).collect();
         if state == TableState::Disabled {
             regions.iter().for_each(|region| region.begin_closed());
         }
@@ -76,8 +77,8 @@ impl IndexChange {
     }
 
     /// Makes the created tables, once the edits are written.
-    pub(super) fn make(self, store: &Store) -> Vec<Arc<Table>> {
-        self.created.into_iter().map(|new| new.make(store)).collect()
+    pub(super) fn make(self, tables: &Tables) -> Vec<Arc<Table>> {
+        self.created.into_iter().map(|new| new.make(tables)).collect()
     }
 }
 
@@ -187,18 +188,6 @@ impl Store {
         tables.index_read(&Arc::new(point), table, index)
     }
 
-    /// Returns a table to be created.
-    pub(super) fn new_table(
-        &self,
-        descriptor: TableDescriptor,
-        splits: &[Bytes],
-        state: TableState,
-    ) -> Result<NewTable> {
-        let regions = self.region_metas(descriptor.name(), splits)?;
-        let id = self.inner.engine.manifest.next_id();
-        Ok(NewTable { id, descriptor, regions, state })
-    }
-
     /// Returns the tables of indexes of `base`, to be created without entries. The tables that
     /// they replace are `dropped`.
     ///
@@ -213,66 +202,44 @@ impl Store {
         state: TableState,
     ) -> Result<Vec<NewTable>> {
         let new = |index: &Index| {
-            let descriptor = with_tracker(index.table_descriptor(base)?);
-            let descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, index_state.to_string());
-            descriptor.check()?;
+            let descriptor = index_table_in(index, base, dropped, index_state)?;
             if !dropped.iter().any(|dropped| dropped.name() == descriptor.name()) {
                 self.check_new_table(descriptor.name(), 1)?;
             }
-            self.new_table(descriptor, &[], state)
+            self.inner.tables.new_table(descriptor, &[RowRange::all()], state)
         };
         indexes.into_iter().map(new).collect()
     }
 
-    /// Replaces the copies of a table by empty ones, to be built anew, before its rows change
-    /// otherwise than row by row, and full-text indexes under repair: whoever repairs them finds a
-    /// change only by the state, which would not change. The caller holds `reindexing` of the table
-    /// and prevents changes of tables.
+    /// Replaces the indexes of [`Store::index_reset`] by empty ones. The caller holds `reindexing`
+    /// of the table and prevents changes of tables.
     ///
     /// # Errors
-    /// `Io` of a flush or of the manifest; the indexes then stay as they are.
+    /// As [`Store::index_reset`]; `Io` of the manifest. The indexes then stay as they are.
     pub(crate) fn reset_indexes(&self, table: &Arc<Table>) -> Result<()> {
-        let mut reset = Vec::new();
-        for index in self.inner.tables.with_indexes(table)?.into_iter().skip(1) {
-            let is_repaired = is_search_table(index.descriptor())
-                && IndexState::of_table(index.descriptor())? == IndexState::Repairing;
-            reset.extend((is_repaired || is_copy(&index)).then_some(index));
-        }
-        self.rebuild_indexes(table, reset)
+        self.inner.tables.replace_indexes(self.index_reset(table)?)
     }
 
-    /// Replaces the tables of these indexes of a table, as [`Store::reset_indexes`] does.
-    pub(super) fn rebuild_indexes(
-        &self,
-        table: &Arc<Table>,
-        replaced: Vec<Arc<Table>>,
-    ) -> Result<()> {
-        let Some(first) = replaced.first().map(|index| index.name().clone()) else {
-            return Ok(());
-        };
-        let engine = &self.inner.engine;
-        let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
-        let mut rebuilt = Vec::new();
-        for index in indexes {
-            let name = index.table_name(table.name())?;
-            rebuilt.extend(replaced.iter().any(|it| *it.name() == name).then_some(index));
+    /// Returns the indexes of a table that are replaced by empty ones, to be built anew, where its
+    /// rows change otherwise than row by row: copies, and full-text indexes under repair, because
+    /// whoever repairs them finds a change only by the state, which would not change. An index that
+    /// is off because of damage stays so.
+    ///
+    /// # Errors
+    /// `Corruption` if the table has a copy and a damaged file.
+    pub(super) fn index_reset(&self, table: &Arc<Table>) -> Result<IndexChange> {
+        let tables = &self.inner.tables;
+        let mut reset = Vec::new();
+        for index in tables.with_indexes(table)?.into_iter().skip(1) {
+            let state = IndexState::of_table(index.descriptor())?;
+            let is_repaired = is_search_table(index.descriptor()) && state == IndexState::Repairing;
+            let is_reset = is_copy(&index) && !is_off_by_damage(index.descriptor());
+            reset.extend((is_repaired || is_reset).then_some(index));
         }
-        let state = IndexState::Building { next_row: Bytes::new() };
-        let (base, disabled) = (table.descriptor(), table.state());
-        let created = self.new_index_tables(base, rebuilt, &replaced, &state, disabled)?;
-        let change = IndexChange { dropped: replaced, created };
-        let (edits, lost) = (change.edits().collect(), change.lost().collect::<Vec<_>>());
-        // Writers of the rows must not find the tables gone.
-        let closed = ClosedRegions::close(engine, table.regions(), |_| true)?;
-        without(engine, &lost, EditKind::together(edits), &first, || {
-            self.inner.tables.catalog.replace(change.make(self));
-            self.changed();
-        })?;
-        drop(closed);
-        // The builds must see what writes that began before have written.
-        drop(engine.row_locks.lock_all(std::iter::empty()));
-        self.request_index_builds();
-        Ok(())
+        if reset.iter().any(|index| is_copy(index)) {
+            tables.check_undamaged(table)?;
+        }
+        tables.new_instead_of(table, reset)
     }
 
     /// Returns the change of index tables that an alteration of their base table to `altered`
@@ -298,6 +265,61 @@ impl Store {
 }
 
 impl Tables {
+    /// Returns a table to be created, with a region for each of these ranges.
+    pub(super) fn new_table(
+        &self,
+        descriptor: TableDescriptor,
+        ranges: &[RowRange],
+        state: TableState,
+    ) -> Result<NewTable> {
+        let regions = self.metas_of(descriptor.name(), ranges)?;
+        let id = self.engine.manifest.next_id();
+        Ok(NewTable { id, descriptor, regions, state })
+    }
+
+    /// Replaces the tables of these indexes of a table by empty ones, to be built from its rows. A
+    /// unique index whose data was damaged takes no new values until then. The caller holds
+    /// `reindexing` of the table and prevents changes of tables.
+    ///
+    /// # Errors
+    /// `Io` of the manifest; the indexes then stay as they are.
+    pub(super) fn rebuild_indexes(
+        &self,
+        table: &Arc<Table>,
+        replaced: Vec<Arc<Table>>,
+    ) -> Result<()> {
+        self.replace_indexes(self.new_instead_of(table, replaced)?)
+    }
+
+    fn new_instead_of(&self, table: &Arc<Table>, replaced: Vec<Arc<Table>>) -> Result<IndexChange> {
+        let state = IndexState::Building { next_row: Bytes::new() };
+        let mut created = Vec::new();
+        for index in table.indexes()?.map(IndexSchema::indexes).unwrap_or_default() {
+            let name = index.table_name(table.name())?;
+            if replaced.iter().any(|it| *it.name() == name) {
+                let descriptor = index_table_in(index, table.descriptor(), &replaced, &state)?;
+                created.push(self.new_table(descriptor, &[RowRange::all()], table.state())?);
+            }
+        }
+        Ok(IndexChange { dropped: replaced, created })
+    }
+
+    /// Replaces tables of indexes by those of the same names. Writers of their rows go on: a record
+    /// with cells of the old ones is made again.
+    fn replace_indexes(&self, change: IndexChange) -> Result<()> {
+        let Some(first) = change.dropped.first().map(|index| index.name().clone()) else {
+            return Ok(());
+        };
+        let edits = change.edits().collect();
+        let lost = change.lost().collect::<Vec<_>>();
+        without(&self.engine, &lost, EditKind::together(edits), &first, || {
+            self.catalog.replace(change.make(self));
+            self.changed();
+        })?;
+        self.request_index_builds();
+        Ok(())
+    }
+
     /// Returns a table and the tables of its indexes.
     pub(super) fn with_indexes(&self, table: &Arc<Table>) -> Result<Vec<Arc<Table>>> {
         let mut tables = vec![Arc::clone(table)];
@@ -328,21 +350,57 @@ impl Tables {
         self.set_index_state(&now, to)
     }
 
-    /// Sets the state of an index. The caller prevents changes of tables meanwhile.
+    /// Sets the state of an index; an index whose data is damaged does not get ready. The caller
+    /// prevents changes of tables meanwhile.
     pub(super) fn set_index_state(&self, table: &Table, state: &IndexState) -> Result<()> {
-        let descriptor = with_state(table, state);
+        if state.is_ready()
+            && let Some(why) = self.damage_of(table)
+        {
+            return self.set_off_by_damage(table, &why);
+        }
+        self.declare_index(table, with_state(table, state), || {})
+    }
+
+    /// Declares the table of an index anew, with another state. Runs `follow` while no commit is in
+    /// progress.
+    pub(super) fn declare_index(
+        &self,
+        table: &Table,
+        descriptor: TableDescriptor,
+        follow: impl FnOnce(),
+    ) -> Result<()> {
         let Some(edit) = altered(table, &descriptor) else { return Ok(()) };
-        self.engine.manifest.append(&Edit::new(edit))?;
+        self.engine.append_edit(edit)?;
         // A read point sees either the state before, and none of the later commits, or this one.
         let _latch = self.engine.freeze_latch.write();
         self.catalog.replace([Arc::new(table.altered(descriptor))]);
         self.changed();
+        follow();
         Ok(())
     }
 }
 
+/// Returns the descriptor of the table of an index in a state. If it takes the place of one of
+/// these tables whose data was damaged, it says so until it is built: a unique index takes no new
+/// values until then.
+fn index_table_in(
+    index: &Index,
+    base: &TableDescriptor,
+    replaced: &[Arc<Table>],
+    state: &IndexState,
+) -> Result<TableDescriptor> {
+    let descriptor = with_tracker(index.table_descriptor(base)?);
+    let mut descriptor = descriptor.attribute(INDEX_STATE_ATTRIBUTE, state.to_string());
+    let old = replaced.iter().find(|old| old.name() == descriptor.name());
+    if let Some(damage) = old.and_then(|old| index_damage(old.descriptor())) {
+        descriptor = descriptor.attribute(INDEX_DAMAGE_ATTRIBUTE, damage);
+    }
+    descriptor.check()?;
+    Ok(descriptor)
+}
+
 /// Whether a table is a copy of another one.
-pub(super) fn is_copy(table: &Arc<Table>) -> bool {
+pub(super) fn is_copy(table: &Table) -> bool {
     IndexOf::of_table(table.descriptor()).ok().flatten().is_some_and(|of| of.is_copy)
 }
 
@@ -359,12 +417,17 @@ pub(super) fn altered(table: &Table, descriptor: &TableDescriptor) -> Option<Edi
 
 /// Returns the descriptor of an index table with another state.
 pub(super) fn with_state(table: &Table, state: &IndexState) -> TableDescriptor {
-    table.descriptor().clone().attribute(INDEX_STATE_ATTRIBUTE, state.to_string())
+    let mut descriptor = table.descriptor().clone();
+    // Once a build has ended, whatever was damaged has been made anew.
+    if matches!(state, IndexState::Ready | IndexState::Off(_)) {
+        descriptor.attributes.remove(INDEX_DAMAGE_ATTRIBUTE.as_bytes());
+    }
+    descriptor.attribute(INDEX_STATE_ATTRIBUTE, state.to_string())
 }
 
 /// Returns the descriptor of a table that holds the entries of an index no more.
 pub(crate) fn without_index(mut table: TableDescriptor) -> TableDescriptor {
-    for attribute in [INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE] {
+    for attribute in [INDEX_OF_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEX_DAMAGE_ATTRIBUTE] {
         table.attributes.remove(attribute.as_bytes());
     }
     table

@@ -3,7 +3,7 @@
 use rowhouse_model::{Bytes, Error, ErrorKind, Namespace, Result};
 
 use super::Store;
-use crate::manifest::{Edit, EditKind, NamespaceChanged};
+use crate::manifest::{EditKind, NamespaceChanged};
 
 impl Store {
     /// Returns every namespace, by name, including `default` and `hbase`.
@@ -47,7 +47,7 @@ impl Store {
         self.inner.engine.check_open()?;
         namespace.check()?;
         let edit = EditKind::NamespaceChanged(NamespaceChanged::new(namespace));
-        self.inner.engine.manifest.append(&Edit::new(edit))?;
+        self.inner.engine.append_edit(edit)?;
         self.changed();
         Ok(())
     }
@@ -71,7 +71,7 @@ impl Store {
             ));
         }
         let edit = EditKind::NamespaceDropped(Bytes::copy_from_slice(name.as_bytes()));
-        self.inner.engine.manifest.append(&Edit::new(edit))?;
+        self.inner.engine.append_edit(edit)?;
         self.changed();
         Ok(())
     }

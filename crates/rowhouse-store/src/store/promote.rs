@@ -10,8 +10,8 @@ use rowhouse_model::{
     TableState, escape,
 };
 use rowhouse_schema::{
-    ColumnSchema, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index, IndexState, KEY_ATTRIBUTE,
-    KeySchema, LAYOUT_ATTRIBUTE, layout_of,
+    ColumnSchema, FORMER_KEY_ATTRIBUTE, INDEX_STATE_ATTRIBUTE, INDEXES_ATTRIBUTE, Index,
+    IndexState, KEY_ATTRIBUTE, KeySchema, LAYOUT_ATTRIBUTE, layout_of,
 };
 
 use super::Store;
@@ -24,7 +24,7 @@ use crate::indexed::no_indexes;
 use crate::manifest::{EditKind, TablesSwapped, encode_table};
 use crate::oversized_rows::RowLimit;
 use crate::read::RowVersion;
-use crate::region::Region;
+use crate::region::{Region, serve_all};
 use crate::table::Table;
 
 /// The number of rows that a refusal names.
@@ -105,7 +105,8 @@ impl Store {
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, if it
     /// does not cover `*` or is not ready, if its old key cannot be declared as an index of the new
     /// one, if rows of the table do not fit its template (the error names some), or if the table is
-    /// altered meanwhile. The table then stays as it was.
+    /// altered meanwhile; `Corruption` if a file of the index is damaged. The table then stays as
+    /// it was.
     pub fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
         self.promote(table, index, None)
     }
@@ -155,6 +156,8 @@ impl Store {
             return Err(Error::invalid(format!("table {table} was altered meanwhile")));
         }
         swap.run(self, misfits)?;
+        // Files of the table are files of its index now.
+        self.inner.engine.files.damage.check_again();
         self.request_index_builds();
         tracing::info!(%table, index, "index promoted");
         Ok(())
@@ -167,6 +170,10 @@ impl Store {
         let columns = ColumnSchema::of_table(base.descriptor())?;
         schema.promote(index, columns.as_ref())?;
         let copy = self.table(&schema.index(index)?.table_name(base.name())?)?;
+        if let Some(why) = self.inner.tables.damage_of(&copy) {
+            let message = format!("the data of the index is damaged: index={index}, damage={why}");
+            return Err(Error::corruption(message));
+        }
         match IndexState::of_table(copy.descriptor())? {
             IndexState::Ready => Ok(copy),
             state => Err(Error::invalid(format!(
@@ -189,9 +196,10 @@ impl Store {
         let descriptor = base.descriptor().clone();
         let descriptor = descriptor.attribute(KEY_ATTRIBUTE, promotion.key.to_stored());
         let descriptor = descriptor.attribute(INDEXES_ATTRIBUTE, promotion.indexes.to_stored());
-        let descriptor = descriptor.attribute(LAYOUT_ATTRIBUTE, layout);
-        descriptor.check()?;
         let promoted = promotion.indexes.index(index)?;
+        let descriptor = descriptor.attribute(LAYOUT_ATTRIBUTE, layout);
+        let descriptor = descriptor.attribute(FORMER_KEY_ATTRIBUTE, promoted.to_string());
+        descriptor.check()?;
         let copy_descriptor = with_tracker(promoted.table_descriptor(&descriptor)?);
         let ready = IndexState::Ready.to_string();
         let copy_descriptor = copy_descriptor.attribute(INDEX_STATE_ATTRIBUTE, ready);
@@ -225,7 +233,7 @@ impl Swap {
         let _moving: Vec<_> = regions().map(|region| region.topology_lock.lock()).collect();
         let served: Vec<_> = regions().filter(|region| region.is_serving()).collect();
         // On return no commit of these regions is under way.
-        served.iter().for_each(|region| region.serve(false));
+        serve_all(engine, served.iter().map(|region| &***region), false);
         let swapped = match copy.misfits_written.load(Ordering::Acquire) {
             written if written != misfits => Err(Error::invalid(format!(
                 "a row whose key does not fit the template was written meanwhile: table={}",
@@ -248,7 +256,7 @@ impl Swap {
                 let new_copy = Table::new(copy.id(), copy_descriptor, of_base.clone(), enabled);
                 let tables = [new_base.succeeding(&base), new_copy.succeeding(&copy)];
                 let dropped = others.dropped.clone();
-                let created = others.make(store);
+                let created = others.make(&store.inner.tables);
                 store.inner.tables.catalog.change(|entries| {
                     dropped.iter().for_each(|table| entries.remove(table.name()));
                     let tables = tables.into_iter().map(Arc::new);
@@ -261,7 +269,7 @@ impl Swap {
             }),
         };
         if swapped.is_err() {
-            served.iter().for_each(|region| region.serve(true));
+            serve_all(engine, served.iter().map(|region| &***region), true);
         }
         swapped
     }

@@ -21,7 +21,7 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{Assignment, EditKind, RegionMeta, RegionsReplaced};
 use crate::oversized_rows::RowLimit;
-use crate::region::Region;
+use crate::region::{Region, serve_all};
 use crate::store_file::StoreFile;
 use crate::table::Table;
 
@@ -179,13 +179,14 @@ impl Tables {
             .iter()
             .map(|family| (family.flushing.lock(), family.compacting.write()))
             .collect();
-        old.iter().for_each(|region| region.serve(false));
+        let serve = |serving| serve_all(engine, old.iter().map(|region| &**region), serving);
+        serve(false);
         let flushed = families.iter().try_for_each(|family| flush::flush_locked(engine, family));
         if let Err(error) =
             flushed.and_then(|()| engine.append_removal(EditKind::RegionsReplaced(edit)))
         {
             families.iter().for_each(|family| family.set_closing(false));
-            old.iter().for_each(|region| region.serve(true));
+            serve(true);
             return Err(error);
         }
         let added = {
@@ -264,11 +265,32 @@ impl Tables {
         old: &[Arc<Region>],
         meta: RegionMeta,
     ) -> Arc<Region> {
+        self.region_with_files_of(old, descriptor, old, meta)
+    }
+
+    /// Returns a region in the place of a truncated one, whose cells are still there at earlier
+    /// read points.
+    pub(super) fn truncated_region(
+        &self,
+        descriptor: &TableDescriptor,
+        old: &Arc<Region>,
+        meta: RegionMeta,
+    ) -> Arc<Region> {
+        self.region_with_files_of(&[], descriptor, std::slice::from_ref(old), meta)
+    }
+
+    fn region_with_files_of(
+        &self,
+        sources: &[Arc<Region>],
+        descriptor: &TableDescriptor,
+        old: &[Arc<Region>],
+        meta: RegionMeta,
+    ) -> Arc<Region> {
         let engine = &self.engine;
         let range = RowRange::new(meta.start, meta.stop);
         let row_limit = Arc::new(RowLimit::of(descriptor));
         let families = descriptor.families().iter().map(|family| {
-            let stores = old.iter().flat_map(|region| region.families());
+            let stores = sources.iter().flat_map(|region| region.families());
             let stores: Vec<_> = stores.filter(|store| store.name() == family.name()).collect();
             let files = stores.iter().flat_map(|store| files_for(store, &range)).collect();
             let policy = Policy::of_stored(&engine.settings, descriptor, family);

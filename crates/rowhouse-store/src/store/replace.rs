@@ -13,7 +13,7 @@ use super::tables::{families_of, with_tracker};
 use crate::compaction_policy::Policy;
 use crate::manifest::{EditKind, TableDropped, TableRenamed, encode_table};
 use crate::observer::TableChange;
-use crate::region::Region;
+use crate::region::{Region, serve_all};
 use crate::table::Table;
 
 /// A table that gets another name.
@@ -88,8 +88,13 @@ impl Store {
         let _moving: Vec<_> = regions().map(|region| region.topology_lock.lock()).collect();
         let served: Vec<_> = regions().filter(|region| region.is_serving()).collect();
         // On return no commit of these regions is under way.
-        served.iter().for_each(|region| region.serve(false));
+        serve_all(engine, served.iter().map(|region| &***region), false);
         let is_served = |region: &Region| served.iter().any(|it| it.id() == region.id());
+        // Before the table counts as dropped, so that it never looks as if it was gone.
+        let supersede = |is: bool| {
+            old.iter().flat_map(|table| table.regions()).for_each(|it| it.set_superseded(is));
+        };
+        supersede(true);
         let replaced = without(engine, &families_of(&old), EditKind::together(edits), name, || {
             let tables: Vec<_> = new.iter().map(|it| Arc::new(it.make(is_served))).collect();
             self.inner.tables.catalog.change(|entries| {
@@ -98,7 +103,6 @@ impl Store {
                 tables.iter().for_each(|table| entries.replace(Arc::clone(table)));
             });
             self.changed();
-            old.iter().flat_map(|table| table.regions()).for_each(|it| it.set_superseded());
             let from = new.iter().flat_map(|renamed| renamed.table.regions());
             let to = tables.iter().flat_map(|table| table.regions());
             from.zip(to).for_each(|(from, to)| from.set_replaced(&[Arc::clone(to)]));
@@ -108,7 +112,10 @@ impl Store {
                 engine.observers.note(with, TableChange::Dropped);
                 tracing::info!(table = %name, %with, "table replaced");
             }
-            Err(_) => served.iter().for_each(|region| region.serve(true)),
+            Err(_) => {
+                supersede(false);
+                serve_all(engine, served.iter().map(|region| &***region), true);
+            }
         }
         replaced
     }

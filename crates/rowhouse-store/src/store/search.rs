@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
-    Cell, Columns, Error, ErrorKind, Filter, Result, Scan, TableName, TableState, escape,
+    Cell, Columns, Error, ErrorKind, Filter, Result, Scan, ServerTask, TableName, TableState,
+    escape,
 };
 use rowhouse_schema::{Index, IndexState, QUEUE_FAMILY};
 
@@ -15,7 +16,6 @@ use crate::catalog::SearchRead;
 use crate::indexed::is_search_table;
 use crate::region::table_not_found;
 use crate::table::Table;
-use crate::tasks::Task;
 use crate::write::cells::write_cells;
 
 /// The rows up to which those of a queue are counted.
@@ -78,7 +78,7 @@ impl Store {
 
     /// Returns the queue of each full-text index, unless it is empty. An index that cannot be read
     /// is left out.
-    pub(super) fn search_queues(&self) -> Vec<Task> {
+    pub(super) fn search_queues(&self) -> Vec<ServerTask> {
         let indexes = self.search_indexes().unwrap_or_default();
         indexes.iter().filter_map(|index| queue_of(index).ok()?).collect()
     }
@@ -139,16 +139,6 @@ impl Store {
         tables.set_index_state(&now, to)?;
         Ok(true)
     }
-
-    /// Waits until every write has ended that began before this call, in any table. A build of a
-    /// full-text index calls it before it takes its first read point.
-    ///
-    /// An alteration that adds an index waits in the same way, but the index is known before that:
-    /// a thread that finds it in [`Store::search_indexes`] may be ahead of a writer that did not
-    /// know the index when it began, and does not queue its rows.
-    pub fn wait_for_row_writers(&self) {
-        drop(self.inner.engine.row_locks.lock_all(std::iter::empty()));
-    }
 }
 
 fn check_search_table(table: &Table) -> Result<()> {
@@ -159,18 +149,18 @@ fn check_search_table(table: &Table) -> Result<()> {
 }
 
 /// Returns the queue of an index as a task; `None` if it is empty.
-fn queue_of(index: &SearchIndex) -> Result<Option<Task>> {
+fn queue_of(index: &SearchIndex) -> Result<Option<ServerTask>> {
     let mut columns = Columns::all();
     columns.add_family(QUEUE_FAMILY);
     let filter = Some(Box::new(Filter::FirstKeyOnly));
     let limit = Some(QUEUE_COUNTED_MAX + 1);
     let mut queued =
         index.entries.scan_uncounted(Scan { columns, filter, limit, ..Scan::all() })?;
-    let (mut rows, mut begun_millis) = (0, i64::MAX);
+    let (mut rows, mut started_millis) = (0, i64::MAX);
     while let Some(row) = queued.next()? {
         rows += 1;
         let times = row.cells().map(|cell| cell.timestamp().as_millis());
-        begun_millis = times.fold(begun_millis, i64::min);
+        started_millis = times.fold(started_millis, i64::min);
     }
     let status = match rows {
         0 => return Ok(None),
@@ -179,5 +169,5 @@ fn queue_of(index: &SearchIndex) -> Result<Option<Task>> {
         _ => format!("more than {QUEUE_COUNTED_MAX} rows wait to be written to segments"),
     };
     let description = format!("Queue of index {} of table {}", index.index.name(), index.table);
-    Ok(Some(Task { description, status, begun_millis }))
+    Ok(Some(ServerTask { description, status, started_millis }))
 }

@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{
-    Edit, EditKind, RegionMeta, SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion,
+    EditKind, RegionMeta, SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion,
     SnapshotRestored, SnapshotTaken, TableCreated, encode_table,
 };
 use crate::oversized_rows::RowLimit;
@@ -146,7 +146,7 @@ impl Store {
             let restored = Table::new(id, descriptor, regions, TableState::Disabled);
             let restored = restored.succeeding(&table);
             let dropped = indexes.dropped.clone();
-            let created = indexes.make(self);
+            let created = indexes.make(&self.inner.tables);
             self.inner.tables.catalog.change(|entries| {
                 dropped.iter().for_each(|table| entries.remove(table.name()));
                 created.into_iter().chain([Arc::new(restored)]).for_each(|it| entries.replace(it));
@@ -175,12 +175,12 @@ impl Store {
         let edit = SnapshotCloned { snapshot: name.to_owned(), table: created };
         let edit = EditKind::SnapshotCloned(edit);
         let edits = std::iter::once(edit).chain(indexes.iter().map(NewTable::edit)).collect();
-        engine.manifest.append(&Edit::new(EditKind::together(edits)))?;
+        engine.append_edit(EditKind::together(edits))?;
         let copy = Copy { engine, entry: &entry, snapshots, serving: true };
         let regions = copy.regions(&descriptor, regions);
         let cloned = Table::new(id, descriptor, regions, TableState::Enabled);
         request_merges(engine, &cloned);
-        let indexes = indexes.into_iter().map(|index| index.make(self));
+        let indexes = indexes.into_iter().map(|index| index.make(&self.inner.tables));
         self.inner.tables.catalog.replace(indexes.chain([Arc::new(cloned)]));
         self.changed();
         self.inner.tables.request_index_builds();
@@ -230,7 +230,7 @@ pub(super) fn delete_expired_snapshots(engine: &Engine) -> Result<()> {
 }
 
 fn delete_snapshot(engine: &Engine, snapshots: &mut SnapshotFiles, name: &str) -> Result<()> {
-    engine.manifest.append(&Edit::new(EditKind::SnapshotDeleted(name.to_owned())))?;
+    engine.append_edit(EditKind::SnapshotDeleted(name.to_owned()))?;
     snapshots.remove(name);
     tracing::info!(snapshot = name, "snapshot deleted");
     Ok(())
@@ -260,7 +260,7 @@ fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Resul
         declared = declared.attribute("MAX_FILESIZE", bytes.to_string());
     }
     let taken = SnapshotTaken::new(snapshot, &declared, regions);
-    engine.manifest.append(&Edit::new(EditKind::SnapshotTaken(taken)))?;
+    engine.append_edit(EditKind::SnapshotTaken(taken))?;
     let super_version: Vec<_> = families.iter().map(|family| family.super_version()).collect();
     snapshots
         .add(snapshot.name(), super_version.iter().flat_map(|super_version| &super_version.files));

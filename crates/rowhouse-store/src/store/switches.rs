@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rowhouse_model::{Error, MasterSwitch, RegionSwitch, Result};
 
 use super::Store;
-use crate::manifest::{Edit, EditKind, SwitchesChanged};
+use crate::manifest::{EditKind, SwitchesChanged};
 use crate::region::Region;
 use crate::table::Table;
 
@@ -72,8 +72,7 @@ impl Store {
         let mut switches = before;
         change(&mut switches);
         if switches != before {
-            let edit = Edit::new(EditKind::SwitchesChanged(switches));
-            self.inner.engine.manifest.append(&edit)?;
+            self.inner.engine.append_edit(EditKind::SwitchesChanged(switches))?;
         }
         Ok(before)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rowhouse_model::{
     Bytes, Error, ErrorKind, Result, RowRange, TableDescriptor, TableName, TableState, check_row,
 };
-use rowhouse_schema::IndexState;
+use rowhouse_schema::{IndexState, check_declarations};
 
 use super::Store;
 use super::alter::{release_flushed_segments, without};
@@ -13,9 +13,9 @@ use super::closed_regions::ClosedRegions;
 use super::indexes::{NewTable, declared_indexes};
 use crate::compaction_policy::Policy;
 use crate::family::FamilyStore;
-use crate::manifest::{Assignment, Edit, EditKind, RegionMeta, TableDropped, TableStateChanged};
+use crate::manifest::{Assignment, EditKind, RegionMeta, TableDropped, TableStateChanged};
 use crate::observer::named_observers;
-use crate::region::Region;
+use crate::region::{Region, serve_all};
 use crate::table::Table;
 
 /// The attribute that Apache HBase's master adds to every table, and its shell shows.
@@ -36,6 +36,7 @@ impl Store {
         descriptor.check()?;
         Self::refuse_index_table(&descriptor)?;
         named_observers(&descriptor)?;
+        check_declarations(&descriptor)?;
         let settings = &self.inner.engine.settings;
         for family in descriptor.families() {
             Policy::of(settings, &descriptor, family)?;
@@ -43,11 +44,11 @@ impl Store {
         let indexes = declared_indexes(&descriptor)?;
         let (ready, enabled) = (IndexState::Ready, TableState::Enabled);
         let tables = self.new_index_tables(&descriptor, &indexes, &[], &ready, enabled)?;
-        let table = self.new_table(descriptor, splits, enabled)?;
+        let table = self.inner.tables.new_table(descriptor, &ranges(splits)?, enabled)?;
         let tables: Vec<_> = std::iter::once(table).chain(tables).collect();
         let edit = EditKind::together(tables.iter().map(NewTable::edit).collect());
-        self.inner.engine.manifest.append(&Edit::new(edit))?;
-        let tables = tables.into_iter().map(|table| table.make(self));
+        self.inner.engine.append_edit(edit)?;
+        let tables = tables.into_iter().map(|table| table.make(&self.inner.tables));
         self.inner.tables.catalog.replace(tables);
         self.changed();
         Ok(())
@@ -133,19 +134,20 @@ impl Store {
                 EditKind::TableStateChanged(TableStateChanged { table_id, disabled })
             };
             let edit = EditKind::together(tables.iter().map(edit).collect());
-            engine.manifest.append(&Edit::new(edit))
+            engine.append_edit(edit)
         };
-        let regions = tables.iter().flat_map(|table| table.regions());
         match state {
             TableState::Enabled => {
                 edit(false)?;
                 tables.iter().for_each(|table| table.set_state(state));
-                for region in regions {
+                let regions = || tables.iter().flat_map(|table| table.regions());
+                for region in regions() {
                     region.assign(Assignment { in_service: true, ..region.assignment() });
-                    region.serve(true);
                 }
+                serve_all(engine, regions().map(|region| &**region), true);
             }
             TableState::Disabled => {
+                let regions = tables.iter().flat_map(|table| table.regions());
                 let regions: Vec<_> = regions.cloned().collect();
                 let closed = ClosedRegions::close(engine, &regions, |_| true)?;
                 edit(true)?;

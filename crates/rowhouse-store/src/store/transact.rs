@@ -19,7 +19,8 @@ impl Store {
     /// sees its own writes. When it returns, the writes are committed atomically, unless another
     /// writer has changed a row or range that it read, or a row that it wrote; `run` is then called
     /// again at a later read point. It must therefore have no effects outside of the transaction.
-    /// An error of `run` ends the transaction without a change.
+    /// An error of `run` ends the transaction without a change, unless it has read a table that was
+    /// created, truncated or restored after the transaction began: then it is called again, too.
     ///
     /// Other writers do not wait for a transaction before it commits. A transaction over many rows
     /// that others write all the time may never commit.
@@ -58,9 +59,12 @@ impl Store {
             self.inner.engine.check_open()?;
             let mut transaction =
                 Transaction::begin(&self.inner.engine, &self.inner.tables.catalog);
-            let done = run(&mut transaction)?;
-            if transaction.commit()? == Ended::Committed {
-                return Ok(done);
+            let done = run(&mut transaction);
+            if !transaction.has_missed_table() {
+                let done = done?;
+                if transaction.commit()? == Ended::Committed {
+                    return Ok(done);
+                }
             }
             if tried > TRIES_AT_ONCE {
                 std::thread::sleep(WAIT * tried);

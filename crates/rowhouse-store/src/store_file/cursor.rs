@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Cursor, IndexStep, IndexWalk, MarkerSkip};
+use rowhouse_format::hfile::{Cursor, IndexStep, IndexWalk, MarkerSkip, OwnedKey};
 use rowhouse_model::{Bytes, Cell, CellRef, Key, Result, RowBuilder, RowRange};
 
 use super::{FileTrace, StoreFile};
@@ -26,6 +26,14 @@ pub(crate) struct FileCursor {
     /// `None` after the last cell.
     pub(super) cursor: Option<Cursor>,
     trace: Option<Arc<FileTrace>>,
+    /// The cell to return to, in place of a block.
+    rest: Option<Box<Rest>>,
+}
+
+/// The key and sequence number of a cell.
+struct Rest {
+    key: OwnedKey,
+    sequence: u64,
 }
 
 impl FileCursor {
@@ -57,7 +65,7 @@ impl FileCursor {
     pub(crate) fn at_end(file: &Arc<StoreFile>, caching: Caching) -> Result<Self> {
         let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
         let (file, loaded) = (Arc::clone(file), file.is_loaded());
-        Ok(Self { file, caching, with_tags, loaded, walk, cursor: None, trace: None })
+        Ok(Self { file, caching, with_tags, loaded, walk, cursor: None, trace: None, rest: None })
     }
 
     /// Makes the cursor add to a trace, if there is one.
@@ -67,6 +75,27 @@ impl FileCursor {
             trace.open();
         }
         self
+    }
+
+    /// Releases the blocks that it holds. Until [`FileCursor::wake`] it has no cell.
+    pub(crate) fn rest(&mut self) {
+        if let Some(CellRef { key, sequence, .. }) = self.cell() {
+            self.rest = Some(Box::new(Rest { key: OwnedKey::new(&key), sequence }));
+            self.cursor = None;
+            self.walk = IndexWalk::new();
+        }
+    }
+
+    /// Returns to the cell at which it rests, if it does.
+    pub(crate) fn wake(&mut self) -> Result<()> {
+        let Some(rest) = self.rest.take() else { return Ok(()) };
+        let key = rest.key.view();
+        self.seek_from_root(&key)?;
+        // Of cells with one key the newest is first.
+        while self.cell().is_some_and(|it| it.key == key && it.sequence > rest.sequence) {
+            self.advance()?;
+        }
+        Ok(())
     }
 
     /// Returns the highest sequence number in the file.
@@ -194,7 +223,8 @@ impl FileCursor {
         cursor.skip_markers(bound).map_err(|error| self.file.named(error))
     }
 
-    pub(super) fn next_block(&mut self) -> Result<()> {
+    /// Moves to the first cell of the next block.
+    pub(crate) fn next_block(&mut self) -> Result<()> {
         self.cursor = None;
         let step = self.walk.advance();
         if let Some(block) = self.enter(step)? {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 
 use crate::block_cache::BlockCache;
+use crate::damage::Damage;
 use crate::disk::{Disk, DiskFile};
 use crate::layout::file_path;
 
@@ -15,6 +16,7 @@ pub(crate) struct Files {
     disk: Arc<dyn Disk>,
     open: Cache<u64, Arc<dyn DiskFile>>,
     pub(crate) blocks: BlockCache,
+    pub(crate) damage: Damage,
 }
 
 impl Files {
@@ -22,7 +24,8 @@ impl Files {
     /// read for a while is closed, and reopened on the next read. The block cache takes up to
     /// `blocks_bytes_max` bytes.
     pub(crate) fn new(disk: Arc<dyn Disk>, open_max: usize, blocks_bytes_max: u64) -> Self {
-        Self { disk, open: Cache::new(open_max.max(1)), blocks: BlockCache::new(blocks_bytes_max) }
+        let (open, blocks) = (Cache::new(open_max.max(1)), BlockCache::new(blocks_bytes_max));
+        Self { disk, open, blocks, damage: Damage::default() }
     }
 
     /// Returns file `id`, opened if necessary.

@@ -14,6 +14,7 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -26,6 +27,7 @@ use rowhouse_format::hfile::{
 use rowhouse_model::{
     BloomKind, Bytes, Error, ErrorKind, Qualifiers, Result, RowRange, TimeRange, compare_bytes,
 };
+use rustix::io::Errno;
 
 use bloom_places::{BloomSlots, should_touch_cache};
 pub(crate) use cursor::FileCursor;
@@ -386,15 +388,15 @@ impl StoreFile {
     /// Reads everything after the data blocks.
     fn read_meta(&self) -> Result<Bytes> {
         let path = file_path(self.meta.file_id);
-        let io_error = |source: io::Error| Error::io(format_args!("cannot open {path}"), source);
+        let io_error = |source| self.unread(source, format_args!("cannot open {path}"));
         let file = self.files.open(self.meta.file_id).map_err(io_error)?;
         let len = file.len().map_err(io_error)?;
         let meta_len = self.meta.len.checked_sub(self.meta.meta_offset);
         let (Some(meta_len), true) = (meta_len, len == self.meta.len) else {
-            return Err(Error::corruption(format!(
+            return Err(self.noted(Error::corruption(format!(
                 "{path} has the wrong length: len={len}, written={}",
                 self.meta.len
-            )));
+            ))));
         };
         let mut bytes = vec![0; meta_len as usize];
         file.read_exact_at(&mut bytes, self.meta.meta_offset).map_err(io_error)?;
@@ -481,8 +483,12 @@ impl StoreFile {
         number: usize,
     ) -> Result<Arc<BloomChunk>> {
         let handle = bloom.chunk(number);
-        let bytes = self.read(&handle)?;
-        let chunk = opened.bloom_chunk(&handle, bytes).map_err(|error| self.named(error))?;
+        // Not noted as damage: reads go on without it.
+        let bytes = self.read_bytes(&handle).map_err(|source| {
+            let path = file_path(self.meta.file_id);
+            Error::io(format_args!("cannot read {path}: offset={}", handle.offset), source)
+        })?;
+        let chunk = opened.bloom_chunk(&handle, bytes).map_err(|error| self.with_name(error))?;
         let chunk = Arc::new(chunk);
         let kept = self.bloom_places.keep(number, bloom.chunks().len(), &chunk);
         self.files.blocks.insert((self.meta.file_id, handle.offset), CachedBlock::Bloom(kept));
@@ -490,21 +496,50 @@ impl StoreFile {
     }
 
     fn read(&self, handle: &BlockHandle) -> Result<Bytes> {
-        let mut bytes = vec![0; handle.len as usize];
-        let file = self.files.open(self.meta.file_id);
-        let read = file.and_then(|file| file.read_exact_at(&mut bytes, handle.offset));
-        read.map_err(|source| {
+        self.read_bytes(handle).map_err(|source| {
             let path = file_path(self.meta.file_id);
             let (offset, len) = (handle.offset, handle.len);
-            Error::io(format_args!("cannot read {path}: offset={offset}, len={len}"), source)
-        })?;
+            self.unread(source, format_args!("cannot read {path}: offset={offset}, len={len}"))
+        })
+    }
+
+    fn read_bytes(&self, handle: &BlockHandle) -> io::Result<Bytes> {
+        let mut bytes = vec![0; handle.len as usize];
+        self.files.open(self.meta.file_id)?.read_exact_at(&mut bytes, handle.offset)?;
         Ok(bytes.into())
     }
 
-    /// Adds the file's name to an error of the format.
+    /// Adds the file's name to an error of the format, and notes damage.
     fn named(&self, error: Error) -> Error {
+        self.noted(self.with_name(error))
+    }
+
+    fn with_name(&self, error: Error) -> Error {
         let kind: ErrorKind = error.kind();
         Error::new(kind, format!("{}: {error}", file_path(self.meta.file_id))).with_source(error)
+    }
+
+    /// Notes damage that an error of the format tells.
+    fn noted(&self, error: Error) -> Error {
+        match error.kind() {
+            ErrorKind::Corruption => self.files.damage.note_file(self.meta.file_id, error),
+            _ => error,
+        }
+    }
+
+    /// Returns the error of a failed read, and notes damage if bytes of the file are lost.
+    fn unread(&self, source: io::Error, doing: fmt::Arguments<'_>) -> Error {
+        let note = |error| self.files.damage.note_file(self.meta.file_id, error);
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => {
+                let message = format!("{doing}: {source}");
+                note(Error::corruption(message).with_source(source))
+            }
+            _ if source.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
+                note(Error::io(doing, source))
+            }
+            _ => Error::io(doing, source),
+        }
     }
 }
 
@@ -522,8 +557,11 @@ impl Drop for StoreFile {
     fn drop(&mut self) {
         if *self.names.get_mut() == 0 && *self.snapshots.get_mut() == 0 {
             let path = file_path(self.meta.file_id);
+            let was_damaged = self.files.damage.forget_file(self.meta.file_id);
             match self.files.remove(self.meta.file_id) {
                 Ok(()) => tracing::debug!(file = path, "file removed"),
+                // It was moved aside, or lost.
+                Err(error) if was_damaged && error.kind() == io::ErrorKind::NotFound => {}
                 // No edit names it, so the next open moves it aside.
                 Err(error) => tracing::warn!(file = path, %error, "a file cannot be removed"),
             }

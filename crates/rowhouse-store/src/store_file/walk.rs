@@ -73,7 +73,7 @@ impl StoreFile {
                         }
                         Err(error) => {
                             (at, is_certain) = walk.after_damage(at, is_certain);
-                            wrong.push(self.named(error));
+                            wrong.push(self.with_name(error));
                         }
                     }
                 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rowhouse_model::{Error, Result};
 
-use super::record::{ALIGN, HEADER_LEN, Header, Record, mark};
+use super::record::{ALIGN, HEADER_LEN, Header, NO_SEQUENCE, Record, mark};
 use super::segment::{self, HEADER_LEN as SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::disk::{Disk, DiskFile};
+use crate::manifest::{LogSynced, ManifestAge};
 
 /// Bytes of a segment read at once.
 const CHUNK_LEN: usize = 1 << 20;
@@ -47,6 +48,8 @@ pub(super) struct Begin {
     /// The length of that segment; see [`Begin::len_of`].
     previous_len: u64,
     pub(super) first_sequence: u64,
+    /// The age of the manifest; `None` in segments of the version that did not record it.
+    pub(super) age: Option<ManifestAge>,
 }
 
 impl Begin {
@@ -108,7 +111,7 @@ impl SegmentReader {
         let offset = SEGMENT_HEADER_LEN as u64;
         match self.at(offset)? {
             RecordRead::Record {
-                record: Record::Begin { previous, previous_len },
+                record: Record::Begin { previous, previous_len, age },
                 sequence: first_sequence,
                 ..
             } => {
@@ -116,7 +119,7 @@ impl SegmentReader {
                 if first_sequence == 0 || !is_possible {
                     return Err(self.damaged(offset, "its first record is invalid"));
                 }
-                Ok(Some(Begin { previous, previous_len, first_sequence }))
+                Ok(Some(Begin { previous, previous_len, first_sequence, age }))
             }
             RecordRead::Record { .. } => {
                 Err(self.damaged(offset, "its first record is not that of a segment"))
@@ -158,6 +161,31 @@ impl SegmentReader {
             })?;
         let (sequence, synced) = (header.sequence, header.synced);
         Ok(RecordRead::Record { record, len, sequence, synced })
+    }
+
+    /// Reads the headers of the segment's records up to the first invalid one. Returns its offset,
+    /// and the highest age of the manifest that the records state.
+    pub(super) fn walk(&mut self) -> Result<(u64, Option<ManifestAge>)> {
+        let mut offset = SEGMENT_HEADER_LEN as u64;
+        let mut age = None;
+        while self.len.saturating_sub(offset) >= HEADER_LEN as u64 {
+            let bytes = self.read(offset, HEADER_LEN)?;
+            let header = bytes.first_chunk().expect("as many bytes were read");
+            let header = Header::parse(self.header.epoch, offset, header);
+            let Some(header) = header.filter(|header| !header.is_end()) else { break };
+            let len = (HEADER_LEN + header.padded_len()) as u64;
+            if self.len - offset < len {
+                break;
+            }
+            if header.sequence == NO_SEQUENCE
+                && let Ok(RecordRead::Record { record: Record::Edited(noted), .. }) =
+                    self.at(offset)
+            {
+                age = age.max(Some(noted));
+            }
+            offset += len;
+        }
+        Ok((offset, age))
     }
 
     /// Searches every position after `offset` where a record of this segment could begin.
@@ -228,6 +256,12 @@ impl SegmentReader {
         }
         let at = (offset - self.chunk_at) as usize;
         Ok(self.chunk.slice(at..at + len))
+    }
+
+    /// Returns the position at `offset`, the end of the record with this sequence number.
+    pub(super) fn position(&self, offset: u64, last_sequence: u64) -> LogSynced {
+        let SegmentHeader { number, epoch, .. } = self.header;
+        LogSynced { segment: number, epoch, len: offset, last_sequence, noted: false }
     }
 
     pub(super) fn damaged(&self, offset: u64, what: &str) -> Error {

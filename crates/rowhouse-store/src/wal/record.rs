@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use bytes::{Buf, BufMut, Bytes};
 use rowhouse_model::{Cell, CellRef, Error, Nonce, Result};
 
+use crate::manifest::ManifestAge;
 use crate::settings::Settings;
 
 /// Bytes of a record's header.
@@ -16,6 +17,10 @@ pub(crate) const BODY_LEN_MAX: usize = *Settings::MUTATION_BYTES.end();
 
 const KIND_COMMIT: u8 = 1;
 const KIND_BEGIN: u8 = 2;
+const KIND_EDITED: u8 = 3;
+
+/// In place of a sequence number: the record has no place among the commits.
+pub(super) const NO_SEQUENCE: u64 = u64::MAX;
 
 /// The largest buffer that a thread keeps for its next record, in bytes.
 const BUFFER_KEPT_MAX: usize = 1 << 20;
@@ -159,12 +164,23 @@ impl SealedRecord {
     }
 
     /// Returns the first record of a segment, with the number and length of the segment that it
-    /// continues.
-    pub(super) fn begin(previous: u64, previous_len: u64) -> Self {
+    /// continues; `age` is `None` in segments of the version that did not record it.
+    pub(super) fn begin(previous: u64, previous_len: u64, age: Option<ManifestAge>) -> Self {
         let mut bytes = vec![0; HEADER_LEN];
         bytes.put_u8(KIND_BEGIN);
         bytes.put_u64_le(previous);
         bytes.put_u64_le(previous_len);
+        if let Some(age) = age {
+            put_age(&mut bytes, age);
+        }
+        Self::new(bytes)
+    }
+
+    /// Returns the record of an edit of the manifest, which has this age with it.
+    pub(super) fn edited(age: ManifestAge) -> Self {
+        let mut bytes = vec![0; HEADER_LEN];
+        bytes.put_u8(KIND_EDITED);
+        put_age(&mut bytes, age);
         Self::new(bytes)
     }
 
@@ -183,6 +199,16 @@ impl SealedRecord {
     pub(super) fn len(&self) -> usize {
         self.bytes.len() - HEADER_LEN
     }
+}
+
+fn put_age(bytes: &mut Vec<u8>, ManifestAge { generation, edits }: ManifestAge) {
+    bytes.put_u32_le(generation);
+    bytes.put_u64_le(edits);
+}
+
+fn get_age(body: &mut Bytes, sequence: u64) -> Result<ManifestAge> {
+    need(body, 12, sequence)?;
+    Ok(ManifestAge { generation: body.get_u32_le(), edits: body.get_u64_le() })
 }
 
 /// Returns the end mark, which follows the last record: everything before it was written.
@@ -267,8 +293,13 @@ pub(crate) enum Record {
         previous: u64,
         /// Bytes of its header and records.
         previous_len: u64,
+        /// The age of the manifest when the segment was begun; `None` in segments of the version
+        /// that did not record it.
+        age: Option<ManifestAge>,
     },
     Commit(Commit),
+    /// The manifest has at least this age.
+    Edited(ManifestAge),
 }
 
 /// A decoded commit: everything that one mutation, or several that share a record, wrote.
@@ -288,8 +319,11 @@ impl Record {
         let record = match body.get_u8() {
             KIND_BEGIN => {
                 need(&body, 16, sequence)?;
-                Self::Begin { previous: body.get_u64_le(), previous_len: body.get_u64_le() }
+                let (previous, previous_len) = (body.get_u64_le(), body.get_u64_le());
+                let age = (!body.is_empty()).then(|| get_age(&mut body, sequence)).transpose()?;
+                Self::Begin { previous, previous_len, age }
             }
+            KIND_EDITED => Self::Edited(get_age(&mut body, sequence)?),
             KIND_COMMIT => Self::Commit(Commit::decode(sequence, &mut body)?),
             kind => {
                 return Err(Error::unsupported(format!(
@@ -349,7 +383,10 @@ fn need(body: &Bytes, len: usize, sequence: u64) -> Result<()> {
 #[cfg(feature = "fuzzing")]
 pub(crate) fn reencode(body: Bytes) -> Result<Vec<u8>> {
     let sealed = match Record::decode(1, body)? {
-        Record::Begin { previous, previous_len } => SealedRecord::begin(previous, previous_len),
+        Record::Begin { previous, previous_len, age } => {
+            SealedRecord::begin(previous, previous_len, age)
+        }
+        Record::Edited(age) => SealedRecord::edited(age),
         Record::Commit(commit) => {
             let mut body = RecordBody::default();
             for (region, family, cells) in &commit.groups {
@@ -396,7 +433,7 @@ mod tests {
         let body = Bytes::copy_from_slice(&body[..header.body_len as usize]);
         match Record::decode(header.sequence, body).ok()? {
             Record::Commit(commit) => Some(commit),
-            Record::Begin { .. } => None,
+            Record::Begin { .. } | Record::Edited(_) => None,
         }
     }
 
@@ -409,6 +446,28 @@ mod tests {
             commit.groups.iter().map(|(region, f, cells)| (*region, &f[..], cells.len())).collect();
         assert_eq!(groups, [(7, &b"f"[..], 2), (8, &b"g"[..], 1)]);
         assert_eq!(commit.groups[1].2[0], cell("c", b"4"));
+    }
+
+    #[test]
+    fn bodies_without_cells_have_the_bytes_that_their_page_draws() {
+        let age = ManifestAge { generation: 3, edits: 258 };
+        let body = |record: SealedRecord| record.bytes[HEADER_LEN..][..record.body_len].to_vec();
+        let begin = [2, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+        assert_eq!(body(SealedRecord::begin(7, 256, None)), begin);
+        let age_bytes = [3, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0];
+        assert_eq!(body(SealedRecord::begin(7, 256, Some(age))), [&begin[..], &age_bytes].concat());
+        assert_eq!(body(SealedRecord::edited(age)), [&[3][..], &age_bytes].concat());
+        for record in [
+            Record::Begin { previous: 7, previous_len: 256, age: None },
+            Record::Begin { previous: 7, previous_len: 256, age: Some(age) },
+            Record::Edited(age),
+        ] {
+            let written = match record {
+                Record::Begin { age, .. } => SealedRecord::begin(7, 256, age),
+                _ => SealedRecord::edited(age),
+            };
+            assert_eq!(Record::decode(1, body(written).into()).unwrap(), record);
+        }
     }
 
     #[test]

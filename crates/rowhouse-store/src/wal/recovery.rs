@@ -3,15 +3,17 @@
 
 use rowhouse_model::{Error, Result};
 
+use super::LogEnd;
+use super::moment::{self, Opened};
 use super::reader::{Begin, RecordRead, SegmentReader};
 use super::record::{Commit, Record};
-use super::segment::{self, HEADER_LEN};
+use super::segment::{self, HEADER_LEN, SegmentHeader};
 use super::segments::ClosedSegment;
 use super::synced::{self, Synced};
-use super::{EMPTY_LEN, LogEnd};
 use crate::aside;
 use crate::disk::Disk;
 use crate::layout::WAL_DIR;
+use crate::manifest::{LogSynced, ManifestAge};
 
 /// Facts about the log from other sources.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,19 +32,33 @@ pub(crate) struct Known {
     pub(crate) synced: Synced,
     /// The oldest segment according to the manifest's latest note of it.
     pub(crate) first_segment: Option<u64>,
+    /// How far the log was on disk at the manifest's last edit.
+    pub(crate) reached: Option<LogSynced>,
+    /// The age of the manifest, if it is undamaged.
+    pub(crate) age: Option<ManifestAge>,
 }
 
 impl Known {
     /// Returns the ends that the log is known to have reached on disk, without those whose records
     /// were all flushed and may be gone.
     fn ends(&self) -> impl Iterator<Item = LogEnd> {
+        // The segment of the last edit is never released.
+        let reached = self.reached.map(|LogSynced { segment, len, last_sequence, .. }| LogEnd {
+            segment,
+            len,
+            last_sequence,
+        });
+        // A file of an earlier moment shows nothing that the last edit does not.
+        let is_later = |end: &LogEnd| {
+            reached.is_none_or(|reached| (end.segment, end.len) > (reached.segment, reached.len))
+        };
         let synced = match self.synced {
-            Synced::UpTo(end) => Some(end),
+            Synced::UpTo(end) => Some(end).filter(is_later),
             Synced::Absent | Synced::Unreadable => None,
         };
         let log_from = self.log_from;
         let ends = self.closed_at.into_iter().chain(synced);
-        ends.filter(move |end| end.last_sequence >= log_from)
+        ends.filter(move |end| end.last_sequence >= log_from).chain(reached)
     }
 
     /// Returns the bytes of segment `number` that are known to be on disk; 0 if none are known.
@@ -90,6 +106,9 @@ pub(crate) struct LogScan {
     pub(crate) cut: Option<Cut>,
     /// How far the log reaches; `None` if the store was closed.
     pub(crate) unclosed: Option<Unclosed>,
+    /// A defect of the file that notes how far the log is on the disk. The log is complete without
+    /// it, as far as that shows.
+    pub(crate) note_wrong: Option<Error>,
     repairs: Vec<Repair>,
 }
 
@@ -142,55 +161,92 @@ enum Repair {
     MoveAside(u64),
 }
 
-/// Reads every commit in order and hands it to `visit`.
+/// The log of a store that is not open, checked as far as that does not take reading all of it.
+pub(crate) struct OpenLog {
+    known: Known,
+    segments: Vec<Segment>,
+    scan: LogScan,
+}
+
+/// Reads every commit in order and hands it to `visit`, with the position after it.
 ///
 /// # Errors
-/// `Corruption` for damage that neither a killed process nor a power cut explains, with file and
-/// offset; errors of `visit`.
+/// As [`OpenLog::open`] and [`OpenLog::read`].
 pub(crate) fn scan(
     disk: &dyn Disk,
-    known: &Known,
-    mut visit: impl FnMut(Commit) -> Result<()>,
+    known: Known,
+    visit: impl FnMut(Commit, LogSynced) -> Result<()>,
 ) -> Result<LogScan> {
-    let names = disk
-        .list(WAL_DIR)
-        .map_err(|source| Error::io(format_args!("cannot list {WAL_DIR}"), source))?;
-    let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment::number(name)).collect();
-    numbers.sort_unstable();
-    let mut scan = LogScan {
-        spares: names.iter().filter_map(|name| segment::spare_number(name)).collect(),
-        ..LogScan::default()
-    };
-    if let Some(number) = known.named().find(|number| !numbers.contains(number)) {
-        return Err(missing(number));
-    }
-    let used = numbers.iter().chain(&scan.spares).max();
-    scan.next_number = used.map_or(1, |last| last + 1);
-    let mut segments = Vec::with_capacity(numbers.len());
-    for &number in &numbers {
-        segments.push(Segment::open(disk, number)?);
-    }
-    scan.remove_flushed_segments(&mut segments, known.log_from);
-    // Segments made ahead of need and never written to.
-    while let Some(unused) = segments.pop_if(|segment| segment.is_unused(known)) {
-        scan.repairs.push(Repair::Remove(unused.reader.header.number));
-    }
-    scan.check_no_segment_missing(&segments, known)?;
-    let mut rest = segments.as_mut_slice();
-    while let Some((segment, later)) = rest.split_first_mut() {
-        let limit = segment.len_by_next(later);
-        let end = segment.replay(limit, &mut scan, &mut visit)?;
-        if !scan.settle(segment, &end, later, known)? {
-            break;
+    OpenLog::open(disk, known)?.read(visit)
+}
+
+impl OpenLog {
+    /// Opens the segments, and checks that none is missing and that log, note and manifest are of
+    /// the same moment.
+    ///
+    /// # Errors
+    /// `Corruption`, with the file.
+    pub(crate) fn open(disk: &dyn Disk, known: Known) -> Result<Self> {
+        let names = disk
+            .list(WAL_DIR)
+            .map_err(|source| Error::io(format_args!("cannot list {WAL_DIR}"), source))?;
+        let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment::number(name)).collect();
+        numbers.sort_unstable();
+        let mut scan = LogScan {
+            spares: names.iter().filter_map(|name| segment::spare_number(name)).collect(),
+            ..LogScan::default()
+        };
+        if let Some(reached) = known.reached.filter(|it| !numbers.contains(&it.segment)) {
+            return Err(moment::missing(&reached));
         }
-        rest = later;
+        if let Some(number) = known.named().find(|number| !numbers.contains(number)) {
+            return Err(missing(number));
+        }
+        let used = numbers.iter().chain(&scan.spares).max();
+        scan.next_number = used.map_or(1, |last| last + 1);
+        let mut segments = Vec::with_capacity(numbers.len());
+        for &number in &numbers {
+            segments.push(Segment::open(disk, number)?);
+        }
+        let mut opened: Vec<Opened<'_>> = segments.iter_mut().map(Segment::opened).collect();
+        moment::check_log(&mut opened, &known)?;
+        moment::check_manifest(&mut opened, &known)?;
+        scan.note_wrong = moment::check_note(&opened, &known)?;
+        scan.remove_flushed_segments(&mut segments, known.log_from);
+        // Segments made ahead of need and never written to.
+        while let Some(unused) = segments.pop_if(|segment| segment.is_unused(&known)) {
+            scan.repairs.push(Repair::Remove(unused.reader.header.number));
+        }
+        scan.check_no_segment_missing(&segments, &known)?;
+        Ok(Self { known, segments, scan })
     }
-    scan.note_unclosed(known);
-    // Segments begun without a commit.
-    while let Some(empty) = scan.segments.pop_if(|segment| segment.bytes <= EMPTY_LEN) {
-        scan.repairs.push(Repair::Remove(empty.number));
+
+    /// Reads every commit in order and hands it to `visit`, with the position after it.
+    ///
+    /// # Errors
+    /// `Corruption` for damage that neither a killed process nor a power cut explains, with file
+    /// and offset; errors of `visit`.
+    pub(crate) fn read(
+        self,
+        mut visit: impl FnMut(Commit, LogSynced) -> Result<()>,
+    ) -> Result<LogScan> {
+        let Self { known, mut segments, mut scan } = self;
+        let mut rest = segments.as_mut_slice();
+        while let Some((segment, later)) = rest.split_first_mut() {
+            let limit = segment.len_by_next(later);
+            let end = segment.replay(limit, &mut scan, &mut visit)?;
+            if !scan.settle(segment, &end, later, &known)? {
+                break;
+            }
+            rest = later;
+        }
+        scan.note_unclosed(&known);
+        // Segments begun without a commit.
+        while let Some(empty) = scan.segments.pop_if(|segment| !segment.holds_commits()) {
+            scan.repairs.push(Repair::Remove(empty.number));
+        }
+        Ok(scan)
     }
-    Ok(scan)
 }
 
 /// A segment about to be read.
@@ -220,6 +276,10 @@ impl Segment {
         Ok(Self { reader, begin, is_empty })
     }
 
+    fn opened(&mut self) -> Opened<'_> {
+        Opened { reader: &mut self.reader, begin: self.begin }
+    }
+
     /// Returns whether the segment was made ahead of need and never written to. An empty segment
     /// that is known to have held more is damaged.
     fn is_unused(&self, known: &Known) -> bool {
@@ -236,7 +296,7 @@ impl Segment {
         &mut self,
         limit: Option<u64>,
         scan: &mut LogScan,
-        visit: &mut impl FnMut(Commit) -> Result<()>,
+        visit: &mut impl FnMut(Commit, LogSynced) -> Result<()>,
     ) -> Result<End> {
         let mut end = End { offset: HEADER_LEN as u64, synced: 0, wrong: None };
         while limit != Some(end.offset) {
@@ -250,8 +310,9 @@ impl Segment {
                         Record::Commit(commit) if sequence > scan.last_sequence => {
                             scan.last_sequence = sequence;
                             scan.records += 1;
-                            visit(commit)?;
+                            visit(commit, self.reader.position(end.offset + len, sequence))?;
                         }
+                        Record::Edited(_) => {}
                         Record::Begin { .. } | Record::Commit(_) => {
                             return Err(self
                                 .reader
@@ -323,19 +384,26 @@ impl LogScan {
         let unknown = [0; 16];
         let restarted =
             ![header.boot_id, known.boot_id].contains(&unknown) && header.boot_id != known.boot_id;
+        // Segments before that of the manifest's last edit were on the disk as a whole, and the
+        // next one states this one's length.
+        let is_whole_known =
+            next.is_some() && known.reached.is_some_and(|end| end.segment > header.number);
         let mut synced = end.synced.max(behind.synced) > end.offset
             || behind.sequence_min <= known.synced_sequence
-            || known.is_synced_after(header.number);
+            || known.is_synced_after(header.number)
+            || is_whole_known;
         for segment in &mut *later {
             let there = segment.reader.behind(HEADER_LEN as u64 - 1)?;
-            synced |= there.synced > 0 || there.sequence_min <= known.synced_sequence;
+            synced |=
+                there.synced > HEADER_LEN as u64 || there.sequence_min <= known.synced_sequence;
         }
         if !restarted || synced {
             return Err(segment.reader.damaged(end.offset, end.what()));
         }
         self.cut(segment, end, Cause::PowerCut);
         self.keep(segment, end.offset);
-        for segment in later {
+        // The last one first: if the repair is interrupted, none of those left names a missing one.
+        for segment in later.iter().rev() {
             self.repairs.push(Repair::MoveAside(segment.reader.header.number));
         }
         Ok(false)
@@ -343,7 +411,7 @@ impl LogScan {
 
     /// Notes how far the log reaches, unless the store was closed.
     fn note_unclosed(&mut self, known: &Known) {
-        let last = self.segments.iter().rfind(|segment| segment.bytes > EMPTY_LEN);
+        let last = self.segments.iter().rfind(|segment| segment.holds_commits());
         let end = last.map(|last| LogEnd {
             segment: last.number,
             len: last.bytes,
@@ -353,10 +421,11 @@ impl LogScan {
         if is_closed && known.synced == Synced::Absent {
             return;
         }
-        let synced_sequence = match known.synced {
+        let noted = match known.synced {
             Synced::UpTo(end) if end.len > HEADER_LEN as u64 => Some(end.last_sequence),
             _ => known.closed_at.map(|end| end.last_sequence),
         };
+        let synced_sequence = noted.max(known.reached.map(|reached| reached.last_sequence));
         self.unclosed = Some(Unclosed {
             segment: end.map(|end| segment::path(end.segment)),
             len: end.map_or(0, |end| end.len),
@@ -368,10 +437,23 @@ impl LogScan {
     /// Adds a segment that was read up to `offset`.
     fn keep(&mut self, segment: &Segment, offset: u64) {
         self.bytes += offset;
-        let (number, last_sequence) = (segment.reader.header.number, self.last_sequence);
-        let first_sequence = segment.begin.map_or(0, |begin| begin.first_sequence);
-        let closed = ClosedSegment { number, first_sequence, last_sequence, bytes: offset };
+        let SegmentHeader { number, epoch, .. } = segment.reader.header;
+        let last_sequence = self.last_sequence;
+        let first_sequence = segment.begin.map_or(last_sequence + 1, |begin| begin.first_sequence);
+        let closed = ClosedSegment { number, epoch, first_sequence, last_sequence, bytes: offset };
         self.segments.push(closed);
+    }
+
+    /// Returns the end of the log, after which the next open continues; `None` if it is empty.
+    pub(crate) fn end(&self) -> Option<LogSynced> {
+        let last = self.segments.last()?;
+        Some(LogSynced {
+            segment: last.number,
+            epoch: last.epoch,
+            len: last.bytes,
+            last_sequence: self.last_sequence,
+            noted: false,
+        })
     }
 
     fn cut(&mut self, segment: &Segment, end: &End, cause: Cause) {

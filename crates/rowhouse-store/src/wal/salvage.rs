@@ -2,6 +2,7 @@
 
 use rowhouse_model::{Error, Result};
 
+use super::moment::{self, Opened};
 use super::reader::{Begin, RecordRead, SegmentReader};
 use super::record::{Commit, Record};
 use super::recovery::{Known, missing};
@@ -39,6 +40,7 @@ pub(crate) fn read_readable(
             Err(error) => lost.push(error),
         }
     }
+    lost.extend(other_moments(&mut segments, known));
     let begins = segments.iter().filter_map(|segment| segment.begin);
     let mut gone: Vec<u64> = known.named().chain(known.needed(begins)).collect();
     gone.sort_unstable();
@@ -57,6 +59,18 @@ pub(crate) fn read_readable(
         segments[place].read(next, known, lost, &mut visit)?;
     }
     Ok(())
+}
+
+/// Returns the errors of a log, its note and a manifest that are not of the same moment.
+fn other_moments(segments: &mut [Left], known: &Known) -> Vec<Error> {
+    let opened = segments.iter_mut();
+    let opened = opened.map(|it| Opened { reader: &mut it.reader, begin: it.begin });
+    let mut opened: Vec<_> = opened.collect();
+    let checked =
+        [moment::check_log(&mut opened, known), moment::check_manifest(&mut opened, known)];
+    let note = moment::check_note(&opened, known);
+    let wrong = checked.into_iter().filter_map(Result::err);
+    wrong.chain(note.unwrap_or_else(Some)).collect()
 }
 
 /// A segment that may be partly readable.

@@ -9,7 +9,9 @@ use crate::layout::WAL_DIR;
 pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The oldest version that this code reads. Its records do not state the age of the manifest.
+const VERSION_OLDEST: u32 = 2;
 
 /// The header of a segment. It is on disk before the segment has its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +54,7 @@ impl SegmentHeader {
         if magic != MAGIC || rest.get_u32_le() != crc32c::crc32c(&bytes[..HEADER_LEN - 4]) {
             return Ok(None);
         }
-        if version != VERSION {
+        if !(VERSION_OLDEST..=VERSION).contains(&version) {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 format!("log segment is of another version: {path}, version={version}"),

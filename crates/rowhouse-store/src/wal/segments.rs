@@ -71,12 +71,20 @@ impl NewSegment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClosedSegment {
     pub(crate) number: u64,
+    pub(crate) epoch: u64,
     /// The first sequence number that it can hold. Earlier segments hold every logged record below
     /// it.
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
     /// Bytes of its header and records.
     pub(crate) bytes: u64,
+}
+
+impl ClosedSegment {
+    /// Returns true if it holds a commit, and not only records that edits of the manifest left.
+    pub(super) fn holds_commits(&self) -> bool {
+        self.first_sequence <= self.last_sequence
+    }
 }
 
 impl Segments {
@@ -173,13 +181,6 @@ impl Segments {
         &*self.disk
     }
 
-    pub(super) fn open(&self, number: u64) -> Result<Arc<dyn DiskFile>> {
-        let path = segment::path(number);
-        self.disk
-            .open(&path)
-            .map_err(|source| Error::io(format_args!("cannot open {path}"), source))
-    }
-
     /// Takes back a segment that is no longer needed.
     pub(super) fn retire(&self, segment: &ClosedSegment) -> Result<()> {
         let path = segment::path(segment.number);
@@ -244,10 +245,10 @@ mod tests {
             Segments::new(Arc::clone(&disk), [1; 16], Epochs::seeded(1), bytes, 1, Vec::new())
                 .unwrap();
         let use_one = || {
-            let NewSegment { number, file, .. } = segments.make().unwrap();
+            let NewSegment { number, epoch, file, .. } = segments.make().unwrap();
             file.write_all_at(&[7; 4 << 10], 0).unwrap();
             let (first_sequence, last_sequence) = (1, 2);
-            let closed = ClosedSegment { number, first_sequence, last_sequence, bytes };
+            let closed = ClosedSegment { number, epoch, first_sequence, last_sequence, bytes };
             segments.retire(&closed).unwrap();
             number
         };

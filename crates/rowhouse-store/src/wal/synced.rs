@@ -15,6 +15,8 @@ use super::LogEnd;
 use crate::disk::{Disk, DiskFile};
 use crate::layout::WAL_DIR;
 
+/// The name of the file in the log's directory.
+pub(super) const NAME: &str = "SYNCED";
 /// The path of the file.
 pub(super) const PATH: &str = "wal/SYNCED";
 

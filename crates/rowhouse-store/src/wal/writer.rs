@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::record::{HEADER_LEN as RECORD_HEADER_LEN, SealedRecord, end_mark};
+use super::LogEnd;
+use super::record::{HEADER_LEN as RECORD_HEADER_LEN, NO_SEQUENCE, SealedRecord, end_mark};
 use super::segment::{self, HEADER_LEN};
 use super::segments::{ClosedSegment, NewSegment, Segments};
 use super::synced::{self, SyncedFile};
-use super::{EMPTY_LEN, LogEnd};
 use crate::disk::DiskFile;
+use crate::manifest::{LogSynced, ManifestAge};
 
 /// Length limits of the log, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +82,8 @@ struct Tail {
     /// Closed segments that may not be synced yet, by number.
     unsynced: Vec<(u64, Arc<dyn DiskFile>)>,
     last_sequence: u64,
+    /// The age of the manifest as far as it is known here.
+    age: ManifestAge,
     /// Why appends are refused; `None` while they are allowed.
     failed: Option<String>,
 }
@@ -89,30 +92,38 @@ struct Tail {
 struct SyncState {
     /// Everything up to here is on disk.
     done: Position,
+    /// The epoch of that segment.
+    done_epoch: u64,
+    /// The last sequence number before that position.
+    done_sequence: u64,
     /// Whether a thread is syncing.
     running: bool,
     failed: Option<String>,
 }
 
 impl Wal {
-    /// Continues the log after the `closed` segments, in a new segment.
+    /// Continues the log after the `closed` segments, which are on the disk, in a new segment. The
+    /// manifest has the age `age`.
     pub(crate) fn start(
         segments: Segments,
         limits: Limits,
         last_sequence: u64,
+        age: ManifestAge,
         closed: Vec<ClosedSegment>,
     ) -> Result<Self> {
         let synced_file = SyncedFile::create(segments.disk())?;
         let mut first = segments.make()?;
-        synced_file.note(&LogEnd { segment: first.number, len: HEADER_LEN as u64, last_sequence });
+        let end = LogEnd { segment: first.number, len: HEADER_LEN as u64, last_sequence };
+        synced_file.note(&end);
         let (previous, previous_len) =
             closed.last().map_or((0, 0), |segment| (segment.number, segment.bytes));
-        let offset = begin(&mut first, previous, previous_len, last_sequence + 1)?;
-        // The process that wrote them may have been killed before it synced them.
-        let unsynced = closed
-            .iter()
-            .map(|closed| Ok((closed.number, segments.open(closed.number)?)))
-            .collect::<Result<Vec<_>>>()?;
+        let offset = begin(&mut first, previous, previous_len, last_sequence + 1, age)?;
+        let sync = SyncState {
+            done: Position { segment: end.segment, offset: end.len },
+            done_epoch: first.epoch,
+            done_sequence: last_sequence,
+            ..SyncState::default()
+        };
         let tail = Tail {
             segment: first,
             first_sequence: last_sequence + 1,
@@ -120,15 +131,16 @@ impl Wal {
             next: None,
             is_len_recorded: false,
             closed,
-            unsynced,
+            unsynced: Vec::new(),
             last_sequence,
+            age,
             failed: None,
         };
         Ok(Self {
             limits,
             segments,
             tail: Mutex::new(tail),
-            sync: Mutex::default(),
+            sync: Mutex::new(sync),
             synced_file,
             synced: Condvar::new(),
             rolled: AtomicBool::new(true),
@@ -159,30 +171,49 @@ impl Wal {
         } else if let Some(why) = &tail.failed {
             Err(read_only(why))
         } else {
-            self.append_record(&mut tail, record, sequence, synced)
+            self.append_record(&mut tail, record, Place::Commit(sequence), synced)
         };
         (sequence, appended)
+    }
+
+    /// Records that the manifest has this age, so that an open detects an older one. A failure is
+    /// no error: the log then shows less. `reserved` returns the highest sequence number handed
+    /// out.
+    pub(crate) fn note_manifest(&self, age: ManifestAge, reserved: impl FnOnce() -> u64) {
+        let synced = self.sync.lock().done;
+        let mut tail = self.tail.lock();
+        tail.age = tail.age.max(age);
+        if tail.failed.is_some() {
+            return;
+        }
+        let mut record = SealedRecord::edited(tail.age);
+        let place = Place::After(reserved());
+        if let Err(error) = self.append_record(&mut tail, &mut record, place, synced) {
+            tracing::warn!(%error, "an edit of MANIFEST was not recorded in the log");
+        }
     }
 
     fn append_record(
         &self,
         tail: &mut Tail,
         record: &mut SealedRecord,
-        sequence: u64,
+        place: Place,
         synced: Position,
     ) -> Result<Position> {
         if tail.is_len_recorded || tail.offset + record.len() as u64 > self.limits.segment_bytes {
-            self.roll(tail, sequence)?;
+            self.roll(tail, place.next())?;
         }
         let number = tail.segment.number;
         let synced = if synced.segment == number { synced.offset } else { 0 };
         let len = record.len() as u64;
-        let bytes = record.finish(tail.segment.epoch, tail.offset, sequence, synced);
+        let bytes = record.finish(tail.segment.epoch, tail.offset, place.sequence(), synced);
         if let Err(source) = tail.segment.file.write_all_at(bytes, tail.offset) {
-            return Err(tail.refuse(sequence, source));
+            return Err(tail.refuse(place, source));
         }
         tail.offset += len;
-        tail.last_sequence = sequence;
+        if let Place::Commit(sequence) = place {
+            tail.last_sequence = sequence;
+        }
         Ok(Position { segment: number, offset: tail.offset })
     }
 
@@ -195,7 +226,7 @@ impl Wal {
         self.rolled.store(true, Ordering::Release);
         let Some(next) = &mut tail.next else { return Ok(()) };
         tail.is_len_recorded = true;
-        let offset = begin(next, tail.segment.number, tail.offset, first_sequence)?;
+        let offset = begin(next, tail.segment.number, tail.offset, first_sequence, tail.age)?;
         tail.is_len_recorded = false;
         let next = tail.next.take().expect("it was there a moment ago");
         let left = std::mem::replace(&mut tail.segment, next);
@@ -208,6 +239,7 @@ impl Wal {
         });
         tail.closed.push(ClosedSegment {
             number: left.number,
+            epoch: left.epoch,
             first_sequence: std::mem::replace(&mut tail.first_sequence, first_sequence),
             last_sequence: tail.last_sequence,
             bytes: tail.offset,
@@ -217,11 +249,12 @@ impl Wal {
         Ok(())
     }
 
-    /// Begins a new segment, unless the current one is empty.
+    /// Begins a new segment, unless the current one is empty. `reserved` returns the highest
+    /// sequence number handed out.
     ///
     /// # Errors
     /// `Io` when the new segment cannot be made; `ReadOnly` once a sync has failed.
-    pub(crate) fn roll_now(&self) -> Result<()> {
+    pub(crate) fn roll_now(&self, reserved: impl FnOnce() -> u64) -> Result<()> {
         if self.tail.lock().next.is_none() {
             self.make_next()?;
         }
@@ -229,14 +262,13 @@ impl Wal {
         if let Some(why) = &tail.failed {
             return Err(read_only(why));
         }
-        if tail.offset <= EMPTY_LEN {
+        if !tail.holds_commits() {
             return Ok(());
         }
         if tail.next.is_none() {
             return Err(Error::new(ErrorKind::Io, "the next log segment cannot be created"));
         }
-        let first_sequence = tail.last_sequence + 1;
-        self.roll(&mut tail, first_sequence)
+        self.roll(&mut tail, Place::After(reserved()).next())
     }
 
     /// Returns whether a segment was begun or needed since the last call. If so, the background has
@@ -252,9 +284,10 @@ impl Wal {
     }
 
     /// Syncs the commits that did not ask for a sync, so that a power cut loses only the most
-    /// recent ones.
+    /// recent ones. No commit waits for the look at the data directory.
     pub(crate) fn sync_in_background(&self) -> Result<()> {
         self.dirty.store(false, Ordering::Release);
+        self.check_in_place()?;
         self.sync()
     }
 
@@ -338,9 +371,11 @@ impl Wal {
         let mut state = self.sync.lock();
         state.running = false;
         match result {
-            Ok(end) => {
+            Ok((end, epoch)) => {
                 self.synced_file.note(&end);
                 state.done = Position { segment: end.segment, offset: end.len };
+                state.done_epoch = epoch;
+                state.done_sequence = end.last_sequence;
             }
             Err(error) => {
                 tracing::error!(%error, "the log cannot be synced; the store is read-only now");
@@ -353,23 +388,53 @@ impl Wal {
         self.sync_to(position)
     }
 
-    /// Syncs all segments. Returns the end of the log as of the start of the sync.
-    fn sync_all(&self) -> Result<LogEnd> {
-        let (files, end) = {
+    /// Syncs all segments. Returns the end of the log as of the start of the sync, and the epoch of
+    /// its segment.
+    fn sync_all(&self) -> Result<(LogEnd, u64)> {
+        let (files, end, epoch) = {
             let mut tail = self.tail.lock();
             let end = tail.offset + RECORD_HEADER_LEN as u64;
             tail.segment.make_room(end, self.limits.segment_bytes, self.segments.disk());
             let mut files = std::mem::take(&mut tail.unsynced);
             files.push((tail.segment.number, Arc::clone(&tail.segment.file)));
             let Position { segment, offset } = tail.position();
-            (files, LogEnd { segment, len: offset, last_sequence: tail.last_sequence })
+            let end = LogEnd { segment, len: offset, last_sequence: tail.last_sequence };
+            (files, end, tail.segment.epoch)
         };
         for (number, file) in files {
             file.sync().map_err(|source| {
                 Error::io(format_args!("cannot sync {}", segment::path(number)), source)
             })?;
         }
-        Ok(end)
+        Ok((end, epoch))
+    }
+
+    /// Refuses later appends if the data directory was removed or replaced.
+    ///
+    /// # Errors
+    /// That it was.
+    pub(crate) fn check_in_place(&self) -> Result<()> {
+        let checked = self.segments.disk().check_in_place().map_err(not_in_place);
+        if let Err(error) = &checked {
+            let mut tail = self.tail.lock();
+            if tail.failed.is_none() {
+                tracing::error!(%error, "the store is read-only now");
+                tail.failed = Some(error.to_string());
+            }
+        }
+        checked
+    }
+
+    /// Returns how far the log is on the disk.
+    pub(crate) fn synced(&self) -> LogSynced {
+        let state = self.sync.lock();
+        LogSynced {
+            segment: state.done.segment,
+            epoch: state.done_epoch,
+            len: state.done.offset,
+            last_sequence: state.done_sequence,
+            noted: true,
+        }
     }
 
     /// Syncs everything appended so far.
@@ -408,8 +473,8 @@ impl Wal {
     pub(crate) fn end(&self) -> Option<LogEnd> {
         let tail = self.tail.lock();
         // The next open removes segments without commits at the end.
-        let last = tail.closed.iter().rfind(|closed| closed.bytes > EMPTY_LEN);
-        let (number, len) = if tail.offset > EMPTY_LEN {
+        let last = tail.closed.iter().rfind(|closed| closed.holds_commits());
+        let (number, len) = if tail.holds_commits() {
             (tail.segment.number, tail.offset)
         } else {
             last.map(|closed| (closed.number, closed.bytes))?
@@ -451,18 +516,45 @@ impl Wal {
     }
 }
 
+/// The place of a record among the sequence numbers.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Commit(u64),
+    /// No place of its own. Every number handed out when it is written is at most this one; a
+    /// segment that it begins must claim none of them, because edits of the manifest may.
+    After(u64),
+}
+
+impl Place {
+    /// Returns the number in the record's header.
+    fn sequence(self) -> u64 {
+        match self {
+            Self::Commit(sequence) => sequence,
+            Self::After(_) => NO_SEQUENCE,
+        }
+    }
+
+    /// Returns the first number that a segment can hold which begins with the record.
+    fn next(self) -> u64 {
+        match self {
+            Self::Commit(sequence) => sequence,
+            Self::After(reserved) => reserved + 1,
+        }
+    }
+}
+
 impl Tail {
     /// Handles a record that could not be written: ensures that its partial bytes are never
     /// mistaken for a record, not even after a power cut. The next record overwrites the same
     /// offset.
-    fn refuse(&self, sequence: u64, source: std::io::Error) -> Error {
+    fn refuse(&self, place: Place, source: std::io::Error) -> Error {
         let path = segment::path(self.segment.number);
         let end = end_mark(self.segment.epoch, self.offset, self.last_sequence);
         let file = &self.segment.file;
         let undone = file.write_all_at(&end, self.offset).and_then(|()| file.sync());
         let (offset, is_undone) = (self.offset, undone.is_ok());
         tracing::error!(
-            segment = path, offset, sequence, error = %source, is_undone,
+            segment = path, offset, ?place, error = %source, is_undone,
             "a write was refused: the log cannot be appended to"
         );
         if undone.is_ok() {
@@ -471,6 +563,10 @@ impl Tail {
         let error = Error::io(format_args!("cannot append to {path}"), source);
         let message = format!("{error}; part of the write may be in the log");
         Error::new(ErrorKind::OutcomeUnknown, message).with_source(error)
+    }
+
+    fn holds_commits(&self) -> bool {
+        self.first_sequence <= self.last_sequence
     }
 
     fn position(&self) -> Position {
@@ -484,8 +580,9 @@ fn begin(
     previous: u64,
     previous_len: u64,
     first_sequence: u64,
+    age: ManifestAge,
 ) -> Result<u64> {
-    let mut record = SealedRecord::begin(previous, previous_len);
+    let mut record = SealedRecord::begin(previous, previous_len, Some(age));
     let offset = HEADER_LEN as u64;
     let bytes = record.finish(segment.epoch, offset, first_sequence, 0);
     let begun = segment.file.write_all_at(bytes, offset);
@@ -500,6 +597,10 @@ fn append_failed(path: &str, source: std::io::Error) -> Error {
         return Error::new(ErrorKind::RegionTooBusy, message).with_source(source);
     }
     Error::io(format_args!("cannot append to {path}, the write was refused"), source)
+}
+
+fn not_in_place(source: std::io::Error) -> Error {
+    Error::io("the data directory is not where it was opened; reopen the store", source)
 }
 
 fn read_only(why: &str) -> Error {

@@ -3,14 +3,18 @@
 //! 1. check the mutations, and wait for room (`admit`);
 //! 2. lock the rows (`commits/row_locks.rs`) and evaluate the conditions (`condition`);
 //! 3. turn the mutations into cells of a log record (`batch`);
-//! 4. ask the observers, which may refuse the record or add to it (`observe`); if they write rows
-//!    that are not locked, release all locks, lock these as well, and continue from step 2;
+//! 4. complete the record (`record`): observers and indexes may refuse it or add to it; if they
+//!    write rows that are not locked, release all locks, lock these as well, and continue from
+//!    step 2;
 //! 5. commit the record (`commit`): log, memstores, publish;
 //! 6. unlock the rows and wait for the durability asked for.
+//!
+//! A change is accepted by the commit of its record alone (`outcomes`).
 //!
 //! A transaction replaces steps 2 and 3 by its own reads and writes (`transaction`).
 
 use std::iter::once;
+use std::slice;
 
 use rowhouse_model::{
     Bytes, Cell, Condition, Durability, Error, ErrorKind, Mutation, MutationOutcome, Result,
@@ -18,9 +22,13 @@ use rowhouse_model::{
 };
 
 use super::admit::admit;
-use super::batch::{Atomicity, Batch};
+use super::batch::{Added, Atomicity, Batch, reads_its_row, repeat_all};
+use super::commit::Committed;
 use super::condition::{self, Holds};
 use super::observe::{RowToLock, Watched};
+use super::outcomes::{Outcome, Outcomes};
+use super::record::Attempted;
+use crate::clock::TimestampFloor;
 use crate::commits::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
@@ -36,13 +44,15 @@ pub(crate) fn apply_one(
     let call = Call {
         region,
         changes: once((region, mutation)),
-        conditions: std::iter::empty(),
+        conditions: &[],
         atomicity: Atomicity::AsOne,
         wait_mode,
     };
-    let mut outcome = None;
-    let applied = call.run(&mut outcome)?;
-    Ok(applied.map(|_| outcome.expect("a mutation without a condition is applied")))
+    let mut outcome = Outcome::Open;
+    match call.run(slice::from_mut(&mut outcome))? {
+        NonBlocking::WouldBlock => Ok(NonBlocking::WouldBlock),
+        NonBlocking::Done(_) => outcome.into_result().map(NonBlocking::Done),
+    }
 }
 
 /// Applies one mutation if `condition` holds for its row; otherwise returns `None`.
@@ -55,14 +65,18 @@ pub(crate) fn apply_if(
     let call = Call {
         region,
         changes: once((region, mutation)),
-        conditions: once((mutation.row(), condition)),
+        conditions: &[(mutation.row(), condition)],
         atomicity: Atomicity::AsOne,
         wait_mode,
     };
-    let mut outcome = None;
-    let applied = call.run(&mut outcome)?;
-    // An earlier attempt, for which the condition held, may have set an outcome.
-    Ok(applied.map(|applied| outcome.filter(|_| applied == Applied::Yes)))
+    let mut outcome = Outcome::Open;
+    match call.run(slice::from_mut(&mut outcome))? {
+        NonBlocking::WouldBlock => Ok(NonBlocking::WouldBlock),
+        NonBlocking::Done(Applied::No) => Ok(NonBlocking::Done(None)),
+        NonBlocking::Done(Applied::Yes) => {
+            outcome.into_result().map(|outcome| NonBlocking::Done(Some(outcome)))
+        }
+    }
 }
 
 /// Applies mutations of one region in order, independently: a refused one does not affect the
@@ -75,13 +89,13 @@ pub(crate) fn apply(
     let call = Call {
         region,
         changes: mutations.iter().map(|mutation| (region, mutation)),
-        conditions: std::iter::empty(),
+        conditions: &[],
         atomicity: Atomicity::Each,
         wait_mode,
     };
-    let mut outcomes = Each(mutations.iter().map(|_| Ok(MutationOutcome::default())).collect());
+    let mut outcomes = open(mutations.len());
     let applied = call.run(&mut outcomes).expect("independent changes have outcomes of their own");
-    applied.map(|_| outcomes.0)
+    applied.map(|_| outcomes.into_iter().map(Outcome::into_result).collect())
 }
 
 /// Applies mutations of one region atomically if all conditions hold; otherwise returns `None`.
@@ -92,16 +106,23 @@ pub(crate) fn apply_rows(
     mutations: &[Mutation],
     wait_mode: WaitMode,
 ) -> Result<NonBlocking<Option<Vec<MutationOutcome>>>> {
+    let conditions = conditions.iter().map(|required| (&required.row, &required.condition));
     let call = Call {
         region,
         changes: mutations.iter().map(|mutation| (region, mutation)),
-        conditions: conditions.iter().map(|asked| (&asked.row, &asked.condition)),
+        conditions: &conditions.collect::<Vec<_>>(),
         atomicity: Atomicity::AsOne,
         wait_mode,
     };
-    let mut outcomes = Vec::with_capacity(mutations.len());
-    let applied = call.run(&mut outcomes)?;
-    Ok(applied.map(|applied| (applied == Applied::Yes).then_some(outcomes)))
+    let mut outcomes = open(mutations.len());
+    match call.run(&mut outcomes)? {
+        NonBlocking::WouldBlock => Ok(NonBlocking::WouldBlock),
+        NonBlocking::Done(Applied::No) => Ok(NonBlocking::Done(None)),
+        NonBlocking::Done(Applied::Yes) => {
+            let outcomes = outcomes.into_iter().map(Outcome::into_result).collect::<Result<_>>();
+            Ok(NonBlocking::Done(Some(outcomes?)))
+        }
+    }
 }
 
 /// Applies mutations of any regions of one store atomically: they become visible, and survive a
@@ -111,109 +132,172 @@ pub(crate) fn apply_together(mutations: &[(&Region, &Mutation)]) -> Result<Vec<M
     let call = Call {
         region,
         changes: mutations.iter().copied(),
-        conditions: std::iter::empty(),
+        conditions: &[],
         atomicity: Atomicity::Together,
         wait_mode: WaitMode::Blocking,
     };
-    let mut outcomes = Vec::with_capacity(mutations.len());
+    let mut outcomes = open(mutations.len());
     call.run(&mut outcomes)?.done();
-    Ok(outcomes)
+    outcomes.into_iter().map(Outcome::into_result).collect()
+}
+
+fn open(len: usize) -> Vec<Outcome> {
+    std::iter::repeat_with(Outcome::default).take(len).collect()
 }
 
 /// One call that writes.
-struct Call<'a, M, C> {
+struct Call<'a, M> {
     /// The region of the conditions and of the first change.
     region: &'a Region,
     changes: M,
     /// Rows, each with a condition that must hold for it.
-    conditions: C,
+    conditions: &'a [(&'a Bytes, &'a Condition)],
     atomicity: Atomicity,
     wait_mode: WaitMode,
 }
 
 /// Whether a call's mutations were applied.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Applied {
     Yes,
     /// A condition did not hold: nothing was written.
     No,
 }
 
-/// How far a call came with its rows locked.
+/// How far a call has come.
+struct Progress {
+    /// Independent changes before this one get records of their own: their record was refused.
+    alone_until: usize,
+    committed: Committed,
+}
+
+/// How far an attempt came.
 enum Attempt {
     Ended(Applied),
-    /// Observers write further rows: continue from this change with them locked.
-    Unlocked {
-        from: usize,
-        rows: Vec<RowToLock>,
-    },
+    /// Observers or indexes write these rows, or an alteration has overtaken a record: continue
+    /// with these rows locked as well.
+    Unlocked(Vec<RowToLock>),
 }
 
 /// Attempts with more and more rows locked, before all rows are locked: the rows that observers
 /// write may depend on rows that change in between.
 const ATTEMPTS_MAX: usize = 3;
 
-impl<'a, M, C> Call<'a, M, C>
+impl<'a, M> Call<'a, M>
 where
     M: Iterator<Item = (&'a Region, &'a Mutation)> + Clone,
-    C: Iterator<Item = (&'a Bytes, &'a Condition)> + Clone,
 {
-    fn run(&self, outcomes: &mut impl Outcomes) -> Result<NonBlocking<Applied>> {
-        for (row, condition) in self.conditions.clone() {
+    /// Runs the call. If it returns [`Applied::Yes`], all changes are settled.
+    fn run(&self, outcomes: &mut [Outcome]) -> Result<NonBlocking<Applied>> {
+        let mut outcomes = Outcomes::new(outcomes);
+        for &(row, condition) in self.conditions {
             condition::check(self.region, condition, row)?;
         }
         for (nth, (region, mutation)) in self.changes.clone().enumerate() {
             if let Err(error) = check(region, mutation) {
-                outcomes.set(nth, Err(error))?;
+                self.refuse(nth, error, &mut outcomes)?;
             }
         }
-        if outcomes.are_all_refused() {
+        if self.is_each() && outcomes.are_all_settled() {
             return Ok(NonBlocking::Done(Applied::Yes));
         }
         match self.admit() {
             Ok(NonBlocking::Done(())) => {}
             Ok(NonBlocking::WouldBlock) => return Ok(NonBlocking::WouldBlock),
-            Err(error) => {
-                outcomes.refuse_from(0, error)?;
+            Err(error) if self.is_each() => {
+                outcomes.refuse_open(&error);
                 return Ok(NonBlocking::Done(Applied::Yes));
             }
+            Err(error) => return Err(error),
         }
         let engine: &Engine = self.region.engine();
-        let mut batch = Batch::new(self.region, self.atomicity);
-        if self.atomicity != Atomicity::Each {
-            let asked = self.changes.clone().map(|(region, mutation)| asked(region, mutation));
-            batch.durability = strongest(asked);
-        }
-        let mut from = 0;
+        let mut progress = Progress { alone_until: 0, committed: Committed::nothing() };
         let mut more: Vec<RowToLock> = Vec::new();
         let mut attempt = 0;
-        loop {
-            let locked = lock(engine, self.rows(outcomes), &more, attempt, self.wait_mode);
+        let applied = loop {
+            let locked = lock(engine, self.rows(&outcomes), &more, attempt, self.wait_mode);
             let NonBlocking::Done(locked) = locked else { return Ok(NonBlocking::WouldBlock) };
-            batch.rows = locked;
-            match self.attempt(&mut batch, from, outcomes)? {
-                Attempt::Ended(Applied::No) => return Ok(NonBlocking::Done(Applied::No)),
-                Attempt::Ended(Applied::Yes) => break,
-                Attempt::Unlocked { from: next, rows } => {
-                    batch.rows = RowsGuard::None;
-                    batch.discard();
+            let open = outcomes.open();
+            match self.attempt(locked, &mut progress, &mut outcomes)? {
+                Attempt::Ended(applied) => break applied,
+                Attempt::Unlocked(rows) => {
                     attempt += 1;
-                    if next > from {
+                    if outcomes.open() < open {
                         // Another record, whose observers write other rows.
-                        (from, attempt) = (next, 1);
+                        attempt = 1;
                         more.clear();
                     }
-                    if let Err(error) = admit_unlocked(&rows) {
-                        outcomes.refuse_from(from, error)?;
-                        break;
-                    }
+                    self.wait_for(&rows, &mut progress, &mut outcomes)?;
+                    outcomes.reopen_collected();
                     more.extend(rows);
                 }
             }
+        };
+        match progress.committed.wait(engine) {
+            Ok(()) => {}
+            Err(error) if self.is_each() => outcomes.fail_accepted(&error),
+            Err(error) => return Err(error),
         }
-        batch.rows = RowsGuard::None;
-        outcomes.finish(batch.take_failed(), batch.committed.wait(engine))?;
-        Ok(NonBlocking::Done(Applied::Yes))
+        Ok(NonBlocking::Done(applied))
+    }
+
+    fn is_each(&self) -> bool {
+        self.atomicity == Atomicity::Each
+    }
+
+    /// Refuses an independent change. An atomic call ends instead.
+    fn refuse(&self, nth: usize, error: Error, outcomes: &mut Outcomes<'_>) -> Result<()> {
+        if !self.is_each() {
+            return Err(error);
+        }
+        outcomes.settle(nth, Err(error));
+        Ok(())
+    }
+
+    /// Waits until rows that observers and indexes write can be locked and written. No row may be
+    /// locked.
+    fn wait_for(
+        &self,
+        rows: &[RowToLock],
+        progress: &mut Progress,
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<()> {
+        match admit_unlocked(rows, self.regions()) {
+            Ok(()) => Ok(()),
+            Err(error) if self.is_each() && rows.iter().all(|row| row.region.is_serving()) => {
+                // The other changes would wait as long for nothing.
+                outcomes.refuse_open(&error);
+                Ok(())
+            }
+            // In either case the next attempt begins.
+            Err(error) => self.refuse_or_retry(error, progress, outcomes).map(drop),
+        }
+    }
+
+    /// Refuses the collected changes, whose record was not committed. An atomic call ends instead.
+    fn refuse_collected(&self, error: Error, outcomes: &mut Outcomes<'_>) -> Result<Attempted<()>> {
+        if !self.is_each() {
+            return Err(error);
+        }
+        outcomes.refuse_collected(&error);
+        Ok(Attempted::Done(()))
+    }
+
+    /// As [`Call::refuse_collected`], but of several independent changes each is tried again alone,
+    /// so that the others are not refused with the one that causes the error.
+    fn refuse_or_retry(
+        &self,
+        error: Error,
+        progress: &mut Progress,
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<Attempted<()>> {
+        let record = outcomes.record();
+        if !self.is_each() || record.len() < 2 {
+            return self.refuse_collected(error, outcomes);
+        }
+        progress.alone_until = record.end;
+        outcomes.reopen_collected();
+        Ok(Attempted::Again(Vec::new()))
     }
 
     /// Checks that the regions take writes and waits for room. The check that counts is made when
@@ -231,8 +315,7 @@ where
             false => Need::Room,
         };
         let mut last: Option<&Region> = None;
-        let regions = self.changes.clone().map(|(region, _)| region);
-        for region in once(self.region).chain(regions) {
+        for region in once(self.region).chain(self.regions()) {
             if last.is_some_and(|last| std::ptr::eq(region, last)) {
                 continue;
             }
@@ -248,80 +331,145 @@ where
         Ok(NonBlocking::Done(()))
     }
 
+    /// Returns the regions of the changes.
+    fn regions(&self) -> impl Iterator<Item = &'a Region> + Clone {
+        self.changes.clone().map(|(region, _)| region)
+    }
+
     fn are_deletes(&self) -> bool {
         self.changes.clone().all(|(_, mutation)| is_delete(mutation))
     }
 
     /// Returns the rows to lock: those of the changes, in their order, then those of the
     /// conditions.
-    fn rows(&self, outcomes: &impl Outcomes) -> impl Iterator<Item = (u64, &'a [u8])> {
+    fn rows(&self, outcomes: &Outcomes<'_>) -> impl Iterator<Item = (u64, &'a [u8])> {
         let changes = self.changes.clone().enumerate();
-        let changes = changes.filter(|(nth, _)| !outcomes.is_refused(*nth));
+        let changes = changes.filter(|(nth, _)| !outcomes.is_settled(*nth));
         let changes = changes.map(|(_, (region, mutation))| (region.id(), &mutation.row()[..]));
         // The condition of most calls is for the row that they change.
         let first = self.changes.clone().next().map(|(_, mutation)| mutation.row());
-        let conditions = self.conditions.clone().map(|(row, _)| row);
+        let conditions = self.conditions.iter().map(|(row, _)| *row);
         let region = self.region.id();
         changes.chain(
             conditions.filter(move |row| Some(*row) != first).map(move |row| (region, &row[..])),
         )
     }
 
-    /// Runs the call with its rows locked, from its `from`th change on.
+    /// Runs the call with the rows of all changes locked that are not settled.
     fn attempt(
         &self,
-        batch: &mut Batch<'a>,
-        from: usize,
-        outcomes: &mut impl Outcomes,
+        mut rows: RowsGuard<'_>,
+        progress: &mut Progress,
+        outcomes: &mut Outcomes<'_>,
     ) -> Result<Attempt> {
-        batch.seen = Timestamp::MIN;
-        for (row, condition) in self.conditions.clone() {
-            let Holds::Yes(seen) = condition::judge(self.region, condition, row)? else {
+        let mut seen = Timestamp::MIN;
+        for &(row, condition) in self.conditions {
+            let Holds::Yes(read) = condition::judge(self.region, condition, row)? else {
                 return Ok(Attempt::Ended(Applied::No));
             };
-            batch.seen = batch.seen.max(seen);
+            seen = seen.max(read);
         }
         if self.atomicity == Atomicity::AsOne {
             let mutations = self.changes.clone().map(|(_, mutation)| mutation);
-            if let Some(repeated) = batch.repeat_all(mutations)? {
-                let mut repeated = repeated.into_iter().enumerate();
-                repeated.try_for_each(|(nth, outcome)| outcomes.set(nth, Ok(outcome)))?;
+            if let Some(repeated) = repeat_all(self.region, mutations)? {
+                let repeated = repeated.into_iter().enumerate();
+                repeated.for_each(|(nth, outcome)| outcomes.settle(nth, Ok(outcome)));
                 return Ok(Attempt::Ended(Applied::Yes));
             }
         }
         // Issued with the rows locked, so that later writes to them are not older. One for all
         // mutations, as in HBase.
-        let timestamps = &self.region.engine().timestamps;
-        batch.now = match self.are_deletes() {
-            true => timestamps.issue_delete(batch.rows.after()),
-            false => timestamps.issue_put(batch.rows.after()),
-        };
-        let mut locked = 0;
+        let now = self.issue(self.are_deletes(), rows.after());
+        let mut batch = Batch::new(self.region, self.atomicity, now).after(seen);
+        if !self.is_each() {
+            let changes = self.changes.clone();
+            batch.set_durability(strongest(
+                changes.map(|(region, mutation)| requested_durability(region, mutation)),
+            ));
+        }
+        let mut locked = 0..;
         for (nth, (region, mutation)) in self.changes.clone().enumerate() {
-            if outcomes.is_refused(nth) {
+            if outcomes.is_settled(nth) {
                 continue;
             }
-            let row = locked;
-            locked += 1;
-            if nth < from {
-                continue;
+            let row = locked.next().expect("its row was locked");
+            if self.is_each() {
+                let is_alone = nth <= progress.alone_until;
+                if !batch.is_empty() && (is_alone || batch.must_end_before(region, mutation)) {
+                    let written = self.write(&mut batch, &mut rows, progress, outcomes)?;
+                    if let Attempted::Again(rows) = written {
+                        return Ok(Attempt::Unlocked(rows));
+                    }
+                }
+                if batch.is_empty() {
+                    batch.set_durability(requested_durability(region, mutation));
+                }
+                batch.now = now;
+                if reads_its_row(mutation) || is_delete(mutation) {
+                    // Earlier mutations may have given the row timestamps ahead of the clock.
+                    batch.now = now.max(self.issue(is_delete(mutation), rows.after_nth(row)));
+                }
             }
-            batch.region = region;
-            let outcome = batch.add(mutation);
-            if let Some(unlocked) = unlocked(batch, nth) {
-                return Ok(unlocked);
+            let len = batch.len();
+            match batch.add(region, mutation) {
+                // The repetition of a call that was answered before has no cells.
+                Ok(Added { outcome, .. }) if batch.len() == len => {
+                    outcomes.settle(nth, Ok(outcome));
+                }
+                Ok(Added { outcome, stamped }) => {
+                    if is_delete(mutation) {
+                        rows.note_delete(row, batch.now);
+                    } else if let Some(at) = stamped {
+                        rows.note_put(row, at);
+                    }
+                    outcomes.collect(nth, outcome);
+                }
+                Err(error) => self.refuse(nth, error, outcomes)?,
             }
-            batch.note_timestamp(row, mutation);
-            if outcome.is_ok() && self.atomicity == Atomicity::Each {
-                batch.waiting.push(nth);
-            }
-            outcomes.set(nth, outcome)?;
         }
-        match self.atomicity {
-            Atomicity::Each => batch.write_or_fail(),
-            Atomicity::AsOne | Atomicity::Together => batch.write()?,
+        match self.write(&mut batch, &mut rows, progress, outcomes)? {
+            Attempted::Done(()) => Ok(Attempt::Ended(Applied::Yes)),
+            Attempted::Again(rows) => Ok(Attempt::Unlocked(rows)),
         }
-        Ok(unlocked(batch, 0).unwrap_or(Attempt::Ended(Applied::Yes)))
+    }
+
+    /// Issues a timestamp for locked rows.
+    fn issue(&self, is_delete: bool, after: TimestampFloor) -> Timestamp {
+        let timestamps = &self.region.engine().timestamps;
+        if is_delete { timestamps.issue_delete(after) } else { timestamps.issue_put(after) }
+    }
+
+    /// Commits the record of a batch. If it is refused, so are its independent changes; an atomic
+    /// call ends.
+    fn write(
+        &self,
+        batch: &mut Batch<'a>,
+        rows: &mut RowsGuard<'_>,
+        progress: &mut Progress,
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<Attempted<()>> {
+        let engine: &Engine = self.region.engine();
+        let written = batch.take().complete(engine, rows, |record| {
+            // Taken only now, not while the batch reads: a thread that wants the latch exclusively
+            // waits for every commit.
+            let _latch = engine.freeze_latch.read();
+            Ok(record.check(engine)?.map(|record| record.log(engine)))
+        });
+        match written {
+            Ok(Attempted::Again(rows)) => Ok(Attempted::Again(rows)),
+            Ok(Attempted::Done(Ok(committed))) => {
+                progress.committed.include(committed);
+                outcomes.accept_collected();
+                Ok(Attempted::Done(()))
+            }
+            // The log has refused the record, whichever changes are in it.
+            Ok(Attempted::Done(Err(error))) => self.refuse_collected(error, outcomes),
+            // All changes are of this region.
+            Err(error) if error.kind() == ErrorKind::NotServingRegion => {
+                self.refuse_collected(error, outcomes)
+            }
+            Err(error) => self.refuse_or_retry(error, progress, outcomes),
+        }
     }
 }
 
@@ -342,143 +490,57 @@ pub(super) fn lock<'e, 'r>(
     }
 }
 
-/// Waits for the regions of rows that observers write: until none of them is being replaced, and
-/// for room. No row may be locked.
+/// Waits for the regions of rows that observers and indexes write: until none of them is being
+/// replaced, and for room. No row may be locked.
 ///
 /// # Errors
-/// `RegionTooBusy` for a region that is out of service: the caller's own region serves, so the
-/// caller must not look for it elsewhere.
-pub(super) fn admit_unlocked(rows: &[RowToLock]) -> Result<()> {
+/// `RegionTooBusy` for a region that is out of service while the caller's `own` regions serve: the
+/// caller must not look for these elsewhere. Otherwise `NotServingRegion` for one of its own: the
+/// table may have been disabled with those of its indexes.
+pub(super) fn admit_unlocked<'r>(
+    rows: &[RowToLock],
+    own: impl Iterator<Item = &'r Region> + Clone,
+) -> Result<()> {
+    if let Some(RowToLock { region, .. }) = rows.first() {
+        // A damaged index is off for the next attempt.
+        region.engine().files.damage.settle()?;
+    }
     for RowToLock { region, .. } in rows {
         match region.check_serving() {
             Ok(()) => admit(region, Need::Room, WaitMode::Blocking)?.done(),
             Err(error) if error.kind() != ErrorKind::NotServingRegion => return Err(error),
-            // The next attempt finds the regions that replaced it.
-            Err(_) if region.wait_for_replacement() => {}
+            // The next attempt finds the regions that replaced it, or another table.
+            Err(_) if region.wait_for_replacement() || region.is_of_dropped_table() => {}
             Err(error) => {
-                let message =
-                    format!("an observer or an index writes to a region out of service: {error}");
-                return Err(Error::new(ErrorKind::RegionTooBusy, message).with_source(error));
+                // At one moment: tables are disabled and enabled with those of their indexes.
+                let _latch = region.engine().freeze_latch.read();
+                own.clone().try_for_each(Region::check_serving)?;
+                if !region.is_serving() {
+                    let message = format!(
+                        "an observer or an index writes to a region out of service: {error}"
+                    );
+                    return Err(Error::new(ErrorKind::RegionTooBusy, message).with_source(error));
+                }
             }
         }
     }
     Ok(())
 }
 
-/// Returns where to continue if the batch could not write a record because observers write rows
-/// that are not locked: from the record's first change, or from change `nth` if it had none.
-fn unlocked(batch: &mut Batch<'_>, nth: usize) -> Option<Attempt> {
-    let rows = std::mem::take(&mut batch.rows_to_lock);
-    let from = batch.waiting.first().copied().unwrap_or(nth);
-    (!rows.is_empty()).then_some(Attempt::Unlocked { from, rows })
-}
-
-/// Collects the outcomes of a call's changes.
-trait Outcomes {
-    /// Sets the outcome of the `nth` change. An error that it returns ends the call.
-    fn set(&mut self, nth: usize, outcome: Result<MutationOutcome>) -> Result<()>;
-
-    /// Whether the `nth` change was refused and the call goes on without it.
-    fn is_refused(&self, nth: usize) -> bool;
-
-    /// Whether no change is left to apply.
-    fn are_all_refused(&self) -> bool;
-
-    /// Refuses the changes from the `from`th on.
-    fn refuse_from(&mut self, from: usize, error: Error) -> Result<()>;
-
-    /// Adds the errors of changes that were not committed, and that of the log sync.
-    fn finish(&mut self, failed: Vec<(usize, Error)>, synced: Result<()>) -> Result<()>;
-}
-
-/// The outcomes of an atomic call, which its first error ends.
-trait Atomic {
-    /// Sets the outcome of the `nth` change.
-    fn put(&mut self, nth: usize, outcome: MutationOutcome);
-}
-
-impl Atomic for Option<MutationOutcome> {
-    fn put(&mut self, _nth: usize, outcome: MutationOutcome) {
-        *self = Some(outcome);
-    }
-}
-
-impl Atomic for Vec<MutationOutcome> {
-    fn put(&mut self, nth: usize, outcome: MutationOutcome) {
-        // A later attempt sets it again.
-        self.truncate(nth);
-        self.push(outcome);
-    }
-}
-
-impl<T: Atomic> Outcomes for T {
-    fn set(&mut self, nth: usize, outcome: Result<MutationOutcome>) -> Result<()> {
-        self.put(nth, outcome?);
-        Ok(())
-    }
-
-    fn is_refused(&self, _nth: usize) -> bool {
-        false
-    }
-
-    fn are_all_refused(&self) -> bool {
-        false
-    }
-
-    fn refuse_from(&mut self, _from: usize, error: Error) -> Result<()> {
-        Err(error)
-    }
-
-    fn finish(&mut self, _failed: Vec<(usize, Error)>, synced: Result<()>) -> Result<()> {
-        synced
-    }
-}
-
-/// The outcomes of independent changes.
-struct Each(Vec<Result<MutationOutcome>>);
-
-impl Outcomes for Each {
-    fn set(&mut self, nth: usize, outcome: Result<MutationOutcome>) -> Result<()> {
-        self.0[nth] = outcome;
-        Ok(())
-    }
-
-    fn is_refused(&self, nth: usize) -> bool {
-        self.0[nth].is_err()
-    }
-
-    fn are_all_refused(&self) -> bool {
-        self.0.iter().all(Result::is_err)
-    }
-
-    fn refuse_from(&mut self, from: usize, error: Error) -> Result<()> {
-        let rest = self.0[from..].iter_mut().filter(|outcome| outcome.is_ok());
-        rest.for_each(|outcome| *outcome = Err(error.clone()));
-        Ok(())
-    }
-
-    fn finish(&mut self, failed: Vec<(usize, Error)>, synced: Result<()>) -> Result<()> {
-        for (nth, error) in failed {
-            self.0[nth] = Err(error);
-        }
-        synced.or_else(|error| self.refuse_from(0, error))
-    }
-}
-
 pub(super) fn is_delete(mutation: &Mutation) -> bool {
     matches!(mutation, Mutation::Delete(_))
 }
 
-pub(crate) fn asked(region: &Region, mutation: &Mutation) -> Durability {
+pub(crate) fn requested_durability(region: &Region, mutation: &Mutation) -> Durability {
     match mutation.durability() {
         Durability::UseDefault => region.durability(),
-        asked => asked,
+        requested => requested,
     }
 }
 
 /// Returns the strongest of several durabilities.
-pub(super) fn strongest(asked: impl Iterator<Item = Durability>) -> Durability {
-    asked.max_by_key(|durability| strength(*durability)).unwrap_or_default()
+pub(super) fn strongest(requested: impl Iterator<Item = Durability>) -> Durability {
+    requested.max_by_key(|durability| strength(*durability)).unwrap_or_default()
 }
 
 fn strength(durability: Durability) -> u8 {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Cell, CellKind, Durability, ErrorKind, Result};
+use rowhouse_model::{Cell, CellKind, Durability, ErrorKind, Result, Timestamp};
 
 use super::admit::admit;
-use super::commit;
-use super::record_builder::RecordBuilder;
+use super::commit::Committed;
+use super::record::Record;
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::Table;
@@ -44,17 +44,18 @@ fn write_placed(
     cells: &[(&Arc<Region>, &Cell)],
     regions: &[&Arc<Region>],
     need: Need,
-) -> Result<commit::Committed> {
+) -> Result<Committed> {
     for region in regions {
         region.check_serving()?;
         admit(region, need, WaitMode::Blocking)?.done();
     }
-    let mut record = RecordBuilder::default();
+    let mut record = Record::new(Durability::AsyncWal, Timestamp::MIN);
     for (region, cell) in cells {
-        record.push(region.family(cell.family())?, cell, None);
+        record.push(region, region.family(cell.family())?, cell, None);
     }
     let engine = regions[0].engine();
     let _latch = engine.freeze_latch.read();
     regions.iter().try_for_each(|region| region.check_serving())?;
-    commit::commit(engine, record, Durability::AsyncWal)
+    record.cells.check_families()?;
+    record.log(engine)
 }

@@ -2,7 +2,6 @@
 
 use rowhouse_model::{Durability, Result};
 
-use crate::background::Work;
 use crate::engine::Engine;
 use crate::wal::Position;
 use crate::write::record_builder::RecordBuilder;
@@ -19,9 +18,9 @@ impl Committed {
         Self { position: None }
     }
 
-    /// Combines two commits: waits for the later position in the log.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self { position: self.position.max(other.position) }
+    /// Adds another commit: both are waited for.
+    pub(crate) fn include(&mut self, other: Self) {
+        self.position = self.position.max(other.position);
     }
 
     /// Waits for the durability that the commit requires. Rows need not be locked meanwhile.
@@ -36,7 +35,8 @@ impl Committed {
 /// Writes a record under one sequence. On return its cells are visible.
 ///
 /// The caller holds the row locks, and `engine.freeze_latch`, so that no memstore is frozen between
-/// logging and inserting.
+/// logging and inserting. With the latch held it has checked that no family of the record is
+/// dropped ([`RecordBuilder::check_families`]).
 pub(crate) fn commit(
     engine: &Engine,
     record: RecordBuilder<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn commit(
     if record.is_empty() {
         return Ok(Committed::nothing());
     }
-    record.check_families()?;
+    debug_assert!(record.check_families().is_ok(), "a family was dropped under the latch");
     let mut record = record.seal();
     let (sequence, logged) = match durability {
         Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
@@ -63,13 +63,8 @@ pub(crate) fn commit(
     // Publish even if the log refused the record: an unpublished sequence would block all later
     // ones.
     engine.mvcc.publish(sequence);
-    if engine.wal().needs_maintenance() {
-        engine.log_work.push(Work::TidyLog);
-    }
+    engine.tend_log(matches!(logged, Ok(Some(_))));
     let position = logged?;
-    if position.is_some() && engine.wal().wants_sync() {
-        engine.log_work.push(Work::SyncLog);
-    }
     record.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));
     Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
 }

@@ -3,6 +3,7 @@
 use rowhouse_filter::column_condition_holds;
 use rowhouse_model::{Bytes, Condition, Get, KeyValue, Result, Timestamp};
 
+use crate::read::RowVersion;
 use crate::region::Region;
 
 /// The result of a condition.
@@ -30,20 +31,20 @@ pub(super) fn judge(region: &Region, condition: &Condition, row: &Bytes) -> Resu
     let (found, holds) = match condition {
         Condition::NoRow => {
             get.existence_only = true;
-            let found = region.read_row(&get)?;
+            let found = region.read_row(&get, RowVersion::Current)?;
             let holds = found.is_empty();
             (found, holds)
         }
         Condition::Column(column) => {
             let get = get.column(column.family.clone(), column.qualifier.clone());
-            let found = region.read_row(&get.time_range(column.time_range))?;
+            let found = region.read_row(&get.time_range(column.time_range), RowVersion::Current)?;
             let value = found.cells().next().map(KeyValue::value);
             let holds = column_condition_holds(column, value)?;
             (found, holds)
         }
         Condition::Filter(wanted) => {
             get.filter = Some(wanted.filter.clone());
-            let found = region.read_row(&get.time_range(wanted.time_range))?;
+            let found = region.read_row(&get.time_range(wanted.time_range), RowVersion::Current)?;
             let holds = !found.is_empty();
             (found, holds)
         }

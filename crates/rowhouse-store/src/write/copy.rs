@@ -10,19 +10,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
-    Bytes, Cell, CellKind, CellRef, Durability, Get, KeepDeletedCells, Key, Result,
+    Bytes, Cell, CellKind, CellRef, Columns, Durability, Error, Get, KeepDeletedCells, Key,
+    Qualifiers, Result,
 };
 
 use super::apply::{admit_unlocked, lock};
-use super::commit;
+use super::commit::{self, Committed};
 use super::index::{self, Keeper};
-use super::index_fill::Differences;
+use super::index_fill::{Differences, commit_entries, stored_at};
 use super::observe::{LockId, RowToLock, admit_entries, hold_steady, out_of_service};
+use super::record::Attempted;
 use super::record_builder::RecordBuilder;
+use crate::damage::is_damage;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::indexed::{IndexedTable, IndexedTables, KeptIndex};
-use crate::read::{own_ttl, stored_cells};
+use crate::read::{RowVersion, own_ttl, stored_cells};
 use crate::region::Region;
 use crate::space::Need;
 use crate::wait_mode::WaitMode;
@@ -67,8 +70,8 @@ struct Level<'r> {
     region: &'r Region,
     table: &'r IndexedTable,
     row: Bytes,
-    /// The families in which the record deletes single versions.
-    families: Vec<Bytes>,
+    /// The columns in which the record deletes single versions.
+    columns: Columns,
 }
 
 /// Returns the rows in which a record deletes single versions, of families whose surplus versions
@@ -91,13 +94,21 @@ fn levels<'r>(
                 matches!(kind, CellKind::DeleteVersion | CellKind::DeleteFamilyVersion)
                     && drops_versions(family)
             };
-            let families = cells.iter().filter(is_version_marker);
-            let mut families: Vec<_> = families.map(|(family, _)| family.name().clone()).collect();
-            families.sort_unstable();
-            families.dedup();
-            if !families.is_empty() {
+            let mut columns: Option<Columns> = None;
+            for (family, cell) in cells.iter().filter(is_version_marker) {
+                let mut of_cell = Columns::all();
+                match cell.kind() {
+                    CellKind::DeleteFamilyVersion => of_cell.add_family(family.name().clone()),
+                    _ => of_cell.add_column(
+                        family.name().clone(),
+                        Bytes::copy_from_slice(cell.key.qualifier),
+                    ),
+                }
+                columns.get_or_insert_with(|| of_cell.clone()).include(&of_cell);
+            }
+            if let Some(columns) = columns {
                 let row = Bytes::copy_from_slice(row);
-                levels.push(Level { region, table, row, families });
+                levels.push(Level { region, table, row, columns });
             }
         }
     }
@@ -121,7 +132,7 @@ pub(super) fn regions_to_level(
 ) -> Result<Vec<Arc<Region>>> {
     let mut found: Vec<Arc<Region>> = Vec::new();
     for Level { table, row, .. } in levels(indexed, record, regions)? {
-        for kept in &table.copies {
+        for kept in table.copies.iter().filter(|kept| !kept.is_off()) {
             let Some(key) = kept.index.copy_key(&row)? else { continue };
             let region = kept.table.region_of(&key);
             if !found.iter().any(|known| Arc::ptr_eq(known, region)) {
@@ -147,9 +158,10 @@ pub(super) fn level(
     held: &[Arc<Region>],
 ) -> Result<Vec<RowToLock>> {
     let mut rounds = Rounds::default();
-    for Level { region, table, row, families } in levels(indexed, record, regions)? {
+    for Level { region, table, row, columns } in levels(indexed, record, regions)? {
         let mut places: Vec<(&Region, Bytes)> = vec![(region, row.clone())];
-        for kept in &table.copies {
+        let mut copies = Vec::new();
+        for kept in table.copies.iter().filter(|kept| !kept.is_off()) {
             let Some(key) = kept.index.copy_key(&row)? else { continue };
             let copy = kept.table.region_of(&key);
             if !copy.is_serving() || !held.iter().any(|held| Arc::ptr_eq(held, copy)) {
@@ -157,9 +169,16 @@ pub(super) fn level(
                 return Ok(vec![RowToLock { region, lock, row: key }]);
             }
             places.push((copy, key));
+            copies.push(kept);
         }
-        for family in &families {
-            for (nth, cell) in missing(&places, family)? {
+        for (family, qualifiers) in columns.families() {
+            let missing = match missing(&places, family, qualifiers) {
+                Err((place, error)) if place > 0 && is_damage(&error) => {
+                    return Ok(vec![index::damaged(copies[place - 1], &places[place].1, &error)]);
+                }
+                missing => missing.map_err(|(_, error)| error)?,
+            };
+            for (nth, cell) in missing {
                 for (region, key) in &places {
                     rounds.add(nth, region, under_key(&cell.view(), key)?);
                 }
@@ -171,12 +190,21 @@ pub(super) fn level(
 
 /// Returns the puts that not all of these rows have, each with the round in which it is to be
 /// written again.
-fn missing(places: &[(&Region, Bytes)], family: &[u8]) -> Result<Vec<(usize, Cell)>> {
+///
+/// # Errors
+/// Those of the reads, each with the place that was read.
+fn missing(
+    places: &[(&Region, Bytes)],
+    family: &[u8],
+    qualifiers: &Qualifiers,
+) -> Result<Vec<(usize, Cell)>, (usize, Error)> {
     let mut stacks = Vec::with_capacity(places.len());
-    for (region, row) in places {
+    for (place, (region, row)) in places.iter().enumerate() {
         let now = region.engine().timestamps.now_millis();
-        let store = region.family(family)?;
-        stacks.push(put_stacks(stored_cells(&region.engine().read_context(), store, row)?, now));
+        let context = region.engine().read_context();
+        let cells = region.family(family);
+        let cells = cells.and_then(|store| stored_cells(&context, store, row, qualifiers));
+        stacks.push(put_stacks(cells.map_err(|error| (place, error))?, now));
     }
     let mut longest: BTreeMap<(Bytes, i64), Vec<Cell>> = BTreeMap::new();
     for stack in &stacks {
@@ -251,6 +279,7 @@ impl<'r> Rounds<'r> {
             if !closed.is_empty() {
                 return Ok(closed);
             }
+            record.check_families()?;
             // Synced with, or before, the record that needs them.
             let _ = commit::commit(engine, record, Durability::AsyncWal)?;
         }
@@ -267,7 +296,7 @@ pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Re
     let mut more: Vec<RowToLock> = Vec::new();
     'again: for attempt in 0.. {
         admit_entries(kept, Need::Room)?;
-        admit_unlocked(&more)?;
+        admit_unlocked(&more, std::iter::once(&**region))?;
         let ids = rows.iter().map(|row| (region.id(), &row[..]));
         let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
         region.check_serving()?;
@@ -276,7 +305,7 @@ pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Re
         for row in rows {
             let Some(key) = kept.index.copy_key(row)? else { continue };
             for family in region.families() {
-                let cells = stored_cells(&engine.read_context(), family, row)?;
+                let cells = stored_cells(&engine.read_context(), family, row, &Qualifiers::all())?;
                 for (nth, cell) in in_rounds(family, cells) {
                     if rounds.len() <= nth {
                         rounds.resize_with(nth + 1, Vec::new);
@@ -285,30 +314,17 @@ pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Re
                 }
             }
         }
-        let mut committed = commit::Committed::nothing();
+        let mut committed = Committed::nothing();
         for round in rounds {
             let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
             round.into_iter().for_each(|cell| keeper.push(kept, cell));
-            let cells = match keeper.finish()? {
-                index::EntryChanges::Cells(cells) => cells,
-                index::EntryChanges::Unlocked(rows) => {
+            match commit_entries(region, keeper)? {
+                Attempted::Done(round) => committed.include(round?),
+                Attempted::Again(rows) => {
                     more.extend(rows);
                     continue 'again;
                 }
-            };
-            let (record, regions) = index::extend(RecordBuilder::default(), Vec::new(), &cells)?;
-            let _latch = engine.freeze_latch.read();
-            region.check_serving()?;
-            if let Err(error) = regions.iter().try_for_each(|region| region.check_serving()) {
-                let rows = cells.iter().map(|(region, cell)| (region, cell.row_bytes()));
-                let closed = out_of_service(rows);
-                if closed.is_empty() {
-                    return Err(error);
-                }
-                more.extend(closed);
-                continue 'again;
             }
-            committed = committed.and(commit::commit(engine, record, Durability::AsyncWal)?);
         }
         drop(locked);
         return committed.wait(engine);
@@ -336,8 +352,8 @@ fn in_rounds(family: &FamilyStore, cells: Vec<(u64, Cell)>) -> Vec<(usize, Cell)
     cells.into_iter().rev().map(round).collect()
 }
 
-/// Compares rows with their copies, and those of these copies, by row, that have none. The rows are
-/// locked.
+/// Compares rows with their copies, and finds those of these copies, by row, that have no row. The
+/// rows are locked. The copies were found without a lock, so each without a row is read again.
 pub(super) fn compare(
     region: &Region,
     kept: &KeptIndex,
@@ -347,16 +363,17 @@ pub(super) fn compare(
     let mut found = Differences::default();
     for row in rows {
         let Some(key) = kept.index.copy_key(row)? else { continue };
-        let mut get = Get::new(row.clone())?;
-        get.versions = u32::MAX;
-        let shown = region.read_row(&get)?;
-        if copies.contains_key(row) {
-            found.stale += u64::from(shown.is_empty());
+        let now = region.engine().timestamps.now_millis();
+        let get = Get::new(row.clone())?.versions(u32::MAX);
+        let shown = region.read_row_at_time(&get, RowVersion::Current, now)?.row;
+        if let Some(copies) = copies.get(row) {
+            for key in copies.iter().filter(|_| shown.is_empty()) {
+                let copied = stored_at(kept, &Get::new(key.clone())?, now)?;
+                found.stale += u64::from(!copied.is_empty());
+            }
             continue;
         }
-        let mut get = Get::new(key)?;
-        get.versions = u32::MAX;
-        let copied = kept.table.get(&get)?;
+        let copied = stored_at(kept, &Get::new(key)?.versions(u32::MAX), now)?;
         let same = shown.len() == copied.len()
             && shown.cells().zip(copied.cells()).all(|(one, other)| {
                 (one.family(), one.qualifier(), one.timestamp(), one.value())

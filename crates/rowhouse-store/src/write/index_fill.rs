@@ -6,14 +6,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Durability, ErrorKind, Get, Result};
+use rowhouse_model::{Bytes, Durability, ErrorKind, Get, Result, Row, Timestamp};
 
 use super::apply::{admit_unlocked, lock};
-use super::commit::{self, Committed};
+use super::commit::Committed;
 use super::copy;
-use super::index::{self, EntryChanges, Keeper, TooLong, timed_entries};
-use super::observe::{RowToLock, admit_entries, hold_steady, out_of_service};
-use super::record_builder::RecordBuilder;
+use super::index::{EntryChanges, Keeper};
+use super::observe::{RowToLock, admit_entries, hold_steady};
+use super::record::{Attempted, Record};
+use super::row_entries::{TooLong, entries_at, find};
 use crate::engine::Engine;
 use crate::indexed::KeptIndex;
 use crate::read::RowVersion;
@@ -47,10 +48,11 @@ pub(crate) struct Differences {
 }
 
 /// Compares rows of a table with the table of an index, without changing either. `entries` are
-/// those found in the index, by row.
+/// those found in the index, by row. They were read without a lock, so each that its row does not
+/// have is read again under the lock of the row.
 ///
 /// # Errors
-/// Those of the reads.
+/// Those of the reads; `LayoutChanged` if an index was promoted meanwhile.
 pub(crate) fn compare(
     table: &Table,
     kept: &KeptIndex,
@@ -59,6 +61,7 @@ pub(crate) fn compare(
 ) -> Result<Differences> {
     let mut found = Differences::default();
     each_region(table, rows, |region, rows| {
+        table.check_layout(region)?;
         let more = compare_in_region(region, kept, rows, entries)?;
         found.missing += more.missing;
         found.stale += more.stale;
@@ -82,20 +85,34 @@ fn compare_in_region(
     }
     let mut found = Differences::default();
     for row in rows {
-        let get = get(row, kept)?;
-        let read = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
         let now = engine.timestamps.now_millis();
-        let due =
-            timed_entries(std::slice::from_ref(kept), row, now, TooLong::Absent, read(now)?, read)?;
-        let due = &due.entries[0];
-        for entry in due {
-            let have = kept.table.get_uncounted(&Get::new(entry.key.clone())?)?;
+        let due = entries_at(region, row, kept, RowVersion::Current, now, TooLong::ABSENT)?;
+        for entry in &due {
+            let have = stored_at(kept, &Get::new(entry.key.clone())?, now)?;
             found.missing += u64::from(!entry.is_stored_as(kept, &have, now)?);
         }
-        let have = entries.get(row).into_iter().flatten();
-        found.stale += have.filter(|key| !due.iter().any(|due| due.key == **key)).count() as u64;
+        for key in entries.get(row).into_iter().flatten() {
+            let is_due = find(&due, key).is_some();
+            if !is_due && !stored_at(kept, &Get::new(key.clone())?, now)?.is_empty() {
+                found.stale += 1;
+            }
+        }
     }
     Ok(found)
+}
+
+/// Reads a row of the table of an index as it is at a time: that at which the row that it belongs
+/// to was read, so that nothing expires in between.
+///
+/// # Errors
+/// `TableNotEnabled`; those of the read.
+pub(super) fn stored_at(kept: &KeptIndex, get: &Get, now_millis: i64) -> Result<Row> {
+    kept.table.check_enabled()?;
+    let stored = kept.table.at(get.row(), |region| {
+        region.check_serving()?;
+        region.read_row_at_time(get, RowVersion::Current, now_millis)
+    })?;
+    Ok(stored.row)
 }
 
 /// Mends the entries of rows of a table. Returns the number of entries removed by a sweep.
@@ -149,33 +166,24 @@ fn mend_in_region(
         debug_assert!(matches!(mending, Mending::Fill), "a copy is built anew, never mended");
         return copy::fill(region, kept, rows).map(|()| 0);
     }
-    let engine: &Engine = region.engine();
     with_rows_locked(region, kept, rows, |keeper| {
         let mut removed = 0;
         for row in rows {
-            let get = get(row, kept)?;
-            let now = |millis| region.read_row_at_time(&get, RowVersion::Current, millis);
-            let indexes = std::slice::from_ref(kept);
-            let at = engine.timestamps.now_millis();
+            let now = region.engine().timestamps.now_millis();
+            let entries = |version, too_long| entries_at(region, row, kept, version, now, too_long);
             match mending {
                 Mending::Fill => {
-                    let due =
-                        timed_entries(indexes, row, at, TooLong::Refused, now(at)?, now)?.entries;
-                    keeper.change(region, row, indexes, vec![Vec::new()], due)?;
+                    let due = entries(RowVersion::Current, TooLong::REFUSED)?;
+                    keeper.change(region, row, &[kept], vec![Vec::new()], vec![due])?;
                 }
                 Mending::Since(sequence) => {
-                    let version = RowVersion::AsOf(sequence);
-                    let before = |millis| region.read_row_at_time(&get, version, millis);
-                    let before =
-                        timed_entries(indexes, row, at, TooLong::Absent, before(at)?, before)?
-                            .entries;
-                    let due =
-                        timed_entries(indexes, row, at, TooLong::Refused, now(at)?, now)?.entries;
-                    keeper.change(region, row, indexes, before, due)?;
+                    let before = entries(RowVersion::AsOf(sequence), TooLong::ABSENT)?;
+                    let due = entries(RowVersion::Current, TooLong::REFUSED)?;
+                    keeper.change(region, row, &[kept], vec![before], vec![due])?;
                 }
                 Mending::Sweep(keys) => {
                     let keys = keys.get(row).map_or(&[][..], Vec::as_slice);
-                    removed += keeper.sweep(region, row, kept, keys, now)?;
+                    removed += keeper.sweep(region, row, kept, keys)?;
                 }
             }
         }
@@ -198,57 +206,45 @@ pub(super) fn with_rows_locked<T>(
     let mut more: Vec<RowToLock> = Vec::new();
     for attempt in 0.. {
         admit_entries(kept, Need::Room)?;
-        admit_unlocked(&more)?;
+        admit_unlocked(&more, std::iter::once(&**region))?;
         let ids = rows.iter().map(|row| (region.id(), &row[..]));
         let mut locked = lock(engine, ids, &more, attempt, WaitMode::Blocking).done();
         region.check_serving()?;
         let _steady = hold_steady(&[region]);
-        let mut keeper = Keeper::new(&mut locked, engine.timestamps.issue());
+        let mut keeper = Keeper::of_build(&mut locked, engine.timestamps.issue());
         let changed = change(&mut keeper)?;
-        match commit_changes(region, keeper)? {
-            Attempt::Committed(committed) => {
+        match commit_entries(region, keeper)? {
+            Attempted::Done(committed) => {
+                let committed = committed?;
                 drop(locked);
                 committed.wait(engine)?;
                 return Ok(changed);
             }
-            Attempt::Unlocked(rows) => more.extend(rows),
+            Attempted::Again(rows) => more.extend(rows),
         }
     }
     unreachable!("the attempts do not end")
 }
 
-/// How far a change of index tables came with rows locked.
-enum Attempt {
-    Committed(Committed),
-    /// These must be locked as well, or their regions must serve first.
-    Unlocked(Vec<RowToLock>),
-}
-
-/// Commits the changes that a keeper has collected for rows of a region.
+/// Commits the changes that a keeper has collected for rows of a region, which are locked.
 ///
 /// # Errors
 /// `NotServingRegion` if the region was replaced; those of the log.
-fn commit_changes(region: &Region, keeper: Keeper<'_, '_>) -> Result<Attempt> {
+pub(super) fn commit_entries(
+    region: &Region,
+    keeper: Keeper<'_, '_>,
+) -> Result<Attempted<Result<Committed>>> {
     let engine: &Engine = region.engine();
-    let cells = match keeper.finish()? {
-        EntryChanges::Cells(cells) => cells,
-        EntryChanges::Unlocked(rows) => return Ok(Attempt::Unlocked(rows)),
+    let entries = match keeper.finish()? {
+        EntryChanges::Cells(entries) => entries,
+        EntryChanges::Unlocked(rows) => return Ok(Attempted::Again(rows)),
     };
-    let (record, regions) = index::extend(RecordBuilder::default(), Vec::new(), &cells)?;
-    let _latch = engine.freeze_latch.read();
-    region.check_serving()?;
-    match regions.iter().try_for_each(|region| region.check_serving()) {
-        Ok(()) => commit::commit(engine, record, Durability::AsyncWal).map(Attempt::Committed),
-        Err(error) => {
-            let rows = cells.iter().map(|(region, cell)| (region, cell.row_bytes()));
-            let closed = out_of_service(rows);
-            if closed.is_empty() { Err(error) } else { Ok(Attempt::Unlocked(closed)) }
-        }
-    }
-}
-
-fn get(row: &Bytes, kept: &KeptIndex) -> Result<Get> {
-    let mut get = Get::new(row.clone())?;
-    get.columns = Columns::clone(kept.index.columns());
-    Ok(get)
+    let record = Record::new(Durability::AsyncWal, Timestamp::MIN);
+    record.with_entries(&entries, |record| {
+        let _latch = engine.freeze_latch.read();
+        region.check_serving()?;
+        record.cells.check_families()?;
+        let record = record.check(engine)?;
+        Ok(record.map(|record| record.log_uncounted(engine)))
+    })
 }

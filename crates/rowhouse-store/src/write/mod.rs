@@ -11,8 +11,14 @@ mod delta;
 mod index;
 pub(crate) mod index_fill;
 mod observe;
+mod outcomes;
 pub(crate) mod queue;
+mod record;
 pub(crate) mod record_builder;
 mod region;
+mod region_in_mode;
+mod row_entries;
 mod table;
 pub(crate) mod transaction;
+
+pub use region_in_mode::RegionInMode;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::Guard;
-use rowhouse_model::{Bytes, Durability, Get, Mutation, Result, TableName, Timestamp};
+use rowhouse_model::{
+    Action, Bytes, Cell, Durability, Error, ErrorKind, Get, Mutation, Result, TableName, Timestamp,
+};
 
 use super::admit::admit;
 use super::copy;
@@ -16,10 +18,11 @@ use crate::erased::Erased;
 use crate::family::SteadyGuard;
 use crate::indexed::{IndexedTables, KeptIndex};
 use crate::observer::{Additions, ObserversByTable, RowChange, TableObservers};
+use crate::read::RowVersion;
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::Table;
-use crate::wait_mode::WaitMode;
+use crate::wait_mode::{NonBlocking, WaitMode};
 
 impl Additions {
     /// Adds a mutation of a row of any table of the store. It becomes visible, and survives a
@@ -39,14 +42,11 @@ impl Additions {
 
 /// The answer of a record's observers.
 pub(super) enum Observed {
-    /// They add nothing.
-    Nothing,
     /// Mutations to add to the record, in this order.
     Additions(Vec<(Arc<Region>, Mutation)>),
-    /// Rows that they write and that are not locked, or whose region does not serve: release all
-    /// locks, call [`admit_unlocked`], lock these rows with the others, and begin again.
+    /// As [`Written::Unlocked`].
     ///
-    /// [`admit_unlocked`]: super::apply::admit_unlocked
+    /// [`Written::Unlocked`]: super::record::Written::Unlocked
     Unlocked(Vec<RowToLock>),
 }
 
@@ -95,6 +95,11 @@ impl Watched {
         Some(Self { observers, indexed: Guard::into_inner(indexed) })
     }
 
+    /// The indexes; `None` if no table has any.
+    pub(super) fn indexed(&self) -> Option<&Arc<Erased>> {
+        self.indexed.as_ref()
+    }
+
     /// Whether a table has observers or indexes.
     pub(super) fn watch(&self, table: &TableName) -> bool {
         let is_observed = self.observers.as_ref().is_some_and(|it| it.contains_key(table));
@@ -109,7 +114,7 @@ impl Watched {
     pub(super) fn admit_entries(&self, table: &TableName, need: Need) -> Result<()> {
         let Some(indexed) = &self.indexed else { return Ok(()) };
         let Some(indexed) = indexed.get::<IndexedTables>().get(table)? else { return Ok(()) };
-        indexed.all().try_for_each(|kept| admit_entries(kept, need))
+        indexed.all().filter(|it| !it.is_off()).try_for_each(|it| admit_entries(it, need))
     }
 
     /// Asks the observers of every row of a record, whose rows are locked by `rows`.
@@ -123,7 +128,7 @@ impl Watched {
         rows: &RowsGuard<'_>,
     ) -> Result<Observed> {
         match &self.observers {
-            None => Ok(Observed::Nothing),
+            None => Ok(Observed::Additions(Vec::new())),
             Some(observers) => ask(observers, record, regions, rows),
         }
     }
@@ -224,7 +229,7 @@ fn ask(
     let observed = |region: &&&Region| observers.contains_key(&region.info().table);
     let regions: Vec<&Region> = regions.iter().filter(observed).copied().collect();
     if regions.is_empty() {
-        return Ok(Observed::Nothing);
+        return Ok(Observed::Additions(Vec::new()));
     }
     for region in &regions {
         let table = &region.info().table;
@@ -232,7 +237,7 @@ fn ask(
     }
     let find = |id: u64| regions.iter().find(|region| region.id() == id).copied();
     let Some(pending) = record.pending(|region, _| find(region).is_some()) else {
-        return Ok(Observed::Nothing);
+        return Ok(Observed::Additions(Vec::new()));
     };
     let mut additions = Additions::default();
     let mut seen = BTreeSet::new();
@@ -246,10 +251,10 @@ fn ask(
             let change = RowChange {
                 table: region.info().table.clone(),
                 row,
-                before: region.read_row(&get)?,
-                after: region.read_row_pending(&get, &pending)?,
+                before: region.read_row(&get, RowVersion::Current)?,
+                after: region.read_row(&get, RowVersion::With(&pending))?,
             };
-            observer.row_changes(&change, &mut additions)?;
+            observer.row_changes(&change, &mut additions).map_err(of_observer)?;
         }
     }
     place(additions, rows)
@@ -260,10 +265,10 @@ fn ask(
 /// # Errors
 /// As [`admit`].
 pub(super) fn admit_entries(kept: &KeptIndex, need: Need) -> Result<()> {
-    for region in kept.table.regions_now() {
-        admit(region, need, WaitMode::Blocking)?.done();
-    }
-    Ok(())
+    let mut regions = kept.table.regions_now().into_iter();
+    let admitted = regions
+        .try_for_each(|region| admit(region, need, WaitMode::Blocking).map(NonBlocking::done));
+    admitted.map_err(|error| error.with_context(format_args!("index {}", kept.index.name())))
 }
 
 /// Whether an index may refuse a single row of a region's table: it has a unique index, or a copy
@@ -274,6 +279,16 @@ pub(super) fn may_refuse_one(region: &Region) -> bool {
     let indexed = indexed.and_then(|indexed| indexed.get(&region.info().table).ok().flatten());
     let may_refuse = |kept: &KeptIndex| kept.index.is_unique() || kept.index.may_refuse_keys();
     indexed.is_some_and(|table| table.all().any(may_refuse))
+}
+
+/// Returns the rows of additions and entries whose region does not serve.
+pub(super) fn closed(
+    additions: &[(Arc<Region>, Mutation)],
+    entries: &[(Arc<Region>, Cell)],
+) -> Vec<RowToLock> {
+    let additions = additions.iter().map(|(region, it)| (region, it.row().clone()));
+    let entries = entries.iter().map(|(region, cell)| (region, cell.row_bytes()));
+    out_of_service(additions.chain(entries))
 }
 
 /// Returns the rows of additions whose region does not serve.
@@ -299,23 +314,60 @@ pub(super) fn durability(asked: Durability) -> Durability {
     }
 }
 
+/// Returns the error of an observer. That a region which it reads does not serve says nothing about
+/// the region that the caller has addressed.
+fn of_observer(error: Error) -> Error {
+    if error.kind() != ErrorKind::NotServingRegion {
+        return error;
+    }
+    let message = format!("an observer reads a region out of service: {}", error.message());
+    Error::new(ErrorKind::RegionTooBusy, message).with_source(error)
+}
+
+/// Checks that an observer can write to a table by the handle that it has.
+fn check_addressed(table: &Table, region: &Region) -> Result<()> {
+    if let Err(error) = table.check_enabled() {
+        if table.is_dropped() {
+            return Err(Error::invalid("it was dropped or truncated, look it up again"));
+        }
+        return Err(error);
+    }
+    table.check_layout(region)
+}
+
+/// Returns the error of a mutation that an observer adds. The caller of the observed change has not
+/// named its table: the error is that of a change which is refused, or one to repeat if the table
+/// may be enabled again.
+pub(super) fn of_addition(table: &TableName, error: Error) -> Error {
+    let kind = match error.kind() {
+        ErrorKind::TableNotEnabled => ErrorKind::RegionTooBusy,
+        // The mutation is planned anew.
+        ErrorKind::NotServingRegion => return error,
+        kind if matches!(kind.action(), Action::FixRequest | Action::Relocate) => {
+            ErrorKind::InvalidRequest
+        }
+        kind => kind,
+    };
+    let message = format!("an observer cannot write to table {table}: {}", error.message());
+    Error::new(kind, message).with_source(error)
+}
+
 /// Finds the regions of the additions, and the rows among them that are not locked.
 fn place(additions: Additions, rows: &RowsGuard<'_>) -> Result<Observed> {
     let mut placed = Vec::new();
     let mut unlocked = Vec::new();
     for (table, mutation) in additions.into_mutations() {
-        table.check_enabled()?;
         let region = Arc::clone(table.region_of(mutation.row()));
-        table.check_layout(&region)?;
+        check_addressed(&table, &region).map_err(|error| of_addition(table.name(), error))?;
         let row = region.engine().row_locks.place(region.id(), mutation.row());
         if !rows.holds(row) || !region.is_serving() {
             unlocked.push(RowToLock::new(&region, mutation.row().clone()));
         }
         placed.push((region, mutation));
     }
-    Ok(match (placed.is_empty(), unlocked.is_empty()) {
-        (true, _) => Observed::Nothing,
-        (false, true) => Observed::Additions(placed),
-        (false, false) => Observed::Unlocked(unlocked),
-    })
+    if unlocked.is_empty() {
+        Ok(Observed::Additions(placed))
+    } else {
+        Ok(Observed::Unlocked(unlocked))
+    }
 }

@@ -48,17 +48,25 @@ impl<'a> RecordBuilder<'a> {
         part.end = self.body.buffer_len();
     }
 
-    /// Checks that no family was dropped since its cells were added. None can be dropped while the
-    /// freeze latch is held.
+    /// Returns the name of a family that was dropped since its cells were added, if there is one.
+    /// None can be dropped while the freeze latch is held.
+    pub(crate) fn dropped_family(&self) -> Option<&Bytes> {
+        let dropped = self.parts.iter().find(|part| part.family.is_dropped());
+        dropped.map(|part| part.family.name())
+    }
+
+    /// Checks that no family was dropped since its cells were added, as [`dropped_family`] does.
+    ///
+    /// [`dropped_family`]: RecordBuilder::dropped_family
     ///
     /// # Errors
     /// `NoSuchColumnFamily`.
     pub(crate) fn check_families(&self) -> Result<()> {
-        match self.parts.iter().find(|part| part.family.is_dropped()) {
+        match self.dropped_family() {
             None => Ok(()),
-            Some(part) => Err(Error::new(
+            Some(family) => Err(Error::new(
                 ErrorKind::NoSuchColumnFamily,
-                format!("Column family {} was deleted meanwhile", escape(part.family.name())),
+                format!("Column family {} was deleted meanwhile", escape(family)),
             )),
         }
     }

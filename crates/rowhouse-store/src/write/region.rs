@@ -1,10 +1,7 @@
 //! The writes of a region.
 
-use std::iter::once;
+use rowhouse_model::{Condition, Mutation, MutationOutcome, Result, RowCondition};
 
-use rowhouse_model::{Bytes, Condition, Mutation, MutationOutcome, Result, RowCondition};
-
-use super::apply;
 use crate::region::Region;
 use crate::wait_mode::{NonBlocking, WaitMode};
 
@@ -15,8 +12,7 @@ impl Region {
     /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment of a
     /// value that is no counter, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
-        self.count_writes(std::slice::from_ref(mutation));
-        apply::apply_one(self, mutation, WaitMode::Blocking).map(NonBlocking::done)
+        self.in_mode(WaitMode::Blocking).mutate(mutation).map(NonBlocking::done)
     }
 
     /// Changes one row if `condition` holds for it; otherwise writes nothing and returns `None`. No
@@ -30,8 +26,7 @@ impl Region {
         condition: &Condition,
         mutation: &Mutation,
     ) -> Result<Option<MutationOutcome>> {
-        self.count_conditional(once(mutation.row()), std::slice::from_ref(mutation));
-        apply::apply_if(self, condition, mutation, WaitMode::Blocking).map(NonBlocking::done)
+        self.in_mode(WaitMode::Blocking).mutate_if(condition, mutation).map(NonBlocking::done)
     }
 
     /// Changes rows atomically if all conditions hold; otherwise writes nothing and returns `None`.
@@ -53,24 +48,12 @@ impl Region {
         conditions: &[RowCondition],
         mutations: &[Mutation],
     ) -> Result<Option<Vec<MutationOutcome>>> {
-        self.count_conditional(conditions.iter().map(|asked| &asked.row), mutations);
-        apply::apply_rows(self, conditions, mutations, WaitMode::Blocking).map(NonBlocking::done)
+        self.in_mode(WaitMode::Blocking).mutate_rows(conditions, mutations).map(NonBlocking::done)
     }
 
     /// Changes rows one by one, in order, without atomicity between rows. Neighbouring mutations
     /// that need no read share a log record.
     pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
-        self.count_writes(mutations);
-        apply::apply(self, mutations, WaitMode::Blocking).done()
-    }
-
-    /// Counts conditions on rows, each as a read of its row, and mutations.
-    pub(crate) fn count_conditional<'r>(
-        &self,
-        conditions: impl Iterator<Item = &'r Bytes>,
-        mutations: &[Mutation],
-    ) {
-        conditions.for_each(|row| self.count_read(row, None, None));
-        self.count_writes(mutations);
+        self.in_mode(WaitMode::Blocking).batch(mutations).done()
     }
 }

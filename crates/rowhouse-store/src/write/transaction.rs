@@ -11,17 +11,16 @@ use rowhouse_model::{
 };
 
 use super::admit::admit;
-use super::apply::{admit_unlocked, asked, check, lock, strongest};
-use super::batch::{Atomicity, Batch};
-use super::commit::{self, Committed};
-use super::index::{self, EntryChanges};
-use super::observe::{self, Observed, RowToLock, Watched};
-use super::record_builder::RecordBuilder;
+use super::apply::{admit_unlocked, check, lock, requested_durability, strongest};
+use super::batch::{Added, Atomicity, Batch};
+use super::commit::Committed;
+use super::observe::RowToLock;
+use super::record::{Attempted, Record};
 use crate::catalog::{Catalog, Entries, IndexRead};
 use crate::commits::{RowsGuard, Touched};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
-use crate::read::ReadPoint;
+use crate::read::{ReadPoint, ReadRequest};
 use crate::region::Region;
 use crate::space::Need;
 use crate::table::{Table, TableScanner};
@@ -62,7 +61,7 @@ pub(crate) enum Ended {
 enum Attempt {
     Committed(Committed),
     Conflict,
-    /// Observers or indexes write these rows, which are not locked.
+    /// The record has to be made again with these rows locked, which observers or indexes write.
     Unlocked(Vec<RowToLock>),
 }
 
@@ -82,6 +81,12 @@ impl Transaction {
             durability: Vec::new(),
             deletes_only: true,
         }
+    }
+
+    /// Returns true if one of its reads was of a table that is newer than the read point: it has to
+    /// begin again.
+    pub(crate) fn has_missed_table(&self) -> bool {
+        self.point.has_missed_table()
     }
 
     /// Reads one row.
@@ -186,14 +191,12 @@ impl Transaction {
             _ => at,
         };
         let (outcome, cells) = {
-            let mut batch = Batch::new(&region, Atomicity::AsOne);
-            batch.now = at;
-            batch.point = Some(&self.point);
-            let outcome = batch.add(&mutation)?;
-            (outcome, batch.into_cells())
+            let mut batch = Batch::new(&region, Atomicity::AsOne, at).at_point(&self.point);
+            let Added { outcome, .. } = batch.add(&region, &mutation)?;
+            (outcome, batch.into_record().cells.cells())
         };
         self.touch_row(&region, mutation.row());
-        self.durability.push(asked(&region, &mutation));
+        self.durability.push(requested_durability(&region, &mutation));
         if matches!(mutation, Mutation::Delete(_)) {
             let behind = at.saturating_add(1);
             if at == self.now {
@@ -232,7 +235,8 @@ impl Transaction {
         for cell in families {
             get = get.family(cell.as_bytes().slice_ref(cell.family()));
         }
-        let row = region.read_uncounted(&get, Some(&self.point))?;
+        let request = ReadRequest::at_point(&get, &self.point);
+        let row = region.read_whole(&ReadRequest { is_counted: false, ..request })?;
         Ok(row.cells().map(KeyValue::timestamp).fold(floor, Timestamp::max))
     }
 
@@ -274,7 +278,7 @@ impl Transaction {
                     break;
                 }
                 Attempt::Unlocked(rows) => {
-                    admit_unlocked(&rows)?;
+                    admit_unlocked(&rows, self.writes.iter().map(|(region, _)| &**region))?;
                     more.extend(rows);
                 }
             }
@@ -295,83 +299,43 @@ impl Transaction {
         if self.writes.iter().any(|(region, _)| moves(region)) {
             return Ok(Attempt::Conflict);
         }
-        let record = self.record()?;
-        let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
-        regions.dedup_by_key(|region| region.id());
-        let watched = Watched::of(engine);
-        let _steady = watched.as_ref().map(|_| observe::hold_steady(&regions));
-        let asked = match &watched {
-            None => Ok(Observed::Nothing),
-            Some(watched) => watched.ask(&record, &regions, &rows),
-        };
-        let additions = match asked {
-            Ok(Observed::Nothing) => Vec::new(),
-            Ok(Observed::Additions(additions)) => additions,
-            Ok(Observed::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
-            Err(error) => return self.refused(error, &regions),
-        };
-        let _steady_too = observe::hold_steady_too(&additions);
         // Later additions to these rows follow the transaction's own cells.
         self.note_timestamps(&mut rows);
-        let (record, regions) = Batch::extend(record, regions, &additions, &mut rows, self.now)?;
-        let copies = match &watched {
-            None => Vec::new(),
-            Some(watched) => watched.regions_to_level(&record, &regions)?,
-        };
-        let _steady_copies = observe::hold_copies_steady(&copies);
-        if let Some(watched) = &watched {
-            let rows = watched.level(&record, &regions, &copies)?;
-            if !rows.is_empty() {
-                return Ok(Attempt::Unlocked(rows));
-            }
+        let mut regions: Vec<&Region> = self.writes.iter().map(|(region, _)| &**region).collect();
+        regions.dedup_by_key(|region| region.id());
+        let written = self.record().and_then(|record| {
+            record.complete(engine, &mut rows, |record| {
+                // No other commit may come between the check and this one.
+                let _latch = engine.freeze_latch.write();
+                if self.conflicts(&regions) {
+                    return Ok(Attempted::Done(Ok(Attempt::Conflict)));
+                }
+                let record = record.check(engine)?;
+                Ok(record.map(|record| record.log(engine).map(Attempt::Committed)))
+            })
+        });
+        match written {
+            Ok(Attempted::Done(attempt)) => attempt,
+            Ok(Attempted::Again(rows)) => Ok(Attempt::Unlocked(rows)),
+            Err(error) => self.refused(error, &regions),
         }
-        let changes = match &watched {
-            None => Ok(EntryChanges::Cells(Vec::new())),
-            Some(watched) => watched.entries(&record, &regions, &mut rows, self.now),
-        };
-        let entries = match changes {
-            Ok(EntryChanges::Cells(entries)) => entries,
-            Ok(EntryChanges::Unlocked(rows)) => return Ok(Attempt::Unlocked(rows)),
-            Err(error) => return self.refused(error, &regions),
-        };
-        let (record, regions) = index::extend(record, regions, &entries)?;
-        // No other commit may come between the check and this one.
-        let _latch = engine.freeze_latch.write();
-        if regions.iter().any(|region| moves(region)) {
-            return Ok(Attempt::Conflict);
-        }
-        regions.iter().try_for_each(|region| region.check_serving())?;
-        if self.conflicts() {
-            return Ok(Attempt::Conflict);
-        }
-        let mut durability = strongest(self.durability.iter().copied());
-        if let Some(watched) = &watched
-            && watched.needs_log(&additions, &regions)?
-        {
-            durability = observe::durability(durability);
-        }
-        let committed = commit::commit(engine, record, durability)?;
-        index::count_added(&additions, &entries);
-        Ok(Attempt::Committed(committed))
     }
 
-    /// Whether another commit may have changed something that it has read or written. The caller
-    /// holds the freeze latch for writing.
-    fn conflicts(&self) -> bool {
+    /// Returns true if another commit may have changed something that it has read or written, or if
+    /// one of its own regions moves. The caller holds the freeze latch for writing.
+    fn conflicts(&self, own: &[&Region]) -> bool {
         let touched = self.touched.iter();
         let touched =
             touched.flat_map(|(region, all)| all.iter().map(|touched| (*region, touched)));
-        self.engine.recent_writes.may_have_changed(touched, self.point.sequence())
+        own.iter().any(|region| moves(region))
+            || self.engine.recent_writes.may_have_changed(touched, self.point.sequence())
     }
 
     /// The outcome of an attempt that an observer or an index refuses: a conflict if what the
     /// transaction has seen is no longer so, as that may be why it asks for what is refused.
-    fn refused(&self, error: Error, regions: &[&Region]) -> Result<Attempt> {
+    fn refused(&self, error: Error, own: &[&Region]) -> Result<Attempt> {
         let _latch = self.engine.freeze_latch.write();
-        if regions.iter().any(|region| moves(region)) || self.conflicts() {
-            return Ok(Attempt::Conflict);
-        }
-        Err(error)
+        if self.conflicts(own) { Ok(Attempt::Conflict) } else { Err(error) }
     }
 
     /// Records the timestamps that later writes to its rows must follow.
@@ -393,11 +357,11 @@ impl Transaction {
         }
     }
 
-    fn record(&self) -> Result<RecordBuilder<'_>> {
-        let mut record = RecordBuilder::default();
+    fn record(&self) -> Result<Record<'_>> {
+        let mut record = Record::new(strongest(self.durability.iter().copied()), self.now);
         for (region, cells) in &self.writes {
             for cell in cells {
-                record.push(region.family(cell.family())?, cell, None);
+                record.push(region, region.family(cell.family())?, cell, None);
             }
         }
         Ok(record)

@@ -78,6 +78,34 @@ fn an_altered_table_keeps_its_rows_and_what_it_was_altered_to() {
 }
 
 #[test]
+fn declarations_are_checked_when_they_are_made_or_changed() {
+    let (_dir, store) = store();
+    let now = || table(&store).descriptor().clone();
+    let refused = |declared: TableDescriptor| {
+        let error = store.alter_table(declared.clone()).unwrap_err();
+        let name = TableName::parse("other").unwrap();
+        let mut other = TableDescriptor::new(name);
+        for family in declared.families() {
+            other = other.family(family.clone());
+        }
+        other.attributes = declared.attributes;
+        let created = store.create_table(other, &[]).unwrap_err();
+        assert_eq!((created.kind(), created.message()), (error.kind(), error.message()));
+        error.message().to_owned()
+    };
+    let key = |key: &'static str| now().attribute("rowhouse.key", key);
+    assert!(refused(key("1 [user string")).contains("never closed"));
+    assert!(refused(key("[user string]")).starts_with("not a stored template"));
+    let columns = |columns: &'static str| now().attribute("rowhouse.columns", columns);
+    assert!(refused(columns("1 nofam:q n u32")).contains("nofam"));
+    assert!(refused(columns("1 f:q n u33")).contains("u33"));
+    // A newer language is left to those who know it.
+    store.alter_table(key("2 <user string>")).unwrap();
+    // So the table can be altered in other ways.
+    store.alter_table(now().attribute("OWNER", "eve")).unwrap();
+}
+
+#[test]
 fn reads_go_by_altered_attributes_at_once() {
     let (_dir, store) = store();
     let held = table(&store);
@@ -226,6 +254,53 @@ fn a_family_that_is_dropped_and_added_again_is_empty_also_when_the_log_is_read_a
     table(&store).flush().unwrap();
     store.close().unwrap();
     check(&Store::open(dir.path()).unwrap());
+}
+
+#[test]
+fn an_earlier_read_point_shows_no_cells_of_a_family_that_is_added() {
+    let (_dir, store) = store();
+    let held = table(&store);
+    put(&held, "a", "f", 1);
+    let point = store.read_point();
+    store.add_family(&name(), family("h")).unwrap();
+    put(&held, "a", "h", 2);
+    let get = Get::new("a").unwrap();
+    let at_point = |get: &Get| held.get_at(get, &point).unwrap().len();
+    assert_eq!((held.get(&get).unwrap().len(), at_point(&get)), (2, 1));
+    assert_eq!(at_point(&get.family("h")), 0);
+    let mut scan = held.scan_at(Scan::all(), &point).unwrap();
+    assert_eq!(scan.next().unwrap().unwrap().len(), 1);
+    let mut tries = 0;
+    let read = store.transact(|transaction| {
+        tries += 1;
+        if tries == 1 {
+            store.add_family(&name(), family("i")).unwrap();
+        }
+        transaction.mutate(&held, Put::new("b")?.add("i", "q", "own")?)?;
+        transaction.get(&held, &Get::new("b")?)
+    });
+    assert_eq!((read.unwrap().len(), tries), (1, 1));
+}
+
+#[test]
+fn an_earlier_read_point_shows_the_rows_of_a_region_that_is_truncated() {
+    let (_dir, store) = store();
+    let held = table(&store);
+    put(&held, "a", "f", 1);
+    held.flush().unwrap();
+    put(&held, "b", "f", 2);
+    let point = store.read_point();
+    store.truncate_region(&held.regions()[0].name().full).unwrap();
+    put(&held, "a", "f", 3);
+    let of_point = |table: &Arc<Table>| {
+        let mut scan = table.scan_at(Scan::all(), &point).unwrap();
+        let values = std::iter::from_fn(|| scan.next().unwrap());
+        values.map(|row| row.value("f", "q").unwrap().to_vec()).collect::<Vec<_>>()
+    };
+    assert_eq!(of_point(&held), [b"1", b"2"]);
+    assert_eq!(of_point(&table(&store)), [b"1", b"2"]);
+    assert_eq!(read(&held, "a"), ["f3"]);
+    assert!(read(&held, "b").is_empty());
 }
 
 #[test]

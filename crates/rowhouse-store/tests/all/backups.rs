@@ -161,14 +161,14 @@ fn what_is_damaged_is_not_copied_and_nothing_is_left_of_it() {
     let mut bytes = fs::read(&file).unwrap();
     bytes[60] ^= 1;
     fs::write(&file, bytes).unwrap();
-    let refused = |done: rowhouse_model::Result<_>| {
-        let error = done.map(|_| ()).unwrap_err();
+    let refused = |done: rowhouse_model::Result<()>| {
+        let error = done.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
         assert!(error.message().contains("files/"), "{error}");
     };
-    refused(store.backup(dir.path().join("backup"), |_| {}));
+    refused(store.backup(dir.path().join("backup"), |_| {}).map(drop));
     drop(store);
-    refused(copy_store(dir.path().join("store"), dir.path().join("copy"), |_| {}));
+    refused(copy_store(dir.path().join("store"), dir.path().join("copy"), |_| {}).map(drop));
     let left: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert_eq!(left, ["store"]);
@@ -180,7 +180,7 @@ fn nothing_is_overwritten() {
     let taken = dir.path().join("taken");
     fs::create_dir(&taken).unwrap();
     fs::write(taken.join("mine"), "mine").unwrap();
-    for done in [store.checkpoint(&taken), store.backup(&taken, |_| {})] {
+    for done in [store.checkpoint(&taken).map(drop), store.backup(&taken, |_| {}).map(drop)] {
         let error = done.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(error.message().ends_with("already exists"), "{error}");

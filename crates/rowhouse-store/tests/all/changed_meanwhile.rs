@@ -105,6 +105,28 @@ fn a_transaction_begins_again_where_what_it_read_was_truncated() {
     assert_eq!((said.as_str(), times), ("a is there: false", 2));
 }
 
+#[test]
+fn a_transaction_begins_again_where_its_table_is_newer_than_its_read_point() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    make(&store, "f", &[], &[]);
+    put(&store.table(&name()).unwrap(), "a", "f", "a");
+    let mut times = 0;
+    store
+        .transact(|transaction| {
+            times += 1;
+            if times == 1 {
+                store.disable_table(&name()).unwrap();
+                store.truncate_table(&name(), true).unwrap();
+            }
+            let t = store.table(&name()).unwrap();
+            assert!(transaction.get(&t, &Get::new("a")?)?.is_empty());
+            transaction.mutate(&t, Put::new("a")?.add("f", "q", "b")?).map(|_| ())
+        })
+        .unwrap();
+    assert_eq!((times, rows(&store.table(&name()).unwrap())), (2, vec!["a".to_owned()]));
+}
+
 struct StandingClock;
 
 impl rowhouse_store::Clock for StandingClock {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rowhouse_model::{
     Bytes, Delete, Durability, ErrorKind, FamilyDescriptor, Get, Mutation, Put, Result, Scan,
-    Snapshot, TableDescriptor, TableName,
+    Snapshot, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_store::{CompactionKind, Settings, Store, Table};
@@ -332,6 +332,64 @@ fn an_index_is_right_after_concurrent_writers_splits_flushes_compactions_builds_
     assert!(report.is_clean() && report.entries > 0, "{report:?}");
 }
 
+/// A plain and covering index, a unique one, and a copy.
+const COMPARED: &str = "by_sender [sender] covers subject; one_email [email] unique; \
+                        copied [bucket 4 of user][user] covers *";
+
+#[test]
+fn an_index_that_is_compared_beside_writers_shows_no_difference() {
+    let (_dir, store, table) = open(COMPARED);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for writer in 0..3 {
+            let (table, is_over) = (&table, &is_over);
+            scope.spawn(move || {
+                for step in (0u32..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                    let row = format!("{}{writer}-{}", ["a", "z"][step as usize % 2], step % 40);
+                    let put = Put::new(row.clone()).unwrap();
+                    let put = put.add("d", "s", format!("s{}", step % 7)).unwrap();
+                    let put = put.add("d", "e", format!("{row}@{}", step % 3)).unwrap();
+                    let mut put = put.add("d", "t", format!("t{step}")).unwrap();
+                    // Entries expire, too.
+                    put.ttl_millis = (step % 5 == 0).then_some(i64::from(step % 9));
+                    table.mutate(&put.into()).unwrap();
+                    if step % 11 == 0 {
+                        table.mutate(&Delete::new(row).unwrap().into()).unwrap();
+                    }
+                }
+            });
+        }
+        let mut reports = Vec::new();
+        for _ in 0..40 {
+            for index in ["by_sender", "one_email", "copied"] {
+                reports.push((index, store.verify_index(&name("mail"), index, |_| {})));
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        for (index, report) in reports {
+            let report = report.unwrap();
+            assert!(report.is_clean(), "{index}: {report:?}");
+        }
+    });
+}
+
+#[test]
+fn an_index_that_is_altered_while_it_is_compared_is_no_difference() {
+    let (_dir, store, table) = open("by_sender [sender]");
+    for row in 0..600 {
+        table.mutate(&put(&format!("{row:03}"), "s", "eve")).unwrap();
+    }
+    let mut is_altered = false;
+    let compared = store.verify_index(&name("mail"), "by_sender", |_| {
+        if !std::mem::replace(&mut is_altered, true) {
+            alter(&store, "by_sender [sender] covers subject").unwrap();
+        }
+    });
+    let error = compared.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    assert!(error.message().contains("was altered while it was compared"), "{error}");
+}
+
 #[test]
 fn a_row_whose_entry_is_too_long_turns_a_new_index_off_and_can_still_be_changed() {
     let (_dir, store, table) = open("by_sender [sender]");
@@ -385,4 +443,37 @@ fn a_table_with_a_unique_index_is_disabled_and_altered_beside_writers() {
     let values: std::collections::BTreeSet<_> =
         taken.iter().map(|entry| entry.split('|').next().unwrap()).collect();
     assert_eq!(values.len(), taken.len(), "{taken:?}");
+}
+
+#[test]
+fn wide_row_of_expiring_cells_is_written_and_deleted_with_its_entries() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let family = FamilyDescriptor::new("t").unwrap().attribute("TTL", "1000000");
+    let table = TableDescriptor::new(name("mail"))
+        .family(family)
+        .attribute(KEY_ATTRIBUTE, "1 [user text]")
+        .attribute(COLUMNS_ATTRIBUTE, "1 t:[tag string] tagged blob")
+        .attribute(INDEXES_ATTRIBUTE, "1 by_tag [tagged.tag]; by_user [user]");
+    store.create_table(table, &[]).unwrap();
+    let table = store.table(&name("mail")).unwrap();
+    let now = store.now_millis();
+    // Each ends at another time.
+    let tags: Vec<_> = (0..3000).map(|tag| format!("{tag:04}\0\x01")).collect();
+    for (nth, some) in tags.chunks(500).enumerate() {
+        let mut put = Put::new("a").unwrap();
+        for (at, tag) in some.iter().enumerate() {
+            let at = Timestamp::from_millis(now - 10_000 + (nth * 500 + at) as i64).unwrap();
+            put = put.add_at("t", tag.clone(), at, "1").unwrap();
+        }
+        table.mutate(&put.into()).unwrap();
+    }
+    let one = Put::new("a").unwrap().add("t", "0001\0\x01", "2").unwrap();
+    table.mutate(&one.into()).unwrap();
+    assert_eq!(keys(&store, "mail.by_tag").len(), tags.len());
+    for index in ["by_tag", "by_user"] {
+        assert!(store.verify_index(&name("mail"), index, |_| {}).unwrap().is_clean(), "{index}");
+    }
+    table.mutate(&Delete::new("a").unwrap().into()).unwrap();
+    assert!(keys(&store, "mail.by_tag").is_empty() && keys(&store, "mail.by_user").is_empty());
 }

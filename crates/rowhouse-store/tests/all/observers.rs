@@ -512,6 +512,37 @@ fn an_addition_to_a_region_out_of_service_is_refused_and_one_that_is_split_is_wa
 }
 
 #[test]
+fn an_addition_that_cannot_be_written_refuses_the_change_with_an_error_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (table, log) = (create(&store, "t"), create(&store, "log"));
+    let to = Arc::clone(&log);
+    observe(&store, &table, move |change, additions| {
+        additions.mutate(&to, Put::new(change.row.clone())?.add("g", "q", "x")?);
+        Ok(())
+    });
+    // No error is one about the table that the caller has named.
+    let refused = |kind: ErrorKind, words: &str| {
+        let one = table.mutate(&put("a", "q", "1").into()).unwrap_err();
+        let transacted = store.transact(|it| it.mutate(&table, put("a", "q", "1")).map(|_| ()));
+        for error in [one, transacted.unwrap_err()] {
+            assert_eq!(error.kind(), kind, "{error}");
+            let message = error.message();
+            assert!(message.starts_with("an observer cannot write to table log: "), "{message}");
+            assert!(message.contains(words), "{message}");
+        }
+        assert!(get(&table, "a").is_empty());
+    };
+    refused(ErrorKind::InvalidRequest, "Column family g does not exist");
+    store.add_family(log.name(), FamilyDescriptor::new("g").unwrap()).unwrap();
+    table.mutate(&put("b", "q", "1").into()).unwrap();
+    store.disable_table(log.name()).unwrap();
+    refused(ErrorKind::RegionTooBusy, "log is disabled");
+    store.truncate_table(log.name(), true).unwrap();
+    refused(ErrorKind::InvalidRequest, "was dropped or truncated");
+}
+
+#[test]
 fn a_transaction_whose_observed_region_is_split_is_tried_again() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

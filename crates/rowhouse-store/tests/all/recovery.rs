@@ -48,12 +48,15 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
 const END_MARK_LEN: u64 = 32;
 
 /// Copies the directory as a killed process leaves it: nothing closed, nothing unlocked.
-fn killed_copy(dir: &Path) -> tempfile::TempDir {
+pub(crate) fn killed_copy(dir: &Path) -> tempfile::TempDir {
+    let manifest = || fs::read(dir.join("MANIFEST")).unwrap();
     loop {
-        let copy = tempfile::tempdir().unwrap();
+        let (copy, before) = (tempfile::tempdir().unwrap(), manifest());
         match copy_files(dir, copy.path()) {
             // A thread of the store renamed a file, such as a segment that it makes ahead.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // The copy has parts of different moments.
+            Ok(()) if manifest() != before => {}
             copied => {
                 copied.unwrap();
                 return copy;

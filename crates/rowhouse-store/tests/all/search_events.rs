@@ -13,8 +13,8 @@ use rowhouse_schema::{
     LIST_FAMILY, QUEUE_FAMILY, SEGMENT_FAMILY,
 };
 use rowhouse_store::{
-    Clock, CompactionKind, ExportedCells, QueryScan, SearchIndex, Settings, Store, Table,
-    files_to_load, salvage,
+    Clock, CompactionKind, ExportedCells, SearchIndex, Settings, Store, Table, files_to_load,
+    salvage,
 };
 
 use crate::histories::copy_of_store;
@@ -190,7 +190,7 @@ fn a_queue_is_a_task_until_it_is_empty() {
     let [task] = &queues()[..] else { panic!("{:?}", queues()) };
     assert_eq!(task.description, "Queue of index text of table mail");
     assert_eq!(task.status, "1 row waits to be written to a segment");
-    assert_eq!(task.begun_millis, queued[0].1);
+    assert_eq!(task.started_millis, queued[0].1);
     mail.table().mutate(&body("b")).unwrap();
     assert_eq!(queues()[0].status, "2 rows wait to be written to a segment");
     mail.take(&mail.queue());
@@ -351,7 +351,7 @@ fn the_table_of_a_full_text_index_is_written_as_one_record() {
 }
 
 #[test]
-fn clients_neither_write_nor_query_nor_verify_it() {
+fn clients_neither_write_nor_verify_it() {
     let mail = Mail::new();
     let entries = mail.entries();
     let refused = |result: Result<()>, text: &str| {
@@ -366,15 +366,6 @@ fn clients_neither_write_nor_query_nor_verify_it() {
     let kind =
         refused(verified, "`matches` needs a program that is built with the feature `search`");
     assert_eq!(kind, ErrorKind::Unsupported);
-    let scan = Scan::all();
-    let query = QueryScan { query: "body matches 'words'", scan: &scan, limit: None, as_of: 0 };
-    let scanned = mail.store.scan_query(&mail.table().regions()[0], &query).map(|_| ());
-    refused(scanned, "`matches` needs a program that is built with the feature `search`");
-    // Other queries of the table are answered.
-    mail.table().mutate(&body("ann")).unwrap();
-    let query = QueryScan { query: "body = 'words'", ..query };
-    let mut rows = mail.store.scan_query(&mail.table().regions()[0], &query).unwrap();
-    assert_eq!(rows.next().unwrap().unwrap().key(), b"ann");
     let error = mail.store.search_read(&name("mail"), "none").map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     let mail = Mail::with("by [sender]");
@@ -522,7 +513,7 @@ fn the_truncation_of_a_region_has_the_index_repaired() {
     // A repair that began before the next one must not end it.
     let entries = mail.entries();
     truncate();
-    assert_eq!(mail.state(), IndexState::Repairing);
+    assert_eq!(mail.state(), BUILDING);
     let (repairing, ready) = (IndexState::Repairing, IndexState::Ready);
     assert!(!mail.store.set_search_state(&entries, &repairing, &ready).unwrap());
     mail.table().mutate(&body("bob")).unwrap();

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use rowhouse_model::{
-    Append, Bytes, Cell, CellKind, Condition, Delete, Durability, ErrorKind, FamilyDescriptor,
-    Increment, Key, Mutation, Put, Row, RowCondition, Scan, Snapshot, TableDescriptor, TableName,
-    Timestamp,
+    Append, Bytes, Cell, CellKind, Condition, Delete, Durability, Error, ErrorKind,
+    FamilyDescriptor, Increment, Key, Mutation, Put, Row, RowCondition, Scan, Snapshot,
+    TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_store::{
-    Clock, CompactionKind, CompactionSettings, ReadPoint, Settings, Store, Table,
+    Clock, CompactionKind, CompactionSettings, ReadPoint, Settings, Store, Table, check,
 };
 
 /// The key of the table, until the copy is promoted.
@@ -95,6 +95,7 @@ pub(crate) enum Step {
     Kill,
     Load(Vec<Mutation>),
     Promote,
+    Damage(usize, usize),
 }
 
 fn at() -> impl Strategy<Value = Timestamp> {
@@ -118,6 +119,7 @@ fn column() -> impl Strategy<Value = (&'static str, &'static [u8])> {
         ("t", b"red\0\x01"),
         ("t", b"blue\0\x01"),
         ("t", b"no tag"),
+        ("t", b""),
     ];
     prop::sample::select(columns)
 }
@@ -202,6 +204,7 @@ pub(crate) fn step(values: Values) -> impl Strategy<Value = Step> {
         1 => Just(Step::Reopen),
         2 => Just(Step::Kill),
         2 => Just(Step::Promote),
+        2 => (0usize..20, 0usize..10_000).prop_map(|(file, at)| Step::Damage(file, at)),
         3 => several().prop_map(Step::Load),
     ]
 }
@@ -380,6 +383,43 @@ impl<U: Upkeep> History<U> {
         self.close();
         self.dir = copy;
         self.open();
+    }
+
+    /// Flips a bit in a file of an index, if a check notices that, and reads all indexes.
+    fn damage(&mut self, file: usize, at: usize) {
+        // A snapshot of the table may name files that a promotion has given to a copy.
+        if !self.store().snapshots().is_empty() || self.store().table(&name("u")).is_ok() {
+            return;
+        }
+        self.close();
+        let files = fs::read_dir(self.dir.path().join("files")).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        let first = file % files.len().max(1);
+        files.rotate_left(first);
+        for path in files {
+            let mut bytes = fs::read(&path).unwrap();
+            let at = at % bytes.len();
+            bytes[at] ^= 1 << (at % 8);
+            fs::write(&path, &bytes).unwrap();
+            let problems = check(self.dir.path(), |_| {}).unwrap().problems;
+            let is_of_index = |problem: &Error| problem.message().contains("table=t.");
+            if !problems.is_empty() && problems.iter().all(is_of_index) {
+                break;
+            }
+            bytes[at] ^= 1 << (at % 8);
+            fs::write(&path, &bytes).unwrap();
+        }
+        self.open();
+        for table in self.store().tables() {
+            if table.name().qualifier().contains('.') {
+                let mut rows = table.scan(Scan::all());
+                while let Ok(rows) = &mut rows
+                    && let Ok(Some(_)) = rows.next()
+                {}
+            }
+        }
+        self.store().settle_index_damage();
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -566,6 +606,7 @@ impl<U: Upkeep> History<U> {
             Step::Reopen => self.open(),
             Step::Kill => self.kill(),
             Step::Promote => self.promote(),
+            Step::Damage(file, at) => self.damage(*file, *at),
             Step::Load(mutations) => {
                 load(&store, mutations);
                 if self.declared.indexes.contains("covers *") {

@@ -8,12 +8,13 @@ use rowhouse_model::{
     Bytes, Condition, Durability, Get, Mutation, MutationOutcome, Result, Row, RowCondition,
 };
 
+use super::apply;
+use crate::read::{ReadLimit, ReadRequest};
 use crate::region::Region;
 use crate::wait_mode::{NonBlocking, WaitMode};
-use crate::write::apply;
 
-/// A region whose operations may block or not, as the mode says. In blocking mode they are those of
-/// the region. In non-blocking mode an operation that would wait (for memory, compactions, a row
+/// A region whose operations may block or not, as the mode says. In blocking mode they always
+/// complete. In non-blocking mode an operation that would wait (for memory, compactions, a row
 /// lock or a log sync) or may read much returns `WouldBlock` without effect; the caller repeats it
 /// in blocking mode, on a thread that may wait.
 #[derive(Clone, Copy)]
@@ -36,12 +37,14 @@ impl RegionInMode<'_> {
     /// Those of [`Region::get`].
     #[inline]
     pub fn get(&self, get: &Get) -> Result<NonBlocking<Row>> {
-        match self.wait_mode {
-            WaitMode::Blocking => self.region.get(get).map(NonBlocking::Done),
+        let limit = match self.wait_mode {
+            WaitMode::Blocking => ReadLimit::Unlimited,
             // The work of a filter has no known bound.
-            WaitMode::NonBlocking if get.filter.is_some() => Ok(NonBlocking::WouldBlock),
-            WaitMode::NonBlocking => self.region.read_non_blocking(get),
-        }
+            WaitMode::NonBlocking if get.filter.is_some() => return Ok(NonBlocking::WouldBlock),
+            WaitMode::NonBlocking => ReadLimit::NonBlocking,
+        };
+        let read = self.region.read(&ReadRequest { limit, ..ReadRequest::new(get) })?;
+        Ok(read.map_or(NonBlocking::WouldBlock, NonBlocking::Done))
     }
 
     /// As [`Region::mutate`].
@@ -49,14 +52,11 @@ impl RegionInMode<'_> {
     /// # Errors
     /// Those of [`Region::mutate`].
     pub fn mutate(&self, mutation: &Mutation) -> Result<NonBlocking<MutationOutcome>> {
-        match self.wait_mode {
-            WaitMode::Blocking => self.region.mutate(mutation).map(NonBlocking::Done),
-            WaitMode::NonBlocking if self.is_synced(mutation) => Ok(NonBlocking::WouldBlock),
-            WaitMode::NonBlocking => {
-                let result = apply::apply_one(self.region, mutation, self.wait_mode);
-                self.counted(empty(), from_ref(mutation), result)
-            }
+        if self.must_wait(from_ref(mutation)) {
+            return Ok(NonBlocking::WouldBlock);
         }
+        let result = apply::apply_one(self.region, mutation, self.wait_mode);
+        self.counted(empty(), from_ref(mutation), result)
     }
 
     /// As [`Region::mutate_if`].
@@ -68,10 +68,7 @@ impl RegionInMode<'_> {
         condition: &Condition,
         mutation: &Mutation,
     ) -> Result<NonBlocking<Option<MutationOutcome>>> {
-        if self.wait_mode == WaitMode::Blocking {
-            return self.region.mutate_if(condition, mutation).map(NonBlocking::Done);
-        }
-        if self.is_synced(mutation) || is_filter(condition) {
+        if self.must_wait(from_ref(mutation)) || self.may_read_much(once(condition)) {
             return Ok(NonBlocking::WouldBlock);
         }
         let result = apply::apply_if(self.region, condition, mutation, self.wait_mode);
@@ -87,24 +84,18 @@ impl RegionInMode<'_> {
         conditions: &[RowCondition],
         mutations: &[Mutation],
     ) -> Result<NonBlocking<Option<Vec<MutationOutcome>>>> {
-        if self.wait_mode == WaitMode::Blocking {
-            return self.region.mutate_rows(conditions, mutations).map(NonBlocking::Done);
-        }
-        let filters = conditions.iter().any(|asked| is_filter(&asked.condition));
-        if filters || mutations.iter().any(|mutation| self.is_synced(mutation)) {
+        let required = conditions.iter().map(|required| &required.condition);
+        if self.must_wait(mutations) || self.may_read_much(required) {
             return Ok(NonBlocking::WouldBlock);
         }
         let result = apply::apply_rows(self.region, conditions, mutations, self.wait_mode);
-        self.counted(conditions.iter().map(|asked| &asked.row), mutations, result)
+        self.counted(conditions.iter().map(|required| &required.row), mutations, result)
     }
 
     /// As [`Region::batch`]. In non-blocking mode does all of it, or nothing and returns
     /// `WouldBlock`.
     pub fn batch(&self, mutations: &[Mutation]) -> NonBlocking<Vec<Result<MutationOutcome>>> {
-        if self.wait_mode == WaitMode::Blocking {
-            return NonBlocking::Done(self.region.batch(mutations));
-        }
-        if mutations.iter().any(|mutation| self.is_synced(mutation)) {
+        if self.must_wait(mutations) {
             return NonBlocking::WouldBlock;
         }
         let result = apply::apply(self.region, mutations, self.wait_mode);
@@ -114,11 +105,23 @@ impl RegionInMode<'_> {
         result
     }
 
-    fn is_synced(&self, mutation: &Mutation) -> bool {
-        apply::asked(self.region, mutation) == Durability::FsyncWal
+    /// Returns true if the call must not wait, and these mutations wait for a sync.
+    fn must_wait(&self, mutations: &[Mutation]) -> bool {
+        let is_synced = |mutation: &Mutation| {
+            apply::requested_durability(self.region, mutation) == Durability::FsyncWal
+        };
+        self.wait_mode == WaitMode::NonBlocking && mutations.iter().any(is_synced)
     }
 
-    /// Counts an operation that did not return `WouldBlock`.
+    /// Returns true if the call must not wait, and these conditions have filters, whose work has no
+    /// known bound.
+    fn may_read_much<'c>(&self, mut conditions: impl Iterator<Item = &'c Condition>) -> bool {
+        self.wait_mode == WaitMode::NonBlocking
+            && conditions.any(|condition| matches!(condition, Condition::Filter(_)))
+    }
+
+    /// Counts an operation that did not return `WouldBlock`: its conditions, each as a read of its
+    /// row, and its mutations.
     fn counted<'r, T>(
         &self,
         conditions: impl Iterator<Item = &'r Bytes>,
@@ -126,12 +129,9 @@ impl RegionInMode<'_> {
         result: Result<NonBlocking<T>>,
     ) -> Result<NonBlocking<T>> {
         if !matches!(result, Ok(NonBlocking::WouldBlock)) {
-            self.region.count_conditional(conditions, mutations);
+            conditions.for_each(|row| self.region.count_read(row, None, None));
+            self.region.count_writes(mutations);
         }
         result
     }
-}
-
-fn is_filter(condition: &Condition) -> bool {
-    matches!(condition, Condition::Filter(_))
 }

@@ -1,3 +1,7 @@
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.HashSet;
@@ -8,9 +12,13 @@ import org.apache.solr.client.solrj.SolrClient;
 import org.apache.solr.client.solrj.SolrQuery;
 import org.apache.solr.client.solrj.SolrQuery.ORDER;
 import org.apache.solr.client.solrj.SolrRequest.METHOD;
+import org.apache.solr.client.solrj.SolrServerException;
 import org.apache.solr.client.solrj.impl.Http2SolrClient;
 import org.apache.solr.client.solrj.impl.HttpJdkSolrClient;
 import org.apache.solr.client.solrj.impl.HttpSolrClient;
+import org.apache.solr.client.solrj.impl.LBHttp2SolrClient;
+import org.apache.solr.client.solrj.impl.LBSolrClient;
+import org.apache.solr.client.solrj.request.QueryRequest;
 import org.apache.solr.client.solrj.response.FacetField;
 import org.apache.solr.client.solrj.response.QueryResponse;
 import org.apache.solr.common.SolrDocument;
@@ -37,9 +45,17 @@ public class SolrSteps {
         try (SolrClient client = new Http2SolrClient.Builder(url).useHttp1_1(true).build()) {
             steps("Http2SolrClient, HTTP/1.1", client);
         }
+        try (Http2SolrClient http = new Http2SolrClient.Builder(url).build();
+            SolrClient client = new LBHttp2SolrClient.Builder(http, new LBSolrClient.Endpoint(url)).build()) {
+            steps("LBHttp2SolrClient", client);
+        }
         try (SolrClient client = new HttpJdkSolrClient.Builder(url).build()) {
             steps("HttpJdkSolrClient", client);
         }
+        try (SolrClient client = new HttpJdkSolrClient.Builder(url).useHttp1_1(true).build()) {
+            steps("HttpJdkSolrClient, HTTP/1.1", client);
+        }
+        withoutBody(url);
     }
 
     static void steps(String name, SolrClient client) throws Exception {
@@ -71,6 +87,9 @@ public class SolrSteps {
         check("prefix", 100L, count(client, method, "body:ke*"));
         check("similar", 100L, count(client, method, "body:kee~1"));
         check("Chinese", 10L, count(client, method, "body:行键设计"));
+        check("signs inside", 900L, count(client, method, "body:common!words"));
+        check("slash inside", 100L, count(client, method, "body:row/keys"));
+        check("comment", 100L, count(client, method, "body:key /* body:common */"));
         check("value", 10L, count(client, method, "size:[* TO 9]"));
         check("key", 334L, count(client, method, "user:ann"));
         check("filters", 34L, count(client, method, "body:key", "user:ann"));
@@ -157,28 +176,71 @@ public class SolrSteps {
     }
 
     static void refused(SolrClient client) throws Exception {
-        refused(client, new SolrQuery("body:("), 400, "a word is missing");
-        refused(client, new SolrQuery("nothing:x"), 400, "undefined field nothing");
-        refused(client, new SolrQuery("*:*").setParam("group", true), 400, "group=true");
-        refused(client, new SolrQuery("{!dismax}x"), 400, "other query parsers");
-        try {
-            SolrInputDocument document = new SolrInputDocument();
-            document.addField("id", "x");
-            client.add(TABLE, document);
-            check("update", "refused", "taken");
-        } catch (SolrException error) {
-            check("update", 400, error.code());
+        for (METHOD method : List.of(METHOD.GET, METHOD.POST)) {
+            refused(client, method, new SolrQuery("body:("), 400, "a word is missing");
+            refused(client, method, new SolrQuery("nothing:x"), 400, "undefined field nothing");
+            refused(client, method, new SolrQuery("*:*").setParam("group", true), 400, "group=true");
+            refused(client, method, new SolrQuery("{!dismax}x"), 400, "other query parsers");
+            refused(client, method, new SolrQuery("at:[NOW-1DAY TO NOW]"), 400, "at=NOW-1DAY");
+            refused("unknown table", 404, "there is no table none", () -> client.query("none", new SolrQuery("*:*"), method));
         }
+        // Longer than a query, and than a form: the exceptions do not repeat them.
+        refused(client, METHOD.POST, new SolrQuery("a ".repeat(300_000)), 400, "query is too long: bytes=600000");
+        refused(client, METHOD.POST, new SolrQuery("a ".repeat(2_600_000)), 413, "the form is too long: max=1048576");
+        QueryRequest other = new QueryRequest(new SolrQuery("*:*"), METHOD.POST);
+        other.setPath("/terms");
+        refused("other handler", 404, "/terms is not served", () -> other.process(client, TABLE));
+        String updates = "rows are written by HBase's protocol";
+        refused("add", 400, updates, () -> client.add(TABLE, document(0)));
+        refused("delete", 400, updates, () -> client.deleteById(TABLE, "x"));
+        refused("commit", 400, updates, () -> client.commit(TABLE));
+        refused("optimize", 400, updates, () -> client.optimize(TABLE));
+        refused("rollback", 400, updates, () -> client.rollback(TABLE));
+        List<SolrInputDocument> many = new ArrayList<>();
+        for (int n = 0; n < 60_000; n++) {
+            many.add(document(n));
+        }
+        refused("add many", 400, updates, () -> client.add(TABLE, many));
+        check("after", 1000L, count(client, METHOD.POST, "*:*"));
     }
 
-    static void refused(SolrClient client, SolrQuery query, int code, String message) throws Exception {
+    static SolrInputDocument document(int n) {
+        SolrInputDocument document = new SolrInputDocument();
+        document.addField("id", "x" + n);
+        document.addField("body", "a text that is long enough for several packets if there are many of it");
+        return document;
+    }
+
+    static void refused(SolrClient client, METHOD method, SolrQuery query, int code, String message) throws Exception {
+        String shown = query.getQuery().substring(0, Math.min(40, query.getQuery().length()));
+        refused(method + " " + shown, code, message, () -> client.query(TABLE, query, method));
+    }
+
+    interface Request {
+        Object run() throws Exception;
+    }
+
+    static void refused(String what, int code, String message, Request request) throws Exception {
         try {
-            client.query(TABLE, query);
-            check(query.getQuery(), "refused", "answered");
-        } catch (SolrException error) {
-            check(query.getQuery(), code, error.code());
-            check(error.getMessage(), true, error.getMessage().contains(message));
+            request.run();
+        } catch (SolrException | SolrServerException thrown) {
+            // LBHttp2SolrClient wraps the error of the last server that it tried.
+            SolrException error = (SolrException) (thrown instanceof SolrException ? thrown : thrown.getCause());
+            check(what, code, error.code());
+            check(what + ": " + error.getMessage(), true, error.getMessage().contains(message));
+            check(what + ", length of the message", true, error.getMessage().length() < 3_000);
+            return;
         }
+        check(what, "refused", "answered");
+    }
+
+    /** As `curl -X POST`: the parameters are in the address, and there is neither a body nor its type. */
+    static void withoutBody(String url) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url + "/" + TABLE + "/select?q=size:10&wt=json"))
+            .POST(HttpRequest.BodyPublishers.noBody()).build();
+        HttpResponse<String> response = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        check("POST without a body", 200, response.statusCode());
+        check("POST without a body", true, response.body().contains("\"numFound\":1"));
     }
 
     static void check(String what, Object expected, Object found) {

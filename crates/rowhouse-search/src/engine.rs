@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result, SearchText, TableName};
-use rowhouse_schema::{Index, IndexState, Predicate, SearchPlan};
+use rowhouse_schema::{Index, IndexState, Predicate, SearchPlan, index_damage};
 use rowhouse_store::{SearchIndex, SearchRead, Store, Table};
 
 use crate::find::{Asked, DocumentQuery, Found, NoteError};
@@ -44,10 +44,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The search engine of a store.
 ///
-/// It answers queries with `matches`, also those of scans of regions
-/// ([`rowhouse_store::Store::scan_query`]), and a thread of its own builds full-text indexes and
-/// writes the rows that change to segments. A store has at most one. It keeps the store open until
-/// [`SearchEngine::close`] or its end.
+/// It answers queries with `matches`, also those of scans of regions, and a thread of its own
+/// builds full-text indexes and writes the rows that change to segments. A store has at most one.
+/// It keeps the store open until [`SearchEngine::close`] or its end.
 pub struct SearchEngine {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -125,8 +124,6 @@ impl SearchEngine {
             has_thread: AtomicBool::new(false),
             own: Weak::clone(own),
         });
-        let search: Weak<Shared> = Arc::downgrade(&shared);
-        store.set_row_search(search);
         Self { shared, thread: Mutex::new(None) }
     }
 
@@ -144,8 +141,8 @@ impl SearchEngine {
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` for a plan of an index that the table no longer has, and
-    /// for words that no analyser has; `RegionTooBusy` while the index is being built;
-    /// `Corruption` of the index, which is then built anew.
+    /// for words that no analyser has; `RegionTooBusy` while the index is being built, also anew
+    /// because its data is damaged; `Corruption` if that waits for a repair.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
         self.shared.answer(table, plan, Asked::default())
     }
@@ -211,15 +208,23 @@ impl Drop for SearchEngine {
     }
 }
 
+/// Returns the error of a search that found damage in an index that is built anew.
+fn built_anew(error: Error) -> Error {
+    let message = format!("a full-text index is built anew, search again: {error}");
+    Error::new(ErrorKind::RegionTooBusy, message).with_source(error)
+}
+
 fn not_ready(read: &SearchRead) -> Error {
+    let (index, table, state) = (read.index.name(), read.table.name(), &read.state);
+    if index_damage(read.entries.descriptor()).is_some() && matches!(state, IndexState::Off(_)) {
+        return Error::corruption(format!(
+            "full-text index {index} of table {table} cannot be searched before `repair_index` has \
+             built it anew: state={state}"
+        ));
+    }
     Error::new(
         ErrorKind::RegionTooBusy,
-        format!(
-            "full-text index {} of table {} is not built yet: state={}",
-            read.index.name(),
-            read.table.name(),
-            read.state
-        ),
+        format!("full-text index {index} of table {table} is not built yet: state={state}"),
     )
 }
 
@@ -235,12 +240,10 @@ impl Shared {
                 ))),
             })?;
         let Viewed { read, view, layout, kept, .. } = viewed;
-        let (shared, entries, state) =
-            (Weak::clone(&self.own), Arc::clone(&read.entries), read.state.clone());
-        let note_error: NoteError = Box::new(move |error| {
-            if let Some(shared) = shared.upgrade() {
-                shared.note_error(&entries, &state, error);
-            }
+        let (shared, entries) = (Weak::clone(&self.own), Arc::clone(&read.entries));
+        let note_error: NoteError = Box::new(move |error| match shared.upgrade() {
+            Some(shared) => shared.note_late_error(&entries, error),
+            None => error,
         });
         let searcher = kept.searcher.clone();
         Found::new(read, plan.clone(), layout, view, searcher, asked, note_error)
@@ -256,28 +259,47 @@ impl Shared {
     ) -> Result<Viewed> {
         let deadline = Instant::now() + READY_WAIT;
         let builds = self.has_thread.load(Ordering::Relaxed);
+        let mut damage = None;
         loop {
             let read = self.store.search_read(table, index)?;
-            match read.state {
-                IndexState::Ready => match self.try_view(&read, &check)? {
-                    Attempt::Viewed(viewed) => return Ok(*viewed),
-                    // Other threads may write as fast; each round leaves fewer rows to analyse.
-                    Attempt::TooManyPending => match self.work(table, index) {
+            let is_awaited = match read.state {
+                IndexState::Ready => {
+                    let attempt = match self.try_view(&read, &check) {
+                        // Other threads may write as fast; each round leaves fewer rows to analyse.
+                        Ok(Attempt::TooManyPending) => self.work(table, index),
+                        Ok(Attempt::Viewed(viewed)) => return Ok(*viewed),
+                        Ok(Attempt::Changed) => Ok(()),
+                        Err(error) => Err(error),
+                    };
+                    match attempt {
+                        Ok(()) => {}
                         Err(_) if read.entries.is_dropped() => {}
-                        worked => worked?,
-                    },
-                    Attempt::Changed => {}
-                },
-                // A load queues its rows soon, and the index of a new table is built at once.
-                IndexState::Repairing | IndexState::Building { .. }
-                    if builds && Instant::now() < deadline =>
-                {
-                    self.woken.notify_all();
-                    std::thread::sleep(Duration::from_millis(5));
+                        // The index is off, and built anew.
+                        Err(error) if !self.is_ready(&read)? => damage = Some(error),
+                        Err(error) => return Err(error),
+                    }
+                    continue;
                 }
-                _ => return Err(not_ready(&read)),
+                // A load queues its rows soon, and the index of a new table is built at once.
+                IndexState::Repairing | IndexState::Building { .. } => true,
+                _ => self.store.is_index_rebuilt(&read.entries),
+            };
+            if !is_awaited || !builds || Instant::now() >= deadline {
+                return Err(match damage {
+                    Some(error) if is_awaited => built_anew(error),
+                    Some(error) => error,
+                    None => not_ready(&read),
+                });
             }
+            self.woken.notify_all();
+            std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Returns true if an index is ready now.
+    fn is_ready(&self, read: &SearchRead) -> Result<bool> {
+        let now = self.store.search_read(read.table.name(), read.index.name())?;
+        Ok(now.state.is_ready())
     }
 
     /// As [`SearchEngine::work`].
@@ -324,25 +346,31 @@ impl Shared {
         Ok(Attempt::Viewed(Box::new(Viewed { read, view, now_millis, layout, kept })))
     }
 
-    /// Requests that an index is built anew if its segments are damaged.
+    /// Puts an index off if an error says that its table is damaged.
     fn noted<T>(&self, read: &SearchRead, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
-            self.note_error(&read.entries, &read.state, error);
+            self.note_error(&read.entries, error);
         }
         result
     }
 
-    /// As [`Shared::noted`]. A build that fails is tried again as it is.
-    fn note_error(&self, entries: &Table, state: &IndexState, error: &Error) {
-        if error.kind() != ErrorKind::Corruption || !state.is_ready() {
-            return;
-        }
-        let index = entries.name();
-        tracing::error!(%error, %index, "a full-text index is damaged, and built anew");
-        if let Err(error) = self.store.set_search_state(entries, state, &IndexState::Repairing) {
-            tracing::error!(%error, %index, "the repair of a full-text index was not noted");
-        }
+    /// As [`Shared::noted`].
+    fn note_error(&self, entries: &Table, error: &Error) {
+        self.store.report_index_damage(entries, error);
+        self.store.settle_index_damage();
         self.woken.notify_all();
+    }
+
+    /// As [`Shared::noted`], for an error of an answer. Returns an error that may be tried again if
+    /// the index is built anew.
+    fn note_late_error(&self, entries: &Table, error: Error) -> Error {
+        self.note_error(entries, &error);
+        let Ok(now) = self.store.table(entries.name()) else { return error };
+        let is_rebuilt = now.id() != entries.id() || self.store.is_index_rebuilt(&now);
+        if !is_rebuilt || !matches!(error.kind(), ErrorKind::Corruption | ErrorKind::Io) {
+            return error;
+        }
+        built_anew(error)
     }
 
     /// Keeps the indexes until the engine is closed.

@@ -124,7 +124,6 @@ impl Keeper<'_> {
     fn build(&mut self, read: &SearchRead, mut next_row: Bytes) -> Result<bool> {
         let mut list = SegmentList::read(read)?;
         if next_row.is_empty() {
-            self.store.wait_for_row_writers();
             let mut open = self.kept.open.lock();
             // Answers that were returned before still read them.
             let closed = open.in_table().map(|(segment, _)| segment);

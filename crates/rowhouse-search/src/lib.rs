@@ -25,11 +25,11 @@ pub use analyse::{Analyse, TERM_BYTES_MAX, register_analysers, text_of};
 pub use engine::{SearchEngine, SegmentFacts};
 pub use find::{
     DocumentQuery, Found, ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart, ROW_NAME,
-    ScoredRow, declared_name, document_name,
+    ScoredRow, SearchedRows, declared_name, document_name,
 };
 pub use highlight::{Highlighter, MATCHES_MAX, Snippet};
 pub use lucene::{LUCENE_BYTES_MAX, LuceneQuery, Operator};
-pub use pinned::PinnedViews;
+pub use pinned::{Pinned, PinnedViews};
 pub use words::{DEPTH_MAX, FUZZY_CHARS_MAX, TERMS_MAX, TEXT_BYTES_MAX, WORDS_MAX, Words};
 
 pub use rowhouse_schema::Analyser;

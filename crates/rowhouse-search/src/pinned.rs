@@ -7,15 +7,30 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result};
 
+use crate::find::Found;
+
 /// The time for which a search is kept after its last page.
 const KEPT: Duration = Duration::from_secs(300);
 
 /// The time for which a search that was read to its end is kept, for a client that lost the answer.
 const KEPT_AT_END: Duration = Duration::from_secs(60);
 
+/// A search that [`PinnedViews`] keeps.
+pub trait Pinned {
+    /// Returns true if the table of the search was dropped, or replaced by another one of its name:
+    /// truncated, restored, or created again. Its rows are not those of the table any more.
+    fn is_over(&self) -> bool;
+}
+
+impl Pinned for Found {
+    fn is_over(&self) -> bool {
+        Self::is_over(self)
+    }
+}
+
 /// The searches by which pages by score continue: scores of another search would differ after
 /// changes. Each is kept for five minutes after its last page, and the oldest ends earlier where
-/// there are more than a limit.
+/// there are more than a limit. It ends with its table.
 pub struct PinnedViews<F> {
     views: Mutex<Views<F>>,
     views_max: usize,
@@ -32,7 +47,7 @@ struct Kept<F> {
     found: Arc<F>,
 }
 
-impl<F> PinnedViews<F> {
+impl<F: Pinned> PinnedViews<F> {
     /// Makes the place for at most `views_max` searches.
     pub fn new(views_max: usize) -> Self {
         // Tokens outlive the process, and one of an earlier process must not reach another search.
@@ -78,7 +93,7 @@ impl<F> PinnedViews<F> {
         }
     }
 
-    /// Ends the searches whose time is over. Other calls do so too.
+    /// Ends the searches whose time is over, or whose tables are gone. Other calls do so too.
     pub fn expire(&self) {
         self.views.lock().forget_old();
     }
@@ -89,17 +104,17 @@ impl<F> PinnedViews<F> {
     }
 }
 
-impl<F> Views<F> {
+impl<F: Pinned> Views<F> {
     fn forget_old(&mut self) {
         let now = Instant::now();
-        self.kept.retain(|kept| kept.until > now);
+        self.kept.retain(|kept| kept.until > now && !kept.found.is_over());
     }
 }
 
 fn ended() -> Error {
     let message = format!(
         "the pages by score have ended: a page is continued within {} s, in the process that \
-         returned the page before it",
+         returned the page before it, and while the table is neither dropped, truncated nor restored",
         KEPT.as_secs()
     );
     Error::new(ErrorKind::UnknownScanner, message)
@@ -107,31 +122,57 @@ fn ended() -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
+    #[derive(Debug)]
+    struct Search(&'static str, AtomicBool);
+
+    impl Pinned for Search {
+        fn is_over(&self) -> bool {
+            self.1.load(Ordering::Relaxed)
+        }
+    }
+
+    fn search(name: &'static str) -> Arc<Search> {
+        Arc::new(Search(name, AtomicBool::new(false)))
+    }
+
     #[test]
-    fn a_search_is_found_by_its_id_until_it_ends_or_too_many_come_after_it() {
+    fn search_is_kept_until_it_ends_or_too_many_come_after_it() {
         let views = PinnedViews::new(2);
-        let one = views.pin(None, Arc::new("one"));
-        let two = views.pin(None, Arc::new("two"));
-        assert_eq!(views.pin(Some(one), Arc::new("one")), one, "it keeps its id");
-        let three = views.pin(None, Arc::new("three"));
-        assert_eq!(*views.get(one).unwrap(), "one");
+        let one = views.pin(None, search("one"));
+        let two = views.pin(None, search("two"));
+        assert_eq!(views.pin(Some(one), search("one")), one, "it keeps its id");
+        let three = views.pin(None, search("three"));
+        assert_eq!(views.get(one).unwrap().0, "one");
         assert_eq!(views.get(two).unwrap_err().kind(), ErrorKind::UnknownScanner, "the oldest");
         views.end(three);
-        assert_eq!(*views.get(three).unwrap(), "three", "a call that is repeated finds it");
-        let four = views.pin(None, Arc::new("four"));
+        assert_eq!(views.get(three).unwrap().0, "three", "a call that is repeated finds it");
+        let four = views.pin(None, search("four"));
         assert!(views.get(three).is_err(), "it was the first to end");
-        assert_eq!((*views.get(one).unwrap(), *views.get(four).unwrap()), ("one", "four"));
+        assert_eq!((views.get(one).unwrap().0, views.get(four).unwrap().0), ("one", "four"));
         views.clear();
         assert!(views.get(four).is_err());
     }
 
     #[test]
+    fn search_ends_with_its_table() {
+        let views = PinnedViews::new(2);
+        let found = search("found");
+        let id = views.pin(None, Arc::clone(&found));
+        assert!(views.get(id).is_ok());
+        found.1.store(true, Ordering::Relaxed);
+        assert_eq!(views.get(id).unwrap_err().kind(), ErrorKind::UnknownScanner);
+        assert_eq!(Arc::strong_count(&found), 1, "it is dropped");
+    }
+
+    #[test]
     fn ids_of_another_process_are_unknown() {
         let (before, after) = (PinnedViews::new(2), PinnedViews::new(2));
-        let id = before.pin(None, Arc::new("before"));
-        after.pin(None, Arc::new("after"));
+        let id = before.pin(None, search("before"));
+        after.pin(None, search("after"));
         assert!(after.get(id).is_err());
     }
 }

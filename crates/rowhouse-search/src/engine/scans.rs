@@ -1,32 +1,44 @@
-//! What the store asks of the search engine: searches for scans of regions that carry a query, and
-//! checks of indexes.
+//! Searches for scans of regions that carry a query, and checks of indexes.
 
-use rowhouse_model::{Error, Result, RowRange, TableName};
+use rowhouse_model::{Error, IndexReport, Result, RowRange, TableName};
 use rowhouse_schema::{ColumnSchema, Direction, KeySchema, Predicate, SearchPlan, TimeZone};
-use rowhouse_store::{IndexReport, RowSearch, SearchedRows, Table};
+use rowhouse_store::Table;
 
-use super::Shared;
-use crate::find::Asked;
+use super::SearchEngine;
+use crate::find::{Asked, SearchedRows};
 
-impl RowSearch for Shared {
-    fn search(
+impl SearchEngine {
+    /// Searches a range of a table at the current read point. `query` has conditions with
+    /// `matches`; its other conditions may narrow the answer.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` for an invalid query, and without a full-text index that
+    /// has the words; `RegionTooBusy` while the index is being built.
+    pub fn rows(
         &self,
         table: &TableName,
         query: &Predicate,
         range: &RowRange,
         direction: Direction,
     ) -> Result<SearchedRows> {
-        let plan = plan(&*self.store.table(table)?, query, None)?;
-        Ok(self.answer(table, &plan, Asked::default())?.into_rows(range, direction))
+        let shared = &self.shared;
+        let plan = plan(&*shared.store.table(table)?, query, None)?;
+        Ok(shared.answer(table, &plan, Asked::default())?.into_rows(range, direction))
     }
 
-    fn verify(
+    /// Compares a full-text index with the rows of its table at the current read point.
+    ///
+    /// # Errors
+    /// As [`Store::verify_index`](rowhouse_store::Store::verify_index); `RegionTooBusy` while the
+    /// index is being built.
+    pub fn verify(
         &self,
         table: &TableName,
         index: &str,
         progress: &mut dyn FnMut(&IndexReport),
     ) -> Result<IndexReport> {
-        self.compare_with_rows(table, index, progress)
+        self.shared.store.check_verified(table, index)?;
+        self.shared.compare_with_rows(table, index, progress)
     }
 }
 

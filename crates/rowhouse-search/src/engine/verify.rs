@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Filter, Result, RowRange, Scan, TableName};
-use rowhouse_store::IndexReport;
+use rowhouse_model::{Filter, IndexReport, Result, RowRange, Scan, TableName};
 use tantivy::BitSet;
 
 use super::{Shared, Viewed};
@@ -18,7 +17,7 @@ const ROWS_AT_ONCE: u32 = 10_000;
 const TERMS_BYTES_MAX: usize = 64 << 20;
 
 impl Shared {
-    /// As [`RowSearch::verify`](rowhouse_store::RowSearch::verify). Every row is analysed anew into
+    /// As [`SearchEngine::verify`](super::SearchEngine::verify). Every row is analysed anew into
     /// a segment, whose documents are compared with those of the index.
     pub(super) fn compare_with_rows(
         &self,
@@ -35,8 +34,7 @@ impl Shared {
 fn compare(viewed: &Viewed, progress: &mut dyn FnMut(&IndexReport)) -> Result<IndexReport> {
     let Viewed { read, view, layout, now_millis, .. } = viewed;
     let mut documents = Documents::of(view, layout)?;
-    let mut report = IndexReport::default();
-    report.entries = documents.left();
+    let mut report = IndexReport { entries: documents.left(), ..IndexReport::default() };
     let mut scan = Scan::new(RowRange::all());
     scan.filter = Some(Box::new(Filter::FirstKeyOnly));
     let mut rows = read.table.scan_at(scan, &read.point)?;

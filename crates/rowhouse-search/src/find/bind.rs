@@ -143,13 +143,17 @@ impl<'a> Binder<'a> {
         is_wanted: bool,
     ) -> Result<Option<Test>, Mistake> {
         let form = match &leaf.form {
+            // No analyser has a term for an empty text, and a `keyword` may be one.
+            LuceneForm::Phrase(text) if text.is_empty() && has_values(field) => {
+                return Ok(Some(Test::Alone(Alone::Values(at, vec![RowRange::row(b"")]))));
+            }
             LuceneForm::Word(text) => Form::Word(text.clone()),
             LuceneForm::Phrase(text) => Form::Phrase(text.clone()),
             LuceneForm::Prefix(text) => Form::Prefix(text.clone()),
             LuceneForm::Fuzzy(text, changes) => Form::Fuzzy(text.clone(), *changes),
             LuceneForm::Any | LuceneForm::All => return Ok(Some(Test::Alone(Alone::Has(at)))),
             LuceneForm::Range(low, high) => {
-                if !field.analysers().contains(&Analyser::Keyword) {
+                if !has_values(field) {
                     let message = format!(
                         "a range needs a value, a `keyword` or a field of the key: field={}",
                         field.name()
@@ -197,6 +201,11 @@ impl From<Error> for Mistake {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
+}
+
+/// Returns true if the index has the whole texts of a field.
+fn has_values(field: &SearchField) -> bool {
+    field.analysers().contains(&Analyser::Keyword)
 }
 
 fn all_excluded(clauses: &[(Occurs, Test)]) -> bool {
@@ -275,7 +284,16 @@ fn check_decided(leaf: &LuceneLeaf, plan: &Plan, holds: &str, name: &str) -> Res
 /// Returns the condition of a clause on a field of the key or a value.
 fn predicate(leaf: &LuceneLeaf, field: &Field, shown: &str) -> Result<Predicate, Mistake> {
     let name = field.name();
-    let value = |text: &str| field.parse_value(text).map_err(|error| in_clause(leaf, &error));
+    let value = |text: &str| {
+        field.parse_value(text).map_err(|error| match is_date_math(field, text) {
+            true => Fault::new(
+                leaf.at,
+                format!("times relative to others (`NOW-1DAY`) are not supported: {shown}={text}"),
+            )
+            .into(),
+            false => in_clause(leaf, &error),
+        })
+    };
     let all = Predicate::all();
     Ok(match &leaf.form {
         LuceneForm::Word(text) | LuceneForm::Phrase(text) => all.eq(name, value(text)?),
@@ -316,6 +334,16 @@ fn not_null(name: &str) -> Result<Predicate> {
 fn no_words(leaf: &LuceneLeaf, name: &str) -> Mistake {
     let message = format!("`~` is for words of texts, and `{name}` is no text");
     Fault::new(leaf.at, message).into()
+}
+
+/// Returns true if a text is what Solr computes a time of: `NOW`, or a time in UTC, with steps.
+fn is_date_math(field: &Field, text: &str) -> bool {
+    let steps = match text.strip_prefix("NOW") {
+        Some("") => return field.field_type().is_time(),
+        Some(steps) => steps,
+        None => text.split_once('Z').map_or("", |(_, steps)| steps),
+    };
+    field.field_type().is_time() && steps.starts_with(['+', '-', '/'])
 }
 
 /// Says in which clause a value does not fit.

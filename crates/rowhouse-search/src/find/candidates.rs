@@ -88,7 +88,7 @@ impl Iterator for Candidates {
             }
             if let Err(error) = self.read_page() {
                 self.ranges.clear();
-                (self.note_error)(&error);
+                let error = (self.note_error)(error);
                 return Some(Err(error));
             }
         }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rowhouse_model::{Bytes, Error, FacetCount, Get, Result, Row, RowRange};
+use rowhouse_model::{Bytes, Error, ErrorKind, FacetCount, Get, Result, Row, RowRange};
 use rowhouse_schema::{Analyser, Direction, SearchField, SearchPlan};
-use rowhouse_store::{ReadPoint, SearchRead, SearchedRows, Table};
+use rowhouse_store::{ReadPoint, SearchRead, Table};
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Weight};
 use tantivy::{DocId, Searcher};
 
@@ -22,6 +22,17 @@ use crate::rows::{meets, search_of};
 use crate::segment::{Layout, OpenSegment, damaged, encoded_value};
 use crate::view::View;
 use crate::words::Words;
+
+/// The rows that a search found.
+pub struct SearchedRows {
+    /// The table, as it is declared at the read point.
+    pub table: Arc<Table>,
+    /// The read point of the search.
+    pub point: Arc<ReadPoint>,
+    /// The keys of the rows that pass all conditions with `matches`, in the order of the
+    /// direction. The caller decides about the other conditions.
+    pub keys: Box<dyn Iterator<Item = Result<Bytes>> + Send + Sync>,
+}
 
 /// The most values of a field that are counted.
 const FACET_VALUES_MAX: usize = 1_000_000;
@@ -51,8 +62,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) deadline: Option<Instant>,
 }
 
-/// Is told of errors, to have a damaged index built anew.
-pub(crate) type NoteError = Box<dyn Fn(&Error) + Send + Sync>;
+/// Is told of errors, to have a damaged index built anew. Returns the error to return.
+pub(crate) type NoteError = Box<dyn Fn(Error) -> Error + Send + Sync>;
 
 /// A row and its score.
 #[derive(Clone, PartialEq, Debug)]
@@ -285,15 +296,36 @@ impl Found {
     /// Reads a row at the read point.
     ///
     /// # Errors
-    /// Those of the read.
+    /// Those of the read; `UnknownScanner` if the table was dropped.
     pub fn row(&self, get: &Get) -> Result<Row> {
-        self.read.table.get_at(get, &self.read.point)
+        self.unless_over(self.read.table.get_at(get, &self.read.point))
+    }
+
+    /// Returns true if the table was dropped, truncated or restored since the search.
+    pub fn is_over(&self) -> bool {
+        self.read.table.is_gone()
+    }
+
+    /// Returns what was read. If the table is gone, an error names this cause and no other.
+    fn unless_over<T>(&self, read: Result<T>) -> Result<T> {
+        match read {
+            Err(_) if self.is_over() => {
+                let table = self.read.table.name();
+                let message = format!(
+                    "the search has ended, its table was dropped, truncated or restored: \
+                     table={table}"
+                );
+                Err(Error::new(ErrorKind::UnknownScanner, message))
+            }
+            read => read,
+        }
     }
 
     /// Checks that the search was not ended before its end, and has a damaged index built anew.
     pub(super) fn noted<T>(&self, result: Result<T>) -> Result<T> {
+        let result = self.unless_over(result);
         let result = result.and_then(|found| self.watch.outcome().map(|()| found));
-        result.inspect_err(|error| (self.note_error)(error))
+        result.map_err(|error| (self.note_error)(error))
     }
 
     /// Returns the position of a field of which the index has the values.

@@ -19,5 +19,5 @@ mod watch;
 
 pub use documents::{DocumentQuery, ROW_NAME, declared_name, document_name};
 pub(crate) use found::{Asked, NoteError};
-pub use found::{Found, ScoredRow};
+pub use found::{Found, ScoredRow, SearchedRows};
 pub use ordered::{ORDER_KEYS_MAX, OrderKey, OrderedPage, OrderedRow, PagePart};

@@ -5,18 +5,27 @@
 //!
 //! ```text
 //! query    = clause *( conj clause )            conj = "AND" / "&&" / "OR" / "||" / nothing
-//! clause   = ["+" / "-" / "NOT" / "!"] [ name ":" ] operand [ "^" number / "^=" number ]
-//! operand  = word / word "*" / word "~" ["0" / "1" / "2"] / "*" / DQUOTE text DQUOTE / range
-//!          / "(" query ")" / "filter(" query ")"
+//! clause   = ["+" / "-" / "NOT" / "!"] [ (word / "*") ":" ] operand
+//! operand  = text [similar] [weight] / text weight similar / range [weight]
+//!          / ("(" / "filter(") query ")" [weight]
+//! text     = word / word "*" / "*" / DQUOTE text DQUOTE / sign space
+//! similar  = "~" ["0" / "1" / "2"]              weight = "^" number / "^=" number
 //! range    = ("[" / "{") bound "TO" bound ("]" / "}")
 //! bound    = "*" / word / DQUOTE text DQUOTE
 //! ```
+//!
+//! Between tokens may be spaces and comments (`/* … */`, also nested), but not before the number of
+//! a weight. A word ends at a space and at `( ) : ^ [ ] " { } ~ * ?`. It does not begin with `+`,
+//! `-`, `!` or `/`, but may have them inside. A backslash makes the next character part of a word,
+//! and `\u0041` is a character by its number.
 
 mod lexer;
 mod parse;
 mod part;
+mod range;
 #[cfg(test)]
 mod tests;
+mod unescape;
 
 use std::fmt;
 
@@ -64,7 +73,7 @@ pub struct LuceneQuery {
 }
 
 impl LuceneQuery {
-    /// Parses a query. A blank text matches nothing.
+    /// Parses a query as Solr's parser does. A blank text matches nothing.
     ///
     /// # Errors
     /// `InvalidRequest` if the text does not follow the grammar, exceeds [`LUCENE_BYTES_MAX`],

@@ -2,7 +2,7 @@
 
 use rowhouse_schema::Fault;
 
-use super::lexer::{Lexer, Token};
+use super::lexer::{Lexer, Token, is_space};
 use super::part::{Clause, LuceneForm, LuceneLeaf, Occurs, Part};
 use super::{LUCENE_BYTES_MAX, Operator};
 use crate::words::{DEPTH_MAX, WORDS_MAX};
@@ -13,12 +13,12 @@ pub(super) fn parse(text: &str, operator: Operator) -> Result<Option<Part>, Faul
         let message = format!("query is too long: bytes={}, max={LUCENE_BYTES_MAX}", text.len());
         return Err(Fault::new(0, message));
     }
+    if text.trim_matches(is_space).is_empty() {
+        return Ok(None);
+    }
     let lexer = Lexer { text, at: 0 };
     let mut parser = Parser { lexer, operator, next: Token::End, at: 0, leaves: 0 };
     parser.advance()?;
-    if parser.next == Token::End {
-        return Ok(None);
-    }
     let part = parser.query(None, 0)?;
     match parser.next {
         Token::End => Ok(Some(part)),
@@ -26,6 +26,9 @@ pub(super) fn parse(text: &str, operator: Operator) -> Result<Option<Part>, Faul
         _ => Err(parser.unexpected()),
     }
 }
+
+/// The name before the colon of `*:*`.
+const ANY_FIELD: &str = "*";
 
 struct Parser<'a> {
     lexer: Lexer<'a>,
@@ -42,6 +45,11 @@ enum Joined {
     Plainly,
     And,
     Or,
+}
+
+enum Weight {
+    Boost(f32),
+    Score(f32),
 }
 
 impl Parser<'_> {
@@ -115,50 +123,96 @@ impl Parser<'_> {
     /// Reads a clause. `outer` is the field of the group that it is in.
     fn clause(&mut self, outer: Option<&str>, depth: usize) -> Result<Part, Fault> {
         let at = self.at;
-        let named = match &self.next {
-            Token::Field(name) => Some(name.clone()),
-            Token::AnyField => {
-                self.advance()?;
-                if self.advance()? != Token::Star {
-                    let message = "`*:` is followed by `*`: a word is looked for in one field";
-                    return Err(Fault::new(at, message));
-                }
-                let part = self.leaf(None, LuceneForm::All, at)?;
-                return self.weighted(part);
-            }
-            _ => None,
+        let name = match self.advance()? {
+            Token::Word(name) if self.next == Token::Colon => name,
+            Token::Star if self.next == Token::Colon => ANY_FIELD.to_owned(),
+            token => return self.operand(outer, depth, at, token),
         };
-        if let Some(name) = &named {
-            if matches!(&name[..], "_query_" | "_val_") {
-                let message = format!("`{name}:`: nested queries and functions are not supported");
-                return Err(Fault::new(at, message));
-            }
-            self.advance()?;
+        if matches!(&name[..], "_query_" | "_val_") {
+            let message = format!("`{name}:`: nested queries and functions are not supported");
+            return Err(Fault::new(at, message));
         }
-        let part = self.operand(named.as_deref().or(outer), depth)?;
-        self.weighted(part)
+        self.advance()?;
+        let at = self.at;
+        let token = self.advance()?;
+        self.operand(Some(&name), depth, at, token)
     }
 
-    fn operand(&mut self, field: Option<&str>, depth: usize) -> Result<Part, Fault> {
-        let at = self.at;
-        let form = match self.advance()? {
+    /// Reads an operand that begins with `token`, which is at `at`.
+    fn operand(
+        &mut self,
+        field: Option<&str>,
+        depth: usize,
+        at: usize,
+        token: Token,
+    ) -> Result<Part, Fault> {
+        let form = match token {
             Token::Word(word) => LuceneForm::Word(word),
-            Token::Fuzzy(word, changes) => LuceneForm::Fuzzy(word, changes),
+            Token::Sign(sign) => LuceneForm::Word(sign.to_string()),
             Token::Prefix(word) => LuceneForm::Prefix(word),
             Token::Phrase(text) => LuceneForm::Phrase(text),
             Token::Range(low, high) => LuceneForm::Range(low, high),
+            // As in Solr, `*` is not on the default field.
+            Token::Star if matches!(field, None | Some(ANY_FIELD)) => LuceneForm::All,
             Token::Star => LuceneForm::Any,
-            Token::Open => return self.group(field, depth, at),
-            Token::OpenFilter => {
+            Token::Open => {
                 let part = self.group(field, depth, at)?;
-                return Ok(Part::Constant(Box::new(part), 0.0));
+                return Ok(weighted(part, self.weight()?));
+            }
+            Token::OpenFilter => {
+                let part = Part::Constant(Box::new(self.group(field, depth, at)?), 0.0);
+                return Ok(weighted(part, self.weight()?));
             }
             token => {
                 (self.next, self.at) = (token, at);
                 return Err(self.unexpected());
             }
         };
-        self.leaf(field, form, at)
+        if field == Some(ANY_FIELD) && form != LuceneForm::All {
+            let message = "`*:` is followed by `*`: a word is looked for in one field";
+            return Err(Fault::new(at, message));
+        }
+        let field = field.filter(|_| form != LuceneForm::All);
+        self.suffixed(field, form, at)
+    }
+
+    /// Reads what follows a condition: `~` and a weight in either order, but no `~` after a range.
+    fn suffixed(
+        &mut self,
+        field: Option<&str>,
+        form: LuceneForm,
+        at: usize,
+    ) -> Result<Part, Fault> {
+        let has_similar = !matches!(form, LuceneForm::Range(..));
+        let mut similar = if has_similar { self.similar()? } else { None };
+        let weight = self.weight()?;
+        if has_similar && similar.is_none() && weight.is_some() {
+            similar = self.similar()?;
+        }
+        let form = match similar {
+            Some((at, number)) => changed(form, number, at)?,
+            None => form,
+        };
+        let leaf = self.leaf(field, form, at)?;
+        Ok(weighted(leaf, weight))
+    }
+
+    /// Takes `~` with its number. Returns its place and the number.
+    fn similar(&mut self) -> Result<Option<(usize, Option<f32>)>, Fault> {
+        let Token::Similar(number) = self.next else { return Ok(None) };
+        let at = self.at;
+        self.advance()?;
+        Ok(Some((at, number)))
+    }
+
+    fn weight(&mut self) -> Result<Option<Weight>, Fault> {
+        let weight = match self.next {
+            Token::Boost(boost) => Weight::Boost(boost),
+            Token::Score(score) => Weight::Score(score),
+            _ => return Ok(None),
+        };
+        self.advance()?;
+        Ok(Some(weight))
     }
 
     fn group(&mut self, field: Option<&str>, depth: usize, at: usize) -> Result<Part, Fault> {
@@ -183,16 +237,6 @@ impl Parser<'_> {
         Ok(Part::Leaf(LuceneLeaf { field: field.map(str::to_owned), form, at }))
     }
 
-    fn weighted(&mut self, part: Part) -> Result<Part, Fault> {
-        let part = match self.next {
-            Token::Boost(boost) => Part::Boosted(Box::new(part), boost),
-            Token::Score(score) => Part::Constant(Box::new(part), score),
-            _ => return Ok(part),
-        };
-        self.advance()?;
-        Ok(part)
-    }
-
     /// The error for a token that no clause begins with.
     fn unexpected(&self) -> Fault {
         let before = match self.next {
@@ -200,10 +244,46 @@ impl Parser<'_> {
             Token::Or => " before `OR`",
             Token::Not | Token::Plus | Token::Minus => " before the second sign",
             Token::Close => " before `)`",
-            Token::Field(_) | Token::AnyField => " before the second field",
+            Token::Colon => " before `:`",
             Token::Boost(_) | Token::Score(_) => " before `^`",
+            Token::Similar(_) => " before `~`",
             _ => "",
         };
         Fault::new(self.at, format!("a word is missing{before}"))
+    }
+}
+
+fn weighted(part: Part, weight: Option<Weight>) -> Part {
+    match weight {
+        None => part,
+        Some(Weight::Boost(boost)) => Part::Boosted(Box::new(part), boost),
+        Some(Weight::Score(score)) => Part::Constant(Box::new(part), score),
+    }
+}
+
+/// Returns what `~` with a number makes of a condition. `at` is its place. As in Solr, it does
+/// nothing after `*`.
+fn changed(form: LuceneForm, number: Option<f32>, at: usize) -> Result<LuceneForm, Fault> {
+    match form {
+        // Lucene's default is its highest number.
+        LuceneForm::Word(word) => match number.unwrap_or(2.0) {
+            0.0 => Ok(LuceneForm::Word(word)),
+            1.0 => Ok(LuceneForm::Fuzzy(word, 1)),
+            2.0 => Ok(LuceneForm::Fuzzy(word, 2)),
+            other => {
+                let message = format!("`~{other}` is not a number of changes: min=0, max=2");
+                Err(Fault::new(at, message))
+            }
+        },
+        LuceneForm::Phrase(text) if number.unwrap_or(0.0) < 1.0 => Ok(LuceneForm::Phrase(text)),
+        LuceneForm::Phrase(_) => {
+            let message = "distances of phrases (`\"row key\"~3`) are not supported";
+            Err(Fault::new(at, message))
+        }
+        LuceneForm::Prefix(_)
+        | LuceneForm::Any
+        | LuceneForm::All
+        | LuceneForm::Range(..)
+        | LuceneForm::Fuzzy(..) => Ok(form),
     }
 }

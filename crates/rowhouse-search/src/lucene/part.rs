@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::lexer::{begins_word, continues_word, is_operator, is_space};
 use crate::words::fmt_quoted;
 
 /// A query, or a part of one.
@@ -148,26 +149,31 @@ impl fmt::Display for LuceneLeaf {
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.value {
-            None => f.write_str("*"),
-            Some(value) => {
-                let is_plain = !value.is_empty()
-                    && !matches!(&value[..], "*" | "TO")
-                    && !value.contains(|c: char| {
-                        super::lexer::is_space(c) || matches!(c, ']' | '}' | '"' | '\\')
-                    });
-                if is_plain { f.write_str(value) } else { fmt_quoted(value, f) }
+        let Some(value) = &self.value else { return f.write_str("*") };
+        let is_plain = !matches!(&value[..], "*" | "TO")
+            && !value.starts_with('!')
+            && !value.contains(|c: char| is_space(c) || matches!(c, ']' | '}' | '"' | '\\'));
+        if is_plain {
+            return f.write_str(value);
+        }
+        f.write_str("\"")?;
+        for c in value.chars() {
+            match c {
+                // A backslash before a quotation mark has two meanings there.
+                '"' | '\\' => write!(f, "\\u{:04x}", u32::from(c))?,
+                c => write!(f, "{c}")?,
             }
         }
+        f.write_str("\"")
     }
 }
 
 fn fmt_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut is_escaped = super::lexer::is_operator(word);
+    let mut is_escaped = is_operator(word);
     for (nth, c) in word.chars().enumerate() {
         let is_plain = match nth {
-            0 => super::lexer::begins_word(c),
-            _ => super::lexer::continues_word(c),
+            0 => begins_word(c),
+            _ => continues_word(c),
         };
         if is_escaped || !is_plain {
             f.write_str("\\")?;

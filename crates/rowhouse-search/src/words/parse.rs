@@ -39,11 +39,17 @@ fn of_lucene(word: &str) -> Option<&'static str> {
     }
 }
 
+/// Advice for those who look for a column or a `keyword` without a text.
+const EMPTY_VALUE: &str = "an empty value is found by = '' without `matches`";
+
 pub(super) fn parse(text: &str) -> Result<Node, Fault> {
     if text.len() > TEXT_BYTES_MAX {
         let message =
             format!("search text is too long: bytes={}, max={TEXT_BYTES_MAX}", text.len());
         return Err(Fault::new(0, message));
+    }
+    if text.trim().is_empty() {
+        return Err(Fault::new(0, "a word is missing").hint(EMPTY_VALUE));
     }
     let mut parser = Parser { lexer: Lexer { text, at: 0 }, next: Token::End, at: 0, words: 0 };
     parser.advance()?;
@@ -228,7 +234,7 @@ impl Lexer<'_> {
             }
         }
         match self.peek() {
-            _ if text.is_empty() => Err(Fault::new(at, "a phrase is empty")),
+            _ if text.is_empty() => Err(Fault::new(at, "a phrase is empty").hint(EMPTY_VALUE)),
             Some('*') => Err(Fault::new(self.at, "a phrase has no `*`; only a word has one")),
             Some('~') => Err(Fault::new(self.at, "a phrase has no `~`; only a word has one")),
             Some('^') => Err(weight(self.at)),

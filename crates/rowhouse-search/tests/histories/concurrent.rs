@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rowhouse_model::{Delete, ErrorKind, FamilyDescriptor, Result, Scan};
-use rowhouse_schema::Direction;
+use rowhouse_model::{Delete, ErrorKind, FamilyDescriptor, Result, Scan, TableDescriptor};
+use rowhouse_schema::{Direction, INDEXES_ATTRIBUTE};
 use rowhouse_search::{Found, SearchEngine};
 use rowhouse_store::CompactionKind;
 
@@ -129,6 +129,39 @@ fn check_agreement(found: &Found) -> Result<()> {
     }
     assert!(shown.iter().eq(keys.iter()), "{shown:?}\n{keys:?}");
     Ok(())
+}
+
+#[test]
+fn an_index_that_is_declared_beside_writers_has_all_rows() {
+    let texts = Texts::new();
+    let engine = SearchEngine::start(&texts.store).unwrap();
+    let over = AtomicBool::new(false);
+    let declare = |indexes: &'static str| {
+        let change = |table: &TableDescriptor| {
+            Ok(table.clone().attribute(INDEXES_ATTRIBUTE, format!("1 {indexes}")))
+        };
+        texts.store.change_table(&name(), change).unwrap();
+    };
+    std::thread::scope(|scope| {
+        let (texts, over) = (&texts, &over);
+        let _ends = Ends(over);
+        for writer in 0..3 {
+            scope.spawn(move || texts.write(writer, over));
+        }
+        for round in 0..12 {
+            declare("");
+            declare(["text search q simple", "text search q english"][round % 2]);
+            // Some are built before they are dropped.
+            std::thread::sleep(Duration::from_millis(40 * (round as u64 % 4)));
+        }
+        declare("text search q simple");
+        texts.find_built(&engine, "shared", check_agreement);
+    });
+    texts.find_built(&engine, "shared", check_agreement);
+    let report = engine.verify(&name(), "text", &mut |_| {}).unwrap();
+    assert!(report.is_clean() && report.entries > 0, "{report:?}");
+    engine.close();
+    texts.store.close().unwrap();
 }
 
 #[test]

@@ -36,7 +36,10 @@ fn words_have_forms() {
 
 #[test]
 fn mistakes_are_told_with_their_place() {
-    check("", expect!["a word is missing: offset=0"]);
+    check(
+        "",
+        expect!["a word is missing; an empty value is found by = '' without `matches`: offset=0"],
+    );
     check(
         "one AND",
         expect![[r#"
@@ -75,14 +78,14 @@ fn mistakes_are_told_with_their_place() {
     check(
         "行键 \"设计",
         expect![[r#"
-        `"` without a second one after it: offset=3
-          行键 "设计
-             ^"#]],
+            `"` without a second one after it: offset=3
+              行键 "设计
+              　　 ^"#]],
     );
     check(
         "one \"\"",
         expect![[r#"
-        a phrase is empty: offset=4
+        a phrase is empty; an empty value is found by = '' without `matches`: offset=4
           one ""
               ^"#]],
     );

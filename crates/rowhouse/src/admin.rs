@@ -38,21 +38,19 @@ mod tables;
 use rowhouse_model::Result;
 
 use crate::Database;
-use crate::backend::Backend;
+use crate::backend::{Backend, Side};
 
 pub use self::comparison::IndexComparison;
 pub use crate::fit::Fit;
-pub use rowhouse_client::{
-    BackupStatus, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask,
-};
 pub use rowhouse_model::{
-    CompactionState, HeatBucket, HeatColumn, HeatReport, HotColumns, HotRow, Namespace, RegionInfo,
-    RegionName, RegionSwitch, ServerName, Snapshot, SnapshotKind, TableState,
+    BackupStatus, Balanced, ClusterStatus, CompactionState, HeatBucket, HeatColumn, HeatReport,
+    HotColumns, HotRow, IndexReport, Namespace, RegionInfo, RegionLoad, RegionName, RegionSwitch,
+    ServerLoad, ServerName, ServerTask, Snapshot, SnapshotKind, TableState,
 };
 pub use rowhouse_schema::{
     ColumnGroup, ColumnGroups, LoadCause, LoadKind, LoadProfile, LoadVerdict, RangeLoad, RowLoad,
 };
-pub use rowhouse_store::{CompactionKind, IndexReport};
+pub use rowhouse_store::CompactionKind;
 
 /// The administration of a database, from [`Database::admin`]. It borrows the database, and a copy
 /// costs nothing. A task that outlives the borrow takes a clone of the [`Database`].
@@ -84,6 +82,10 @@ impl<'d> Admin<'d> {
         self.database.backend()
     }
 
+    fn side(self) -> &'d Side {
+        self.backend().side()
+    }
+
     /// Returns the servers and regions with their sizes and request counts. An embedded database is
     /// one server named `localhost`, port 0.
     ///
@@ -100,7 +102,10 @@ impl<'d> Admin<'d> {
     /// # Errors
     /// `Connection` and `Timeout` of a cluster.
     pub async fn status(self) -> Result<ClusterStatus> {
-        self.backend().status().await
+        match self.side() {
+            Side::Embedded(it) => Ok(it.status()),
+            Side::Cluster(it) => it.admin().cluster_status().await,
+        }
     }
 
     /// Returns the UUID that was assigned when the database was created.
@@ -113,6 +118,9 @@ impl<'d> Admin<'d> {
     /// # }
     /// ```
     pub async fn cluster_id(self) -> Result<String> {
-        self.backend().cluster_id().await
+        match self.side() {
+            Side::Embedded(it) => Ok(it.store().cluster_id()),
+            Side::Cluster(it) => Ok(it.id().to_owned()),
+        }
     }
 }

@@ -7,7 +7,7 @@ use rowhouse_model::{
 };
 
 use crate::admin::Admin;
-use crate::backend::Backend;
+use crate::backend::{Backend, Side, no_observers};
 use crate::builder::DatabaseBuilder;
 use crate::observer::{Observer, OfStore};
 use crate::spec::TableSpec;
@@ -148,7 +148,13 @@ impl Database {
         descriptor: TableDescriptor,
         splits: Vec<Bytes>,
     ) -> Result<Table> {
-        self.backend.create_table(descriptor.clone(), splits).await?;
+        match self.backend.side() {
+            Side::Embedded(it) => {
+                let descriptor = descriptor.clone();
+                it.run(move |store| store.create_table(descriptor, &splits)).await?;
+            }
+            Side::Cluster(it) => it.keeper().create_table(&descriptor, &splits).await?,
+        }
         Ok(Table::new(Arc::clone(&self.backend), &descriptor))
     }
 
@@ -179,7 +185,12 @@ impl Database {
     /// # }
     /// ```
     pub async fn tables(&self) -> Result<Vec<TableName>> {
-        self.backend.tables().await
+        match self.backend.side() {
+            Side::Embedded(it) => {
+                Ok(it.store().tables().iter().map(|table| table.name().clone()).collect())
+            }
+            Side::Cluster(it) => it.admin().tables().await,
+        }
     }
 
     /// Returns whether the table `name` exists.
@@ -307,7 +318,11 @@ impl Database {
     /// `TableNotFound`; `Unsupported` on a cluster and for a table of the system.
     pub async fn observe(&self, table: &str, observer: impl Observer) -> Result<()> {
         let observer = Arc::new(OfStore::new(observer, &self.backend));
-        self.backend.observe(&TableName::parse(table)?, observer).await
+        let table = TableName::parse(table)?;
+        match self.backend.side() {
+            Side::Embedded(it) => it.run(move |store| store.observe(&table, observer)).await,
+            Side::Cluster(_) => Err(no_observers()),
+        }
     }
 
     /// Closes the database: finishes writes under way and releases the directory. All other

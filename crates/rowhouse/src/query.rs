@@ -28,29 +28,28 @@
 
 mod access;
 mod analyze;
-mod choose;
-mod entries;
-mod index_rows;
-mod judge;
 #[cfg(not(feature = "search"))]
 mod no_search;
-mod parts;
-mod plan_rows;
 mod row;
 mod rows;
 #[cfg(feature = "search")]
 mod search;
+mod source;
 mod transact;
 
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
+use rowhouse_query::{
+    EntryOrder, IndexQuery, IndexRows, KeyQuery, PlanRows, Projection, ReadFrom, Written,
+    add_condition_columns,
+};
 use rowhouse_schema::{KeySchema, TimeZone};
 use rowhouse_store::ReadTrace;
 
 pub use crate::analysis::{Analysis, StepTime};
-pub use choose::{Access, AccessPath};
 pub use row::QueryRow;
+pub use rowhouse_query::{Access, AccessPath};
 pub use rowhouse_schema::{
     ColumnFilter, Direction, Estimate, EstimatedRows, FieldOrder, IndexPlan, OrderedField, Plan,
     PlanOrder, PlanPart, PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX,
@@ -64,14 +63,10 @@ pub use rows::QueryRows;
 #[cfg(feature = "search")]
 pub use search::{Facet, Snippet};
 
-use entries::Written;
-use index_rows::{IndexQuery, IndexRows};
-use judge::EntryOrder;
-use parts::ScanBy;
-use plan_rows::PlanRows;
-use rows::Source;
+use rows::RowsOf;
 #[cfg(feature = "search")]
 use search::SearchOrder;
+use source::TableSource;
 
 use crate::table::Table;
 
@@ -102,6 +97,7 @@ pub struct Query<'t> {
     after: Option<String>,
     direction: Direction,
     with_misfits: bool,
+    keys_only: bool,
     by: By,
     #[cfg(feature = "search")]
     search_order: SearchOrder,
@@ -130,6 +126,7 @@ impl<'t> Query<'t> {
             after: None,
             direction: Direction::Forward,
             with_misfits: false,
+            keys_only: false,
             by: By::Any,
             #[cfg(feature = "search")]
             search_order: SearchOrder::Key,
@@ -445,7 +442,7 @@ impl<'t> Query<'t> {
     pub async fn estimate(&self) -> Result<Option<RangeEstimate>> {
         let plan = self.explain()?;
         let mut columns = self.scan.columns.clone();
-        plan_rows::add_condition_columns(&mut columns, &plan);
+        add_condition_columns(&mut columns, &plan);
         self.table.estimate(plan.ranges(), &columns).await
     }
 
@@ -502,7 +499,7 @@ impl<'t> Query<'t> {
         if self.has_matches() {
             return self.search_count().await;
         }
-        let mut query = self;
+        let mut query = Self { keys_only: true, ..self };
         (query.limit, query.offset, query.after) = (None, 0, None);
         let mut rows = query.rows().await?;
         let mut count = 0;
@@ -530,12 +527,39 @@ impl<'t> Query<'t> {
         if self.has_matches() {
             return self.search_keys().await;
         }
-        let mut rows = self.rows().await?;
+        let mut rows = Self { keys_only: true, ..self }.rows().await?;
         let mut keys = Vec::new();
         while let Some(row) = rows.next().await? {
             keys.push(Bytes::copy_from_slice(row.key_bytes()));
         }
         Ok(keys)
+    }
+
+    /// Reads a page of up to `rows` keys, with a token for the next page, as [`Query::page`] does.
+    /// A query with `matches` takes them from the index and reads no cells; any other reads the
+    /// rows.
+    ///
+    /// ```
+    /// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+    /// let page = mail.query("body matches 'hbase'").by_score().keys_page(50).await?;
+    /// if let Some(token) = &page.next {
+    ///     let rows = mail.query("body matches 'hbase'").by_score().after(token).page(50).await?;
+    ///     println!("{} more", rows.rows.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::page`].
+    pub async fn keys_page(self, rows: usize) -> Result<KeysPage> {
+        if self.has_matches() {
+            return self.search_keys_page(rows).await;
+        }
+        let by_key = Self { keys_only: true, ..self };
+        let Page { rows, next, left_out, unreadable } = by_key.page(rows).await?;
+        let keys = rows.iter().map(|row| Bytes::copy_from_slice(row.key_bytes())).collect();
+        Ok(KeysPage { keys, next, left_out, unreadable })
     }
 
     /// Refuses an order that only a query with `matches` has.
@@ -551,13 +575,13 @@ impl<'t> Query<'t> {
 
     /// Runs the query, given its plan by the key.
     async fn read(self, plan: Plan) -> Result<QueryRows> {
-        let access = self.access(plan.clone(), self.rows_max()).await?;
+        let access = self.access(plan.clone(), self.rows_max(), false).await?;
         self.read_by(access, plan).await
     }
 
     /// Runs the query in the chosen way, given its plan by the key.
     async fn read_by(self, mut access: Access, plan: Plan) -> Result<QueryRows> {
-        let limit = self.rows_max();
+        let (limit, offset) = (self.rows_max(), self.offset);
         let by_index = match access.take_index() {
             Some((index, order)) => self.open_index(index, order, plan.clone(), limit).await?,
             None => None,
@@ -565,24 +589,19 @@ impl<'t> Query<'t> {
         let mut rows = match by_index {
             Some(rows) => rows,
             None => {
-                let by = match self.by_server(&plan).await? {
-                    Some(query) => ScanBy::Server(query),
-                    None => ScanBy::Point(self.traced_point().await?),
+                let source = match (self.by_server(&plan).await?, self.traced_point().await?) {
+                    (Some(query), _) => TableSource::server(self.table, query),
+                    (None, Some(point)) => TableSource::at(self.table, point),
+                    (None, None) => {
+                        TableSource::by_key(self.table, &plan, &self.projection()).await?
+                    }
                 };
-                let (schema, _) = self.asked?;
-                let open = PlanRows::open(
-                    self.table,
-                    schema,
-                    plan,
-                    self.scan,
-                    limit,
-                    self.with_misfits,
-                    by,
-                );
-                QueryRows::new(Source::Plan(Box::new(open.await?)))
+                let table = self.table;
+                let open = PlanRows::open(source, ReadFrom::Rows, self.key_query(plan)?);
+                QueryRows::new(table, RowsOf::Plan(Box::new(open.await?)))
             }
         };
-        for _ in 0..self.offset {
+        for _ in 0..offset {
             if rows.next().await?.is_none() {
                 break;
             }
@@ -606,14 +625,14 @@ impl<'t> Query<'t> {
             (opened, _) => opened?,
         };
         match opened {
-            Some(rows) => Ok(Some(QueryRows::new(Source::Index(Box::new(rows))))),
+            Some(rows) => Ok(Some(QueryRows::new(self.table, RowsOf::Index(Box::new(rows))))),
             None => self.by_key_instead().map(|()| None),
         }
     }
 
     /// Opens the rows of a query by an index at the current read point. Returns `None` if the index
     /// is not ready now, or has more entries than are to be sorted.
-    async fn open_now(&self, query: IndexQuery) -> Result<Option<IndexRows>> {
+    async fn open_now(&self, query: IndexQuery) -> Result<Option<IndexRows<TableSource>>> {
         let backend = self.table.backend();
         let at = backend.index_read_point(self.table.id(), query.plan.index()).await?;
         if at.is_none() && backend.has_read_points() {
@@ -621,13 +640,43 @@ impl<'t> Query<'t> {
         }
         let written = match at {
             Some(_) => Written::default(),
-            None => Written::by_clients(self.table, &query.plan, &query.entries).await?,
+            None => self.written_by_clients(&query).await?,
         };
         let at = match &self.trace {
             Some(trace) => at.map(|at| at.traced(trace)),
             None => at,
         };
-        IndexRows::open(self.table, query, at, written).await
+        let source = TableSource::by_index(self.table, query.plan.index(), at)?;
+        let rows = IndexRows::open(source, query, written).await?;
+        Ok(match self.by {
+            By::Any => rows.map(IndexRows::or_by_key),
+            By::Key | By::Index(_) => rows,
+        })
+    }
+
+    /// What is returned of each row.
+    fn projection(&self) -> Projection {
+        Projection { columns: self.scan.columns.clone(), keys_only: self.keys_only }
+    }
+
+    /// Returns the query of a plan by the key.
+    fn key_query(self, plan: Plan) -> Result<KeyQuery> {
+        let limit = self.rows_max();
+        let Self { asked, scan, keys_only, with_misfits, .. } = self;
+        Ok(KeyQuery { key: asked?.0.clone(), plan, scan, keys_only, limit, with_misfits })
+    }
+
+    /// Reads the rows that clients are writing, where these keep the index. They are read before
+    /// the entries: those of a write that has ended are there.
+    async fn written_by_clients(&self, query: &IndexQuery) -> Result<Written> {
+        let Some(rows) = self.table.backend().unsettled_rows(self.table.name()).await? else {
+            return Ok(Written::default());
+        };
+        let mut written = Written::new(rows.into_iter().collect(), true);
+        let rows = self.table.get_many(written.gets(&query.plan)?).await;
+        let rows = rows.into_iter().collect::<Result<_>>()?;
+        written.add_rows(&query.plan, &query.entries, rows)?;
+        Ok(written)
     }
 
     fn index_query(
@@ -641,8 +690,20 @@ impl<'t> Query<'t> {
             (Some(token), EntryOrder::Index) => plan.plan().resume(token, self.direction)?,
             _ => plan.plan().clone(),
         };
-        let (direction, wanted) = (self.direction, self.scan.columns.clone());
-        Ok(IndexQuery { plan, entries, order, key_plan, direction, wanted, limit })
+        let (direction, projection) = (self.direction, self.projection());
+        let (key, columns) = (self.table.key_schema()?.clone(), self.table.declared_columns());
+        let columns = columns.declared().cloned();
+        Ok(IndexQuery {
+            key,
+            columns,
+            plan,
+            entries,
+            order,
+            key_plan,
+            direction,
+            projection,
+            limit,
+        })
     }
 
     /// Refuses to read by the key what names an index.
@@ -700,6 +761,28 @@ impl<'t> Query<'t> {
         let left_out = if with_misfits { 0 } else { reading.not_fitting() };
         Ok(Page { rows: found, next, left_out, unreadable: reading.unreadable() })
     }
+}
+
+/// A page of the keys of a query's rows and the token for the next one.
+///
+/// ```
+/// # async fn example(mail: rowhouse::Table) -> rowhouse::Result<()> {
+/// let page = mail.query("user = 'bob'").keys_page(50).await?;
+/// println!("{} keys, {}", page.keys.len(), if page.next.is_some() { "more" } else { "the end" });
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct KeysPage {
+    /// The keys, in the order of the query.
+    pub keys: Vec<Bytes>,
+    /// The token for [`Query::after`], also of a page of rows; `None` after the last row.
+    pub next: Option<String>,
+    /// As [`Page::left_out`].
+    pub left_out: u64,
+    /// As [`Page::unreadable`].
+    pub unreadable: u64,
 }
 
 /// A page of a query's rows and the token for the next one.

@@ -27,5 +27,5 @@ pub use rowhouse_store::{OBSERVERS_ATTRIBUTE, named_observers, with_observers};
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, FamilySize, Finding,
     INDEXES_ATTRIBUTE, Index, IndexOf, IndexSchema, IndexState, KEY_ATTRIBUTE, NamedCell, Rule,
-    check_table,
+    check_table, is_former_key,
 };

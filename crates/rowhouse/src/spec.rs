@@ -3,7 +3,7 @@
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, ColumnSchema, Finding, INDEXES_ATTRIBUTE, IndexSchema, KEY_ATTRIBUTE,
-    KeySchema, RowKey, check_table,
+    KeySchema, RowKey, check_declarations, check_table,
 };
 
 /// The declaration of a new table: families, key template and region splits.
@@ -259,8 +259,8 @@ impl TableSpec {
         self
     }
 
-    /// Returns design advice for the table, based only on its declaration. A table without a
-    /// template gets none. Creating the table does not require this check.
+    /// Returns design advice for the table, based only on its declaration. Creating the table does
+    /// not require this check.
     ///
     /// ```
     /// use rowhouse::schema::Rule;
@@ -270,13 +270,12 @@ impl TableSpec {
     /// assert_eq!(spec.advice()[0].rule, Rule::LeadingTime);
     /// ```
     pub fn advice(&self) -> Vec<Finding> {
-        match (self.key_schema(), &self.declared) {
-            (Ok(Some(schema)), Ok(declared)) => {
-                schema.check().into_iter().chain(check_table(declared, &[])).collect()
-            }
+        let (Ok(key), Ok(declared)) = (self.key_schema(), &self.declared) else {
             // Creating the table reports the mistake.
-            _ => Vec::new(),
-        }
+            return Vec::new();
+        };
+        let of_key = key.iter().flat_map(KeySchema::check);
+        of_key.chain(check_table(declared, &[])).collect()
     }
 
     /// Returns the template of the key, if one is declared.
@@ -302,7 +301,7 @@ impl TableSpec {
     /// of regions that the template cannot distinguish. `Unsupported` for indexes of another kind
     /// than `table`.
     pub fn check(&self) -> Result<()> {
-        self.descriptor().and_then(|declared| check_declared(&declared))?;
+        self.descriptor().and_then(|declared| check_declarations(&declared))?;
         self.all_splits().map(|_| ())
     }
 
@@ -339,7 +338,7 @@ impl TableSpec {
 
     pub(crate) fn into_parts(self) -> Result<(TableDescriptor, Vec<Bytes>)> {
         let declared = self.descriptor()?;
-        check_declared(&declared)?;
+        check_declarations(&declared)?;
         Ok((declared, self.all_splits()?))
     }
 
@@ -373,16 +372,4 @@ pub fn with_indexes(mut table: TableDescriptor, text: &str) -> Result<TableDescr
         return Ok(table);
     }
     Ok(table.attribute(INDEXES_ATTRIBUTE, indexes.to_stored()))
-}
-
-/// Checks that the declared columns and indexes are consistent with the table's families and key.
-pub(crate) fn check_declared(table: &TableDescriptor) -> Result<()> {
-    if let Some(columns) = ColumnSchema::of_table(table)? {
-        columns.check_families(table)?;
-        if let Some(key) = KeySchema::of_table(table)? {
-            columns.check_key(&key)?;
-        }
-    }
-    let Some(indexes) = IndexSchema::of_table(table)? else { return Ok(()) };
-    indexes.check_families(table)
 }

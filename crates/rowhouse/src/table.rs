@@ -732,8 +732,27 @@ impl Table {
     /// # Errors
     /// `TableNotFound`.
     pub async fn regions(&self) -> Result<Vec<RegionInfo>> {
-        let regions = self.inner.backend.regions(self.name()).await?;
+        let regions = self.regions_with_servers().await?;
         Ok(regions.into_iter().map(|(region, _)| region).collect())
+    }
+
+    /// As [`Table::regions`], with the server of each region that is assigned: see
+    /// [`Table::locate`].
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(users: Table) -> Result<()> {
+    /// for (region, server) in users.regions_with_servers().await? {
+    ///     println!("{} on {server:?}", region.name());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn regions_with_servers(&self) -> Result<Vec<(RegionInfo, Option<ServerName>)>> {
+        self.inner.backend.regions(self.name()).await
     }
 
     /// Returns the region whose range contains a row, with its server if it is assigned. An

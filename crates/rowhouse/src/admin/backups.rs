@@ -1,9 +1,11 @@
 //! Backups of the whole database.
 
-use rowhouse_client::BackupStatus;
-use rowhouse_model::Result;
+use std::path::PathBuf;
+
+use rowhouse_model::{BackupStatus, Result};
 
 use super::Admin;
+use crate::backend::Side;
 
 impl Admin<'_> {
     /// Writes a backup of the whole database, as of one point in time over all tables, and reads it
@@ -42,6 +44,12 @@ impl Admin<'_> {
         into: &str,
         progress: impl FnMut(&BackupStatus) + Send + 'static,
     ) -> Result<BackupStatus> {
-        self.backend().backup(into, progress).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let into = PathBuf::from(into);
+                it.run(move |store| store.backup(into, progress)).await
+            }
+            Side::Cluster(it) => it.admin().backup(into, progress).await,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use rowhouse_model::{HeatReport, Result, TableName};
 
 use super::Admin;
+use crate::backend::Side;
 
 impl Admin<'_> {
     /// Returns the heat of a table between two times in milliseconds since 1970: its requests by
@@ -28,6 +29,12 @@ impl Admin<'_> {
     /// `TableNotFound`; `Connection` of a cluster.
     pub async fn heat(self, table: &str, from_millis: i64, to_millis: i64) -> Result<HeatReport> {
         let table = TableName::parse(table)?;
-        self.backend().heat(&table, from_millis, to_millis).await
+        match self.side() {
+            Side::Embedded(it) => Ok(it.store().table(&table)?.heat(from_millis, to_millis)),
+            Side::Cluster(it) if it.server_keeps_indexes().await? => {
+                it.admin().heat(&table, from_millis, to_millis).await
+            }
+            Side::Cluster(it) => it.admin().heat_by_region(&table).await,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use rowhouse_model::{Namespace, Result};
 
 use super::Admin;
+use crate::backend::Side;
 
 impl Admin<'_> {
     /// Returns all namespaces, in order.
@@ -17,7 +18,10 @@ impl Admin<'_> {
     /// # }
     /// ```
     pub async fn namespaces(self) -> Result<Vec<Namespace>> {
-        self.backend().namespaces().await
+        match self.side() {
+            Side::Embedded(it) => Ok(it.store().namespaces()),
+            Side::Cluster(it) => it.admin().namespaces().await,
+        }
     }
 
     /// Creates a namespace.
@@ -36,7 +40,10 @@ impl Admin<'_> {
     /// # Errors
     /// `NamespaceExists`.
     pub async fn create_namespace(self, namespace: Namespace) -> Result<()> {
-        self.backend().create_namespace(namespace).await
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.create_namespace(namespace)).await,
+            Side::Cluster(it) => it.admin().create_namespace(&namespace).await,
+        }
     }
 
     /// Replaces the configuration of a namespace with that of `namespace`.
@@ -54,7 +61,10 @@ impl Admin<'_> {
     /// # Errors
     /// `NamespaceNotFound`; `Unsupported` for quotas that are not of tables and regions.
     pub async fn modify_namespace(self, namespace: Namespace) -> Result<()> {
-        self.backend().modify_namespace(namespace).await
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.modify_namespace(namespace)).await,
+            Side::Cluster(it) => it.admin().modify_namespace(&namespace).await,
+        }
     }
 
     /// Drops an empty namespace.
@@ -69,6 +79,12 @@ impl Admin<'_> {
     /// `NamespaceNotFound`; `NamespaceConstraint` for a namespace that has tables or belongs to
     /// HBase.
     pub async fn drop_namespace(self, name: &str) -> Result<()> {
-        self.backend().drop_namespace(name).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = name.to_owned();
+                it.run(move |store| store.drop_namespace(&name)).await
+            }
+            Side::Cluster(it) => it.admin().delete_namespace(name).await,
+        }
     }
 }

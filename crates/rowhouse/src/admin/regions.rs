@@ -1,8 +1,10 @@
 //! Regions: splits, merges, assignments, and the switches that allow them.
 
-use rowhouse_model::{Bytes, RegionInfo, RegionSwitch, Result};
+use rowhouse_model::{Bytes, Error, ErrorKind, RegionInfo, RegionSwitch, Result};
+use rowhouse_store::Store;
 
 use super::Admin;
+use crate::backend::Side;
 
 impl Admin<'_> {
     /// Splits a region of a table in two at row `at`, which becomes the first row of the second
@@ -25,7 +27,13 @@ impl Admin<'_> {
     /// between. A cluster refuses to split a region that still has reference files of an earlier
     /// split.
     pub async fn split_region(self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
-        self.backend().split_region(region, at).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = region.name().full;
+                it.run(move |store| store.split_region(&name, at)).await
+            }
+            Side::Cluster(it) => it.admin().split_region(region, at).await,
+        }
     }
 
     /// Merges adjacent regions of a table into one. Reads and writes continue meanwhile.
@@ -42,7 +50,17 @@ impl Admin<'_> {
     /// As [`Admin::split_region`]; `InvalidRequest` for fewer than two regions, and for regions
     /// that are not adjacent.
     pub async fn merge_regions(self, regions: &[RegionInfo]) -> Result<()> {
-        self.backend().merge_regions(regions).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let names: Vec<Bytes> = regions.iter().map(|region| region.name().full).collect();
+                let merge = move |store: &Store| {
+                    let names: Vec<&[u8]> = names.iter().map(|name| &name[..]).collect();
+                    store.merge_regions(&names)
+                };
+                it.run(merge).await
+            }
+            Side::Cluster(it) => it.admin().merge_regions(regions).await,
+        }
     }
 
     /// Brings an unassigned region back into service.
@@ -61,7 +79,13 @@ impl Admin<'_> {
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `Connection` of a cluster.
     pub async fn assign_region(self, region: &RegionInfo) -> Result<()> {
-        self.backend().assign_region(region).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = region.name().full;
+                it.run(move |store| store.assign_region(&name)).await
+            }
+            Side::Cluster(it) => it.admin().assign_region(region).await,
+        }
     }
 
     /// Takes a region out of service until it is assigned: reads and writes of its rows are
@@ -78,7 +102,13 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::assign_region`].
     pub async fn unassign_region(self, region: &RegionInfo) -> Result<()> {
-        self.backend().unassign_region(region).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = region.name().full;
+                it.run(move |store| store.unassign_region(&name)).await
+            }
+            Side::Cluster(it) => it.admin().unassign_region(region).await,
+        }
     }
 
     /// Moves a region to another server of a cluster, chosen by the cluster. Without another server
@@ -95,7 +125,16 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::assign_region`]; `NotServingRegion` for an unassigned region.
     pub async fn move_region(self, region: &RegionInfo) -> Result<()> {
-        self.backend().move_region(region).await
+        match self.side() {
+            // There is no other server.
+            Side::Embedded(it) => {
+                let name = region.name();
+                let found = it.store().find_region(&name.full);
+                let unknown = || Error::new(ErrorKind::UnknownRegion, name.to_string());
+                found.ok_or_else(unknown)?.check_serving()
+            }
+            Side::Cluster(it) => it.admin().move_region(region).await,
+        }
     }
 
     /// Returns whether regions may be split or merged, a setting for all tables.
@@ -112,7 +151,10 @@ impl Admin<'_> {
     /// # Errors
     /// `Unsupported` and `Connection` of a cluster.
     pub async fn region_switch(self, switch: RegionSwitch) -> Result<bool> {
-        self.backend().region_switch(switch).await
+        match self.side() {
+            Side::Embedded(it) => Ok(it.store().region_switch(switch)),
+            Side::Cluster(it) => it.admin().region_switch(switch).await,
+        }
     }
 
     /// Sets permanently whether regions may be split or merged, automatically or by request, in all
@@ -133,6 +175,9 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::region_switch`]; `Io`.
     pub async fn set_region_switch(self, switch: RegionSwitch, on: bool) -> Result<bool> {
-        self.backend().set_region_switch(switch, on).await
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.set_region_switch(switch, on)).await,
+            Side::Cluster(it) => it.admin().set_region_switch(switch, on).await,
+        }
     }
 }

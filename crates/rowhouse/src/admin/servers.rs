@@ -1,9 +1,9 @@
 //! Region servers: balancing, decommissioning, stopping.
 
-use rowhouse_client::Balanced;
-use rowhouse_model::{RegionInfo, Result, ServerName};
+use rowhouse_model::{Balanced, Error, RegionInfo, Result, ServerName};
 
 use super::Admin;
+use crate::backend::Side;
 
 impl Admin<'_> {
     /// Moves a region to a server of a cluster. A region that is there already stays.
@@ -22,7 +22,7 @@ impl Admin<'_> {
     /// As [`Admin::assign_region`]; `NotServingRegion` for an unassigned region; `Unsupported` for
     /// an embedded database, which has no region servers.
     pub async fn move_region_to(self, region: &RegionInfo, server: &ServerName) -> Result<()> {
-        self.backend().servers()?.move_region_to(region, server).await
+        self.servers()?.move_region_to(region, server).await
     }
 
     /// Runs the balancer of a cluster once: it moves regions so that each server has a similar
@@ -31,7 +31,7 @@ impl Admin<'_> {
     /// # Errors
     /// `Unsupported` for an embedded database; `Connection`.
     pub async fn balance(self, dry_run: bool) -> Result<Balanced> {
-        self.backend().servers()?.balance(dry_run).await
+        self.servers()?.balance(dry_run).await
     }
 
     /// Returns whether the balancer of a cluster is switched on.
@@ -39,7 +39,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::balance`].
     pub async fn balancer(self) -> Result<bool> {
-        self.backend().servers()?.balancer().await
+        self.servers()?.balancer().await
     }
 
     /// Switches the balancer of a cluster on or off; returns whether it was on.
@@ -47,7 +47,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::balance`].
     pub async fn set_balancer(self, on: bool) -> Result<bool> {
-        self.backend().servers()?.set_balancer(on).await
+        self.servers()?.set_balancer(on).await
     }
 
     /// Marks servers of a cluster as decommissioned: they get no new regions. With `offload` their
@@ -56,7 +56,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::balance`].
     pub async fn decommission(self, servers: &[ServerName], offload: bool) -> Result<()> {
-        self.backend().servers()?.decommission(servers, offload).await
+        self.servers()?.decommission(servers, offload).await
     }
 
     /// Returns the servers of a cluster that are decommissioned.
@@ -64,7 +64,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::balance`].
     pub async fn decommissioned(self) -> Result<Vec<ServerName>> {
-        self.backend().servers()?.decommissioned().await
+        self.servers()?.decommissioned().await
     }
 
     /// Removes the mark of a decommissioned server, and moves these regions to it.
@@ -72,7 +72,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::balance`].
     pub async fn recommission(self, server: &ServerName, regions: &[RegionInfo]) -> Result<()> {
-        self.backend().servers()?.recommission(server, regions).await
+        self.servers()?.recommission(server, regions).await
     }
 
     /// Makes a cluster forget dead servers. Returns those that it did not forget.
@@ -80,7 +80,7 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::balance`].
     pub async fn clear_dead_servers(self, servers: &[ServerName]) -> Result<Vec<ServerName>> {
-        self.backend().servers()?.clear_dead_servers(servers).await
+        self.servers()?.clear_dead_servers(servers).await
     }
 
     /// Asks a region server of a cluster to stop. Its regions move to other servers. The last
@@ -89,6 +89,17 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::balance`]; `Unsupported` for a server that clients may not stop.
     pub async fn stop_region_server(self, server: &ServerName) -> Result<()> {
-        self.backend().servers()?.stop_region_server(server, "requested by a client").await
+        self.servers()?.stop_region_server(server, "requested by a client").await
+    }
+
+    /// Returns the administration of region servers, which only a cluster has.
+    fn servers(self) -> Result<rowhouse_client::Admin> {
+        match self.side() {
+            Side::Cluster(it) => Ok(it.admin()),
+            Side::Embedded(_) => Err(Error::unsupported(
+                "a database that is embedded in the process has no region servers; rowhouse serve \
+                 --region-servers N has",
+            )),
+        }
     }
 }

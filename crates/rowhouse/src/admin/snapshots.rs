@@ -3,6 +3,7 @@
 use rowhouse_model::{Result, Snapshot, TableName};
 
 use super::Admin;
+use crate::backend::Side;
 use crate::table::Table;
 
 impl Admin<'_> {
@@ -27,7 +28,12 @@ impl Admin<'_> {
     /// # Errors
     /// `SnapshotExists`; `SnapshotCreation` if the table does not exist.
     pub async fn take_snapshot(self, snapshot: Snapshot) -> Result<()> {
-        self.backend().take_snapshot(snapshot).await
+        match self.side() {
+            Side::Embedded(it) => {
+                it.run(move |store| store.take_snapshot(snapshot).map(drop)).await
+            }
+            Side::Cluster(it) => it.admin().take_snapshot(&snapshot).await,
+        }
     }
 
     /// Returns all snapshots, ordered by name.
@@ -41,7 +47,10 @@ impl Admin<'_> {
     /// # }
     /// ```
     pub async fn snapshots(self) -> Result<Vec<Snapshot>> {
-        self.backend().snapshots().await
+        match self.side() {
+            Side::Embedded(it) => Ok(it.store().snapshots()),
+            Side::Cluster(it) => it.admin().snapshots().await,
+        }
     }
 
     /// Returns whether expired snapshots are deleted automatically.
@@ -58,7 +67,10 @@ impl Admin<'_> {
     /// # Errors
     /// `Connection` of a cluster.
     pub async fn snapshot_cleanup(self) -> Result<bool> {
-        self.backend().snapshot_cleanup().await
+        match self.side() {
+            Side::Embedded(it) => Ok(it.store().snapshot_cleanup()),
+            Side::Cluster(it) => it.admin().snapshot_cleanup().await,
+        }
     }
 
     /// Sets permanently whether expired snapshots are deleted automatically; returns the previous
@@ -75,7 +87,10 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::snapshot_cleanup`]; `Io`.
     pub async fn set_snapshot_cleanup(self, on: bool) -> Result<bool> {
-        self.backend().set_snapshot_cleanup(on).await
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.set_snapshot_cleanup(on)).await,
+            Side::Cluster(it) => it.admin().set_snapshot_cleanup(on).await,
+        }
     }
 
     /// Deletes a snapshot. Tables cloned from it stay.
@@ -89,7 +104,13 @@ impl Admin<'_> {
     /// # Errors
     /// `SnapshotNotFound`.
     pub async fn delete_snapshot(self, name: &str) -> Result<()> {
-        self.backend().delete_snapshot(name).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = name.to_owned();
+                it.run(move |store| store.delete_snapshot(&name)).await
+            }
+            Side::Cluster(it) => it.admin().delete_snapshot(name).await,
+        }
     }
 
     /// Creates a table with the declaration and cells of a snapshot. The new table is independent
@@ -109,7 +130,17 @@ impl Admin<'_> {
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableExists`, `NamespaceNotFound`.
     pub async fn clone_snapshot(self, name: &str, table: &str) -> Result<Table> {
-        self.backend().clone_snapshot(name, &TableName::parse(table)?).await?;
+        let clone = TableName::parse(table)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = name.to_owned();
+                it.run(move |store| store.clone_snapshot(&name, &clone)).await?;
+            }
+            Side::Cluster(it) => {
+                it.admin().clone_snapshot(name, &clone).await?;
+                it.keeper().build_all(&clone).await?;
+            }
+        }
         self.database.table(table).await
     }
 
@@ -131,6 +162,18 @@ impl Admin<'_> {
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
     pub async fn restore_snapshot(self, name: &str) -> Result<()> {
-        self.backend().restore_snapshot(name).await
+        match self.side() {
+            Side::Embedded(it) => {
+                let name = name.to_owned();
+                it.run(move |store| store.restore_snapshot(&name)).await
+            }
+            Side::Cluster(it) => {
+                let snapshots = it.admin().snapshots().await?;
+                if let Some(snapshot) = snapshots.iter().find(|it| it.name() == name) {
+                    it.keeper().suspend(&snapshot.table).await?;
+                }
+                it.admin().restore_snapshot(name).await
+            }
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Flushes and compactions of tables.
 
-use rowhouse_model::{Bytes, CompactionState, Result, TableName};
+use rowhouse_model::{Bytes, CompactionState, Error, ErrorKind, Result, TableName, TableState};
 use rowhouse_store::CompactionKind;
 
 use super::Admin;
+use crate::backend::Side;
 
 impl Admin<'_> {
     /// Flushes the memstores of a table to files.
@@ -17,7 +18,11 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`; `TableNotEnabled`.
     pub async fn flush(self, name: &str) -> Result<()> {
-        self.backend().flush(&TableName::parse(name)?).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.table(&name)?.flush()).await,
+            Side::Cluster(it) => it.admin().flush_table(&name).await,
+        }
     }
 
     /// Flushes the memstores of one family.
@@ -32,7 +37,14 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::flush`]; `NoSuchColumnFamily`.
     pub async fn flush_family(self, name: &str, family: &str) -> Result<()> {
-        self.backend().flush_family(&TableName::parse(name)?, family.as_bytes()).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                let family = family.to_owned();
+                it.run(move |store| store.table(&name)?.flush_family(family.as_bytes())).await
+            }
+            Side::Cluster(it) => it.admin().flush_family(&name, family.as_bytes()).await,
+        }
     }
 
     /// Requests a compaction of a table, or of one of its families, without waiting for it. A minor
@@ -65,7 +77,20 @@ impl Admin<'_> {
         kind: CompactionKind,
     ) -> Result<()> {
         let family = family.map(|family| Bytes::copy_from_slice(family.as_bytes()));
-        self.backend().compact(&TableName::parse(name)?, family, kind).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                let table = it.store().table(&name)?;
+                if table.state() == TableState::Disabled {
+                    return Err(Error::new(ErrorKind::TableNotEnabled, name.to_string()));
+                }
+                let mut regions = table.regions().iter();
+                regions.try_for_each(|it| it.request_compaction(kind, family.as_deref()))
+            }
+            Side::Cluster(it) => {
+                it.admin().compact_table(&name, family, kind == CompactionKind::Major).await
+            }
+        }
     }
 
     /// Returns the compactions that are running or queued in any region of a table; see
@@ -81,6 +106,14 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`.
     pub async fn compaction_state(self, name: &str) -> Result<CompactionState> {
-        self.backend().compaction_state(&TableName::parse(name)?).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                let table = it.store().table(&name)?;
+                let states = table.regions().iter().map(|region| region.compaction_state());
+                Ok(states.fold(CompactionState::None, CompactionState::with))
+            }
+            Side::Cluster(it) => it.admin().compaction_state(&name).await,
+        }
     }
 }

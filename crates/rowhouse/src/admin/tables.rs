@@ -1,12 +1,15 @@
 //! Declarations and states of tables.
 
-use rowhouse_model::{Error, Result, TableDescriptor, TableName, TableState};
-use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, IndexState, KEY_ATTRIBUTE, KeySchema};
-use rowhouse_store::IndexReport;
+use rowhouse_model::{Error, IndexReport, Result, TableDescriptor, TableName, TableState};
+use rowhouse_schema::{
+    COLUMNS_ATTRIBUTE, ColumnSchema, IndexState, KEY_ATTRIBUTE, KeySchema,
+    check_altered_declarations, layout_of,
+};
 
 use super::Admin;
+use crate::backend::Side;
 use crate::fit::Fit;
-use crate::spec::{check_declared, with_indexes};
+use crate::spec::with_indexes;
 use crate::table::Table;
 
 impl Admin<'_> {
@@ -219,7 +222,20 @@ impl Admin<'_> {
     /// does not cover `*` or is not ready, if rows of the table do not fit its template, or if the
     /// old key cannot be declared as an index of the new one; `Unsupported` on Apache HBase.
     pub async fn promote_index(self, name: &str, index: &str) -> Result<()> {
-        self.backend().promote_index(&TableName::parse(name)?, index).await
+        let table = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                let index = index.to_owned();
+                it.run(move |store| store.promote_index(&table, &index)).await
+            }
+            Side::Cluster(it) if it.server_keeps_indexes().await? => {
+                let descriptor = it.describe(&table).await?;
+                it.admin().promote_index(&table, index, layout_of(&descriptor)).await
+            }
+            Side::Cluster(_) => Err(Error::unsupported(format!(
+                "an index that clients keep cannot be promoted: table={table}, index={index}"
+            ))),
+        }
     }
 
     /// Compares every row of a table with its entries in an index, and every entry with its row,
@@ -235,14 +251,30 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index.
+    /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index;
+    /// `Corruption` if its data is damaged: it is off then.
     pub async fn verify_index(self, name: &str, index: &str) -> Result<IndexReport> {
-        self.backend().verify_index(&TableName::parse(name)?, index).await
+        let table = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                let index = index.to_owned();
+                let search = it.search();
+                let verify = move |store: &_| {
+                    rowhouse_query::verify_index(store, search.as_deref(), &table, &index, |_| {})
+                };
+                it.run(verify).await
+            }
+            Side::Cluster(it) if it.server_keeps_indexes().await? => {
+                it.admin().verify_index(&table, index).await
+            }
+            Side::Cluster(it) => it.keeper().verify(&table, index).await,
+        }
     }
 
     /// Requests that an index is repaired: every row gets its entries, and entries without a row
     /// are removed. Queries are read by the key until [`Admin::index_state`] is `ready` again. An
-    /// index that is off is tried again.
+    /// index that is off is tried again; one whose data is damaged is built anew without a read of
+    /// it.
     ///
     /// On Apache HBase the call returns when the index is right. Queries use it meanwhile if it was
     /// ready; a build that was interrupted is continued, after the wait of
@@ -257,11 +289,21 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index, and on Apache
-    /// HBase if rows do not allow it, which is then off: two rows with a unique value, or an entry
-    /// that is too long.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, and on Apache HBase if
+    /// rows do not allow it, which is then off: two rows with a unique value, or an entry that is
+    /// too long; `Corruption` if a file of the table is damaged.
     pub async fn repair_index(self, name: &str, index: &str) -> Result<()> {
-        self.backend().repair_index(&TableName::parse(name)?, index).await
+        let table = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                let index = index.to_owned();
+                it.run(move |store| store.request_index_repair(&table, &index)).await
+            }
+            Side::Cluster(it) if it.server_keeps_indexes().await? => {
+                it.admin().repair_index(&table, index).await
+            }
+            Side::Cluster(it) => it.keeper().repair(&table, index).await,
+        }
     }
 
     /// Sets an attribute of a table if key, columns and indexes are then consistent.
@@ -307,10 +349,14 @@ impl Admin<'_> {
             if descriptor.families().is_empty() {
                 return Err(Error::invalid("Table should have at least one column family."));
             }
-            check_declared(&descriptor)?;
+            check_altered_declarations(current, &descriptor)?;
             Ok(descriptor)
         };
-        self.backend().change_table(&TableName::parse(name)?, change).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.change_table(&name, change)).await,
+            Side::Cluster(it) => it.change_table(&name, change).await,
+        }
     }
 
     /// Returns whether a table is enabled.
@@ -345,7 +391,14 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled` if it is already enabled.
     pub async fn enable_table(self, name: &str) -> Result<()> {
-        self.backend().enable_table(&TableName::parse(name)?).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.enable_table(&name)).await,
+            Side::Cluster(it) => {
+                it.keeper().enable_entries(&name).await?;
+                it.admin().enable_table(&name).await
+            }
+        }
     }
 
     /// Disables a table: it refuses reads and writes, and can be dropped.
@@ -360,7 +413,14 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`; `TableNotEnabled` if it is already disabled.
     pub async fn disable_table(self, name: &str) -> Result<()> {
-        self.backend().disable_table(&TableName::parse(name)?).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.disable_table(&name)).await,
+            Side::Cluster(it) => {
+                it.admin().disable_table(&name).await?;
+                it.keeper().disable_entries(&name).await
+            }
+        }
     }
 
     /// Deletes all cells of a disabled table and enables it. With `keep_splits` it keeps its region
@@ -377,7 +437,25 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
     pub async fn truncate_table(self, name: &str, keep_splits: bool) -> Result<()> {
-        self.backend().truncate_table(&TableName::parse(name)?, keep_splits).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => {
+                it.run(move |store| store.truncate_table(&name, keep_splits)).await
+            }
+            // Its indexes are emptied first: until both are done they are being built, and no
+            // query reads them.
+            Side::Cluster(it) => {
+                let has_indexes = it.keeper().suspend(&name).await?;
+                if has_indexes {
+                    it.keeper().truncate_entries(&name).await?;
+                }
+                it.admin().truncate_table(&name, keep_splits).await?;
+                if has_indexes {
+                    it.keeper().resume(&name).await?;
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Drops a disabled table with all its cells.
@@ -393,6 +471,13 @@ impl Admin<'_> {
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
     pub async fn drop_table(self, name: &str) -> Result<()> {
-        self.backend().drop_table(&TableName::parse(name)?).await
+        let name = TableName::parse(name)?;
+        match self.side() {
+            Side::Embedded(it) => it.run(move |store| store.drop_table(&name)).await,
+            Side::Cluster(it) => {
+                it.keeper().drop_all_entries(&name).await?;
+                it.admin().delete_table(&name).await
+            }
+        }
     }
 }

@@ -48,16 +48,57 @@ const CLEARLY_BETTER: f64 = 0.9;
 /// # }
 /// ```
 pub async fn advise(workload: &Workload, dir: &Path) -> Result<Advice> {
+    advise_with_progress(workload, dir, |_| {}).await
+}
+
+/// A design that is about to be simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AdviceStep<'a> {
+    /// Its number, from 1 on.
+    pub number: usize,
+    /// How many designs are simulated.
+    pub count: usize,
+    /// Its key and its indexes.
+    pub design: &'a str,
+}
+
+/// As [`advise`], and tells `progress` of each design before it is simulated, which takes seconds.
+///
+/// # Errors
+/// As [`advise`].
+///
+/// ```no_run
+/// # async fn example(workload: rowhouse::advise::Workload) -> rowhouse::Result<()> {
+/// use rowhouse::advise::advise_with_progress;
+///
+/// let progress = |step: rowhouse::advise::AdviceStep<'_>| {
+///     println!("{} of {}: {}", step.number, step.count, step.design);
+/// };
+/// let advice = advise_with_progress(&workload, "/tmp".as_ref(), progress).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn advise_with_progress(
+    workload: &Workload,
+    dir: &Path,
+    mut progress: impl FnMut(AdviceStep<'_>),
+) -> Result<Advice> {
     if let Some(name) = workload.without_values() {
         return Err(Error::invalid(format!("`{name}` has no distribution: it needs a sample")));
     }
     let proposals = proposals(workload).await?;
     let chosen = chosen(workload, &proposals);
     let mut designs = Vec::new();
+    let mut number = 0;
     for (at, proposal) in proposals.iter().enumerate() {
-        let simulation = match chosen.contains(&at) {
-            true => Some(simulate(workload, &proposal.design, dir).await?),
-            false => None,
+        let simulation = if chosen.contains(&at) {
+            number += 1;
+            let design = proposal.design.to_string();
+            progress(AdviceStep { number, count: chosen.len(), design: &design });
+            Some(simulate(workload, &proposal.design, dir).await?)
+        } else {
+            None
         };
         designs.push(AdvisedDesign::of(workload, proposal, simulation));
     }

@@ -36,7 +36,7 @@ mod simulation;
 mod warnings;
 
 pub use advice::{Advice, AdvisedDesign};
-pub use compare::advise;
+pub use compare::{AdviceStep, advise, advise_with_progress};
 pub use of_table::workload_of;
 pub use rowhouse_schema::{
     BusiestShares, Design, DesignEstimate, DesignKind, Distribution, Draw, Estimator, Limits,

@@ -2,14 +2,13 @@
 
 use super::alteration::Alteration;
 use super::keeping::Keeper;
-use rowhouse_client::{BackupStatus, Client, ClusterStatus, Scanner, Settings, Target};
+use rowhouse_client::{Client, QueryIndexCall, Scanner, Settings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, CompactionState, Condition, Error, ErrorKind, Get, HeatReport, Mutation,
-    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
-    ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
+    Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Put,
+    RegionInfo, Result, Row, RowMutations, Scan, ServerName, TableDescriptor, TableName,
+    TableState, escape,
 };
-use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState, layout_of};
-use rowhouse_store::{CompactionKind, IndexReport};
+use rowhouse_schema::{INDEXES_ATTRIBUTE, IndexOf, IndexSchema, IndexState};
 
 /// Maximum attempts of an alteration that meets concurrent alterations.
 const ALTER_ATTEMPTS_MAX: usize = 100;
@@ -32,32 +31,27 @@ impl Cluster {
         Self { client, keeper }
     }
 
-    pub(super) async fn status(&self) -> Result<ClusterStatus> {
-        self.client.admin().cluster_status().await
+    /// Returns the calls to the cluster's master.
+    pub(crate) fn admin(&self) -> rowhouse_client::Admin {
+        self.client.admin()
     }
 
-    pub(super) async fn cluster_id(&self) -> Result<String> {
-        Ok(self.client.cluster_id().to_owned())
+    /// Returns the id of the cluster.
+    pub(crate) fn id(&self) -> &str {
+        self.client.cluster_id()
     }
 
-    pub(super) async fn tables(&self) -> Result<Vec<TableName>> {
-        self.client.admin().tables().await
+    /// Returns the part that keeps the indexes if the server does not.
+    pub(crate) fn keeper(&self) -> &Keeper {
+        &self.keeper
     }
 
-    pub(super) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
+    pub(crate) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
         self.keeper.describe(name).await
     }
 
     pub(super) async fn table_state(&self, name: &TableName) -> Result<TableState> {
         self.client.admin().table_state(name).await
-    }
-
-    pub(super) async fn create_table(
-        &self,
-        descriptor: TableDescriptor,
-        splits: Vec<Bytes>,
-    ) -> Result<()> {
-        self.keeper.create_table(&descriptor, &splits).await
     }
 
     pub(super) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {
@@ -85,42 +79,15 @@ impl Cluster {
         }
     }
 
-    /// Compares an index with the rows of its table.
-    pub(super) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
-        if !self.keeper.server_keeps().await? {
-            return self.keeper.verify(table, index).await;
-        }
-        let status = self.client.admin().verify_index(table, index).await?;
-        let mut report = IndexReport::default();
-        (report.rows, report.unfit_rows) = (status.rows, status.unfit_rows);
-        (report.entries, report.missing) = (status.entries, status.missing);
-        report.stale = status.stale;
-        Ok(report)
-    }
-
-    /// Repairs an index. One that clients keep is repaired here, and its build finished.
-    pub(super) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
-        match self.keeper.server_keeps().await? {
-            true => self.client.admin().repair_index(table, index).await,
-            false => self.keeper.repair(table, index).await,
-        }
-    }
-
     /// Whether the server keeps the indexes: then it promotes them, and answers scans that carry a
     /// query.
-    pub(super) async fn server_keeps_indexes(&self) -> Result<bool> {
+    pub(crate) async fn server_keeps_indexes(&self) -> Result<bool> {
         self.keeper.server_keeps().await
     }
 
-    /// Swaps a table with one of its indexes, if the server keeps it.
-    pub(super) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
-        if !self.server_keeps_indexes().await? {
-            return Err(Error::unsupported(format!(
-                "an index that clients keep cannot be promoted: table={table}, index={index}"
-            )));
-        }
-        let descriptor = self.describe(table).await?;
-        self.client.admin().promote_index(table, index, layout_of(&descriptor)).await
+    /// Returns the index by which the server reads a query.
+    pub(super) async fn query_index(&self, call: &QueryIndexCall) -> Result<Option<String>> {
+        self.client.admin().query_index(call).await
     }
 
     /// Returns the rows whose entries may not be right, because a client is writing them; `None` if
@@ -141,7 +108,7 @@ impl Cluster {
     /// Alters a table. A rowhouse server refuses the change if another alteration came in between,
     /// and the change is repeated with the new declaration. An Apache HBase accepts it, so a change
     /// of a single family uses a call for that family, which leaves the others unchanged.
-    pub(super) async fn change_table(
+    pub(crate) async fn change_table(
         &self,
         name: &TableName,
         change: impl Fn(&TableDescriptor) -> Result<TableDescriptor>,
@@ -183,153 +150,6 @@ impl Cluster {
                 admin.modify_table(&altered, Some(&current)).await
             }
         }
-    }
-
-    /// Truncates a disabled table. Its indexes are emptied first: until both are done they are
-    /// being built, and no query reads them.
-    pub(super) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
-        let has_indexes = self.keeper.suspend(name).await?;
-        if has_indexes {
-            self.keeper.truncate_entries(name).await?;
-        }
-        self.client.admin().truncate_table(name, keep_splits).await?;
-        if has_indexes {
-            self.keeper.resume(name).await?;
-        }
-        Ok(())
-    }
-
-    pub(super) async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
-        self.client.admin().split_region(region, at).await
-    }
-
-    pub(super) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
-        self.client.admin().merge_regions(regions).await
-    }
-
-    pub(super) async fn compact(
-        &self,
-        table: &TableName,
-        family: Option<Bytes>,
-        kind: CompactionKind,
-    ) -> Result<()> {
-        self.client.admin().compact_table(table, family, kind == CompactionKind::Major).await
-    }
-
-    pub(super) async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
-        self.client.admin().assign_region(region).await
-    }
-
-    pub(super) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
-        self.client.admin().unassign_region(region).await
-    }
-
-    pub(super) async fn heat(&self, table: &TableName, from: i64, to: i64) -> Result<HeatReport> {
-        let admin = self.client.admin();
-        match self.keeper.server_keeps().await? {
-            true => admin.heat(table, from, to).await,
-            false => admin.heat_by_region(table).await,
-        }
-    }
-
-    pub(super) fn admin(&self) -> rowhouse_client::Admin {
-        self.client.admin()
-    }
-
-    pub(super) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
-        self.client.admin().move_region(region).await
-    }
-
-    pub(super) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
-        self.client.admin().region_switch(switch).await
-    }
-
-    pub(super) async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
-        self.client.admin().set_region_switch(switch, on).await
-    }
-
-    pub(super) async fn snapshot_cleanup(&self) -> Result<bool> {
-        self.client.admin().snapshot_cleanup().await
-    }
-
-    pub(super) async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
-        self.client.admin().set_snapshot_cleanup(on).await
-    }
-
-    pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
-        self.keeper.enable_entries(name).await?;
-        self.client.admin().enable_table(name).await
-    }
-
-    pub(super) async fn disable_table(&self, name: &TableName) -> Result<()> {
-        self.client.admin().disable_table(name).await?;
-        self.keeper.disable_entries(name).await
-    }
-
-    pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
-        self.keeper.drop_all_entries(name).await?;
-        self.client.admin().delete_table(name).await
-    }
-
-    pub(super) async fn take_snapshot(&self, snapshot: Snapshot) -> Result<()> {
-        self.client.admin().take_snapshot(&snapshot).await
-    }
-
-    pub(super) async fn backup(
-        &self,
-        into: &str,
-        progress: impl FnMut(&BackupStatus),
-    ) -> Result<BackupStatus> {
-        self.client.admin().backup(into, progress).await
-    }
-
-    pub(super) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
-        self.client.admin().snapshots().await
-    }
-
-    pub(super) async fn delete_snapshot(&self, name: &str) -> Result<()> {
-        self.client.admin().delete_snapshot(name).await
-    }
-
-    pub(super) async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.client.admin().clone_snapshot(name, table).await?;
-        self.keeper.build_all(table).await
-    }
-
-    pub(super) async fn restore_snapshot(&self, name: &str) -> Result<()> {
-        let snapshots = self.snapshots().await?;
-        if let Some(snapshot) = snapshots.iter().find(|snapshot| snapshot.name() == name) {
-            self.keeper.suspend(&snapshot.table).await?;
-        }
-        self.client.admin().restore_snapshot(name).await
-    }
-
-    pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>> {
-        self.client.admin().namespaces().await
-    }
-
-    pub(super) async fn create_namespace(&self, namespace: Namespace) -> Result<()> {
-        self.client.admin().create_namespace(&namespace).await
-    }
-
-    pub(super) async fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
-        self.client.admin().modify_namespace(&namespace).await
-    }
-
-    pub(super) async fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.client.admin().delete_namespace(name).await
-    }
-
-    pub(super) async fn flush(&self, name: &TableName) -> Result<()> {
-        self.client.admin().flush_table(name).await
-    }
-
-    pub(super) async fn flush_family(&self, name: &TableName, family: &[u8]) -> Result<()> {
-        self.client.admin().flush_family(name, family).await
-    }
-
-    pub(super) async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
-        self.client.admin().compaction_state(table).await
     }
 
     pub(super) async fn regions(

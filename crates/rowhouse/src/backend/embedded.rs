@@ -12,16 +12,14 @@ mod transaction;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rowhouse_client::{BackupStatus, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 use rowhouse_model::{
-    Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, ErrorKind, Get,
-    HeatReport, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row,
-    RowMutations, RowRange, Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, ClusterStatus, Columns, Condition, Durability, Error, Get, Mutation,
+    MutationOutcome, Put, RegionInfo, RegionLoad, Result, Row, RowMutations, RowRange, Scan,
+    ServerLoad, ServerName, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 use rowhouse_store::{
-    CompactionKind, IndexRead, IndexReport, Observer, Progress, RangeEstimate, ReadPoint,
-    ReadTrace, Region, Settings, Store, Table,
+    IndexRead, RangeEstimate, ReadPoint, ReadTrace, Region, Settings, Store, Table,
 };
 
 use super::blocking::blocking;
@@ -61,50 +59,59 @@ impl Embedded {
         })
     }
 
+    /// Returns the store, for calls that take a few microseconds.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Runs an operation of the store that may take longer on a thread that may block.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        operation: impl FnOnce(&Store) -> T + Send + 'static,
+    ) -> T {
+        let store = self.store.clone();
+        blocking(move || operation(&store)).await
+    }
+
+    /// Returns the engine of full-text searches.
+    pub(crate) fn search(&self) -> Option<Arc<rowhouse_query::Search>> {
+        #[cfg(feature = "search")]
+        return Some(Arc::clone(&self.local_search().engine));
+        #[cfg(not(feature = "search"))]
+        None
+    }
+
     /// Returns the status of a cluster with one server, this process.
-    pub(super) async fn status(&self) -> Result<ClusterStatus> {
+    pub(crate) fn status(&self) -> ClusterStatus {
         let name = this_process();
         let tables = self.store.tables();
         let open = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let regions = open.flat_map(|table| table.regions()).map(|region| {
             let (size, requests) = (region.size(), region.requests());
-            let mut load = RegionLoad::default();
-            load.name = region.name().full.clone();
-            load.stores = size.stores as u64;
-            load.files = size.files as u64;
-            load.uncompressed_mib = size.uncompressed_bytes >> 20;
-            load.file_mib = size.file_bytes >> 20;
-            load.memstore_mib = size.memstore_bytes >> 20;
-            load.reads = requests.reads;
-            load.writes = requests.writes;
-            load
+            RegionLoad {
+                name: region.name().full.clone(),
+                stores: size.stores as u64,
+                files: size.files as u64,
+                uncompressed_mib: size.uncompressed_bytes >> 20,
+                file_mib: size.file_bytes >> 20,
+                memstore_mib: size.memstore_bytes >> 20,
+                reads: requests.reads,
+                writes: requests.writes,
+                ..RegionLoad::default()
+            }
         });
         let mut regions: Vec<_> = regions.collect();
         regions.sort_by(|a, b| a.name.cmp(&b.name));
-        let tasks = self.store.tasks().into_iter().map(|running| {
-            let mut task = ServerTask::default();
-            task.description = running.description;
-            task.status = running.status;
-            task.started_millis = running.begun_millis;
-            task
-        });
-        let mut load = ServerLoad::new(name.clone());
-        (load.regions, load.tasks) = (regions, tasks.collect());
-        let mut status = ClusterStatus::default();
-        status.version = concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into();
-        status.cluster_id = self.store.cluster_id();
-        status.master = Some(name.clone());
-        status.live_servers = vec![name];
-        status.loads = vec![load];
-        Ok(status)
-    }
-
-    pub(super) async fn cluster_id(&self) -> Result<String> {
-        Ok(self.store.cluster_id())
-    }
-
-    pub(super) async fn tables(&self) -> Result<Vec<TableName>> {
-        Ok(self.store.tables().iter().map(|table| table.name().clone()).collect())
+        let load =
+            ServerLoad { regions, tasks: self.store.tasks(), ..ServerLoad::new(name.clone()) };
+        ClusterStatus {
+            version: concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into(),
+            cluster_id: self.store.cluster_id(),
+            master: Some(name.clone()),
+            live_servers: vec![name],
+            loads: vec![load],
+            ..ClusterStatus::default()
+        }
     }
 
     pub(super) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
@@ -120,200 +127,6 @@ impl Embedded {
             return Ok(TableState::Enabled);
         }
         Ok(self.store.table(name)?.state())
-    }
-
-    pub(super) async fn create_table(
-        &self,
-        descriptor: TableDescriptor,
-        splits: Vec<Bytes>,
-    ) -> Result<()> {
-        let store = self.store.clone();
-        blocking(move || store.create_table(descriptor, &splits)).await
-    }
-
-    pub(super) async fn change_table(
-        &self,
-        name: &TableName,
-        change: impl Fn(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
-    ) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.clone());
-        blocking(move || store.change_table(&name, change)).await
-    }
-
-    pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.clone());
-        blocking(move || store.enable_table(&name)).await
-    }
-
-    pub(super) async fn disable_table(&self, name: &TableName) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.clone());
-        blocking(move || store.disable_table(&name)).await
-    }
-
-    pub(super) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.clone());
-        blocking(move || store.truncate_table(&name, keep_splits)).await
-    }
-
-    pub(super) async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
-        let (store, name) = (self.store.clone(), region.name());
-        blocking(move || store.split_region(&name.full, at)).await
-    }
-
-    pub(super) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
-        let store = self.store.clone();
-        let names: Vec<Bytes> = regions.iter().map(|region| region.name().full).collect();
-        blocking(move || {
-            let names: Vec<&[u8]> = names.iter().map(|name| &name[..]).collect();
-            store.merge_regions(&names)
-        })
-        .await
-    }
-
-    pub(super) async fn compact(
-        &self,
-        table: &TableName,
-        family: Option<Bytes>,
-        kind: CompactionKind,
-    ) -> Result<()> {
-        let table = self.store.table(table)?;
-        if table.state() == TableState::Disabled {
-            return Err(Error::new(ErrorKind::TableNotEnabled, table.name().to_string()));
-        }
-        for region in table.regions() {
-            region.request_compaction(kind, family.as_deref())?;
-        }
-        Ok(())
-    }
-
-    pub(super) async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
-        let (store, name) = (self.store.clone(), region.name());
-        blocking(move || store.assign_region(&name.full)).await
-    }
-
-    pub(super) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
-        let (store, name) = (self.store.clone(), region.name());
-        blocking(move || store.unassign_region(&name.full)).await
-    }
-
-    pub(super) async fn heat(&self, table: &TableName, from: i64, to: i64) -> Result<HeatReport> {
-        Ok(self.store.table(table)?.heat(from, to))
-    }
-
-    /// Leaves the region in place, as HBase does with a single server.
-    pub(super) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
-        let name = region.name();
-        match self.store.find_region(&name.full) {
-            Some(region) => region.check_serving(),
-            None => Err(Error::new(ErrorKind::UnknownRegion, name.to_string())),
-        }
-    }
-
-    pub(super) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
-        Ok(self.store.region_switch(switch))
-    }
-
-    pub(super) async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
-        let store = self.store.clone();
-        blocking(move || store.set_region_switch(switch, on)).await
-    }
-
-    pub(super) async fn snapshot_cleanup(&self) -> Result<bool> {
-        Ok(self.store.snapshot_cleanup())
-    }
-
-    pub(super) async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
-        let store = self.store.clone();
-        blocking(move || store.set_snapshot_cleanup(on)).await
-    }
-
-    pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.clone());
-        blocking(move || store.drop_table(&name)).await
-    }
-
-    pub(super) async fn take_snapshot(&self, snapshot: Snapshot) -> Result<()> {
-        let store = self.store.clone();
-        blocking(move || store.take_snapshot(snapshot).map(|_| ())).await
-    }
-
-    pub(super) async fn backup(
-        &self,
-        into: &str,
-        mut progress: impl FnMut(&BackupStatus) + Send + 'static,
-    ) -> Result<BackupStatus> {
-        let (store, into) = (self.store.clone(), PathBuf::from(into));
-        blocking(move || {
-            let mut status = BackupStatus::default();
-            let report = store.backup(into, |done: Progress<'_>| {
-                done.file.clone_into(&mut status.file);
-                (status.bytes_done, status.bytes_total) = (done.bytes_done, done.bytes_total);
-                progress(&status);
-            })?;
-            status.is_done = true;
-            status.bytes_done = status.bytes_total;
-            status.tables = report.tables as u64;
-            status.snapshots = report.snapshots as u64;
-            status.files = report.files as u64;
-            status.file_bytes = report.file_bytes;
-            Ok(status)
-        })
-        .await
-    }
-
-    pub(super) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
-        Ok(self.store.snapshots())
-    }
-
-    pub(super) async fn delete_snapshot(&self, name: &str) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.to_owned());
-        blocking(move || store.delete_snapshot(&name)).await
-    }
-
-    pub(super) async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        let (store, name, table) = (self.store.clone(), name.to_owned(), table.clone());
-        blocking(move || store.clone_snapshot(&name, &table)).await
-    }
-
-    pub(super) async fn restore_snapshot(&self, name: &str) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.to_owned());
-        blocking(move || store.restore_snapshot(&name)).await
-    }
-
-    pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>> {
-        Ok(self.store.namespaces())
-    }
-
-    pub(super) async fn create_namespace(&self, namespace: Namespace) -> Result<()> {
-        let store = self.store.clone();
-        blocking(move || store.create_namespace(namespace)).await
-    }
-
-    pub(super) async fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
-        let store = self.store.clone();
-        blocking(move || store.modify_namespace(namespace)).await
-    }
-
-    pub(super) async fn drop_namespace(&self, name: &str) -> Result<()> {
-        let (store, name) = (self.store.clone(), name.to_owned());
-        blocking(move || store.drop_namespace(&name)).await
-    }
-
-    pub(super) async fn flush(&self, name: &TableName) -> Result<()> {
-        let table = self.store.table(name)?;
-        blocking(move || table.flush()).await
-    }
-
-    pub(super) async fn flush_family(&self, name: &TableName, family: &[u8]) -> Result<()> {
-        let (table, family) = (self.store.table(name)?, family.to_vec());
-        blocking(move || table.flush_family(&family)).await
-    }
-
-    pub(super) async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
-        let table = self.store.table(table)?;
-        let regions = table.regions();
-        let states = regions.iter().map(|region| region.compaction_state());
-        Ok(states.fold(CompactionState::None, CompactionState::with))
     }
 
     pub(super) async fn regions(
@@ -424,15 +237,6 @@ impl Embedded {
         blocking(transact).await
     }
 
-    pub(super) async fn observe(
-        &self,
-        table: &TableName,
-        observer: Arc<dyn Observer>,
-    ) -> Result<()> {
-        let (store, table) = (self.store.clone(), table.clone());
-        blocking(move || store.observe(&table, observer)).await
-    }
-
     /// Returns a user table.
     pub(super) fn writable(&self, table: &TableId) -> Result<Arc<Table>> {
         if table.is_system() {
@@ -455,18 +259,13 @@ impl Embedded {
         .await
     }
 
-    /// Returns the current read point of a table. The loop ensures that the returned declaration is
-    /// the one at the read point.
+    /// Returns the current read point of a table.
     pub(super) async fn read_point(&self, table: &TableId) -> Result<TableReadPoint> {
         let (store, id) = (self.store.clone(), table.clone());
         blocking(move || {
-            loop {
-                let table = find(&store, &id)?;
-                let point = store.read_point();
-                if Arc::ptr_eq(&store.table(&id)?, &table) {
-                    return Ok(TableReadPoint { table, point });
-                }
-            }
+            let (table, point) = store.table_read_point(&id)?;
+            id.check(table.descriptor())?;
+            Ok(TableReadPoint { table, point })
         })
         .await
     }
@@ -474,21 +273,6 @@ impl Embedded {
     /// Returns the indexes that a table declares, if any.
     pub(super) async fn indexes(&self, table: &TableName) -> Result<Option<IndexSchema>> {
         Ok(self.store.table(table)?.indexes()?.cloned())
-    }
-
-    pub(super) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
-        let (store, table, index) = (self.store.clone(), table.clone(), index.to_owned());
-        blocking(move || store.verify_index(&table, &index, |_| {})).await
-    }
-
-    pub(super) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
-        let (store, table, index) = (self.store.clone(), table.clone(), index.to_owned());
-        blocking(move || store.request_index_repair(&table, &index)).await
-    }
-
-    pub(super) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
-        let (store, table, index) = (self.store.clone(), table.clone(), index.to_owned());
-        blocking(move || store.promote_index(&table, &index)).await
     }
 
     pub(super) async fn index_state(&self, table: &TableName, index: &str) -> Result<IndexState> {
@@ -610,6 +394,11 @@ impl IndexReadPoint {
     /// Returns the time by which cells expire.
     pub(crate) fn now_millis(&self) -> i64 {
         self.store.now_millis()
+    }
+
+    /// Reports an error of a read of the entries: an index with damaged entries is put off.
+    pub(crate) fn report_damage(&self, error: &Error) {
+        self.store.report_index_damage(&self.entries.table, error);
     }
 }
 

@@ -1,5 +1,5 @@
-//! The backend of a database: the embedded store or a cluster. Every call is dispatched here over a
-//! closed enum, so that both backends implement the same calls.
+//! The backend of a database: the embedded store or a cluster, a closed enum. Calls of rows and
+//! tables are dispatched here; [`Admin`](crate::Admin) matches the enum itself.
 
 mod alteration;
 mod blocking;
@@ -14,21 +14,18 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 #[cfg(feature = "search")]
 use rowhouse_client::Table as ServerTable;
-use rowhouse_client::{BackupStatus, ClusterStatus, Settings as ClientSettings, Target};
+use rowhouse_client::{QueryIndexCall, Settings as ClientSettings, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, Columns, CompactionState, Condition, Durability, Error, Get, HeatReport,
-    Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations,
-    RowRange, Scan, ServerName, Snapshot, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, Columns, Condition, Durability, Error, Get, Mutation, MutationOutcome, Put,
+    RegionInfo, Result, Row, RowMutations, RowRange, Scan, ServerName, TableDescriptor, TableName,
+    TableState,
 };
 #[cfg(feature = "search")]
 use rowhouse_schema::SearchPlan;
 use rowhouse_schema::{Index, IndexSchema, IndexState};
 #[cfg(feature = "search")]
 use rowhouse_search::Found;
-use rowhouse_store::{
-    CompactionKind, IndexReport, Observer, RangeEstimate, Settings as StoreSettings,
-    Table as StoreTable,
-};
+use rowhouse_store::{RangeEstimate, Settings as StoreSettings, Table as StoreTable};
 
 use crate::counters::Inner as CounterBufferInner;
 use crate::rows::{Rows, Source};
@@ -39,7 +36,7 @@ use embedded::Embedded;
 #[cfg(feature = "search")]
 pub(crate) use embedded::LocalSearch;
 
-pub(crate) use blocking::{block_on, blocking, is_blocking};
+pub(crate) use blocking::{block_on, blocking};
 pub(crate) use embedded::{
     EmbeddedRows, EmbeddedTransaction, GETS_INLINE_MAX, IndexReadPoint, TableReadPoint,
 };
@@ -57,7 +54,8 @@ pub(crate) struct Backend {
     counters: Mutex<Vec<Weak<CounterBufferInner>>>,
 }
 
-enum Side {
+/// The two kinds of backends.
+pub(crate) enum Side {
     /// The embedded store.
     Embedded(Embedded),
     /// A cluster, with HBase's protocol.
@@ -96,16 +94,9 @@ impl Backend {
         Ok(Self { side, url: target.to_string(), durability, counters: Mutex::default() })
     }
 
-    pub(crate) async fn status(&self) -> Result<ClusterStatus> {
-        on!(self, inner => inner.status().await)
-    }
-
-    pub(crate) async fn cluster_id(&self) -> Result<String> {
-        on!(self, inner => inner.cluster_id().await)
-    }
-
-    pub(crate) async fn tables(&self) -> Result<Vec<TableName>> {
-        on!(self, inner => inner.tables().await)
+    /// Returns the embedded store or the cluster, for calls that differ between them.
+    pub(crate) fn side(&self) -> &Side {
+        &self.side
     }
 
     pub(crate) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
@@ -116,162 +107,8 @@ impl Backend {
         on!(self, inner => inner.table_state(name).await)
     }
 
-    pub(crate) async fn create_table(
-        &self,
-        descriptor: TableDescriptor,
-        splits: Vec<Bytes>,
-    ) -> Result<()> {
-        on!(self, inner => inner.create_table(descriptor, splits).await)
-    }
-
-    /// Alters a table, starting from its current declaration. `change` is called again after a
-    /// concurrent alteration.
-    pub(crate) async fn change_table(
-        &self,
-        name: &TableName,
-        change: impl Fn(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
-    ) -> Result<()> {
-        on!(self, inner => inner.change_table(name, change).await)
-    }
-
     pub(crate) async fn explain_cell(&self, table: &TableId, get: &Get) -> Result<CellHistory> {
         on!(self, inner => inner.explain_cell(table, get).await)
-    }
-
-    pub(crate) async fn enable_table(&self, name: &TableName) -> Result<()> {
-        on!(self, inner => inner.enable_table(name).await)
-    }
-
-    pub(crate) async fn disable_table(&self, name: &TableName) -> Result<()> {
-        on!(self, inner => inner.disable_table(name).await)
-    }
-
-    /// Deletes all cells of a disabled table and enables it.
-    pub(crate) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
-        on!(self, inner => inner.truncate_table(name, keep_splits).await)
-    }
-
-    /// Splits a region at a row, or in the middle.
-    pub(crate) async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
-        on!(self, inner => inner.split_region(region, at).await)
-    }
-
-    pub(crate) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
-        on!(self, inner => inner.merge_regions(regions).await)
-    }
-
-    pub(crate) async fn compact(
-        &self,
-        table: &TableName,
-        family: Option<Bytes>,
-        kind: CompactionKind,
-    ) -> Result<()> {
-        on!(self, inner => inner.compact(table, family, kind).await)
-    }
-
-    pub(crate) async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
-        on!(self, inner => inner.assign_region(region).await)
-    }
-
-    pub(crate) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
-        on!(self, inner => inner.unassign_region(region).await)
-    }
-
-    pub(crate) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
-        on!(self, inner => inner.move_region(region).await)
-    }
-
-    pub(crate) async fn heat(&self, table: &TableName, from: i64, to: i64) -> Result<HeatReport> {
-        on!(self, inner => inner.heat(table, from, to).await)
-    }
-
-    /// Returns the administration of region servers.
-    pub(crate) fn servers(&self) -> Result<rowhouse_client::Admin> {
-        match &self.side {
-            Side::Cluster(cluster) => Ok(cluster.admin()),
-            Side::Embedded(_) => Err(Error::unsupported(
-                "a database that is embedded in the process has no region servers; rowhouse serve \
-                 --region-servers N has",
-            )),
-        }
-    }
-
-    pub(crate) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
-        on!(self, inner => inner.region_switch(switch).await)
-    }
-
-    pub(crate) async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
-        on!(self, inner => inner.set_region_switch(switch, on).await)
-    }
-
-    pub(crate) async fn snapshot_cleanup(&self) -> Result<bool> {
-        on!(self, inner => inner.snapshot_cleanup().await)
-    }
-
-    pub(crate) async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
-        on!(self, inner => inner.set_snapshot_cleanup(on).await)
-    }
-
-    pub(crate) async fn drop_table(&self, name: &TableName) -> Result<()> {
-        on!(self, inner => inner.drop_table(name).await)
-    }
-
-    pub(crate) async fn take_snapshot(&self, snapshot: Snapshot) -> Result<()> {
-        on!(self, inner => inner.take_snapshot(snapshot).await)
-    }
-
-    /// Writes a backup of the whole database.
-    pub(crate) async fn backup(
-        &self,
-        into: &str,
-        progress: impl FnMut(&BackupStatus) + Send + 'static,
-    ) -> Result<BackupStatus> {
-        on!(self, inner => inner.backup(into, progress).await)
-    }
-
-    pub(crate) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
-        on!(self, inner => inner.snapshots().await)
-    }
-
-    pub(crate) async fn delete_snapshot(&self, name: &str) -> Result<()> {
-        on!(self, inner => inner.delete_snapshot(name).await)
-    }
-
-    pub(crate) async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        on!(self, inner => inner.clone_snapshot(name, table).await)
-    }
-
-    pub(crate) async fn restore_snapshot(&self, name: &str) -> Result<()> {
-        on!(self, inner => inner.restore_snapshot(name).await)
-    }
-
-    pub(crate) async fn namespaces(&self) -> Result<Vec<Namespace>> {
-        on!(self, inner => inner.namespaces().await)
-    }
-
-    pub(crate) async fn create_namespace(&self, namespace: Namespace) -> Result<()> {
-        on!(self, inner => inner.create_namespace(namespace).await)
-    }
-
-    pub(crate) async fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
-        on!(self, inner => inner.modify_namespace(namespace).await)
-    }
-
-    pub(crate) async fn drop_namespace(&self, name: &str) -> Result<()> {
-        on!(self, inner => inner.drop_namespace(name).await)
-    }
-
-    pub(crate) async fn flush(&self, name: &TableName) -> Result<()> {
-        on!(self, inner => inner.flush(name).await)
-    }
-
-    pub(crate) async fn flush_family(&self, name: &TableName, family: &[u8]) -> Result<()> {
-        on!(self, inner => inner.flush_family(name, family).await)
-    }
-
-    /// Returns the compactions of a table that are running or queued.
-    pub(crate) async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
-        on!(self, inner => inner.compaction_state(table).await)
     }
 
     /// Returns the regions of a table with their servers.
@@ -390,6 +227,15 @@ impl Backend {
         }
     }
 
+    /// Returns the index by which a server that [answers](Backend::answers_queries) queries reads
+    /// one; `None` for the key.
+    pub(crate) async fn query_index(&self, call: &QueryIndexCall) -> Result<Option<String>> {
+        match &self.side {
+            Side::Embedded(_) => Err(Error::unsupported("no server answers the query")),
+            Side::Cluster(inner) => inner.query_index(call).await,
+        }
+    }
+
     /// Scans the rows that match a query, on a server that [answers](Backend::answers_queries)
     /// queries.
     pub(crate) fn scan_matching(&self, table: &TableName, scan: Scan, query: &str) -> Result<Rows> {
@@ -420,29 +266,11 @@ impl Backend {
         on!(self, inner => inner.indexes(table).await)
     }
 
-    /// Compares an index with the rows of its table.
-    pub(crate) async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
-        on!(self, inner => inner.verify_index(table, index).await)
-    }
-
-    /// Requests the repair of an index.
-    pub(crate) async fn repair_index(&self, table: &TableName, index: &str) -> Result<()> {
-        on!(self, inner => inner.repair_index(table, index).await)
-    }
-
     /// Whether indexes can be promoted: the store keeps them, not a client.
     pub(crate) async fn promotes_indexes(&self) -> Result<bool> {
         match &self.side {
             Side::Embedded(_) => Ok(true),
             Side::Cluster(inner) => inner.server_keeps_indexes().await,
-        }
-    }
-
-    /// Swaps a table with one of its indexes.
-    pub(crate) async fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
-        match &self.side {
-            Side::Embedded(inner) => inner.promote_index(table, index).await,
-            Side::Cluster(inner) => inner.promote_index(table, index).await,
         }
     }
 
@@ -537,18 +365,6 @@ impl Backend {
         }
     }
 
-    /// Adds an observer of a table.
-    pub(crate) async fn observe(
-        &self,
-        table: &TableName,
-        observer: Arc<dyn Observer>,
-    ) -> Result<()> {
-        match &self.side {
-            Side::Embedded(inner) => inner.observe(table, observer).await,
-            Side::Cluster(_) => Err(no_observers()),
-        }
-    }
-
     /// Returns a table of the store.
     pub(crate) fn store_table(&self, table: &TableId) -> Result<Arc<StoreTable>> {
         match &self.side {
@@ -578,7 +394,7 @@ impl Backend {
     }
 }
 
-fn no_observers() -> Error {
+pub(crate) fn no_observers() -> Error {
     Error::unsupported(
         "observers see the changes of a database that is embedded in the process, and this is a \
          cluster",

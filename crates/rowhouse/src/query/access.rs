@@ -1,13 +1,14 @@
 //! Finds out how a query can be read: plans it by the key and by each index, and estimates the
 //! cost of each.
 
-use rowhouse_model::{Columns, Error, Result, TimeRange};
+use rowhouse_client::QueryIndexCall;
+use rowhouse_model::{Error, Result, TimeRange};
+use rowhouse_query::{Access, Candidate, add_condition_columns};
 use rowhouse_schema::{
     Index, IndexCost, IndexPlan, IndexSchema, IndexState, Plan, Predicate, TimeZone,
 };
 
-use super::choose::{Access, Candidate};
-use super::{By, Query, plan_rows};
+use super::{By, Query};
 
 impl Query<'_> {
     /// Returns how the query is read, by the key or by an index, with all other ways, their
@@ -49,19 +50,42 @@ impl Query<'_> {
         let (plan, backend) = (self.explain()?, self.table.backend());
         if matches!(self.by, By::Any) && !backend.has_read_points() {
             let indexes = backend.indexes(self.table.name()).await?;
-            let chooses = self.by_server(&plan).await?.is_some();
+            let chooses = self.by_server(&plan).await?;
+            if let (Some(text), Some(indexes)) = (&chooses, &indexes) {
+                return self.access_of_server(plan, text, indexes).await;
+            }
             let mut why_not = Vec::new();
             for index in indexes.iter().flat_map(IndexSchema::indexes) {
                 let why = match self.plan_by(index).await? {
                     Err(why) => why,
-                    Ok(_) if chooses => "the server chooses, for each region".to_owned(),
                     Ok(_) => "through a server, the query must name it".to_owned(),
                 };
                 why_not.push((index.name().to_owned(), why));
             }
             return Ok(Access::by_key(plan, why_not));
         }
-        self.access(plan, self.rows_max()).await
+        self.access(plan, self.rows_max(), true).await
+    }
+
+    /// Returns how a server reads the query, which it chooses when the query arrives.
+    async fn access_of_server(
+        &self,
+        plan: Plan,
+        text: &str,
+        indexes: &IndexSchema,
+    ) -> Result<Access> {
+        let call = QueryIndexCall {
+            table: self.table.name().clone(),
+            query: text.to_owned(),
+            columns: self.scan.columns.clone(),
+            limit: Some(self.rows_max()).filter(|rows| *rows < u64::MAX),
+        };
+        let chosen = self.table.backend().query_index(&call).await?;
+        let mut plans = Vec::new();
+        for index in indexes.indexes() {
+            plans.push((index.name().to_owned(), self.plan_by(index).await?));
+        }
+        Ok(Access::of_server(plan, chosen.as_deref(), plans))
     }
 
     /// Returns the query as text if a server is to choose how its rows are read: if an index may
@@ -92,8 +116,9 @@ impl Query<'_> {
         Ok(answers.then_some(text))
     }
 
-    /// Chooses how to read up to `limit` rows.
-    pub(super) async fn access(&self, plan: Plan, limit: u64) -> Result<Access> {
+    /// Chooses how to read up to `limit` rows. Without `explains` nothing is estimated that cannot
+    /// be chosen.
+    pub(super) async fn access(&self, plan: Plan, limit: u64, explains: bool) -> Result<Access> {
         let backend = self.table.backend();
         match &self.by {
             By::Key => return Ok(Access::by_key(plan, Vec::new())),
@@ -115,6 +140,9 @@ impl Query<'_> {
             return Ok(Access::by_key(plan, why.collect()));
         }
         let key_cells = self.cells_in(&plan).await?;
+        if !explains && IndexCost::is_key_cheap(key_cells) {
+            return Ok(Access::by_key(plan, Vec::new()));
+        }
         let mut candidates = Vec::new();
         for (name, plan) in plans {
             let candidate = match plan {
@@ -149,32 +177,28 @@ impl Query<'_> {
             Ok(asked) => asked,
             Err(error) => return Err(error.clone()),
         };
-        let why_not = if self.with_misfits {
-            "rows whose keys do not fit the template have no entries"
-        } else if self.scan.versions > 1 || self.scan.time_range != TimeRange::ALL {
-            "entries are of the newest versions"
-        } else {
-            let columns = self.table.declared_columns().declared();
-            let wanted = &self.scan.columns;
-            let plan = match index.plan(schema, columns, predicate, &self.zone, wanted) {
-                Ok(plan) => plan,
-                Err(why) => return Ok(Err(why.to_string())),
-            };
-            let state = self.table.backend().index_state(self.table.name(), index.name()).await;
-            return Ok(match state {
-                Ok(IndexState::Ready) => Ok(plan),
-                Ok(state) => Err(format!("it is not ready, its state is: {state}")),
-                // It may have been dropped meanwhile.
-                Err(error) => Err(error.message().to_owned()),
-            });
+        if self.with_misfits {
+            let why = "rows whose keys do not fit the template have no entries";
+            return Ok(Err(why.to_owned()));
+        }
+        let declared = (*schema, self.table.declared_columns().declared());
+        let plan = match Candidate::plan(index, declared, predicate, &self.zone, &self.scan) {
+            Ok(plan) => plan,
+            Err(why) => return Ok(Err(why)),
         };
-        Ok(Err(why_not.to_owned()))
+        let state = self.table.backend().index_state(self.table.name(), index.name()).await;
+        Ok(match state {
+            Ok(IndexState::Ready) => Ok(plan),
+            Ok(state) => Err(Candidate::not_ready(&state)),
+            // It may have been dropped meanwhile.
+            Err(error) => Err(error.message().to_owned()),
+        })
     }
 
     /// Estimates the cells in the ranges of the plan by the key.
     async fn cells_in(&self, plan: &Plan) -> Result<u64> {
         let mut columns = self.scan.columns.clone();
-        plan_rows::add_condition_columns(&mut columns, plan);
+        add_condition_columns(&mut columns, plan);
         let estimate = self.table.estimate(plan.ranges(), &columns).await?;
         Ok(estimate.map_or(u64::MAX, |estimate| estimate.cells))
     }
@@ -182,20 +206,9 @@ impl Query<'_> {
     /// Estimates the entries to read of an index.
     async fn candidate(&self, plan: IndexPlan) -> Result<Candidate> {
         let entries = self.table.scans_of(plan.index().table_name(self.table.name())?);
-        let mut columns = Columns::all();
-        if plan.index().is_copy() {
-            columns = self.scan.columns.clone();
-            plan_rows::add_condition_columns(&mut columns, plan.row_plan());
-        }
+        let columns = Candidate::entry_columns(&plan, &self.scan.columns);
         let estimate = entries.estimate(plan.plan().ranges(), &columns).await?;
-        let streams = plan.is_in_key_order();
-        // Rows of a copy are not kept to be sorted.
-        let can_cover = streams || !plan.index().is_copy();
-        let cost = IndexCost {
-            entry_cells: estimate.map_or(u64::MAX, |estimate| estimate.cells),
-            streams,
-            is_covered: can_cover && plan.is_covered(&self.scan.columns),
-        };
-        Ok(Candidate { plan, cost })
+        let cells = estimate.map(|estimate| estimate.cells);
+        Ok(Candidate::new(plan, cells, &self.scan.columns))
     }
 }

@@ -42,7 +42,9 @@ impl Query<'_> {
         }
         let (_, predicate) = self.asked?;
         let table = self.table.clone();
-        let Self { zone, scan, limit, offset, after, direction, with_misfits, by, .. } = self;
+        let Self {
+            zone, scan, limit, offset, after, direction, with_misfits, keys_only, by, ..
+        } = self;
         #[cfg(feature = "search")]
         let search_order = self.search_order;
         on_blocking_thread(move || async move {
@@ -56,6 +58,7 @@ impl Query<'_> {
                 after,
                 direction,
                 with_misfits,
+                keys_only,
                 by,
                 #[cfg(feature = "search")]
                 search_order,
@@ -70,7 +73,7 @@ impl Query<'_> {
         let trace = self.trace.clone().unwrap_or_default();
         let timer = StepTimer::begin();
         let plan = self.explain()?;
-        let access = self.access(plan.clone(), self.rows_max()).await?;
+        let access = self.access(plan.clone(), self.rows_max(), false).await?;
         let planning = Some(timer.end());
 
         let (table, asked) = (self.table, self.asked_text());

@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 use rowhouse_model::{Bytes, Error, Result};
 use rowhouse_schema::Plan;
 
-use super::rows::Source;
-use super::{Page, Query, QueryRow, QueryRows};
+use super::rows::RowsOf;
+use super::{KeysPage, Page, Query, QueryRow, QueryRows};
 
 /// Rows of a search, of which there are none.
 pub(super) struct SearchRows(Infallible);
@@ -23,7 +23,7 @@ impl Query<'_> {
     }
 
     pub(super) async fn search_rows(self) -> Result<QueryRows> {
-        SearchRows::none().map(|none| QueryRows::new(Source::Search(Box::new(none))))
+        SearchRows::none().map(|none| QueryRows::new(self.table, RowsOf::Search(Box::new(none))))
     }
 
     pub(super) async fn search_count(self) -> Result<u64> {
@@ -31,6 +31,10 @@ impl Query<'_> {
     }
 
     pub(super) async fn search_keys(self) -> Result<Vec<Bytes>> {
+        Err(refused())
+    }
+
+    pub(super) async fn search_keys_page(self, _: usize) -> Result<KeysPage> {
         Err(refused())
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, Result, Row};
+use rowhouse_query::MatchingRow;
 use rowhouse_schema::{CellMismatch, FromRowKey, KeyMismatch, NamedCell, Value, Values};
 
 #[cfg(feature = "search")]
@@ -23,11 +24,8 @@ use crate::declared::DeclaredColumns;
 /// ```
 #[derive(Clone, Debug)]
 pub struct QueryRow {
-    pub(super) row: Row,
-    pub(super) values: Result<Values, KeyMismatch>,
+    pub(super) found: MatchingRow,
     pub(super) columns: Arc<DeclaredColumns>,
-    /// The entry that led to the row, in a query in the order of an index.
-    pub(super) entry: Option<Bytes>,
     /// The score, in a query by score.
     #[cfg(feature = "search")]
     pub(super) score: Option<f32>,
@@ -38,17 +36,10 @@ pub struct QueryRow {
 
 impl QueryRow {
     /// Creates a row that no full-text index found.
-    pub(super) fn new(
-        row: Row,
-        values: Result<Values, KeyMismatch>,
-        columns: Arc<DeclaredColumns>,
-        entry: Option<Bytes>,
-    ) -> Self {
+    pub(super) fn new(found: MatchingRow, columns: Arc<DeclaredColumns>) -> Self {
         Self {
-            row,
-            values,
+            found,
             columns,
-            entry,
             #[cfg(feature = "search")]
             score: None,
             #[cfg(feature = "search")]
@@ -66,7 +57,7 @@ impl QueryRow {
     /// # }
     /// ```
     pub fn key(&self, field: &str) -> Option<&Value> {
-        self.values.as_ref().ok()?.get(field)
+        self.found.values.as_ref().ok()?.get(field)
     }
 
     /// Returns all fields of the key.
@@ -85,7 +76,7 @@ impl QueryRow {
     /// If the key does not fit the template: the position of the first byte that does not fit, and
     /// the expected field.
     pub fn values(&self) -> Result<&Values, &KeyMismatch> {
-        self.values.as_ref()
+        self.found.values.as_ref()
     }
 
     /// Decodes the key into a struct, which can borrow from the row.
@@ -112,7 +103,7 @@ impl QueryRow {
     /// `InvalidRequest` if the key does not fit the template, with the [`KeyMismatch`] as its
     /// source, and if the struct's template differs from the table's.
     pub fn key_as<'r, K: FromRowKey<'r>>(&'r self) -> Result<K> {
-        let declared = self.values.as_ref().map_err(|why| Error::from(why.clone()))?.schema();
+        let declared = self.found.values.as_ref().map_err(|why| Error::from(why.clone()))?.schema();
         if declared != K::schema() {
             return Err(Error::invalid(format!(
                 "the struct is a key of another template than the table's: struct={}, table={declared}",
@@ -131,7 +122,7 @@ impl QueryRow {
     /// # }
     /// ```
     pub fn key_bytes(&self) -> &[u8] {
-        self.row.key()
+        self.found.key()
     }
 
     /// Returns the newest value of a column.
@@ -143,7 +134,7 @@ impl QueryRow {
     /// # }
     /// ```
     pub fn bytes(&self, family: &str, qualifier: &str) -> Option<Bytes> {
-        self.row.value(family, qualifier)
+        self.found.row.value(family, qualifier)
     }
 
     /// Returns the newest value of a column as text; invalid UTF-8 becomes U+FFFD.
@@ -155,7 +146,7 @@ impl QueryRow {
     /// # }
     /// ```
     pub fn text(&self, family: &str, qualifier: &str) -> Option<Cow<'_, str>> {
-        self.row.cell(family, qualifier).map(|cell| String::from_utf8_lossy(cell.value()))
+        self.found.row.cell(family, qualifier).map(|cell| String::from_utf8_lossy(cell.value()))
     }
 
     /// Returns the newest value of a counter.
@@ -170,7 +161,7 @@ impl QueryRow {
     /// # Errors
     /// `InvalidRequest` for a column that does not hold a counter.
     pub fn counter(&self, family: &str, qualifier: &str) -> Result<Option<i64>> {
-        self.row.counter(family, qualifier)
+        self.found.row.counter(family, qualifier)
     }
 
     /// Returns the newest value of a declared column, or `None` if the row has no such cell or it
@@ -195,7 +186,7 @@ impl QueryRow {
         let qualifier = column.qualifier().ok_or_else(|| {
             Error::invalid(format!("column `{name}` has many qualifiers: go through its cells"))
         })?;
-        let cell = self.row.cell(column.family(), qualifier);
+        let cell = self.found.row.cell(column.family(), qualifier);
         Ok(cell.map(|cell| column.decode_value(cell.value())).transpose()?)
     }
 
@@ -231,7 +222,7 @@ impl QueryRow {
             let why = format!("column `{name}` has one qualifier: ask for its value");
             return Err(Error::invalid(why));
         }
-        let cells = self.row.cells().filter(|cell| cell.family() == column.family());
+        let cells = self.found.row.cells().filter(|cell| cell.family() == column.family());
         let mut last = None;
         // Versions of a column are adjacent, newest first.
         let newest = cells.filter(move |cell| {
@@ -258,7 +249,7 @@ impl QueryRow {
     /// # }
     /// ```
     pub fn row(&self) -> &Row {
-        &self.row
+        &self.found.row
     }
 
     /// Converts into the row with its cells.
@@ -270,14 +261,14 @@ impl QueryRow {
     /// # }
     /// ```
     pub fn into_row(self) -> Row {
-        self.row
+        self.found.row
     }
 }
 
 impl std::fmt::Display for QueryRow {
     /// Writes the fields of the key, or its bytes in HBase's notation.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.values {
+        match &self.found.values {
             Ok(values) => write!(f, "{values}"),
             Err(_) => f.write_str(&rowhouse_model::escape(self.key_bytes())),
         }

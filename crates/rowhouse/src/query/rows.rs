@@ -2,19 +2,22 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use rowhouse_model::{Bytes, Result};
+use rowhouse_query::{IndexRows, PlanRows};
 use rowhouse_schema::{Direction, Plan};
 
 use super::QueryRow;
-use super::index_rows::IndexRows;
 #[cfg(not(feature = "search"))]
 use super::no_search::SearchRows;
-use super::plan_rows::PlanRows;
 #[cfg(feature = "search")]
 use super::search::SearchRows;
+use super::source::TableSource;
+use crate::declared::DeclaredColumns;
+use crate::table::Table;
 
 /// The rows of a query, in the query's order or reversed, read on demand. [`QueryRows::next`]
 /// returns them one by one, [`QueryRows::collect`] all of them; as a [`Stream`] they are used with
@@ -33,22 +36,23 @@ use super::search::SearchRows;
 /// # }
 /// ```
 pub struct QueryRows {
-    source: Source,
+    rows: RowsOf,
+    columns: Arc<DeclaredColumns>,
 }
 
 /// How the rows are read.
-pub(super) enum Source {
+pub(super) enum RowsOf {
     /// The ranges of the plan by the key.
-    Plan(Box<PlanRows>),
+    Plan(Box<PlanRows<TableSource>>),
     /// The entries of an index, and the rows to which they lead.
-    Index(Box<IndexRows>),
+    Index(Box<IndexRows<TableSource>>),
     /// The rows that a full-text index finds.
     Search(Box<SearchRows>),
 }
 
 impl QueryRows {
-    pub(super) fn new(source: Source) -> Self {
-        Self { source }
+    pub(super) fn new(table: &Table, rows: RowsOf) -> Self {
+        Self { rows, columns: Arc::clone(table.declared_columns()) }
     }
 
     /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that
@@ -78,25 +82,27 @@ impl QueryRows {
     }
 
     fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
-        match &mut self.source {
-            Source::Plan(rows) => rows.poll_row(context),
-            Source::Index(rows) => rows.poll_row(context),
-            Source::Search(rows) => rows.poll_row(context),
-        }
+        let found = match &mut self.rows {
+            RowsOf::Plan(rows) => rows.poll_row(context),
+            RowsOf::Index(rows) => rows.poll_row(context),
+            RowsOf::Search(rows) => return rows.poll_row(context),
+        };
+        let with_columns = |found| QueryRow::new(found, Arc::clone(&self.columns));
+        found.map_ok(|row| row.map(with_columns))
     }
 
     /// Takes the rows that were read for entries, if they were noted.
     pub(super) fn take_noted(&mut self) -> Vec<Bytes> {
-        match &mut self.source {
-            Source::Plan(_) | Source::Search(_) => Vec::new(),
-            Source::Index(rows) => rows.take_noted(),
+        match &mut self.rows {
+            RowsOf::Plan(_) | RowsOf::Search(_) => Vec::new(),
+            RowsOf::Index(rows) => rows.take_noted(),
         }
     }
 
     /// Returns the token of a page that ends with this row.
     pub(super) fn page_token(&self, last: &QueryRow, direction: Direction) -> Result<String> {
-        match (&self.source, &last.entry) {
-            (Source::Index(rows), Some(entry)) => rows.entry_plan().page_token(entry, direction),
+        match (&self.rows, &last.found.entry) {
+            (RowsOf::Index(rows), Some(entry)) => rows.entry_plan().page_token(entry, direction),
             _ => self.plan().page_token(last.key_bytes(), direction),
         }
     }
@@ -134,10 +140,10 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn unreadable(&self) -> u64 {
-        match &self.source {
-            Source::Plan(rows) => rows.unreadable(),
-            Source::Index(rows) => rows.unreadable(),
-            Source::Search(_) => 0,
+        match &self.rows {
+            RowsOf::Plan(rows) => rows.unreadable(),
+            RowsOf::Index(rows) => rows.unreadable(),
+            RowsOf::Search(_) => 0,
         }
     }
 
@@ -154,10 +160,10 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn not_fitting(&self) -> u64 {
-        match &self.source {
-            Source::Plan(rows) => rows.not_fitting(),
+        match &self.rows {
+            RowsOf::Plan(rows) => rows.not_fitting(),
             // Such rows have neither entries nor documents.
-            Source::Index(_) | Source::Search(_) => 0,
+            RowsOf::Index(_) | RowsOf::Search(_) => 0,
         }
     }
 
@@ -173,9 +179,9 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn long_words(&self) -> u64 {
-        match &self.source {
-            Source::Plan(_) | Source::Index(_) => 0,
-            Source::Search(rows) => rows.long_words(),
+        match &self.rows {
+            RowsOf::Plan(_) | RowsOf::Index(_) => 0,
+            RowsOf::Search(rows) => rows.long_words(),
         }
     }
 
@@ -189,10 +195,10 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn plan(&self) -> &Plan {
-        match &self.source {
-            Source::Plan(rows) => rows.plan(),
-            Source::Index(rows) => rows.key_plan(),
-            Source::Search(rows) => rows.plan(),
+        match &self.rows {
+            RowsOf::Plan(rows) => rows.plan(),
+            RowsOf::Index(rows) => rows.key_plan(),
+            RowsOf::Search(rows) => rows.plan(),
         }
     }
 
@@ -206,10 +212,10 @@ impl QueryRows {
     /// # }
     /// ```
     pub fn index(&self) -> Option<&str> {
-        match &self.source {
-            Source::Plan(_) => None,
-            Source::Index(rows) => Some(rows.index().name()),
-            Source::Search(rows) => Some(rows.index()),
+        match &self.rows {
+            RowsOf::Plan(_) => None,
+            RowsOf::Index(rows) => Some(rows.index().name()),
+            RowsOf::Search(rows) => Some(rows.index()),
         }
     }
 }

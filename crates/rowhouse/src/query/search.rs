@@ -10,8 +10,8 @@ use rowhouse_model::{Bytes, Error, FacetCount, Result, TimeRange};
 use rowhouse_schema::{Direction, Predicate, SearchPlan, Value};
 use rowhouse_search::{Highlighter, Words};
 
-use super::rows::Source;
-use super::{By, Page, Query, QueryRow, QueryRows};
+use super::rows::RowsOf;
+use super::{By, KeysPage, Page, Query, QueryRow, QueryRows};
 
 pub(super) use rows::SearchRows;
 use searched::Searched;
@@ -105,8 +105,14 @@ impl Query<'_> {
     /// # Errors
     /// As [`Query::rows`]; `InvalidRequest` for another field, and for a query without `matches`.
     pub async fn facets(self, field: &str, values: usize) -> Result<Vec<Facet>> {
-        let searched = self.search().await?;
-        let counts = searched.clone().facets(field, values).await?;
+        let mut searched = self.search().await?;
+        let counts = match searched.clone().facets(field, values).await {
+            Err(error) if searched.is_to_be_made_again(&error) => {
+                searched = searched.again(self.table).await?;
+                searched.clone().facets(field, values).await?
+            }
+            counts => counts?,
+        };
         counts.iter().map(|count| facet(searched.plan(), field, count)).collect()
     }
 
@@ -200,33 +206,46 @@ impl Query<'_> {
 
     /// Opens the rows of a query with `matches`.
     pub(super) async fn search_rows(self) -> Result<QueryRows> {
-        let offset = self.offset;
-        let rows = SearchRows::open(self).await?;
-        let mut rows = QueryRows::new(Source::Search(Box::new(rows)));
-        for _ in 0..offset {
-            if rows.next().await?.is_none() {
-                break;
-            }
-        }
-        Ok(rows)
+        let (table, offset) = (self.table, self.offset);
+        let mut rows = SearchRows::open(self).await?;
+        rows.skip(offset).await?;
+        Ok(QueryRows::new(table, RowsOf::Search(Box::new(rows))))
     }
 
     /// Returns the number of rows of a query with `matches`.
     pub(super) async fn search_count(self) -> Result<u64> {
-        self.search().await?.count().await
+        let searched = self.search().await?;
+        match searched.clone().count().await {
+            Err(error) if searched.is_to_be_made_again(&error) => {
+                searched.again(self.table).await?.count().await
+            }
+            count => count,
+        }
     }
 
     /// Returns the keys of the rows of a query with `matches`.
     pub(super) async fn search_keys(self) -> Result<Vec<Bytes>> {
-        let offset = usize::try_from(self.offset).unwrap_or(usize::MAX);
-        let mut keys = SearchRows::open(self).await?.into_keys().await?;
-        keys.drain(..offset.min(keys.len()));
-        Ok(keys)
+        let offset = self.offset;
+        let mut keys = SearchRows::open(self).await?.into_keys();
+        keys.skip(offset).await?;
+        keys.read(usize::MAX).await
+    }
+
+    /// Reads a page of the keys of a query with `matches`.
+    pub(super) async fn search_keys_page(self, rows: usize) -> Result<KeysPage> {
+        let offset = self.offset;
+        let mut reading = SearchRows::open_page(self, rows).await?.into_keys();
+        reading.skip(offset).await?;
+        let keys = reading.read(rows).await?;
+        let next = if keys.len() == rows { reading.token().await? } else { None };
+        Ok(KeysPage { keys, next, left_out: 0, unreadable: 0 })
     }
 
     /// Reads a page of a query with `matches`.
     pub(super) async fn search_page(self, rows: usize) -> Result<Page> {
+        let offset = self.offset;
         let mut reading = SearchRows::open_page(self, rows).await?;
+        reading.skip(offset).await?;
         let mut found = Vec::new();
         while found.len() < rows
             && let Some(row) = std::future::poll_fn(|context| reading.poll_row(context)).await?
@@ -292,7 +311,7 @@ impl QueryRow {
         let Some((_, highlighter)) = fields.into_iter().find(|(field, _)| field == name) else {
             return Ok(None);
         };
-        let Some(value) = self.row.value(column.family(), qualifier) else { return Ok(None) };
+        let Some(value) = self.found.row.value(column.family(), qualifier) else { return Ok(None) };
         let text = rowhouse_search::text_of(&value);
         let part = highlighter.snippet(&text, chars);
         let begin = part.bytes.start;

@@ -5,11 +5,11 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Column, ColumnSchema, Index, IndexSchema, KEY_ATTRIBUTE, KeySchema,
-    LAYOUT_ATTRIBUTE, layout_of,
+    LAYOUT_ATTRIBUTE, check_declarations, layout_of,
 };
 
 use super::{Origin, SCANNED_ATTRIBUTE, SOURCE_ATTRIBUTE};
-use crate::spec::{check_declared, with_indexes};
+use crate::spec::with_indexes;
 
 /// What a copy declares, and what it has of a row.
 pub(super) struct Declared {
@@ -76,7 +76,7 @@ impl Declared {
         let index_names = declared.indexes().iter().map(|index| index.name().to_owned()).collect();
         let mut copy = Self { key, columns, indexes, index_names, origin, layout: None };
         copy.layout = before.and_then(|before| copy.layout_after(before));
-        check_declared(&copy.finished(copy.begun(name.clone())?)?)?;
+        check_declarations(&copy.finished(copy.begun(name.clone())?)?)?;
         Ok(copy)
     }
 

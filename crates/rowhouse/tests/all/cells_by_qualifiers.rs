@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rowhouse::cell::Cell;
 use rowhouse::key::Values;
 use rowhouse::schema::ColumnSchema;
-use rowhouse::{Columns, Put, Scan, Table, TableSpec};
+use rowhouse::{Columns, Delete, Put, Scan, Table, TableSpec};
 
 const COLUMNS: &str = "f:[at seconds 4 desc][id u8] price u8; f:!! note u8; \
                        f2:[kind enum(a,b,c)][at seconds 4] event u8; \
@@ -162,6 +162,32 @@ fn filtered(
         }
     };
     all.iter().filter(is_wanted).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_newer_cell_without_a_qualifier_uncovers_no_deleted_cell() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let spec = TableSpec::new("t").family("f").key("[user text]").columns("f:[tag text] tagged u8");
+    let table = database.create_table(spec).await.unwrap();
+    let put = |qualifier: &'static str| Put::new("bob").unwrap().add("f", qualifier, [1]).unwrap();
+    table.put(put("ab")).await.unwrap();
+    table.delete(Delete::new("bob").unwrap()).await.unwrap();
+    table.put(put("")).await.unwrap();
+    for flushed in [false, true] {
+        if flushed {
+            database.admin().flush("t").await.unwrap();
+        }
+        for query in ["tagged.tag = 'ab'", "tagged.tag in ('ab', 'b')", "tagged.tag > 'aa'"] {
+            for reversed in [false, true] {
+                let rows = table.query(query);
+                let rows = if reversed { rows.reversed() } else { rows };
+                let rows = rows.rows().await.unwrap().collect().await.unwrap();
+                assert!(rows.is_empty(), "{query}, reversed={reversed}, flushed={flushed}");
+            }
+        }
+    }
+    database.close().await.unwrap();
 }
 
 #[test]

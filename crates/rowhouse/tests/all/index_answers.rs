@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use rowhouse::query::{Predicate, Query, QueryRow};
 use rowhouse::{
-    Columns, Database, Delete, Get, Mutation, Table, TableSpec, Timestamp, Transaction,
+    Columns, Database, Delete, Get, Mutation, Scan, Table, TableSpec, Timestamp, Transaction,
 };
+use rowhouse_query::{QueryScan, StoreQuery, scan_region};
+use rowhouse_store::Store;
 
 use crate::support::on_both;
 
@@ -54,6 +56,14 @@ impl Random {
     fn is(&mut self, of_ten: u64) -> bool {
         self.below(10) < of_ten
     }
+}
+
+/// Opens an empty database.
+async fn seeded(seed: u64) -> (tempfile::TempDir, Database, Random) {
+    println!("seed {seed}");
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    (dir, database, Random(seed))
 }
 
 async fn table(database: &Database, key: &str) -> Table {
@@ -221,6 +231,16 @@ fn assert_same(found: &[QueryRow], expected: &[QueryRow], why: &str) {
     }
 }
 
+/// Compares the keys and the number of rows, which are read without the cells that are not needed.
+async fn assert_keys<'t>(ask: impl Fn() -> Query<'t>, len: usize, rows: &[QueryRow], why: &str) {
+    let expected: Vec<_> = rows.iter().map(|row| row.key_bytes().to_vec()).collect();
+    assert_eq!(ask().keys().await.unwrap(), expected, "{why}, keys");
+    assert_eq!(ask().count().await.unwrap(), expected.len() as u64, "{why}, count");
+    let first = ask().keys_page(len).await.unwrap();
+    assert_eq!(first.keys, expected[..len.min(expected.len())], "{why}, a page of keys");
+    assert_eq!(first.next.is_some(), expected.len() > len, "{why}, a page of keys");
+}
+
 fn sorted(mut rows: Vec<QueryRow>) -> Vec<QueryRow> {
     rows.sort_by(|a, b| a.key_bytes().cmp(b.key_bytes()));
     rows
@@ -235,6 +255,8 @@ async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, b
     assert_same(&chosen.collect().await.unwrap(), &expected, &format!("{why}, as chosen"));
 
     let len = expected.len() / 6 + 1 + random.below(5) as usize;
+    assert_keys(|| asked.of(table), len, &expected, &why).await;
+    assert_keys(|| asked.of(table).using_key(), len, &expected, &format!("{why}, by key")).await;
     let skipped = random.below(4);
     assert_same(&pages(|| asked.of(table), len).await, &expected, &format!("{why}, by pages"));
     let part = rows(asked.of(table).offset(skipped).limit(len as u64)).await;
@@ -253,6 +275,9 @@ async fn compare(table: &Table, asked: &Asked, random: &mut Random) -> (usize, b
         let why = format!("{why}, using {index}");
         let found = rows(using()).await;
         assert_same(&sorted(found.clone()), &expected, &why);
+        if random.is(3) {
+            assert_keys(using, len, &found, &why).await;
+        }
         assert_same(&pages(using, len).await, &found, &format!("{why}, by pages"));
         let part = rows(using().offset(skipped).limit(len as u64)).await;
         let found_part: Vec<_> = found.iter().skip(skipped as usize).take(len).cloned().collect();
@@ -320,10 +345,7 @@ async fn in_order(table: &Table, asked: &Asked) -> Vec<Vec<String>> {
 #[tokio::test(flavor = "multi_thread")]
 async fn queries_in_transactions_answer_as_by_the_key_and_as_after_the_commit() {
     for seed in 0..histories() {
-        let dir = tempfile::tempdir().unwrap();
-        let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
-        println!("seed {seed}");
-        let mut random = Random(seed);
+        let (_dir, database, mut random) = seeded(seed).await;
         let table = table(&database, KEYS[random.below(3) as usize]).await;
         let mut answered = 0;
         for _ in 0..8 {
@@ -409,6 +431,79 @@ async fn queries_by_indexes_answer_as_by_the_key() {
     }
     let least = 3 * histories() as usize;
     assert!(unasked >= least, "indexes were chosen unasked only {unasked} times");
+}
+
+/// A query that the library has answered.
+struct Answered {
+    text: String,
+    limit: u64,
+    access: String,
+    rows: Vec<QueryRow>,
+}
+
+/// Compares the answers of a server's pages and of scans with a query with those of the library.
+fn compare_with_store(store: &Store, answered: &Answered) {
+    let Answered { text, limit, access, rows } = answered;
+    let table = rowhouse::schema::TableName::parse("mail").unwrap();
+    let query = StoreQuery::new(store, &table, text).unwrap().limit(*limit);
+    assert_eq!(query.access().unwrap().to_string(), *access, "{text}");
+    let mut keys = query.keys().unwrap();
+    let keys: Vec<_> = std::iter::from_fn(|| keys.next().unwrap()).collect();
+    let expected: Vec<_> = rows.iter().map(|row| row.key_bytes().to_vec()).collect();
+    assert_eq!(keys, expected, "{text}");
+    // A scan has no limit of rows, and conditions on qualifiers are filters.
+    if rows.len() as u64 == *limit || text.contains('.') {
+        return;
+    }
+    for reversed in [false, true] {
+        let scan = Scan { reversed, ..Scan::all() };
+        let asked = QueryScan { query: text, scan: &scan, limit: None, as_of: 0 };
+        let mut scanned = Vec::new();
+        let regions = store.table(&table).unwrap();
+        for region in regions.regions() {
+            let mut scanner = scan_region(store, None, region, &asked).unwrap();
+            scanned.extend(std::iter::from_fn(|| scanner.next().unwrap()));
+        }
+        let mut expected: Vec<_> = rows.iter().map(|row| row.row().clone()).collect();
+        expected.sort_by(|a, b| a.key().cmp(b.key()));
+        if reversed {
+            expected.reverse();
+        }
+        assert_eq!(scanned, expected, "{text}, reversed={reversed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_and_scans_of_a_server_answer_queries_as_the_library_does() {
+    for seed in 0..histories() {
+        let (dir, database, mut random) = seeded(seed).await;
+        let table = table(&database, KEYS[random.below(3) as usize]).await;
+        for _ in 0..40 {
+            change(&table, &mut random).await;
+        }
+        // The estimates of both are of the same files.
+        database.admin().flush("mail").await.unwrap();
+        for index in INDEXES.lines().map(|line| line.trim().split(' ').next().unwrap()) {
+            database.admin().flush(&format!("mail.{index}")).await.unwrap();
+        }
+        let mut all = Vec::new();
+        for _ in 0..40 {
+            let text = Asked::random(&mut random).text;
+            let limit = if random.is(4) { 1 + random.below(20) } else { u64::MAX };
+            let ask = || match limit {
+                u64::MAX => table.query(&text),
+                limit => table.query(&text).limit(limit),
+            };
+            let access = ask().explain_access().await.unwrap().to_string();
+            let rows = rows(ask()).await;
+            all.push(Answered { text, limit, access, rows });
+        }
+        database.close().await.unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        all.iter().for_each(|answered| compare_with_store(&store, answered));
+        let by_index = all.iter().filter(|it| it.access.starts_with("access: by index")).count();
+        assert!(by_index > 3, "only {by_index} queries are read by an index");
+    }
 }
 
 #[tokio::test]

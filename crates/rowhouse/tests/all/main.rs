@@ -13,6 +13,7 @@ mod cells_by_qualifiers;
 mod changes;
 mod columns;
 mod counters;
+mod damaged_indexes;
 mod designs;
 mod guide_in_chinese;
 mod heat;

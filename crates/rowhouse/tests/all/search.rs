@@ -1,8 +1,9 @@
 //! Full-text search: what was just written, changed and deleted is found as it is; rows by key and
 //! by score, pages, counts, facets and snippets.
 
+use rowhouse::admin::Snapshot;
 use rowhouse::query::{Query, QueryRow};
-use rowhouse::schema::IndexState;
+use rowhouse::schema::{IndexState, TableName};
 use rowhouse::{Database, Delete, ErrorKind, Mutation, Table, TableSpec};
 use rowhouse_server::Server;
 
@@ -280,12 +281,20 @@ async fn all_rows_by_score_and_by_field_are_read_in_many_batches_also_of_large_r
             outcome.unwrap();
         }
         let all: Vec<_> = (0..300).map(|n| format!("ann{n}")).collect();
-        let mut by_score = rows(mails.query("body matches 'key'").by_score()).await;
-        let scores: Vec<_> = by_score.iter().map(|row| row.score().unwrap()).collect();
-        assert!(scores.is_sorted_by(|one, other| one >= other));
-        let keys_by_score = mails.query("body matches 'key'").by_score().keys().await.unwrap();
-        let of_rows: Vec<_> = by_score.iter().map(|row| row.row().key().to_vec()).collect();
-        assert_eq!(keys_by_score, of_rows);
+        let scores =
+            |rows: &[QueryRow]| rows.iter().map(|row| row.score().unwrap()).collect::<Vec<_>>();
+        // Segments that are written between two searches change scores, until all are.
+        let mut tries = 0..1_000;
+        let mut by_score = loop {
+            let by_score = rows(mails.query("body matches 'key'").by_score()).await;
+            assert!(scores(&by_score).is_sorted_by(|one, other| one >= other));
+            let keys_by_score = mails.query("body matches 'key'").by_score().keys().await.unwrap();
+            let of_rows: Vec<_> = by_score.iter().map(|row| row.row().key().to_vec()).collect();
+            if keys_by_score == of_rows {
+                break by_score;
+            }
+            assert!(tries.next().is_some(), "keys by score are not in the order of the rows");
+        };
         by_score.sort_by_key(|row| row.key("n").unwrap().as_u64());
         assert_eq!(by_score.iter().map(short).collect::<Vec<_>>(), all);
         assert_eq!(keys(mails.query("body matches 'key'").by_field("size")).await, all);
@@ -295,6 +304,82 @@ async fn all_rows_by_score_and_by_field_are_read_in_many_batches_also_of_large_r
         assert_eq!(mails.query("body matches 'key'").page(0).await.unwrap().next, None);
         let none = mails.query("body matches 'key'").by_score().column("d", "s").page(9).await;
         assert!(none.unwrap().rows.is_empty(), "no row has the column");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_keys_are_those_of_rows_and_offsets_count_for_both() {
+    on_mails(async |mails| {
+        for n in 0..30_u32 {
+            write(&mails, "ann", n, &"key ".repeat(n as usize % 7 + 1)).await;
+        }
+        let all = || mails.query("body matches 'key'");
+        for order in [0, 1, 2, 3] {
+            let query = || match order {
+                0 => all(),
+                1 => all().by_score(),
+                2 => all().by_field("size").reversed(),
+                _ => mails.query("user = 'ann' and n < 30"),
+            };
+            let keys = query().keys().await.unwrap();
+            assert_eq!(keys.len(), 30);
+            let page = query().offset(3).page(5).await.unwrap();
+            let of_rows: Vec<_> = page.rows.iter().map(|row| row.row().key().to_vec()).collect();
+            assert_eq!(of_rows, keys[3..8], "{order}");
+            let page = query().offset(3).keys_page(5).await.unwrap();
+            assert_eq!(page.keys, keys[3..8], "{order}");
+            // A token of keys continues rows.
+            let token = page.next.unwrap();
+            let page = query().after(&token).page(4).await.unwrap();
+            let of_rows: Vec<_> = page.rows.iter().map(|row| row.row().key().to_vec()).collect();
+            assert_eq!(of_rows, keys[8..12], "{order}");
+            let page = query().after(&page.next.unwrap()).keys_page(18).await.unwrap();
+            assert_eq!((&page.keys[..], page.next), (&keys[12..], None), "{order}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_by_score_end_with_the_table() {
+    on_both(async |database, _| {
+        let mails = database.create_table(spec("mail")).await.unwrap();
+        ready(&database, "mail").await;
+        for n in 0..9 {
+            write(&mails, "ann", n, "key").await;
+        }
+        let admin = || database.admin();
+        admin()
+            .take_snapshot(Snapshot::new("before", TableName::parse("mail").unwrap()).unwrap())
+            .await
+            .unwrap();
+        for change in ["restore", "truncate", "create"] {
+            let mails = database.table("mail").await.unwrap();
+            for n in 0..9 {
+                write(&mails, "ann", n, "key").await;
+            }
+            let first = mails.query("body matches 'key'").by_score().page(2).await.unwrap();
+            admin().disable_table("mail").await.unwrap();
+            match change {
+                "restore" => {
+                    admin().restore_snapshot("before").await.unwrap();
+                    admin().enable_table("mail").await.unwrap();
+                }
+                "truncate" => admin().truncate_table("mail", true).await.unwrap(),
+                _ => {
+                    admin().drop_table("mail").await.unwrap();
+                    database.create_table(spec("mail")).await.unwrap();
+                }
+            }
+            ready(&database, "mail").await;
+            let mails = database.table("mail").await.unwrap();
+            let query = mails.query("body matches 'key'").by_score();
+            let ended = query.after(&first.next.unwrap()).page(2).await.unwrap_err();
+            assert_eq!(ended.kind(), ErrorKind::UnknownScanner, "{change}: {ended}");
+            assert!(ended.message().contains("ended"), "{change}: {ended}");
+        }
+        database.close().await.unwrap();
     })
     .await;
 }

@@ -33,8 +33,20 @@ async fn write_all(database: &Database, table: &Table) -> Result<()> {
     table.put(logged).await
 }
 
-/// Copies an open data directory, which the store's threads may tidy meanwhile: files that vanish
-/// are left out.
+/// Copies an open data directory as it is at one moment of its manifest.
+fn copy_data(from: &Path, to: &Path) {
+    let manifest = || std::fs::read(from.join("MANIFEST")).unwrap();
+    loop {
+        let before = manifest();
+        copy_dir(from, to);
+        if manifest() == before {
+            return;
+        }
+        std::fs::remove_dir_all(to).unwrap();
+    }
+}
+
+/// Copies a directory that threads may tidy meanwhile: files that vanish are left out.
 fn copy_dir(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -58,7 +70,7 @@ async fn left_of(table_durability: &str) -> Result<Vec<String>> {
     write_all(&database, &table).await?;
     // A copy of the directory is what a killed process leaves.
     let copy = dir.path().join("copy").display().to_string();
-    copy_dir(Path::new(&url), Path::new(&copy));
+    copy_data(Path::new(&url), Path::new(&copy));
     database.close().await?;
 
     let database = Database::builder(&copy).only_existing().open().await?;
@@ -91,7 +103,7 @@ async fn the_durability_is_sent_to_a_server() {
     write_all(&database, &table).await.unwrap();
     let from = dir.path().join("data").display().to_string();
     let copy = dir.path().join("copy").display().to_string();
-    copy_dir(Path::new(&from), Path::new(&copy));
+    copy_data(Path::new(&from), Path::new(&copy));
     server.stop().await.unwrap();
 
     let database = rowhouse::open(&copy).await.unwrap();

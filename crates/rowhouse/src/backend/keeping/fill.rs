@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Error, ErrorKind, Get, Put, Result, Row, RowRange, Scan, TableName};
+use rowhouse_model::{
+    Bytes, Error, ErrorKind, Get, IndexReport, Put, Result, Row, RowRange, Scan, TableName,
+};
 use rowhouse_schema::{ENTRY_FAMILY, IndexState, Intent};
-use rowhouse_store::IndexReport;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -41,11 +42,7 @@ enum Work {
 
 impl Keeper {
     /// Compares an index with the rows of its table.
-    pub(in crate::backend) async fn verify(
-        &self,
-        table: &TableName,
-        name: &str,
-    ) -> Result<IndexReport> {
+    pub(crate) async fn verify(&self, table: &TableName, name: &str) -> Result<IndexReport> {
         let (kept, index) = self.named(table, name).await?;
         self.check_kept(&kept).await?;
         let mut report = self.each_region(&kept, &index, Work::Verify).await?;
@@ -55,7 +52,7 @@ impl Keeper {
 
     /// Makes an index right: finishes its build, or adds the entries that are missing, removes
     /// those that no row has, and finishes writes that were left.
-    pub(in crate::backend) async fn repair(&self, table: &TableName, name: &str) -> Result<()> {
+    pub(crate) async fn repair(&self, table: &TableName, name: &str) -> Result<()> {
         let (kept, index) = self.named(table, name).await?;
         kept.indexes.iter().try_for_each(|kept| refuse_search(&kept.index))?;
         self.create_missing(&self.describe(table).await?).await?;

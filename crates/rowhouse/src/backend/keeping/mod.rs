@@ -33,7 +33,7 @@ use intents::Slots;
 
 /// Keeps the indexes of a cluster. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Keeper {
+pub(crate) struct Keeper {
     client: Client,
     shared: Arc<Shared>,
 }

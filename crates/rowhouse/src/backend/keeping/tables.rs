@@ -26,7 +26,7 @@ impl Keeper {
     }
 
     /// Creates a table and the tables of its indexes, which are ready.
-    pub(in crate::backend) async fn create_table(
+    pub(crate) async fn create_table(
         &self,
         declared: &TableDescriptor,
         splits: &[Bytes],
@@ -202,7 +202,7 @@ impl Keeper {
     }
 
     /// Disables the tables of the indexes of a table that is disabled.
-    pub(in crate::backend) async fn disable_entries(&self, table: &TableName) -> Result<()> {
+    pub(crate) async fn disable_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         for index in &kept.indexes {
             let disabled = self.client.admin().disable_table(&index.entries).await;
@@ -212,7 +212,7 @@ impl Keeper {
     }
 
     /// Enables the tables of the indexes of a table that is about to be enabled.
-    pub(in crate::backend) async fn enable_entries(&self, table: &TableName) -> Result<()> {
+    pub(crate) async fn enable_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         for index in &kept.indexes {
             let enabled = self.client.admin().enable_table(&index.entries).await;
@@ -222,7 +222,7 @@ impl Keeper {
     }
 
     /// Drops the tables of the indexes of a disabled table that is about to be dropped.
-    pub(in crate::backend) async fn drop_all_entries(&self, table: &TableName) -> Result<()> {
+    pub(crate) async fn drop_all_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         if self.client.admin().is_enabled(table).await? {
             // Dropping it reports this.
@@ -236,7 +236,7 @@ impl Keeper {
     }
 
     /// Puts the indexes of a table to building: it is about to be replaced as a whole.
-    pub(in crate::backend) async fn suspend(&self, table: &TableName) -> Result<bool> {
+    pub(crate) async fn suspend(&self, table: &TableName) -> Result<bool> {
         let Some(kept) = self.declared(table).await? else { return Ok(false) };
         let begin = IndexState::Building { next_row: Bytes::new() };
         for index in &kept.indexes {
@@ -247,7 +247,7 @@ impl Keeper {
     }
 
     /// Empties the tables of the indexes of a disabled table.
-    pub(in crate::backend) async fn truncate_entries(&self, table: &TableName) -> Result<()> {
+    pub(crate) async fn truncate_entries(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         let admin = self.client.admin();
         for index in &kept.indexes {
@@ -258,7 +258,7 @@ impl Keeper {
     }
 
     /// Puts the indexes of a table that was empty when they were emptied to ready.
-    pub(in crate::backend) async fn resume(&self, table: &TableName) -> Result<()> {
+    pub(crate) async fn resume(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         for index in &kept.indexes {
             self.set_state(&index.entries, &IndexState::Ready).await?;
@@ -267,7 +267,7 @@ impl Keeper {
     }
 
     /// Builds the indexes of a table that was cloned with its declaration.
-    pub(in crate::backend) async fn build_all(&self, table: &TableName) -> Result<()> {
+    pub(crate) async fn build_all(&self, table: &TableName) -> Result<()> {
         let Some(kept) = self.declared(table).await? else { return Ok(()) };
         self.create_missing(&self.describe(table).await?).await?;
         for index in &kept.indexes {

@@ -9,7 +9,7 @@ use rowhouse_model::{
     Append, Bytes, CompareOperator, Condition, Delete, Durability, ErrorKind, FamilyDescriptor,
     Get, Mutation, Put, RowMutations, TableDescriptor, TableState, Timestamp,
 };
-use rowhouse_schema::{INDEX_OF_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState};
+use rowhouse_schema::{INDEX_OF_ATTRIBUTE, INDEXES_ATTRIBUTE, IndexState, KEY_ATTRIBUTE};
 use rowhouse_server::{Options, Server};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, oneshot};
@@ -37,6 +37,8 @@ struct Gate {
 
 const HIDDEN: [(&str, &str); 2] =
     [(INDEXES_ATTRIBUTE, "hidden.indexes"), (INDEX_OF_ATTRIBUTE, "hidden.index_of")];
+/// The key of an index table, whose names only such a table may have.
+const HIDDEN_KEY: &str = "hidden.key";
 
 impl Hooks {
     pub(super) fn shown(&self, mut table: TableDescriptor) -> TableDescriptor {
@@ -45,10 +47,20 @@ impl Hooks {
                 table = table.attribute(*shown, text);
             }
         }
+        if let Some(key) = table.attributes.remove(HIDDEN_KEY.as_bytes()) {
+            table = table.attribute(KEY_ATTRIBUTE, key);
+        }
         table
     }
 
     pub(super) fn hidden(&self, mut table: TableDescriptor) -> TableDescriptor {
+        let is_index = table.attributes.contains_key(INDEX_OF_ATTRIBUTE.as_bytes());
+        if self.hides
+            && is_index
+            && let Some(key) = table.attributes.remove(KEY_ATTRIBUTE.as_bytes())
+        {
+            table = table.attribute(HIDDEN_KEY, key);
+        }
         for (shown, hidden) in HIDDEN.iter().filter(|_| self.hides) {
             if let Some(text) = table.attributes.remove(shown.as_bytes()) {
                 table = table.attribute(*hidden, text);

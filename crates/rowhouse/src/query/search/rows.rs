@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use rowhouse_model::{Bytes, Get, Result, SearchPlace};
+use rowhouse_query::MatchingRow;
 use rowhouse_schema::{KeySchema, Plan};
 
 use super::page::Token;
@@ -21,6 +22,9 @@ const BATCH_MIN: usize = 64;
 /// The most rows of a batch.
 const BATCH_MAX: usize = 4_096;
 
+/// The reading of a batch, which gives the search back.
+type Running = Pin<Box<dyn Future<Output = Result<(Searched, FoundBatch)>> + Send + Sync>>;
+
 /// The rows of a search.
 pub(in crate::query) struct SearchRows {
     table: Table,
@@ -30,7 +34,9 @@ pub(in crate::query) struct SearchRows {
     /// The place after the last row that was returned.
     place: SearchPlace,
     batch: VecDeque<(QueryRow, SearchPlace)>,
-    running: Option<Pin<Box<dyn Future<Output = Result<FoundBatch>> + Send + Sync>>>,
+    running: Option<Running>,
+    /// Whether a batch has been read.
+    has_read: bool,
     /// The place after the last row that was read.
     read_to: SearchPlace,
     batch_rows: usize,
@@ -116,6 +122,7 @@ impl SearchRows {
             place,
             batch: VecDeque::new(),
             running: None,
+            has_read: false,
             batch_rows: BATCH_MIN,
             is_end: false,
             left,
@@ -156,20 +163,23 @@ impl SearchRows {
                 None => {
                     let (place, rows) = (self.read_to.clone(), self.batch_rows);
                     self.batch_rows = (rows * 2).min(BATCH_MAX);
-                    let read = self.searched.clone().read(place, Arc::clone(&self.reading), rows);
+                    let (searched, reading) = (self.searched.clone(), Arc::clone(&self.reading));
+                    let table = (!self.has_read).then(|| self.table.clone());
+                    let read = read_or_search_again(table, searched, place, reading, rows);
                     self.running.insert(Box::pin(read))
                 }
             };
             let read = ready!(running.as_mut().poll(context));
             self.running = None;
             match read {
-                Ok(batch) => {
+                Ok((searched, batch)) => {
+                    (self.searched, self.has_read) = (searched, true);
                     self.is_end = batch.is_end;
                     self.read_to = batch.read_to;
                     for (key, cells, place) in batch.rows {
                         let values = self.shape.schema.decode(&key.row);
                         let columns = Arc::clone(&self.shape.columns);
-                        let mut row = QueryRow::new(cells, values, columns, None);
+                        let mut row = QueryRow::new(MatchingRow::new(cells, values), columns);
                         row.score = key.score;
                         row.texts = Some(Arc::clone(&self.shape.texts));
                         self.batch.push_back((row, place));
@@ -183,30 +193,34 @@ impl SearchRows {
         }
     }
 
-    /// Returns the keys of all rows. It reads no cells.
-    pub(super) async fn into_keys(self) -> Result<Vec<Bytes>> {
-        let Self { searched, reading, mut read_to, mut batch_rows, left, .. } = self;
-        let reading = Arc::new(Reading { cells: None, ..Reading::clone(&reading) });
-        let (mut keys, mut is_end) = (Vec::new(), false);
-        while !is_end && (keys.len() as u64) < left {
-            let read = searched.clone().read(read_to, Arc::clone(&reading), batch_rows);
-            let batch = read.await?;
-            batch_rows = (batch_rows * 2).min(BATCH_MAX);
-            (is_end, read_to) = (batch.is_end, batch.read_to);
-            keys.extend(batch.rows.into_iter().map(|(key, ..)| key.row));
+    /// Skips rows.
+    pub(super) async fn skip(&mut self, rows: u64) -> Result<()> {
+        for _ in 0..rows {
+            if std::future::poll_fn(|context| self.poll_row(context)).await?.is_none() {
+                break;
+            }
         }
-        keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-        Ok(keys)
+        Ok(())
+    }
+
+    /// Returns the keys of the rows. No row was read before.
+    pub(super) fn into_keys(mut self) -> SearchKeys {
+        self.reading = Arc::new(Reading { cells: None, ..Reading::clone(&self.reading) });
+        SearchKeys { table: Some(self.table.clone()), rows: self, batch: VecDeque::new() }
     }
 
     /// Returns the token of a page that ends with the last row returned; `None` if no row follows.
     pub(super) async fn token(&mut self) -> Result<Option<String>> {
         let place = self.place.clone();
-        // A page of no rows.
-        if place.is_start() {
+        if std::future::poll_fn(|context| self.poll_row(context)).await?.is_none() {
             return Ok(None);
         }
-        if std::future::poll_fn(|context| self.poll_row(context)).await?.is_none() {
+        self.token_after(place)
+    }
+
+    /// Returns the token of a page that ends before a place; `None` for a page of no rows.
+    fn token_after(&self, place: SearchPlace) -> Result<Option<String>> {
+        if place.is_start() {
             return Ok(None);
         }
         let place = match (place, &self.searched) {
@@ -217,5 +231,93 @@ impl SearchRows {
             (place, _) => place,
         };
         Ok(Some(Token(place).write(self.searched.plan(), self.reading.direction)))
+    }
+}
+
+/// Reads rows from a place on. If nothing has been read before, `table` is given: the search is
+/// made again if its index was damaged and is built anew.
+async fn read_or_search_again(
+    table: Option<Table>,
+    searched: Searched,
+    place: SearchPlace,
+    reading: Arc<Reading>,
+    rows: usize,
+) -> Result<(Searched, FoundBatch)> {
+    let read = searched.clone().read(place.clone(), Arc::clone(&reading), rows).await;
+    let is_of_view = matches!(place, SearchPlace::Score { view: Some(_), .. });
+    match (read, table) {
+        (Err(error), Some(table)) if !is_of_view && searched.is_to_be_made_again(&error) => {
+            let searched = searched.again(&table).await?;
+            let batch = searched.clone().read(place, reading, rows).await?;
+            Ok((searched, batch))
+        }
+        (read, _) => Ok((searched, read?)),
+    }
+}
+
+/// The keys of the rows of a search. It reads no cells.
+pub(super) struct SearchKeys {
+    /// Given until the first read.
+    table: Option<Table>,
+    rows: SearchRows,
+    batch: VecDeque<(Bytes, SearchPlace)>,
+}
+
+impl SearchKeys {
+    async fn next(&mut self) -> Result<Option<Bytes>> {
+        let rows = &mut self.rows;
+        loop {
+            if rows.left == 0 {
+                return Ok(None);
+            }
+            if let Some((key, place)) = self.batch.pop_front() {
+                rows.place = place;
+                rows.left -= 1;
+                return Ok(Some(key));
+            }
+            if rows.is_end {
+                return Ok(None);
+            }
+            let (place, reading) = (rows.read_to.clone(), Arc::clone(&rows.reading));
+            let table = self.table.take();
+            let searched = rows.searched.clone();
+            let read = read_or_search_again(table, searched, place, reading, rows.batch_rows);
+            let batch;
+            (rows.searched, batch) = read.await?;
+            rows.batch_rows = (rows.batch_rows * 2).min(BATCH_MAX);
+            rows.is_end = batch.is_end;
+            rows.read_to = batch.read_to;
+            self.batch.extend(batch.rows.into_iter().map(|(key, _, place)| (key.row, place)));
+        }
+    }
+
+    /// Skips keys.
+    pub(super) async fn skip(&mut self, keys: u64) -> Result<()> {
+        for _ in 0..keys {
+            if self.next().await?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the next keys, at most `limit`.
+    pub(super) async fn read(&mut self, limit: usize) -> Result<Vec<Bytes>> {
+        let mut keys = Vec::new();
+        while keys.len() < limit
+            && let Some(key) = self.next().await?
+        {
+            keys.push(key);
+        }
+        Ok(keys)
+    }
+
+    /// Returns the token of a page that ends with the last key read; `None` if no row follows.
+    pub(super) async fn token(&mut self) -> Result<Option<String>> {
+        let place = self.rows.place.clone();
+        match self.next().await? {
+            None => Ok(None),
+            Some(_) => self.rows.token_after(place),
+        }
     }
 }

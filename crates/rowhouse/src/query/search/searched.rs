@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rowhouse_client::Table as ServerTable;
 use rowhouse_model::{
-    Error, FacetCount, FoundKey, FoundRows, Get, Result, Row, SearchPlace, SearchRequest,
-    SearchText,
+    Error, ErrorKind, FacetCount, FoundKey, FoundRows, Get, Result, Row, SearchPlace,
+    SearchRequest, SearchText,
 };
 use rowhouse_schema::{Direction, Predicate, SearchPlan, TimeZone};
 use rowhouse_search::Found;
 
 use crate::backend::blocking;
 use crate::query::{By, Query};
+use crate::table::Table;
 
 /// A search, and where it is made.
 #[derive(Clone)]
@@ -88,6 +89,18 @@ impl Searched {
         }
         let long_words = AtomicU64::new(0);
         Ok(Self::Server(Arc::new(ServerSearch { table, plan, text, long_words })))
+    }
+
+    /// Returns true if an error says that the index has been replaced since the search, as one is
+    /// that is built anew because it was damaged. The calls of a server are repeated by the client.
+    pub(super) fn is_to_be_made_again(&self, error: &Error) -> bool {
+        matches!(self, Self::Here(_)) && error.kind() == ErrorKind::RegionTooBusy
+    }
+
+    /// Makes the search again, at the current read point.
+    pub(super) async fn again(&self, table: &Table) -> Result<Self> {
+        let found = table.backend().find(table.id(), self.plan().clone()).await?;
+        Ok(Self::Here(Arc::new(found)))
     }
 
     pub(super) fn plan(&self) -> &SearchPlan {

@@ -5,19 +5,17 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, VecDeque};
 use std::task::{Context, Poll, ready};
 
-use rowhouse_model::{Bytes, Cell, CellKind, Get, Result, Row, RowRange, Timestamp};
+use rowhouse_model::{Bytes, Cell, CellKind, Error, Get, Result, Row, RowRange, Timestamp, escape};
 use rowhouse_schema::{
     Direction, ENTRY_FAMILY, Entry, EntryHeader, Index, IndexPlan, Plan, RowSequence,
 };
 
-use super::judge::Found;
-use super::plan_rows::PlanRows;
-use crate::backend::TableReadPoint;
-use crate::table::Table;
+use crate::plan_rows::PlanRows;
+use crate::source::{Found, Source};
 
 /// What a transaction or a client has written, and the entries read do not show.
 #[derive(Default)]
-pub(super) struct Written {
+pub struct Written {
     /// Rows. The entries read of these rows are those before the write.
     rows: BTreeSet<Bytes>,
     /// The entries that these rows have, in any order.
@@ -27,49 +25,45 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Computes the entries of `rows` in `ranges` of the plan, from the rows as they are seen at a
-    /// read point.
-    pub(super) fn new(
-        rows: BTreeSet<Bytes>,
-        plan: &IndexPlan,
-        ranges: &Plan,
-        at: &TableReadPoint,
-    ) -> Result<Self> {
-        let mut written = Self { rows, ..Self::default() };
-        for row in written.rows_of(plan) {
-            let entries = plan.index().entries(&row, &at.get(&get(plan, &row)?)?)?;
-            written.add(row, entries, plan, ranges)?;
-        }
-        Ok(written)
+    /// Creates it for rows that were written; [`Written::gets`] and [`Written::add_rows`] follow.
+    /// Entries that clients keep have cells with any qualifiers, and there may be rows of an
+    /// earlier declaration among them.
+    pub fn new(rows: BTreeSet<Bytes>, is_of_clients: bool) -> Self {
+        Self { rows, entries: Vec::new(), is_of_clients }
     }
 
-    /// Reads the rows that clients are writing, where these keep the index. They are read before
-    /// the entries: those of a write that has ended are there.
-    pub(super) async fn by_clients(table: &Table, plan: &IndexPlan, ranges: &Plan) -> Result<Self> {
-        let Some(rows) = table.backend().unsettled_rows(table.name()).await? else {
-            return Ok(Self::default());
-        };
-        let rows = rows.into_iter().collect();
-        let mut written = Self { rows, is_of_clients: true, ..Self::default() };
-        let rows = written.rows_of(plan);
-        let gets = rows.iter().map(|row| get(plan, row)).collect::<Result<Vec<_>>>()?;
-        for (row, cells) in rows.into_iter().zip(table.get_many(gets).await) {
-            // A row whose entry is too long has none.
-            let entries = plan.index().entries(&row, &cells?).unwrap_or_default();
-            written.add(row, entries, plan, ranges)?;
-        }
-        Ok(written)
+    /// Returns the reads of the rows of a query by an index, from which their entries are computed.
+    ///
+    /// # Errors
+    /// Those of keys of gets.
+    pub fn gets(&self, plan: &IndexPlan) -> Result<Vec<Get>> {
+        self.rows_of(plan).map(|row| get(plan, row)).collect()
     }
 
-    /// Whether clients keep the index: its entries have cells with any qualifiers, and there may be
-    /// rows of an earlier declaration among them.
-    pub(super) fn is_of_clients(&self) -> bool {
+    /// Adds the entries in `ranges` that these rows have: the answers to [`Written::gets`].
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a row whose entry is too long; where clients keep the index, such a row
+    /// has none.
+    pub fn add_rows(&mut self, plan: &IndexPlan, ranges: &Plan, rows: Vec<Row>) -> Result<()> {
+        let keys: Vec<_> = self.rows_of(plan).cloned().collect();
+        for (key, row) in keys.into_iter().zip(rows) {
+            let entries = match plan.index().entries(&key, &row) {
+                Err(_) if self.is_of_clients => Vec::new(),
+                entries => entries?,
+            };
+            self.add(key, entries, plan, ranges)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_of_clients(&self) -> bool {
         self.is_of_clients
     }
 
-    fn rows_of(&self, plan: &IndexPlan) -> Vec<Bytes> {
+    fn rows_of<'a>(&'a self, plan: &'a IndexPlan) -> impl Iterator<Item = &'a Bytes> {
         let of_query = |row: &&Bytes| RowRange::one_contains(plan.row_plan().ranges(), row);
-        self.rows.iter().filter(of_query).cloned().collect()
+        self.rows.iter().filter(of_query)
     }
 
     fn add(
@@ -104,9 +98,9 @@ fn get(plan: &IndexPlan, row: &Bytes) -> Result<Get> {
 }
 
 /// Entries in the order of a plan or its reverse.
-pub(super) struct MergedEntries {
+pub(crate) struct MergedEntries<S: Source> {
     index: Index,
-    read: PlanRows,
+    read: PlanRows<S>,
     written: BTreeSet<Bytes>,
     is_of_clients: bool,
     /// Entries of written rows that are still to come.
@@ -117,9 +111,9 @@ pub(super) struct MergedEntries {
     direction: Direction,
 }
 
-impl MergedEntries {
-    pub(super) fn new(
-        read: PlanRows,
+impl<S: Source> MergedEntries<S> {
+    pub(crate) fn new(
+        read: PlanRows<S>,
         index: &Index,
         written: Written,
         direction: Direction,
@@ -143,14 +137,19 @@ impl MergedEntries {
     }
 
     /// Returns the next entry.
-    pub(super) fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Found>>> {
+    pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Found>>> {
         while self.next.is_none() {
             let Some(entry) = ready!(self.read.poll_row(context))? else { break };
-            let entry = entry.into_row();
+            let entry = entry.row;
             let row = match self.index.row_key(entry.key()) {
                 Ok(row) => Bytes::from(row),
                 Err(_) if self.is_of_clients => continue,
-                Err(error) => return Poll::Ready(Err(error.into())),
+                Err(why) => {
+                    let (index, row) = (self.index.name(), escape(entry.key()));
+                    return Poll::Ready(Err(Error::corruption(format!(
+                        "a row of index {index} is no entry: {why}: row={row}"
+                    ))));
+                }
             };
             if !self.written.contains(&row) {
                 self.next = Some(Found { row, entry, is_own: false });

@@ -1,18 +1,17 @@
 //! Executes a plan: reads its ranges and returns the rows or entries that match, in order.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use rowhouse_model::{Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
-use tokio::task::{JoinError, JoinSet};
 
-use super::QueryRow;
-use super::parts::{RangeReader, RangeScans, ScanBy};
-use crate::backend::is_blocking;
-use crate::table::Table;
+use crate::parts::{RangeReader, RangeScans};
+use crate::projection::{Projection, add_condition_columns};
+use crate::row::MatchingRow;
+use crate::source::{ReadFrom, Reading, Source};
 
 /// Maximum number of scans being opened concurrently. All scans stay open while their rows are
 /// merged.
@@ -20,23 +19,38 @@ const OPENING_MAX: usize = 32;
 
 /// The rows of the ranges of a plan that match it, in the plan's order or reversed: rows of a
 /// table, or entries of an index.
-pub(super) struct PlanRows {
-    reader: RowReader,
-    streams: Vec<RangeStream>,
+pub struct PlanRows<S: Source> {
+    reader: RowReader<S>,
+    streams: Vec<RangeStream<S>>,
     /// Merges the rows of several streams; `None` with a single stream.
-    merge: Option<StreamMerge<QueryRow>>,
+    merge: Option<StreamMerge<MatchingRow>>,
     /// Reusable buffer for a key.
     key: Vec<u8>,
 }
 
+/// A query by the key.
+pub struct KeyQuery {
+    /// The template of the keys.
+    pub key: KeySchema,
+    /// The plan to read.
+    pub plan: Plan,
+    /// The columns, versions, times and direction to read.
+    pub scan: Scan,
+    /// Whether only the keys of rows are needed: see [`Projection`].
+    pub keys_only: bool,
+    /// The most rows to return.
+    pub limit: u64,
+    /// Whether rows whose keys do not fit the template are returned, and not left out.
+    pub with_misfits: bool,
+}
+
 /// The state shared by all streams.
-struct RowReader {
-    table: Table,
+struct RowReader<S> {
     schema: KeySchema,
     plan: Plan,
     scan: Scan,
     /// The scans needed for each range.
-    reads: Arc<RangeReader>,
+    reads: Arc<RangeReader<S>>,
     /// The requested columns, if additional ones are read.
     shown: Option<Columns>,
     /// The number of rows still to return.
@@ -48,36 +62,30 @@ struct RowReader {
 }
 
 /// A sequence of ranges, read one after the other.
-struct RangeStream {
+struct RangeStream<S: Source> {
     ranges: VecDeque<RowRange>,
     /// A row that was already read.
     first: Option<Row>,
-    current: Option<RangeScans>,
+    current: Option<RangeScans<S::Rows>>,
     /// The range after `current`. Kept here and not in the future of a caller, so that a caller
     /// that drops the future does not open it again.
-    opening: Option<Opening>,
+    opening: Option<Reading<RangeScans<S::Rows>>>,
 }
 
-type Opening = Pin<Box<dyn Future<Output = Result<RangeScans>> + Send + Sync>>;
-
 /// The scan of a stream's first range and its first row.
-struct Opened {
+struct Opened<R> {
     at: usize,
-    rows: RangeScans,
+    rows: RangeScans<R>,
     first: Option<Row>,
 }
 
-impl PlanRows {
-    /// Opens the rows of a table.
-    pub(super) async fn open(
-        table: &Table,
-        schema: &KeySchema,
-        plan: Plan,
-        mut scan: Scan,
-        limit: u64,
-        with_misfits: bool,
-        by: ScanBy,
-    ) -> Result<Self> {
+impl<S: Source> PlanRows<S> {
+    /// Opens the rows of a table, or the entries of an index.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub async fn open(source: S, from: ReadFrom, query: KeyQuery) -> Result<Self> {
+        let KeyQuery { key, plan, mut scan, keys_only, limit, with_misfits } = query;
         let merged = plan.order().sequence() == RowSequence::Merged;
         let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
         let streams = match merged {
@@ -87,13 +95,15 @@ impl PlanRows {
             false => vec![RangeStream::new(plan.ranges(), direction)],
         };
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
-        let (table, schema) = (table.clone(), schema.clone());
-        let shown = add_condition_columns(&mut scan.columns, &plan);
-        let reads = Arc::new(RangeReader::new(&table, &plan, &scan.columns, by).await?);
+        let projection = Projection { columns: std::mem::take(&mut scan.columns), keys_only };
+        let reads = Arc::new(RangeReader::new(source, from, &plan, &projection));
+        let shown = match reads.returns_only_matching() {
+            true => None,
+            false => add_condition_columns(&mut projection.columns.clone(), &plan),
+        };
         let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = RowReader {
-            table,
-            schema,
+            schema: key,
             plan,
             scan,
             reads,
@@ -109,45 +119,49 @@ impl PlanRows {
         Ok(rows)
     }
 
-    /// Opens the first range of each stream, and reads the first row of each: several concurrently,
-    /// except on a blocking thread, which waits for no other.
+    /// Opens the first range of each stream, and reads the first row of each: several concurrently.
     async fn open_streams(&mut self) -> Result<()> {
-        let mut opening = JoinSet::new();
-        for at in 0..self.streams.len() {
-            let Some(range) = self.streams[at].ranges.pop_front() else { continue };
-            if opening.len() == OPENING_MAX {
-                self.take_opened(opening.join_next().await)?;
+        let mut opening: Vec<Reading<Opened<S::Rows>>> = Vec::new();
+        let mut next = 0;
+        poll_fn(|context| {
+            loop {
+                while opening.len() < OPENING_MAX && next < self.streams.len() {
+                    opening.extend(self.opening(next));
+                    next += 1;
+                }
+                let before = opening.len();
+                for at in (0..before).rev() {
+                    if let Poll::Ready(opened) = opening[at].as_mut().poll(context) {
+                        drop(opening.swap_remove(at));
+                        let Opened { at, rows, first } = opened?;
+                        let stream = &mut self.streams[at];
+                        (stream.current, stream.first) = (Some(rows), first);
+                    }
+                }
+                if opening.is_empty() && next == self.streams.len() {
+                    return Poll::Ready(Ok(()));
+                }
+                if opening.len() == before {
+                    return Poll::Pending;
+                }
             }
-            let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.limited_scan());
-            let open = async move {
-                let mut rows = reads.open(scan, range).await?;
-                let first = rows.next().await?;
-                Ok(Opened { at, rows, first })
-            };
-            if is_blocking() {
-                self.take_opened(Some(Ok(open.await)))?;
-            } else {
-                opening.spawn(open);
-            }
-        }
-        while !opening.is_empty() {
-            self.take_opened(opening.join_next().await)?;
-        }
-        Ok(())
+        })
+        .await
     }
 
-    fn take_opened(&mut self, opened: Option<Result<Result<Opened>, JoinError>>) -> Result<()> {
-        let Opened { at, rows, first } = match opened {
-            Some(Ok(opened)) => opened?,
-            Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
-            None => return Ok(()),
-        };
-        let stream = &mut self.streams[at];
-        (stream.current, stream.first) = (Some(rows), first);
-        Ok(())
+    /// Returns what opens the first range of a stream, if it has one.
+    fn opening(&mut self, at: usize) -> Option<Reading<Opened<S::Rows>>> {
+        let range = self.streams[at].ranges.pop_front()?;
+        let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.limited_scan());
+        Some(Box::pin(async move {
+            let mut rows = reads.open(scan, range).await?;
+            let first = rows.next().await?;
+            Ok(Opened { at, rows, first })
+        }))
     }
 
-    pub(super) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
+    /// Returns the next row, or `None` after the last. After an error the rows have ended.
+    pub fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<MatchingRow>>> {
         if self.reader.left == 0 {
             return Poll::Ready(Ok(None));
         }
@@ -160,19 +174,19 @@ impl PlanRows {
         Poll::Ready(found)
     }
 
-    fn poll_matching(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<QueryRow>>> {
+    fn poll_matching(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<MatchingRow>>> {
         let Self { reader, streams, merge, key } = self;
         let Some(merge) = merge else { return streams[0].poll_matching(reader, context) };
         loop {
             let Some(wanted) = merge.wanted() else { return Poll::Ready(Ok(merge.next_row())) };
             match ready!(streams[wanted].poll_matching(reader, context))? {
                 None => merge.end(),
-                Some(row) if row.values.is_err() || merge.is_next(row.row.key())? => {
+                Some(row) if row.values.is_err() || merge.is_next(row.key())? => {
                     return Poll::Ready(Ok(Some(row)));
                 }
                 Some(row) => {
                     key.clear();
-                    key.extend_from_slice(row.row.key());
+                    key.extend_from_slice(row.key());
                     merge.offer(key, row)?;
                 }
             }
@@ -180,30 +194,22 @@ impl PlanRows {
     }
 
     /// The number of rows omitted so far because a value does not fit the type of its column.
-    pub(super) fn unreadable(&self) -> u64 {
+    pub fn unreadable(&self) -> u64 {
         self.reader.unreadable
     }
 
     /// The number of rows so far whose keys do not fit the template.
-    pub(super) fn not_fitting(&self) -> u64 {
+    pub fn not_fitting(&self) -> u64 {
         self.reader.not_fitting
     }
 
-    pub(super) fn plan(&self) -> &Plan {
+    /// The plan that is read.
+    pub fn plan(&self) -> &Plan {
         &self.reader.plan
     }
 }
 
-/// Adds the columns that conditions need; returns the requested columns if more are read.
-pub(super) fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
-    let asked = columns.clone();
-    if let Some(filter) = plan.column_filter() {
-        columns.include(&filter.reads());
-    }
-    (asked != *columns || !plan.qualifiers().is_empty()).then_some(asked)
-}
-
-impl RangeStream {
+impl<S: Source> RangeStream<S> {
     fn new(ranges: &[RowRange], direction: Direction) -> Self {
         let ranges = ranges.iter().cloned();
         let ranges = match direction {
@@ -216,9 +222,9 @@ impl RangeStream {
     /// Returns the next matching row, or `None` after the last.
     fn poll_matching(
         &mut self,
-        reader: &mut RowReader,
+        reader: &mut RowReader<S>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Option<QueryRow>>> {
+    ) -> Poll<Result<Option<MatchingRow>>> {
         while let Some(row) = ready!(self.poll_row(reader, context))? {
             if let Some(row) = reader.admit(row) {
                 return Poll::Ready(Ok(Some(row)));
@@ -230,7 +236,7 @@ impl RangeStream {
     /// Returns the next row of the ranges.
     fn poll_row(
         &mut self,
-        reader: &RowReader,
+        reader: &RowReader<S>,
         context: &mut Context<'_>,
     ) -> Poll<Result<Option<Row>>> {
         if let Some(row) = self.first.take() {
@@ -262,9 +268,9 @@ impl RangeStream {
     }
 }
 
-impl RowReader {
+impl<S: Source> RowReader<S> {
     /// Decodes the key of a row; returns the row if it matches the query.
-    fn admit(&mut self, row: Row) -> Option<QueryRow> {
+    fn admit(&mut self, row: Row) -> Option<MatchingRow> {
         let values = self.schema.decode(row.key());
         if values.as_ref().is_ok_and(|values| !self.plan.matches(values)) {
             return None;
@@ -276,13 +282,14 @@ impl RowReader {
                 return None;
             }
         }
-        let columns = Arc::clone(self.table.declared_columns());
-        Some(QueryRow::new(row, values, columns, None))
+        Some(MatchingRow::new(row, values))
     }
 
     /// Returns the requested cells of a row if the row satisfies the conditions on columns.
     fn filter(&mut self, row: Row) -> Option<Row> {
-        if let Some(filter) = self.plan.column_filter() {
+        if let Some(filter) = self.plan.column_filter()
+            && !self.reads.returns_only_matching()
+        {
             match filter.matches(&row) {
                 Ok(true) => {}
                 Ok(false) => return None,
@@ -299,7 +306,7 @@ impl RowReader {
     }
 
     /// Starts reading a range.
-    fn open(&self, scan: Scan, range: RowRange) -> Opening {
+    fn open(&self, scan: Scan, range: RowRange) -> Reading<RangeScans<S::Rows>> {
         Box::pin(Arc::clone(&self.reads).open(scan, range))
     }
 
@@ -309,7 +316,7 @@ impl RowReader {
         // If every row of the range that fits is returned, the limit keeps the backend from reading
         // ahead needlessly. It is not divided by the number of buckets, because all rows may be in
         // one bucket.
-        let all_match = self.plan.is_exact() || self.reads.is_by_server();
+        let all_match = self.plan.is_exact() || self.reads.returns_only_matching();
         let limited = all_match && self.left < u64::MAX;
         scan.limit = limited.then_some(self.left);
         scan

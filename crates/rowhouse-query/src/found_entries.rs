@@ -1,0 +1,161 @@
+//! The entries of an index that may lead to rows of a query, in the order in which the rows are
+//! read.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use rowhouse_model::{Bytes, Columns, Filter, Result, Row, RowRange, Scan};
+use rowhouse_schema::{COLLECTED_ENTRIES_MAX, Direction, Index, KeySchema, Plan};
+
+use crate::entries::{MergedEntries, Written};
+use crate::judge::EntryOrder;
+use crate::plan_rows::{KeyQuery, PlanRows};
+use crate::source::{Found, ReadFrom, Source};
+
+/// What is read of an index.
+pub(crate) struct EntryQuery {
+    pub(crate) index: Index,
+    /// The plan of the entries to read.
+    pub(crate) entries: Plan,
+    pub(crate) order: EntryOrder,
+    /// The template of the table's key.
+    pub(crate) key: KeySchema,
+    /// The ranges that hold all rows of the answer, in key order.
+    pub(crate) ranges: Vec<RowRange>,
+    /// Whether rows are sorted by their keys without the computed fields.
+    pub(crate) sorts_logically: bool,
+    pub(crate) direction: Direction,
+    /// The cells of entries that are needed.
+    pub(crate) columns: Columns,
+    pub(crate) filter: Option<Filter>,
+    /// Whether the cells of entries that are sorted are needed.
+    pub(crate) retains_entries: bool,
+}
+
+/// Entries in the order in which their rows are read.
+pub(crate) struct FoundEntries<S: Source> {
+    query: EntryQuery,
+    entries: Entries<S>,
+}
+
+enum Entries<S: Source> {
+    /// Read on demand.
+    Read(Box<MergedEntries<S>>),
+    /// Collected and sorted.
+    Sorted(std::vec::IntoIter<Found>),
+}
+
+impl<S: Source> FoundEntries<S> {
+    /// Opens the entries of an index. Returns `None` if there are more than are to be sorted.
+    pub(crate) async fn open(
+        source: S,
+        query: EntryQuery,
+        written: Written,
+    ) -> Result<Option<Self>> {
+        let mut scan = Scan::all();
+        (scan.columns, scan.filter) = (query.columns.clone(), query.filter.clone().map(Box::new));
+        scan.reversed = query.direction == Direction::Reverse;
+        let entries = KeyQuery {
+            key: query.index.template().clone(),
+            plan: query.entries.clone(),
+            scan,
+            keys_only: false,
+            limit: u64::MAX,
+            with_misfits: false,
+        };
+        let bytes_max = source.sorted_bytes_max();
+        let read = PlanRows::open(source, ReadFrom::Entries, entries).await?;
+        let read = MergedEntries::new(read, &query.index, written, query.direction);
+        let entries = match query.order {
+            EntryOrder::Index | EntryOrder::Key => Entries::Read(Box::new(read)),
+            EntryOrder::Sorted => match sorted(read, &query, bytes_max).await? {
+                Some(sorted) => Entries::Sorted(sorted.into_iter()),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Self { query, entries }))
+    }
+
+    /// As [`FoundEntries::poll_found`].
+    pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
+        poll_fn(|context| match self.poll_found(context) {
+            Ok(found) => found.map(Ok),
+            Err(error) => Poll::Ready(Err(error)),
+        })
+        .await
+    }
+
+    /// Returns the next entry that may lead to a row of the answer.
+    pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Found>>> {
+        let entries = match &mut self.entries {
+            Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
+            Entries::Read(entries) => entries,
+        };
+        loop {
+            let Poll::Ready(found) = entries.poll_found(context)? else { return Ok(Poll::Pending) };
+            let Some(found) = found else { return Ok(Poll::Ready(None)) };
+            if self.query.may_match(&found.row) {
+                return Ok(Poll::Ready(Some(found)));
+            }
+            if self.query.is_behind(&found.row) {
+                return Ok(Poll::Ready(None));
+            }
+        }
+    }
+}
+
+/// Reads all entries, and sorts them in the order of the keys of their rows, one of each row;
+/// `None` if there are too many.
+async fn sorted(
+    mut entries: MergedEntries<impl Source>,
+    query: &EntryQuery,
+    bytes_max: usize,
+) -> Result<Option<Vec<Found>>> {
+    let (mut sorted, mut bytes) = (Vec::new(), 0);
+    while let Some(mut found) = poll_fn(|context| entries.poll_found(context)).await? {
+        if !query.may_match(&found.row) {
+            continue;
+        }
+        if !query.retains_entries {
+            found.entry = Row::default();
+        }
+        bytes += size_of::<Found>() + found.row.len() + found.entry.byte_len() as usize;
+        if sorted.len() == COLLECTED_ENTRIES_MAX || bytes > bytes_max {
+            return Ok(None);
+        }
+        let logical = match query.sorts_logically {
+            true => Some(query.key.logical_key(&found.row)?.into_owned()),
+            false => None,
+        };
+        sorted.push((logical, found));
+    }
+    sorted.sort_by(|(logical, found), (others, other)| {
+        logical.cmp(others).then_with(|| found.row.cmp(&other.row))
+    });
+    sorted.dedup_by(|(_, found), (_, other)| found.row == other.row);
+    let sorted = sorted.into_iter().map(|(_, found)| found);
+    Ok(Some(match query.direction {
+        Direction::Forward => sorted.collect(),
+        Direction::Reverse => sorted.rev().collect(),
+    }))
+}
+
+impl EntryQuery {
+    /// Returns whether the rows of all further entries are behind the ranges.
+    fn is_behind(&self, row: &Bytes) -> bool {
+        let (first, last) = (self.ranges.first(), self.ranges.last());
+        self.order == EntryOrder::Key
+            && match self.direction {
+                Direction::Forward => {
+                    last.is_some_and(|last| !last.stop.is_empty() && row[..] >= last.stop[..])
+                }
+                Direction::Reverse => first.is_some_and(|first| row[..] < first.start[..]),
+            }
+    }
+
+    /// Returns whether the row of an entry is in the ranges.
+    fn may_match(&self, row: &Bytes) -> bool {
+        let behind = self.ranges.partition_point(|range| range.start[..] <= row[..]);
+        behind.checked_sub(1).is_some_and(|at| self.ranges[at].contains(row))
+    }
+}

@@ -1,0 +1,376 @@
+//! From the entries of an index to rows: an entry that is certain and covers the query is the
+//! answer, any other is judged against its row.
+
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Bytes, Cell, CellKind, Columns, Error, Filter, Get, Key, KeyValue, Result, Row, Timestamp,
+};
+use rowhouse_schema::{
+    Column, ColumnFilter, ColumnSchema, Direction, ENTRY_FAMILY, EntryHeader, Index, IndexPlan,
+    KeySchema, PlanPart,
+};
+
+use crate::key_instead::KeyInstead;
+use crate::parts::together;
+use crate::projection::Projection;
+use crate::row::MatchingRow;
+use crate::source::{Found, JudgeRows, Judged, Reading, Source};
+
+/// Turns entries into the rows of a query. Judging has no side effects; the reads are at one read
+/// point, or are given.
+pub(crate) struct Judge<S> {
+    source: S,
+    key: KeySchema,
+    pub(crate) plan: IndexPlan,
+    direction: Direction,
+    order: EntryOrder,
+    projection: Projection,
+    /// The reads of each row.
+    parts: Vec<PlanPart>,
+    /// The requested columns that the entries hold, if these can be the answer.
+    covered: Option<Vec<CoveredColumn>>,
+    /// Whether entries are rows of a copy and have all cells of the row that are read.
+    is_copied: bool,
+}
+
+/// The order in which entries are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryOrder {
+    /// Of the index, as the query asks with `using`.
+    Index,
+    /// Of the index, which is also that of the keys of the rows.
+    Key,
+    /// Of the keys of the rows: entries are collected and sorted, and only one of each row is kept.
+    Sorted,
+}
+
+impl EntryOrder {
+    /// Returns the order in which entries of a plan are read for rows in the order of the key.
+    pub(crate) fn of_key(plan: &IndexPlan) -> Self {
+        if plan.is_in_key_order() { Self::Key } else { Self::Sorted }
+    }
+}
+
+/// A covered column.
+struct CoveredColumn {
+    /// Its position in the declaration of the index.
+    at: usize,
+    column: Column,
+    name: Bytes,
+}
+
+impl<S: Source> Judge<S> {
+    /// `projection` are the requested columns. Entries can be the answer only at a read point.
+    pub(crate) fn new(
+        source: S,
+        (key, columns): (KeySchema, Option<&ColumnSchema>),
+        plan: IndexPlan,
+        (order, direction): (EntryOrder, Direction),
+        projection: Projection,
+    ) -> Self {
+        let parts = match projection.keys_only && plan.row_plan().qualifiers().is_empty() {
+            true => key_parts(&plan, &projection, columns, order),
+            false => {
+                let mut columns_read = projection.columns.clone();
+                if order != EntryOrder::Sorted {
+                    add_index_columns(&mut columns_read, columns, &plan);
+                }
+                let read = Projection { columns: columns_read, keys_only: false };
+                read.parts(plan.row_plan(), &source.families())
+            }
+        };
+        let is_at_point = source.now_millis().is_some();
+        // Not to sort whole rows in memory.
+        let is_copied = plan.index().is_copy()
+            && is_at_point
+            && order != EntryOrder::Sorted
+            && parts.len() == 1;
+        let is_covered = match projection.keys_only && projection.columns.is_all() {
+            true => plan.is_decided(),
+            false => plan.is_covered(&projection.columns),
+        };
+        let is_covered = is_covered && !plan.index().is_copy() && is_at_point;
+        let covered = is_covered.then(|| covered_columns(&plan, &projection.columns));
+        Self { source, key, plan, direction, order, projection, parts, covered, is_copied }
+    }
+
+    /// What is needed of entries: the columns and the filter.
+    pub(crate) fn entry_parts(&self, kept_by_clients: bool) -> (Columns, Option<Filter>) {
+        match self.parts.first() {
+            Some(part) if self.is_copied => (part.columns.clone(), part.filter.clone()),
+            _ if self.plan.index().is_copy() => entry_header(self.plan.index()),
+            _ => (self.entry_columns(kept_by_clients), None),
+        }
+    }
+
+    /// The columns of entries that are needed. An entry that clients keep consists of cells with
+    /// any qualifiers.
+    fn entry_columns(&self, kept_by_clients: bool) -> Columns {
+        let mut columns = Columns::all();
+        if kept_by_clients {
+            columns.add_family(ENTRY_FAMILY);
+            return columns;
+        }
+        columns.add_column(ENTRY_FAMILY, "");
+        for covered in self.covered.iter().flatten() {
+            columns.add_column(ENTRY_FAMILY, covered.name.clone());
+        }
+        columns
+    }
+
+    /// Returns whether entries can be the answer, without their rows.
+    pub(crate) fn covers(&self) -> bool {
+        self.covered.is_some()
+    }
+
+    /// Starts the judgement of entries.
+    pub(crate) fn start(self: &Arc<Self>, found: Vec<Found>) -> Reading<Judged> {
+        self.source.judge(Arc::<Self>::clone(self), found)
+    }
+
+    /// Returns what reads the rows by the key at the same read point; `None` without one.
+    pub(crate) fn key_instead(&self) -> Option<KeyInstead<S>> {
+        self.source.now_millis()?;
+        let (source, key) = (self.source.clone(), self.key.clone());
+        Some(KeyInstead {
+            source,
+            key,
+            projection: self.projection.clone(),
+            direction: self.direction,
+        })
+    }
+
+    /// Reports an error of the reads: an index with damaged entries is put off.
+    pub(crate) fn report_damage(&self, error: &Error) {
+        self.source.report_damage(error);
+    }
+
+    /// The reads of a row.
+    fn gets(&self, row: &Bytes) -> impl Iterator<Item = Result<Get>> {
+        self.parts.iter().map(move |part| {
+            let mut get = Get::new(row.clone())?;
+            get.columns = part.columns.clone();
+            get.filter = part.filter.clone().map(Box::new);
+            Ok(get)
+        })
+    }
+
+    /// Returns the requested cells of an entry that is certain and covers them; without any cell if
+    /// the row has none of them.
+    fn of_entry(&self, found: &Found, now: i64) -> Result<Option<Row>> {
+        let Some(covered) = &self.covered else { return Ok(None) };
+        let Some(header) = found.entry.value(ENTRY_FAMILY, "") else { return Ok(None) };
+        let header = EntryHeader::decode(&header)?;
+        if !header.is_certain_at(now) {
+            return Ok(None);
+        }
+        let mut cells = Vec::with_capacity(covered.len());
+        for CoveredColumn { at, column, name } in covered {
+            let Some(timestamp) = header.timestamps.get(*at).copied().flatten() else { continue };
+            let value = found.entry.value(ENTRY_FAMILY, name).ok_or_else(|| {
+                Error::corruption(format!(
+                    "an entry lacks a covered cell: index={}, column={}",
+                    self.plan.index().name(),
+                    column.name()
+                ))
+            })?;
+            let family = Bytes::copy_from_slice(column.family());
+            let qualifier = Bytes::copy_from_slice(column.qualifier().unwrap_or_default());
+            let (at, row) = (Timestamp::from_millis(timestamp)?, found.row.clone());
+            cells.push(Cell::new(row, family, qualifier, at, CellKind::Put, value)?);
+        }
+        Ok(Some(Row::new(cells)))
+    }
+
+    /// Adds the row of an entry if the row matches the query, and has the entry as the first one
+    /// that leads to it.
+    fn judge(&self, found: Found, row: Vec<Row>, judged: &mut Judged) -> Result<()> {
+        let parts: Vec<_> = row.into_iter().filter(|part| !part.is_empty()).collect();
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let row = together(parts);
+        match self.plan.matches_row(&found.row, &row) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(_) => {
+                judged.unreadable += 1;
+                return Ok(());
+            }
+        }
+        if self.order != EntryOrder::Sorted {
+            let entries = self.plan.index().entries(&found.row, &row)?;
+            let first = self.plan.first_matching(&entries, self.direction);
+            if first.is_none_or(|first| first.key != found.entry.key()) {
+                return Ok(());
+            }
+        }
+        let shows = |cell: &KeyValue<'_>| {
+            self.plan.row_plan().shows(&self.projection.columns, cell.family(), cell.qualifier())
+        };
+        let row = if row.cells().all(|cell| shows(&cell)) {
+            row
+        } else {
+            Row::new(row.cells().filter(shows).map(|cell| cell.to_cell()).collect())
+        };
+        judged.rows.extend(self.row(found, row));
+        Ok(())
+    }
+
+    /// Whether an entry that is certain shows that the row is there.
+    fn is_there_by_entry(&self) -> bool {
+        self.projection.keys_only && self.projection.columns.is_all() && self.covered.is_some()
+    }
+
+    /// Returns the row of a query with these cells, if it is there.
+    fn row(&self, found: Found, row: Row) -> Option<MatchingRow> {
+        if row.is_empty() && !self.is_there_by_entry() {
+            return None;
+        }
+        let is_position = self.order == EntryOrder::Index;
+        let values = self.key.decode(&found.row);
+        let entry = is_position.then(|| Bytes::copy_from_slice(found.entry.key()));
+        let key = row.is_empty().then_some(found.row);
+        Some(MatchingRow { row, key, values, entry })
+    }
+}
+
+impl<S: Source> JudgeRows for Judge<S> {
+    fn gets_of(&self, found: &[Found]) -> Result<Vec<Get>> {
+        found.iter().flat_map(|found| self.gets(&found.row)).collect()
+    }
+
+    fn rows_of(&self, found: Vec<Found>, rows: Vec<Result<Row>>) -> Result<Judged> {
+        let (mut rows, mut judged) = (rows.into_iter(), Judged::default());
+        for found in found {
+            let row = rows.by_ref().take(self.parts.len()).collect::<Result<Vec<_>>>()?;
+            self.judge(found, row, &mut judged)?;
+        }
+        Ok(judged)
+    }
+
+    fn rows_at_point(
+        &self,
+        found: Vec<Found>,
+        get: &dyn Fn(&Get) -> Result<Row>,
+    ) -> Result<Judged> {
+        let mut judged = Judged::default();
+        // Entries were read before, and can only have become less certain since.
+        let Some(now) = self.source.now_millis() else { return Ok(judged) };
+        for found in found {
+            if self.is_copied && !found.is_own {
+                let row = under_key(&found.entry, &found.row)?;
+                self.judge(found, vec![row], &mut judged)?;
+                continue;
+            }
+            if let Some(row) = self.of_entry(&found, now)? {
+                judged.rows.extend(self.row(found, row));
+                continue;
+            }
+            let row = self.gets(&found.row).map(|request| get(&request?));
+            let row = row.collect::<Result<Vec<_>>>()?;
+            self.judge(found, row, &mut judged)?;
+        }
+        Ok(judged)
+    }
+}
+
+/// Returns what is read of entries that only lead to rows: columns and a filter.
+pub(crate) fn entry_header(index: &Index) -> (Columns, Option<Filter>) {
+    if index.is_copy() {
+        return (Columns::all(), Some(Filter::FirstKeyOnly));
+    }
+    let mut columns = Columns::all();
+    columns.add_column(ENTRY_FAMILY, "");
+    (columns, None)
+}
+
+/// Returns the cells of a row under another key.
+fn under_key(row: &Row, key: &Bytes) -> Result<Row> {
+    let cells = row.cells().map(|cell| {
+        let cell = cell.to_cell();
+        Cell::from_parts(Key { row: key, ..cell.key() }, cell.value(), cell.tags())
+    });
+    Ok(Row::new(cells.collect::<Result<_>>()?))
+}
+
+/// Returns the reads that decide about a row of which only the key is needed.
+fn key_parts(
+    plan: &IndexPlan,
+    projection: &Projection,
+    columns: Option<&ColumnSchema>,
+    order: EntryOrder,
+) -> Vec<PlanPart> {
+    let mut parts = vec![projection.first_key()];
+    let mut read = plan.row_plan().column_filter().map(ColumnFilter::reads).unwrap_or_default();
+    if order != EntryOrder::Sorted {
+        for (family, qualifier) in index_columns(columns, plan) {
+            match qualifier {
+                Some(qualifier) if !read.is_all() && read.has_column(&family, &qualifier) => {}
+                Some(qualifier) => read.add_column(family, qualifier),
+                None => read.add_family(family),
+            }
+        }
+    }
+    if !read.is_all() {
+        parts.push(PlanPart { columns: read, filter: None });
+    }
+    parts
+}
+
+/// Adds the columns that the entries are made of to those that are read. Those of the condition of
+/// the index are among those of the query, from which it follows.
+fn add_index_columns(columns: &mut Columns, declared: Option<&ColumnSchema>, plan: &IndexPlan) {
+    if columns.is_all() {
+        return;
+    }
+    for (family, qualifier) in index_columns(declared, plan) {
+        match qualifier {
+            Some(qualifier) if columns.has_column(&family, &qualifier) => {}
+            Some(qualifier) => columns.add_column(family, qualifier),
+            None => columns.add_family(family),
+        }
+    }
+}
+
+/// Returns the columns that the entries of an index are made of: a family, and a qualifier if it
+/// has only one.
+fn index_columns(
+    declared: Option<&ColumnSchema>,
+    plan: &IndexPlan,
+) -> impl Iterator<Item = (Bytes, Option<Bytes>)> {
+    let names = plan.index().template().fields().iter().map(|field| {
+        let name = field.name();
+        name.split_once('.').map_or(name, |(column, _)| column)
+    });
+    names.filter_map(move |name| {
+        let column = declared?.column(name).ok()?;
+        let qualifier = column.qualifier().map(Bytes::copy_from_slice);
+        Some((Bytes::copy_from_slice(column.family()), qualifier))
+    })
+}
+
+/// Returns the requested ones of the covered columns, in the order of cells.
+fn covered_columns(plan: &IndexPlan, projection: &Columns) -> Vec<CoveredColumn> {
+    let index = plan.index();
+    let columns = index.covered_columns().iter().zip(index.covers()).enumerate();
+    let columns = columns.filter(|(_, (column, _))| {
+        projection.has_column(column.family(), column.qualifier().unwrap_or_default())
+    });
+    let mut columns: Vec<_> = columns
+        .map(|(at, (column, name))| CoveredColumn {
+            at,
+            column: column.clone(),
+            name: name.clone().into(),
+        })
+        .collect();
+    columns.sort_by(|a, b| {
+        let place = |it: &CoveredColumn| -> (Vec<u8>, Vec<u8>) {
+            let column = &it.column;
+            (column.family().to_vec(), column.qualifier().unwrap_or_default().to_vec())
+        };
+        place(a).cmp(&place(b))
+    });
+    columns
+}

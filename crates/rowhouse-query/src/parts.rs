@@ -1,0 +1,148 @@
+//! Reads the rows of a range with one or several scans: a family with conditions on its qualifiers
+//! needs its own scan.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use rowhouse_model::{Bytes, Result, Row, RowRange, Scan};
+use rowhouse_schema::{Plan, PlanPart};
+
+use crate::projection::Projection;
+use crate::source::{ReadFrom, Source, SourceRows};
+
+/// The scans needed for each range.
+pub(crate) struct RangeReader<S> {
+    source: S,
+    from: ReadFrom,
+    parts: Vec<PlanPart>,
+}
+
+/// The scans of one range, joined row by row. Usually there is only one.
+pub(crate) struct RangeScans<R> {
+    parts: Vec<Part<R>>,
+    range: RowRange,
+    reversed: bool,
+    /// The number of rows still to read, if the scans have a limit.
+    left: Option<u64>,
+    rest: Option<RowRange>,
+}
+
+struct Part<R> {
+    rows: R,
+    /// A row that was read and not yet returned.
+    next: Option<Row>,
+    ended: bool,
+}
+
+impl<S: Source> RangeReader<S> {
+    /// Determines the scans for a plan.
+    pub(crate) fn new(source: S, from: ReadFrom, plan: &Plan, projection: &Projection) -> Self {
+        let parts = match source.returns_only_matching() {
+            true if projection.keys_only => vec![projection.first_key()],
+            true => vec![PlanPart { columns: projection.columns.clone(), filter: None }],
+            false if projection.needs_point(plan) => projection.parts(plan, &source.families()),
+            false => projection.parts(plan, &[]),
+        };
+        Self { source, from, parts }
+    }
+
+    /// Whether only rows that match the query are read.
+    pub(crate) fn returns_only_matching(&self) -> bool {
+        self.source.returns_only_matching()
+    }
+
+    /// Starts reading a range with the settings of `scan`.
+    pub(crate) async fn open(
+        self: Arc<Self>,
+        scan: Scan,
+        range: RowRange,
+    ) -> Result<RangeScans<S::Rows>> {
+        let (reversed, left) = (scan.reversed, scan.limit);
+        let mut opened = Vec::with_capacity(self.parts.len());
+        for PlanPart { columns, filter } in &self.parts {
+            let (range, columns) = (range.clone(), columns.clone());
+            let filter = filter.clone().map(Box::new);
+            let scan = Scan { range, columns, filter, ..scan.clone() };
+            let rows = self.source.scan(self.from, scan).await?;
+            opened.push(Part { rows, next: None, ended: false });
+        }
+        Ok(RangeScans { parts: opened, range, reversed, left, rest: None })
+    }
+}
+
+impl<R: SourceRows> RangeScans<R> {
+    /// Returns the next row that has cells in any part, or `None` after the last. The method is
+    /// cancel-safe: a caller that drops the future and calls again misses no row.
+    pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
+        poll_fn(|context| self.poll_row(context)).await
+    }
+
+    pub(crate) fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
+        if self.left == Some(0) {
+            return Poll::Ready(Ok(None));
+        }
+        let row = ready!(self.poll_joined(context))?;
+        if let (Some(row), Some(left)) = (&row, &mut self.left) {
+            *left -= 1;
+            if *left == 0 {
+                let rest = following(row.key(), self.reversed).intersect(&self.range);
+                self.rest = Some(rest).filter(|rest| !rest.is_empty());
+            }
+        }
+        Poll::Ready(Ok(row))
+    }
+
+    /// Returns the rows of the range after the last one, if the limit ended the scans.
+    pub(crate) fn take_rest(&mut self) -> Option<RowRange> {
+        self.rest.take()
+    }
+
+    fn poll_joined(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>> {
+        if let [part] = &mut self.parts[..] {
+            return part.rows.poll_row(context);
+        }
+        let mut is_pending = false;
+        for part in &mut self.parts {
+            is_pending |= part.poll_fill(context)?.is_pending();
+        }
+        if is_pending {
+            return Poll::Pending;
+        }
+        let keys = self.parts.iter().filter_map(|part| Some(part.next.as_ref()?.key()));
+        let first = if self.reversed { keys.max() } else { keys.min() };
+        let Some(key) = first.map(<[u8]>::to_vec) else { return Poll::Ready(Ok(None)) };
+        let of_key = |part: &mut Part<R>| part.next.take_if(|row| row.key() == key);
+        let row = together(self.parts.iter_mut().filter_map(of_key).collect());
+        Poll::Ready(Ok(Some(row)))
+    }
+}
+
+impl<R: SourceRows> Part<R> {
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        if self.next.is_none() && !self.ended {
+            self.next = ready!(self.rows.poll_row(context))?;
+            self.ended = self.next.is_none();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Returns the rows after `row`, in the order of reading.
+fn following(row: &[u8], reversed: bool) -> RowRange {
+    match reversed {
+        true => RowRange::new(Bytes::new(), row.to_vec()),
+        false => RowRange::new([row, &[0]].concat(), Bytes::new()),
+    }
+}
+
+/// Joins the cells of one row; there is at least one part. Each family is in only one part, so
+/// sorting by family is enough; where only keys are requested, a cell may be there twice.
+pub(crate) fn together(mut rows: Vec<Row>) -> Row {
+    if rows.len() == 1 {
+        return rows.swap_remove(0);
+    }
+    let mut cells: Vec<_> = rows.iter().flat_map(Row::to_cells).collect();
+    cells.sort_by(|a, b| a.family().cmp(b.family()));
+    Row::new(cells)
+}

@@ -1,0 +1,322 @@
+//! Scans of regions that carry a query: by the key, or by an index where that reads less.
+
+use rowhouse_model::{Bytes, Error, Result, RowRange, Scan, TableName};
+use rowhouse_schema::{Direction, IndexPlan, IndexSchema, KeySchema, Plan, Predicate};
+use rowhouse_store::{IndexRead, Region, RegionScanner, RowSelection, Store, is_unreadable};
+
+use crate::at_point::{StoreSource, at_once};
+use crate::choose::Access;
+use crate::entries::Written;
+use crate::found_entries::{EntryQuery, FoundEntries};
+use crate::judge::{EntryOrder, entry_header};
+use crate::search::{self, Search};
+use crate::source::Source;
+use crate::table_query::{TableQuery, is_closed, key_of};
+
+/// A scan of the rows of one region that match a query.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryScan<'a> {
+    /// The query, in the query language. Times without a zone are UTC.
+    pub query: &'a str,
+    /// The scan, all of which applies to the rows that match: a filter sees no others. Conditions
+    /// on columns are decided by the newest cells in the scan's time range, whether or not the scan
+    /// returns these columns.
+    pub scan: &'a Scan,
+    /// The most rows that will be read, for the choice of an index; `None` for all.
+    pub limit: Option<u64>,
+    /// As for [`Region::scan_as_of`]; 0 for the current read point. A query with `matches` is
+    /// always answered at the current read point.
+    pub as_of: u64,
+}
+
+/// Reads the rows of a scan that lie in a region and match a query, in the order of the scan. Rows
+/// whose keys do not fit the table's template do not match, nor do rows in which a column that
+/// decides has a value that is not of its type. An index is used where that reads clearly less, and
+/// never for a scan with a time range, of several versions, or raw.
+///
+/// Conditions with `matches` are answered by `search`.
+///
+/// ```
+/// use rowhouse_model::{FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
+/// use rowhouse_query::{QueryScan, scan_region};
+/// use rowhouse_store::Store;
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path())?;
+/// let name = TableName::parse("mail")?;
+/// let mail = TableDescriptor::new(name.clone())
+///     .family(FamilyDescriptor::new("d")?)
+///     .attribute("rowhouse.key", "1 [user text]")
+///     .attribute("rowhouse.columns", "1 d:n count u64");
+/// store.create_table(mail, &[])?;
+/// let mail = store.table(&name)?;
+/// for (user, count) in [("ann", 3u64), ("bob", 7)] {
+///     let put = Put::new(user)?.add("d", "n", count.to_be_bytes().to_vec())?;
+///     mail.mutate(&put.into())?;
+/// }
+///
+/// let scan = Scan::all();
+/// let query = QueryScan { query: "count > 5", scan: &scan, limit: None, as_of: 0 };
+/// let mut rows = scan_region(&store, None, &mail.regions()[0], &query)?;
+/// assert_eq!(rows.next()?.unwrap().key(), b"bob");
+/// assert!(rows.next()?.is_none());
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Region::scan`]; `InvalidRequest` for a query that is wrong, and for a table without a
+/// row-key template; `Unsupported` for conditions on the fields of qualifiers, for declarations of
+/// a newer version, and for `matches` in a scan with a time range or without a search; those of the
+/// search.
+pub fn scan_region(
+    store: &Store,
+    search: Option<&Search>,
+    region: &Region,
+    request: &QueryScan<'_>,
+) -> Result<RegionScanner> {
+    region.check_serving()?;
+    let table = store.table(&region.info().table)?;
+    // The table may have taken the place of the one that the region belongs to.
+    region.check_serving()?;
+    let range = request.scan.range.intersect(&region.info().range);
+    let predicate = Predicate::parse(request.query)?;
+    if predicate.has_matches() {
+        key_of(&table)?;
+        return scan_search(search, region, &predicate, request.scan, range);
+    }
+    let query = table_query(store, &region.info().table, predicate)?;
+    let ranges = ranges_within(&query.plan, &range);
+    if request.as_of == 0
+        && let Some((plan, order)) = choose(store, &query, request, &ranges)?
+    {
+        let opened = match RowsByIndex::open(store, &query, &plan, order, request.scan, &ranges) {
+            // The caller has not named the index.
+            Err(error) if is_closed(&error) => None,
+            Err(error) if is_unreadable(&error) => {
+                tracing::warn!(%error, index = plan.index().name(), "a query is read by the key");
+                None
+            }
+            opened => opened?,
+        };
+        if let Some((read, rows)) = opened
+            && region.is_readable_at(&read.point)
+        {
+            let hull = hull_of(&ranges);
+            let rows = select(rows, hull, request.scan, query.key, query.plan);
+            return region.scan_selected(request.scan, rows, Some(&read.point), None);
+        }
+    }
+    let as_of = Some(request.as_of).filter(|&sequence| sequence > 0);
+    let hull = hull_of(&ranges);
+    let rows = in_order(ranges, request.scan.reversed).into_iter().map(Ok);
+    let rows = select(rows, hull, request.scan, query.key, query.plan);
+    region.scan_selected(request.scan, rows, None, as_of)
+}
+
+/// Returns the plan by the index that [`scan_region`] would use for a query, if the table had one
+/// region; `None` if that reads by the key. Nothing is read for it but estimates.
+///
+/// # Errors
+/// As [`scan_region`]; `TableNotFound`; `InvalidRequest` for a query with `matches`, which is
+/// always answered by a full-text index.
+pub fn query_index(
+    store: &Store,
+    table: &TableName,
+    request: &QueryScan<'_>,
+) -> Result<Option<IndexPlan>> {
+    let query = table_query(store, table, Predicate::parse(request.query)?)?;
+    let ranges = ranges_within(&query.plan, &request.scan.range);
+    if request.as_of != 0 {
+        return Ok(None);
+    }
+    Ok(choose(store, &query, request, &ranges)?.map(|(plan, _)| plan))
+}
+
+fn table_query(store: &Store, table: &TableName, predicate: Predicate) -> Result<TableQuery> {
+    let query = TableQuery::new(store.table(table)?, predicate)?;
+    if let Some(qualifiers) = query.plan.qualifiers().first() {
+        return Err(Error::unsupported(format!(
+            "a query of a scan cannot have conditions on fields of qualifiers, use a filter: \
+             column={}",
+            qualifiers.column().name()
+        )));
+    }
+    Ok(query)
+}
+
+fn choose(
+    store: &Store,
+    query: &TableQuery,
+    request: &QueryScan<'_>,
+    ranges: &[RowRange],
+) -> Result<Option<(IndexPlan, EntryOrder)>> {
+    let limit = request.limit.unwrap_or(u64::MAX);
+    let mut access: Access = query.access(store, request.scan, ranges, limit, false)?;
+    Ok(access.take_index())
+}
+
+/// Opens a scan of the rows of a range that match a query with `matches`. The scanner takes the
+/// rows that the search has found one after the other, and judges them by the rest of the query.
+#[cfg(feature = "search")]
+fn scan_search(
+    search: Option<&Search>,
+    region: &Region,
+    predicate: &Predicate,
+    scan: &Scan,
+    range: RowRange,
+) -> Result<RegionScanner> {
+    if scan.time_range != rowhouse_model::TimeRange::ALL || !scan.family_time_ranges.is_empty() {
+        return Err(Error::unsupported("a query with `matches` cannot have a time range"));
+    }
+    let search = search.ok_or_else(search::refused)?;
+    let rowhouse_search::SearchedRows { table, point, keys } =
+        search.rows(&region.info().table, predicate, &range, direction_of(scan))?;
+    // The region was replaced since.
+    if !region.is_readable_at(&point) {
+        return Err(region.not_serving());
+    }
+    let query = TableQuery::new(table, predicate.without_matches())?;
+    let rows = keys.map(|row| Ok(RowRange::row(&row?)));
+    let rows = select(rows, range, scan, query.key, query.plan);
+    region.scan_selected(scan, rows, Some(&point), None)
+}
+
+#[cfg(not(feature = "search"))]
+fn scan_search(
+    _: Option<&Search>,
+    _: &Region,
+    _: &Predicate,
+    _: &Scan,
+    _: RowRange,
+) -> Result<RegionScanner> {
+    Err(search::refused())
+}
+
+fn select(
+    rows: impl Iterator<Item = Result<RowRange>> + Send + Sync + 'static,
+    hull: RowRange,
+    scan: &Scan,
+    key: KeySchema,
+    plan: Plan,
+) -> RowSelection {
+    RowSelection::new(Box::new(rows), hull, scan.reversed, key, plan)
+}
+
+/// Returns the range from the first to the last one.
+fn hull_of(ranges: &[RowRange]) -> RowRange {
+    match (ranges.first(), ranges.last()) {
+        (Some(first), Some(last)) => RowRange::new(first.start.clone(), last.stop.clone()),
+        _ => RowRange::new("\0", "\0"),
+    }
+}
+
+/// Returns the ranges of a plan inside a range, in key order.
+fn ranges_within(plan: &Plan, range: &RowRange) -> Vec<RowRange> {
+    let ranges = plan.ranges().iter().map(|planned| planned.intersect(range));
+    ranges.filter(|range| !range.is_empty()).collect()
+}
+
+fn in_order(mut ranges: Vec<RowRange>, reversed: bool) -> Vec<RowRange> {
+    if reversed {
+        ranges.reverse();
+    }
+    ranges
+}
+
+fn direction_of(scan: &Scan) -> Direction {
+    if scan.reversed { Direction::Reverse } else { Direction::Forward }
+}
+
+/// The rows to which the entries of an index lead, in the order of a scan. Where the index cannot
+/// be read any further, these are all rows that are left.
+struct RowsByIndex {
+    entries: FoundEntries<StoreSource>,
+    source: StoreSource,
+    name: String,
+    /// The ranges that hold all rows, in the order of the scan.
+    ranges: Vec<RowRange>,
+    reversed: bool,
+    /// The last row.
+    last: Option<Bytes>,
+    /// The rest, if the index could not be read.
+    rest: Option<std::vec::IntoIter<RowRange>>,
+}
+
+impl RowsByIndex {
+    /// Opens the rows of `ranges`, and returns where they are read; `None` if the index was altered
+    /// or has too many entries.
+    fn open(
+        store: &Store,
+        query: &TableQuery,
+        plan: &IndexPlan,
+        order: EntryOrder,
+        scan: &Scan,
+        ranges: &[RowRange],
+    ) -> Result<Option<(IndexRead, Self)>> {
+        let index = plan.index();
+        // An error says that the table or the index was dropped since.
+        let Ok(Some(read)) = store.index_read_point(query.table.name(), index.name()) else {
+            return Ok(None);
+        };
+        let now = read.table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();
+        if read.table.id() != query.table.id() || !now.contains(index) {
+            return Ok(None);
+        }
+        let source = StoreSource::by_index(store, &read);
+        let (columns, filter) = entry_header(index);
+        let entries = EntryQuery {
+            index: index.clone(),
+            entries: plan.plan().clone(),
+            order,
+            key: query.key.clone(),
+            ranges: ranges.to_vec(),
+            sorts_logically: false,
+            direction: direction_of(scan),
+            columns,
+            filter,
+            retains_entries: false,
+        };
+        let opened = at_once(FoundEntries::open(source.clone(), entries, Written::default()));
+        if let Err(error) = &opened {
+            source.report_damage(error);
+        }
+        Ok(opened?.map(|entries| {
+            let (name, reversed) = (index.name().to_owned(), scan.reversed);
+            let ranges = in_order(ranges.to_vec(), reversed);
+            (read, Self { entries, source, name, ranges, reversed, last: None, rest: None })
+        }))
+    }
+
+    /// Reads the rest by the key.
+    fn go_on_by_key(&mut self, error: &Error) {
+        self.source.report_damage(error);
+        tracing::warn!(%error, index = self.name, "the rest of a query is read by the key");
+        let left = match &self.last {
+            None => RowRange::all(),
+            Some(last) if self.reversed => RowRange::new(Bytes::new(), last.clone()),
+            Some(last) => RowRange::new([&last[..], &[0]].concat(), Bytes::new()),
+        };
+        let ranges = self.ranges.iter().map(|range| range.intersect(&left));
+        let ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
+        self.rest = Some(ranges.into_iter());
+    }
+}
+
+impl Iterator for RowsByIndex {
+    type Item = Result<RowRange>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_none() {
+            match at_once(self.entries.next()) {
+                Ok(found) => {
+                    let row = found?.row;
+                    self.last = Some(row.clone());
+                    return Some(Ok(RowRange::row(&row)));
+                }
+                Err(error) if is_unreadable(&error) => self.go_on_by_key(&error),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        self.rest.as_mut()?.next().map(Ok)
+    }
+}

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::connection::{CallRequest, Connections};
-use crate::locate::{Located, Locator, RegionTarget, table_state};
+use crate::locate::{Located, Locator, RegionTarget, explained, table_state};
 use crate::retry::{Attempts, Failure};
 use crate::{Admin, Settings, Table, Target};
 
@@ -35,7 +35,8 @@ impl Client {
     ///
     /// # Errors
     /// `Connection` or `Timeout` if no address of `target` answers. There are no retries, so a
-    /// wrong address is reported immediately.
+    /// wrong address is reported immediately. `InvalidRequest` for a port of the cluster that
+    /// speaks another protocol than `target` means.
     pub async fn connect(target: &Target) -> Result<Self> {
         Self::connect_with(target, Settings::default()).await
     }
@@ -49,7 +50,10 @@ impl Client {
         let connections = Arc::new(Connections::new(settings.clone()));
         let locator = Locator::new(target, connections.clone(), settings.clone());
         let deadline = Attempts::new(&settings).deadline();
-        let cluster_id = locator.cluster_id(deadline).await.map_err(|failure| failure.error)?;
+        let cluster_id = match locator.cluster_id(deadline).await {
+            Ok(id) => id,
+            Err(failure) => return Err(explained(target, &settings, failure.error).await),
+        };
         let nonce_group = random();
         let shared = Shared { settings, cluster_id, connections, locator, nonce_group };
         Ok(Self { shared: Arc::new(shared) })

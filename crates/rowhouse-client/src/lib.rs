@@ -62,10 +62,15 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use admin::{Admin, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask};
+pub use admin::Admin;
 pub use client::Client;
-pub use rowhouse_format::convert::backup::BackupStatus;
-pub use rowhouse_format::convert::region_server::{RegionServerCall, RegionServerChange};
+pub use rowhouse_format::convert::procedure::query_index::QueryIndexCall;
+pub use rowhouse_format::convert::procedure::region_server::{
+    RegionServerCall, RegionServerChange,
+};
+pub use rowhouse_model::{
+    BackupStatus, Balanced, ClusterStatus, RegionLoad, ServerLoad, ServerTask,
+};
 pub use scan::Scanner;
 pub use settings::Settings;
 pub use table::Table;

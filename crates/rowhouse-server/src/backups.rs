@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rowhouse_format::convert::backup::{BackupCall, BackupStatus};
-use rowhouse_model::{Error, ErrorKind, Result};
-use rowhouse_store::{CopyReport, Progress, Store};
+use rowhouse_format::convert::procedure::backup::BackupCall;
+use rowhouse_model::{BackupStatus, Error, ErrorKind, Result};
+use rowhouse_store::Store;
 
 /// The directory for backups and the most recent backup job.
 #[derive(Default)]
@@ -82,13 +82,13 @@ impl Backups {
     }
 
     fn make(&self, store: &Store, path: &Path) {
-        let made = store.backup(path, |progress| self.note(|job| tell(job, &progress)));
+        let made = store.backup(path, |status| self.note(|job| job.status.clone_from(status)));
         match &made {
             Ok(_) => tracing::info!(path = %path.display(), "backup made"),
             Err(error) => tracing::error!(path = %path.display(), %error, "a backup failed"),
         }
         self.note(|job| match made {
-            Ok(report) => end(job, &report),
+            Ok(status) => job.status = status,
             Err(error) => job.failed = Some(error),
         });
     }
@@ -125,20 +125,6 @@ impl Backups {
         }
         Ok(dir.join(name))
     }
-}
-
-fn tell(job: &mut Job, progress: &Progress<'_>) {
-    progress.file.clone_into(&mut job.status.file);
-    job.status.bytes_done = progress.bytes_done;
-    job.status.bytes_total = progress.bytes_total;
-}
-
-fn end(job: &mut Job, report: &CopyReport) {
-    job.status.is_done = true;
-    job.status.tables = report.tables as u64;
-    job.status.snapshots = report.snapshots as u64;
-    job.status.files = report.files as u64;
-    job.status.file_bytes = report.file_bytes;
 }
 
 #[cfg(test)]

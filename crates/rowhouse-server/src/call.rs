@@ -1,9 +1,11 @@
-//! A call and what its answer needs: its client, its deadlines and its accounting.
+//! A call and what its answer needs: its client, its deadlines, its memory and its accounting.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use parking_lot::Mutex;
 use prost::Message;
 use rowhouse_format::convert::CellPlacement;
 use rowhouse_format::exception::Exception;
@@ -14,17 +16,54 @@ use rowhouse_store::WaitMode;
 use crate::handle::slow_log;
 use crate::limits::{
     CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SCAN_ANSWER_WAIT_MIN, SHORT_CALL_BYTES, SHORT_CALL_WAIT,
+    WORKER_SLICE,
 };
+use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, SMALL_ANSWER_BYTES};
 use crate::server::Context;
+use crate::slow_log::ScanSource;
 
 /// The properties of a client that answers depend on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(crate) struct Client {
     /// The encoding of cell blocks; without one, cells are written inside the messages.
     pub(crate) codec: Option<CellCodec>,
     /// The HBase release that the client announces, as (major, minor).
     pub(crate) release: Option<(u32, u32)>,
     pub(crate) caller: Arc<Caller>,
+    pub(crate) share: Arc<Share>,
+}
+
+/// What a connection may take of its server.
+pub(crate) struct Share {
+    pub(crate) memory: ConnectionMemory,
+    /// Held by the call of the connection that waits for memory.
+    pub(crate) memory_turn: tokio::sync::Mutex<()>,
+    /// Held by the call of the connection that waits for a worker thread.
+    pub(crate) thread_turn: tokio::sync::Mutex<()>,
+    /// The scanners that its calls have opened.
+    pub(crate) scanners: Arc<AtomicUsize>,
+    is_closed: AtomicBool,
+}
+
+impl Share {
+    pub(crate) fn new(memory: ConnectionMemory) -> Self {
+        Self {
+            memory,
+            memory_turn: tokio::sync::Mutex::default(),
+            thread_turn: tokio::sync::Mutex::default(),
+            scanners: Arc::default(),
+            is_closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Notes that the connection has closed: its calls that have not started never will.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
 }
 
 impl Client {
@@ -56,6 +95,38 @@ pub(crate) struct CallContext {
     begun: Instant,
     /// Whether the call may block: not on the connection's task.
     pub(crate) wait_mode: WaitMode,
+    /// The source of the scan that the call goes on with, for the slow log.
+    pub(crate) scan_source: OnceLock<Arc<ScanSource>>,
+    memory: Mutex<Memory>,
+    /// When the call leaves its thread to others.
+    slice_end: Instant,
+}
+
+/// What a call has reserved.
+#[derive(Default)]
+struct Memory {
+    /// Of a small request.
+    _request: Option<Reserved>,
+    /// Of the call, on a worker thread, and of a large request.
+    call: Option<Reserved>,
+    /// The bytes of `call` that the request needs.
+    request_bytes: u64,
+    /// Whether a row did not fit what was reserved, so that the call waits until it has all.
+    needs_all: bool,
+    has_all: bool,
+}
+
+impl Memory {
+    /// Returns the memory of a call whose request has reserved this.
+    fn of(request: Option<Reserved>) -> Self {
+        match request {
+            Some(call) if call.is_large() => {
+                let request_bytes = call.bytes().saturating_sub(CALL_BYTES);
+                Self { call: Some(call), request_bytes, ..Self::default() }
+            }
+            request => Self { _request: request, ..Self::default() },
+        }
+    }
 }
 
 impl CallContext {
@@ -64,18 +135,113 @@ impl CallContext {
         context: Arc<Context>,
         client: Client,
         request: Request,
+        memory: Option<Reserved>,
         arrived: Instant,
     ) -> Self {
-        let wait_mode = WaitMode::NonBlocking;
-        Self { context, request, client, arrived, begun: arrived, wait_mode }
+        Self {
+            context,
+            request,
+            client,
+            arrived,
+            begun: arrived,
+            wait_mode: WaitMode::NonBlocking,
+            scan_source: OnceLock::new(),
+            memory: Mutex::new(Memory::of(memory)),
+            slice_end: arrived + SHORT_CALL_WAIT,
+        }
     }
 
     /// Notes that the call is on a worker thread, where its processing starts unless it `is_begun`.
     pub(crate) fn move_to_worker(&mut self, is_begun: bool) {
+        let now = Instant::now();
         self.wait_mode = WaitMode::Blocking;
+        self.slice_end = now + WORKER_SLICE;
         if !is_begun {
-            self.begun = Instant::now();
+            self.begun = now;
         }
+    }
+
+    /// Reserves the memory with which the call starts on a worker thread, if nothing has to be
+    /// waited for; returns whether it has what it needs.
+    pub(crate) fn try_reserve(&mut self) -> bool {
+        let memory = self.memory.get_mut();
+        if memory.needs_all {
+            // What it holds is what another call of its connection may wait for.
+            memory.call = None;
+            return false;
+        }
+        if memory.call.is_none() {
+            memory.call = self.client.share.memory.try_reserve(CALL_BYTES);
+        }
+        memory.call.is_some()
+    }
+
+    /// As [`CallContext::try_reserve`], and waits.
+    pub(crate) async fn reserve(&mut self) {
+        let memory = self.memory.get_mut();
+        let own = &self.client.share.memory;
+        if std::mem::take(&mut memory.needs_all) {
+            // Two that hold some and wait for all would wait forever.
+            memory.call = None;
+            memory.call = Some(own.reserve(u64::MAX).await);
+            memory.has_all = true;
+        }
+        if memory.call.is_none() {
+            memory.call = Some(own.reserve(CALL_BYTES).await);
+        }
+    }
+
+    /// Returns how many bytes of cells may be added to the answer, which has `used` bytes of them.
+    /// On a worker thread reserves more if less than half is left.
+    pub(crate) fn answer_room(&self, used: u64) -> u64 {
+        if self.wait_mode == WaitMode::NonBlocking {
+            return SMALL_ANSWER_BYTES.saturating_sub(used);
+        }
+        let mut memory = self.memory.lock();
+        if memory.has_all {
+            return u64::MAX;
+        }
+        let request_bytes = memory.request_bytes;
+        let Some(call) = &mut memory.call else { return 0 };
+        loop {
+            // Cells are in memory as rows and, for a moment, in the encoded answer.
+            let of_answer = call.bytes().saturating_sub(request_bytes);
+            let room = (of_answer / 2).saturating_sub(used);
+            if room > of_answer / 4 || !self.client.share.memory.grow(call, of_answer) {
+                return room;
+            }
+        }
+    }
+
+    /// Notes that a row with more than `bytes` of cells does not fit what the call can reserve
+    /// beside others. The call is to return `WouldBlock` and is resumed once it has all memory of
+    /// calls to itself.
+    ///
+    /// # Errors
+    /// `ResponseTooLarge` if the call cannot wait, because its request holds much.
+    pub(crate) fn outgrow(&self, bytes: u64) -> Result<()> {
+        let mut memory = self.memory.lock();
+        if memory.request_bytes > 0 {
+            let message = format!(
+                "a row with more than {bytes} bytes does not fit beside its request: request={}",
+                self.request.message.len() + self.request.cells.len()
+            );
+            return Err(Error::new(ErrorKind::ResponseTooLarge, message));
+        }
+        memory.needs_all = true;
+        Ok(())
+    }
+
+    /// Returns what an answer of so many bytes has reserved.
+    pub(crate) fn into_memory(self, bytes: usize) -> Option<Reserved> {
+        let mut call = self.memory.into_inner().call?;
+        call.shrink_to(bytes as u64);
+        // What a change returns has no bound that is known before.
+        let missing = (bytes as u64).saturating_sub(call.bytes());
+        if missing > 0 && !self.client.share.memory.grow(&mut call, missing) {
+            tracing::debug!(bytes, "an answer holds more than is reserved for it");
+        }
+        Some(call)
     }
 
     /// Returns the client's timeout for the answer, if it sent one.
@@ -104,9 +270,10 @@ impl CallContext {
         until.max(Instant::now() + SCAN_ANSWER_WAIT_MIN)
     }
 
-    /// Returns when a call on the connection's task has run too long and moves to a worker thread.
-    pub(crate) fn pause(&self) -> Option<Instant> {
-        (self.wait_mode == WaitMode::NonBlocking).then(|| self.arrived + SHORT_CALL_WAIT)
+    /// Returns when the call has run for long enough, and leaves its thread to others: on the
+    /// connection's task to move to a worker thread, there to wait for another turn.
+    pub(crate) fn pause(&self) -> Instant {
+        self.slice_end
     }
 
     /// Returns whether the request is small enough to be tried on the connection's task.

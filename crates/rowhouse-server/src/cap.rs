@@ -1,7 +1,8 @@
 //! Limits the operations and bytes per second of a region server, so that a laptop shows the limits
 //! of a cluster's servers.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -15,6 +16,40 @@ use crate::limits::{CAP_BURST, CAPPED_CALLS_WAITING_MAX};
 pub(crate) struct Cap {
     rates: Mutex<Rates>,
     waiting: AtomicUsize,
+    /// Shared with the caps of the servers of its number before it.
+    waits: Arc<CapWaits>,
+}
+
+/// Counts of the calls that a limit delayed or refused.
+#[derive(Default)]
+pub(crate) struct CapWaits {
+    delayed: AtomicU64,
+    /// The sum of the delays, counted when they begin.
+    micros: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl CapWaits {
+    /// Returns how many calls had to wait.
+    pub(crate) fn delayed(&self) -> u64 {
+        self.delayed.load(Ordering::Relaxed)
+    }
+
+    /// Returns the time that these calls had to wait.
+    pub(crate) fn delay(&self) -> Duration {
+        Duration::from_micros(self.micros.load(Ordering::Relaxed))
+    }
+
+    /// Returns how many calls were refused because too many waited.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    fn add_delay(&self, delay: Duration) {
+        let micros = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
+        self.delayed.fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+    }
 }
 
 struct Rates {
@@ -61,11 +96,28 @@ impl Cap {
         }
         let rates =
             Rates { ops: ops_per_second.map(Rate::new), bytes: bytes_per_second.map(Rate::new) };
-        Some(Self { rates: Mutex::new(rates), waiting: AtomicUsize::new(0) })
+        let waits = Arc::default();
+        Some(Self { rates: Mutex::new(rates), waiting: AtomicUsize::new(0), waits })
     }
 
-    /// Reserves the use of a call. A caller that is told to wait calls [`Cap::end_wait`]
-    /// afterwards.
+    /// Returns the limit of the server after one that was stopped. It goes on with the counts of
+    /// that one.
+    pub(crate) fn continuing(self, before: &Self) -> Self {
+        Self { waits: Arc::clone(&before.waits), ..self }
+    }
+
+    /// Returns how many calls wait now.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Returns the counts of the calls that had to wait.
+    pub(crate) fn waits(&self) -> &CapWaits {
+        &self.waits
+    }
+
+    /// Reserves the use of a call. A caller that is told to wait does so by
+    /// [`Cap::wait`].
     pub(crate) fn admit(&self, request: &Request, now: Instant) -> Admission {
         self.reserve(operations(request), bytes_of(request), now)
     }
@@ -77,7 +129,8 @@ impl Cap {
         let mut rates = self.rates.lock();
         let Rates { ops: ops_rate, bytes: bytes_rate } = &mut *rates;
         let is_late = [&*ops_rate, &*bytes_rate].into_iter().flatten().any(|rate| rate.paid > now);
-        if is_late && self.waiting.load(Ordering::Relaxed) >= CAPPED_CALLS_WAITING_MAX {
+        if is_late && self.waiting() >= CAPPED_CALLS_WAITING_MAX {
+            self.waits.refused.fetch_add(1, Ordering::Relaxed);
             return Admission::Refused;
         }
         let ops_at = ops_rate.as_mut().map(|rate| rate.reserve(ops, now));
@@ -86,14 +139,17 @@ impl Cap {
             None => Admission::Now,
             Some(at) => {
                 self.waiting.fetch_add(1, Ordering::Relaxed);
+                self.waits.add_delay(at - now);
                 Admission::At(at)
             }
         }
     }
 
-    /// Notes that a call that waited begins.
-    pub(crate) fn end_wait(&self) {
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    /// Waits until the instant of [`Admission::At`].
+    pub(crate) async fn wait(&self, at: Instant) {
+        // The wait also ends with the connection of the call.
+        let _ending = EndWait(self);
+        tokio::time::sleep_until(at.into()).await;
     }
 
     /// Adds the bytes of an answer to what later calls wait for.
@@ -101,6 +157,15 @@ impl Cap {
         if let Some(rate) = &mut self.rates.lock().bytes {
             rate.reserve(answer_bytes as u64, Instant::now());
         }
+    }
+}
+
+/// Counts a call out that waited.
+struct EndWait<'a>(&'a Cap);
+
+impl Drop for EndWait<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -177,9 +242,24 @@ mod tests {
             assert!(matches!(cap.reserve(1, 0, now), Admission::At(_)));
         }
         assert_eq!(cap.reserve(1, 0, now), Admission::Refused);
-        cap.end_wait();
+        drop(EndWait(&cap));
         assert!(matches!(cap.reserve(1, 0, now), Admission::At(_)));
         // Calls that are no operations are never limited.
         assert_eq!(cap.reserve(0, 1 << 40, now), Admission::Now);
+    }
+
+    #[test]
+    fn waits_are_counted_and_go_on_in_the_server_after() {
+        let cap = Cap::new(Some(1), None).unwrap();
+        let now = Instant::now();
+        let delays = (0..=CAPPED_CALLS_WAITING_MAX).map(|_| after(&cap, 1, 0, now).unwrap());
+        let micros: u128 = delays.map(|delay| delay.as_micros()).sum();
+        assert_eq!(after(&cap, 1, 0, now), None);
+        assert_eq!(cap.waits().delay().as_micros(), micros);
+        let next = Cap::new(Some(1), None).unwrap().continuing(&cap);
+        let counts = |cap: &Cap| (cap.waiting(), cap.waits().delayed(), cap.waits().refused());
+        let waiting = CAPPED_CALLS_WAITING_MAX;
+        assert_eq!(counts(&cap), (waiting, waiting as u64, 1));
+        assert_eq!(counts(&next), (0, waiting as u64, 1));
     }
 }

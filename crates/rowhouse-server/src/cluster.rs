@@ -1,6 +1,7 @@
 //! The cluster that clients see: a master, region servers, and the location of each region, in one
 //! process.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -22,6 +23,7 @@ use crate::index_checks::IndexChecks;
 use crate::limits::{FRAME_SLACK_BYTES, SEARCH_VIEWS_MAX};
 use crate::maintenance::Maintenance;
 use crate::members::Members;
+use crate::memory::CallMemory;
 use crate::region_server::RegionServer;
 use crate::server::StopRequest;
 
@@ -41,6 +43,8 @@ pub(crate) struct Cluster {
     pub(crate) stop_request: StopRequest,
     /// Maximum bytes of a call.
     pub(crate) frame_len_max: usize,
+    /// The memory of the calls to all ports.
+    pub(crate) call_memory: Arc<CallMemory>,
     pub(crate) options: Options,
     /// The tasks that serve ports.
     pub(crate) tasks: Mutex<JoinSet<()>>,
@@ -101,6 +105,10 @@ impl Cluster {
             master,
             members,
             load: LoadMeter::default(),
+            call_memory: Arc::new(CallMemory::new(
+                options.call_memory_bytes,
+                options.connection_memory_bytes,
+            )),
             options: options.clone(),
             tasks: Mutex::default(),
             namespace_region: store.namespace_region(),
@@ -121,6 +129,16 @@ impl Cluster {
     pub(crate) fn ports(&self) -> Vec<Arc<RegionServer>> {
         let mut ports = self.region_servers();
         if !ports.iter().any(|server| Arc::ptr_eq(server, &self.master)) {
+            ports.push(Arc::clone(&self.master));
+        }
+        ports
+    }
+
+    /// Returns the region servers, also those that were stopped, and the master if it has a port of
+    /// its own: sums of their counters do not fall.
+    pub(crate) fn ports_ever(&self) -> Vec<Arc<RegionServer>> {
+        let mut ports = self.members.all();
+        if !ports.iter().any(|server| server.number == self.master.number) {
             ports.push(Arc::clone(&self.master));
         }
         ports
@@ -192,6 +210,18 @@ impl Cluster {
         let stored = enabled.flat_map(|table| table.regions());
         let stored = stored.filter(|region| region.assignment() == here);
         system.chain(stored.map(|region| region.info().clone())).collect()
+    }
+
+    /// Returns how many regions of tables each server serves, by its number.
+    pub(crate) fn served_regions(&self) -> HashMap<u32, usize> {
+        let tables = self.store.tables();
+        let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
+        let assignments = enabled.flat_map(|table| table.regions()).map(|it| it.assignment());
+        let mut counts = HashMap::new();
+        for assignment in assignments.filter(|assignment| assignment.in_service) {
+            *counts.entry(assignment.server).or_default() += 1;
+        }
+        counts
     }
 
     fn system(&self) -> Result<SystemTables> {

@@ -1,23 +1,27 @@
 //! One client connection: reads requests, answers calls, writes responses.
 
+mod output;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use bytes::BytesMut;
+use bytes::{BufMut, BytesMut};
 use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{self, Request, ServerConnection, ServerEvent};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinSet};
 
-use crate::answer;
-use crate::call::{Caller, Client};
+use self::output::Output;
+use crate::answer::{self, Answer};
+use crate::call::{Caller, Client, Share};
 use crate::cap::Admission;
 use crate::limits::{
-    ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, INPUT_BYTES_MAX, INPUT_BYTES_MIN,
-    INPUT_KEEP_BYTES, LONG_CALLS_MAX, SHORT_CALL_WAIT,
+    BUFFER_KEEP_BYTES, BUFFER_KEEP_WAIT, CLOSED_LOOK, HANDSHAKE_WAIT, INPUT_BYTES_MAX,
+    INPUT_BYTES_MIN, LONG_CALLS_MAX, PACE_BYTES, PACE_WAIT, SHORT_CALL_WAIT,
 };
+use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
 use crate::server::Context;
 
 /// Serves a connection until either side closes it.
@@ -33,13 +37,16 @@ struct Connection {
     stream: TcpStream,
     peer: SocketAddr,
     context: Arc<Context>,
+    share: Arc<Share>,
     protocol: ServerConnection,
     input: BytesMut,
-    output: BytesMut,
-    /// Answers of long calls arrive on this channel.
-    answers: mpsc::Receiver<BytesMut>,
-    answer: mpsc::Sender<BytesMut>,
-    long_calls: usize,
+    /// What the request at the start of the input has reserved, also for its answer.
+    request_memory: Option<Reserved>,
+    /// Waits for that, at most once at a time.
+    admission: JoinSet<Reserved>,
+    output: Output,
+    /// Long calls, which end with the connection unless they run.
+    calls: JoinSet<Answer>,
     connected: bool,
     caller: Arc<Caller>,
 }
@@ -53,21 +60,34 @@ enum Next {
     Close,
 }
 
+/// What a connection waited for.
+enum Event {
+    Answered(Result<Answer, JoinError>),
+    /// Memory for the request at the start of the input.
+    Admitted(Result<Reserved, JoinError>),
+    Read(usize),
+    /// Time has passed in which the client should have sent something.
+    Pace,
+    /// The server stops, or the client is late.
+    End,
+}
+
 impl Connection {
     fn new(stream: TcpStream, peer: SocketAddr, context: Context) -> Self {
-        let (answer, answers) = mpsc::channel(LONG_CALLS_MAX);
         let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone())
             .with_frame_len_max(context.cluster.frame_len_max);
+        let memory = ConnectionMemory::new(&context.cluster.call_memory);
         Self {
             stream,
             peer,
             context: Arc::new(context),
+            share: Arc::new(Share::new(memory)),
             protocol,
             input: BytesMut::new(),
-            output: BytesMut::new(),
-            answers,
-            answer,
-            long_calls: 0,
+            request_memory: None,
+            admission: JoinSet::new(),
+            output: Output::default(),
+            calls: JoinSet::new(),
             connected: false,
             caller: Arc::new(Caller { address: peer.to_string(), user: String::new() }),
         }
@@ -79,46 +99,139 @@ impl Connection {
         let mut stop = self.context.server.stopping();
         let stopped = stop.wait_for(|is_stopping| *is_stopping);
         tokio::pin!(stopped);
+        // Of a request whose memory is reserved, while it is read.
+        let mut pace: Option<Pace> = None;
         let mut next = Next::Read;
         while next == Next::Read && !self.context.server.is_stopping() {
-            self.make_room();
-            tokio::select! {
+            let missing = self.protocol.missing_bytes(&self.input);
+            let has_slot = self.calls.len() < LONG_CALLS_MAX;
+            let asks = has_slot && missing > 0 && !self.has_memory(missing);
+            let waits = asks || has_slot && !self.admission.is_empty();
+            let reads = has_slot && !waits;
+            if reads {
+                self.make_room(missing);
+            }
+            if !reads || missing == 0 || self.request_memory.is_none() {
+                pace = None;
+            } else if pace.is_none() {
+                pace = Some(Pace::default());
+            }
+            let room = missing.max(INPUT_BYTES_MIN);
+            let event = tokio::select! {
                 biased;
-                Some(answer) = self.answers.recv(), if self.long_calls > 0 => {
-                    self.take_answer(&answer);
+                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => {
+                    Event::Answered(answer)
                 }
-                read = self.stream.read_buf(&mut self.input), if self.long_calls < LONG_CALLS_MAX => {
-                    if read? == 0 {
-                        self.report_unfinished();
-                        break;
-                    }
+                Some(reserved) = self.admission.join_next(), if waits => Event::Admitted(reserved),
+                event = from_client(&mut self.stream, &mut self.input, reads.then_some(room)) => event?,
+                () = async { tokio::time::sleep(BUFFER_KEEP_WAIT).await }, if self.output.has_spare() => {
+                    self.output.free_spare();
+                    continue;
                 }
-                _ = &mut stopped => break,
+                () = async { pace.as_ref().expect("a pace").passed().await }, if pace.is_some() => {
+                    Event::Pace
+                }
+                _ = &mut stopped => Event::End,
                 () = &mut handshake, if !self.connected => {
                     tracing::warn!(peer = %self.peer, "no connection header in time, closed");
+                    Event::End
+                }
+            };
+            match event {
+                Event::Answered(answer) => self.take_answer(answer),
+                Event::Admitted(Ok(reserved)) => self.request_memory = Some(reserved),
+                Event::Admitted(Err(error)) => {
+                    return Err(std::io::Error::other(error));
+                }
+                Event::Read(0) => {
+                    self.report_unfinished();
+                    self.share.close();
                     break;
                 }
+                Event::Read(bytes) => {
+                    if let Some(pace) = &mut pace {
+                        pace.note(bytes);
+                    }
+                }
+                Event::Pace => {
+                    let is_slow = pace.as_mut().is_some_and(Pace::is_slow);
+                    if is_slow && self.share.memory.process().waiting() > 0 {
+                        let bytes = self.input.len();
+                        tracing::warn!(peer = %self.peer, bytes, "a request comes too slowly while others wait for memory, closed");
+                        self.share.close();
+                        break;
+                    }
+                    continue;
+                }
+                Event::End => break,
             }
             // An answer frees a slot for another long call, whose request may already be in the
             // input.
-            next = self.process_input();
-            self.write().await?;
+            next = self.answer(&mut pace).await?;
             while next == Next::Write {
                 tokio::task::yield_now().await;
-                next = self.process_input();
-                self.write().await?;
+                next = self.answer(&mut pace).await?;
             }
         }
+        // Its calls may wait for what a request in the input holds.
+        self.admission.abort_all();
+        self.request_memory = None;
+        self.input = BytesMut::new();
         self.finish().await
     }
 
-    /// Makes room for the next read, which takes no more than there is room for.
-    fn make_room(&mut self) {
-        let missing = self.protocol.missing_bytes(&self.input);
-        self.input.reserve(missing.clamp(INPUT_BYTES_MIN, INPUT_BYTES_MAX));
-        if self.input.is_empty() && self.input.capacity() > INPUT_KEEP_BYTES {
-            self.input = BytesMut::with_capacity(INPUT_BYTES_MIN);
+    /// Returns whether there is memory for the request at the start of the input, which lacks so
+    /// many bytes, and for its answer. Asks for it if it has to be waited for.
+    fn has_memory(&mut self, missing: usize) -> bool {
+        if self.request_memory.is_some() {
+            return true;
         }
+        let request_bytes = if missing > 0 { self.input.len() + missing } else { 0 };
+        // A short one is read without.
+        if missing > 0 && request_bytes <= INPUT_BYTES_MIN {
+            return true;
+        }
+        if !self.admission.is_empty() {
+            return false;
+        }
+        let memory = self.share.memory.process();
+        if request_bytes == 0 {
+            self.request_memory = memory.try_small(TURN_BYTES);
+            if self.request_memory.is_some() {
+                return true;
+            }
+        }
+        // In a task of its own: a place in the queue that nobody looks after would hold up others.
+        self.admission.spawn(admission(Arc::clone(&self.share), request_bytes as u64));
+        false
+    }
+
+    /// Makes room for the next read. Memory for a request that lacks more than
+    /// [`INPUT_BYTES_MIN`] is reserved.
+    fn make_room(&mut self, missing: usize) {
+        if self.input.is_empty() && self.input.capacity() > BUFFER_KEEP_BYTES {
+            self.input = BytesMut::new();
+        }
+        self.input.reserve(missing.clamp(INPUT_BYTES_MIN, INPUT_BYTES_MAX));
+    }
+
+    /// Answers the complete requests in the input, if there is memory for that, and writes the
+    /// answers. Where the client lets them wait, the pace of its requests begins anew.
+    async fn answer(&mut self, pace: &mut Option<Pace>) -> std::io::Result<Next> {
+        // No answer waits for the memory of others.
+        let mut waited = self.write().await?;
+        let mut next = Next::Read;
+        let is_complete = !self.input.is_empty() && self.protocol.missing_bytes(&self.input) == 0;
+        if is_complete && self.calls.len() < LONG_CALLS_MAX && self.has_memory(0) {
+            let turn = self.request_memory.as_mut().map(|memory| memory.split_off(TURN_BYTES));
+            self.output.reserve(turn);
+            next = self.process_input();
+        }
+        waited |= self.write().await?;
+        if waited {
+            *pace = None;
+        }
+        Ok(next)
     }
 
     /// Answers all complete requests in the input. Stops early when enough output has collected or
@@ -126,12 +239,16 @@ impl Connection {
     fn process_input(&mut self) -> Next {
         let began = Instant::now();
         let mut now = began;
-        while self.long_calls < LONG_CALLS_MAX {
-            if self.output.len() > ANSWERS_BYTES_MAX || now - began > SHORT_CALL_WAIT {
+        while self.calls.len() < LONG_CALLS_MAX {
+            if self.output.is_full() || now - began > SHORT_CALL_WAIT {
                 return Next::Write;
             }
-            match self.protocol.next(&mut self.input, &mut self.output) {
-                None => break,
+            match self.protocol.next(&mut self.input, self.output.small()) {
+                None => {
+                    // That of a request that could not be read.
+                    self.request_memory = None;
+                    break;
+                }
                 Some(ServerEvent::Connected(head)) => {
                     self.connected = true;
                     let (address, user) = (self.peer.to_string(), head.user.unwrap_or_default());
@@ -163,68 +280,112 @@ impl Connection {
             codec: self.protocol.codec(),
             release: self.protocol.client_release(),
             caller: Arc::clone(&self.caller),
+            share: Arc::clone(&self.share),
         };
+        let memory = self.request_memory.take().filter(|memory| memory.bytes() > 0);
+        if memory.is_some() {
+            // The rest of the input must not hold the buffer of the request.
+            self.input = BytesMut::from(&self.input[..]);
+        }
         if let Some(cap) = &self.context.server.cap {
             match cap.admit(&request, arrived) {
                 Admission::Now => {}
-                Admission::At(at) => return self.answer_later(client, request, arrived, at),
+                Admission::At(at) => {
+                    return self.answer_later(client, request, memory, arrived, at);
+                }
                 Admission::Refused => {
                     let full = Exception::call_queue_full();
-                    return rpc::encode_exception(&mut self.output, request.call_id, &full);
+                    return rpc::encode_exception(self.output.small(), request.call_id, &full);
                 }
             }
         }
-        let output = &mut self.output;
-        let Some(call) = answer::answer(&self.context, client, request, arrived, output) else {
+        let output = self.output.small();
+        let Some(call) = answer::answer(&self.context, client, request, memory, arrived, output)
+        else {
             return;
         };
-        self.long_calls += 1;
-        let (server, answers) = (Arc::clone(&self.context.server), self.answer.clone());
-        tokio::spawn(async move {
-            // Sending fails only if the connection has ended.
-            let _ = answers.send(server.workers.run(call).await).await;
-        });
+        let server = Arc::clone(&self.context.server);
+        self.calls.spawn(async move { server.workers.run(call).await });
     }
 
     /// Answers a call once the limit of the region server permits it.
-    fn answer_later(&mut self, client: Client, request: Request, arrived: Instant, at: Instant) {
-        self.long_calls += 1;
-        let (context, answers) = (Arc::clone(&self.context), self.answer.clone());
-        tokio::spawn(async move {
-            tokio::time::sleep_until(at.into()).await;
+    fn answer_later(
+        &mut self,
+        client: Client,
+        request: Request,
+        memory: Option<Reserved>,
+        arrived: Instant,
+        at: Instant,
+    ) {
+        let context = Arc::clone(&self.context);
+        self.calls.spawn(async move {
             if let Some(cap) = &context.server.cap {
-                cap.end_wait();
+                cap.wait(at).await;
             }
-            let mut output = BytesMut::new();
-            if let Some(call) = answer::answer(&context, client, request, arrived, &mut output) {
-                output = context.server.workers.run(call).await;
+            // What waits here would wait with the memory of its request.
+            let memory_of_answer = context.cluster.call_memory.try_small(TURN_BYTES);
+            let mut bytes = BytesMut::new();
+            match answer::answer(&context, client, request, memory, arrived, &mut bytes) {
+                Some(call) => {
+                    drop(memory_of_answer);
+                    context.server.workers.run(call).await
+                }
+                None => Answer::small(bytes, memory_of_answer),
             }
-            // Sending fails only if the connection has ended.
-            let _ = answers.send(output).await;
         });
     }
 
-    fn take_answer(&mut self, answer: &BytesMut) {
-        self.long_calls -= 1;
-        self.output.extend_from_slice(answer);
+    fn take_answer(&mut self, answer: Result<Answer, JoinError>) {
+        match answer {
+            Ok(answer) => self.output.push(answer),
+            // Calls are not cancelled while the connection runs, and a panic of one is answered.
+            Err(error) => tracing::error!(peer = %self.peer, %error, "a call ended without answer"),
+        }
     }
 
-    async fn write(&mut self) -> std::io::Result<()> {
-        if !self.output.is_empty() {
-            self.stream.write_all(&self.output).await?;
-            self.output.clear();
-            if self.output.capacity() > BUFFER_KEEP_BYTES {
-                self.output = BytesMut::new();
+    /// Writes all answers. Where the client takes them too slowly while others wait for memory, the
+    /// connection ends. Returns whether it had to wait for the client.
+    async fn write(&mut self) -> std::io::Result<bool> {
+        let mut pace: Option<Pace> = None;
+        while let Some(bytes) = self.output.first() {
+            let written = match self.stream.try_write(bytes) {
+                Ok(written) => written,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    self.output.shrink();
+                    self.writable(pace.get_or_insert_default()).await?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            self.output.advance(written);
+            if let Some(pace) = &mut pace {
+                pace.note(written);
+            }
+            // Other connections get a turn while a client takes a large answer.
+            tokio::task::coop::consume_budget().await;
+        }
+        Ok(pace.is_some())
+    }
+
+    /// Waits until the client takes more bytes.
+    async fn writable(&self, pace: &mut Pace) -> std::io::Result<()> {
+        loop {
+            tokio::select! {
+                writable = self.stream.writable() => return writable,
+                () = pace.passed() => {}
+            }
+            if pace.is_slow() && self.share.memory.process().waiting() > 0 {
+                let message = "the client takes answers too slowly while others wait for memory";
+                return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, message));
             }
         }
-        Ok(())
     }
 
     /// Waits for the calls still running, writes their answers and closes the stream.
     async fn finish(&mut self) -> std::io::Result<()> {
-        while self.long_calls > 0 {
-            let Some(answer) = self.answers.recv().await else { break };
-            self.take_answer(&answer);
+        while let Some(answer) = self.calls.join_next().await {
+            self.take_answer(answer);
+            self.write().await?;
         }
         self.write().await?;
         self.stream.shutdown().await
@@ -235,5 +396,70 @@ impl Connection {
             let bytes = self.input.len();
             tracing::info!(peer = %self.peer, bytes, "the client left in the middle of a frame");
         }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.share.close();
+    }
+}
+
+/// Waits for the memory of a request of so many bytes; 0 if all of it is in the input. What answers
+/// it is reserved at once, for a large one with what its call needs, so that what holds memory for
+/// a request waits for no more.
+async fn admission(share: Arc<Share>, bytes: u64) -> Reserved {
+    match bytes <= SMALL_REQUEST_BYTES {
+        true => share.memory.process().small(bytes + TURN_BYTES).await,
+        // Its cells are in memory as they were sent and as they are written.
+        false => share.memory.reserve(2 * bytes + CALL_BYTES + TURN_BYTES).await,
+    }
+}
+
+/// Reads at most so many bytes, or else looks, after a moment, whether the client has closed the
+/// connection, whatever it has sent before.
+async fn from_client(
+    stream: &mut TcpStream,
+    input: &mut BytesMut,
+    max: Option<usize>,
+) -> std::io::Result<Event> {
+    if let Some(max) = max {
+        return stream.read_buf(&mut input.limit(max)).await.map(Event::Read);
+    }
+    tokio::time::sleep(CLOSED_LOOK).await;
+    let ready = tokio::time::timeout(Duration::ZERO, stream.ready(Interest::READABLE)).await;
+    let is_closed = ready.is_ok_and(|ready| ready.is_ok_and(|ready| ready.is_read_closed()));
+    Ok(if is_closed { Event::Read(0) } else { Event::Pace })
+}
+
+/// How fast a request comes whose memory is reserved.
+struct Pace {
+    bytes: usize,
+    until: tokio::time::Instant,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { bytes: 0, until: tokio::time::Instant::now() + PACE_WAIT }
+    }
+}
+
+impl Pace {
+    fn note(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    /// Waits until the pace can be judged.
+    async fn passed(&self) {
+        tokio::time::sleep_until(self.until).await;
+    }
+
+    /// Returns whether too little has come since the last judgement, if it is time for another.
+    fn is_slow(&mut self) -> bool {
+        if tokio::time::Instant::now() < self.until {
+            return false;
+        }
+        let bytes = std::mem::take(self).bytes;
+        bytes < PACE_BYTES
     }
 }

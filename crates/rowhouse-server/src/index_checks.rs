@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use rowhouse_format::convert::index::IndexStatus;
-use rowhouse_model::{Error, Result, TableName};
-use rowhouse_store::{IndexReport, Store};
+use rowhouse_model::{Error, IndexReport, IndexStatus, Result, TableName};
+use rowhouse_query::verify_index;
+use rowhouse_search::SearchEngine;
+use rowhouse_store::Store;
 
 /// The latest check of each index.
 #[derive(Default)]
@@ -26,7 +27,7 @@ impl IndexChecks {
     /// As [`Store::index_state`].
     pub(crate) fn begin(
         self: &Arc<Self>,
-        store: &Store,
+        (store, search): (&Store, &Arc<SearchEngine>),
         table: &TableName,
         index: &str,
     ) -> Result<()> {
@@ -36,10 +37,11 @@ impl IndexChecks {
         if is_running(latest.get(&checked)) {
             return Ok(());
         }
-        let (checks, store, of) = (Arc::clone(self), store.clone(), checked.clone());
+        let (checks, of) = (Arc::clone(self), checked.clone());
+        let (store, search) = (store.clone(), Arc::clone(search));
         std::thread::Builder::new()
             .name("rowhouse-index-check".to_owned())
-            .spawn(move || checks.run(&store, &of))
+            .spawn(move || checks.run(&store, &search, &of))
             .map_err(|source| Error::io("cannot start a thread", source))?;
         latest.insert(checked, Ok(IndexStatus::default()));
         Ok(())
@@ -75,27 +77,23 @@ impl IndexChecks {
         self.status(table, index)
     }
 
-    fn run(&self, store: &Store, checked: &Checked) {
+    fn run(&self, store: &Store, search: &SearchEngine, checked: &Checked) {
         let (table, index) = checked;
+        let note = |status| self.latest.lock().insert(checked.clone(), status);
         let progress = |report: &IndexReport| {
-            self.latest.lock().insert(checked.clone(), Ok(status(report, false)));
+            note(Ok(IndexStatus { is_done: false, report: *report }));
         };
-        let report = store.verify_index(table, index, progress);
+        let report = verify_index(store, Some(search), table, index, progress);
         match &report {
             Ok(report) if report.is_clean() => tracing::info!(%table, index, "index verified"),
             Ok(report) => tracing::warn!(%table, index, ?report, "an index has differences"),
             Err(error) => tracing::warn!(%table, index, %error, "an index was not verified"),
         }
-        self.latest.lock().insert(checked.clone(), report.map(|report| status(&report, true)));
+        note(report.map(|report| IndexStatus { is_done: true, report }));
         self.ended.notify_all();
     }
 }
 
 fn is_running(latest: Option<&Result<IndexStatus>>) -> bool {
     matches!(latest, Some(Ok(status)) if !status.is_done)
-}
-
-fn status(report: &IndexReport, is_done: bool) -> IndexStatus {
-    let IndexReport { rows, unfit_rows, entries, missing, stale, .. } = *report;
-    IndexStatus { is_done, rows, unfit_rows, entries, missing, stale }
 }

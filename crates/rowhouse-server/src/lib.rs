@@ -28,6 +28,7 @@ mod lifecycle;
 mod limits;
 mod maintenance;
 mod members;
+mod memory;
 mod metrics;
 mod options;
 mod ports;

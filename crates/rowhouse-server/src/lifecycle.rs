@@ -66,8 +66,7 @@ impl Cluster {
         let listener = Handle::current().block_on(bind(&address, "--region-servers"))?;
         let start_code = start_code().max(before.name.start_code + 1);
         let name = ServerName { start_code, ..before.name.clone() };
-        let ports = (before.listen_port, before.web_port);
-        let server = Arc::new(RegionServer::new(number, name, ports, &self.options));
+        let server = Arc::new(before.succeeded(name, &self.options));
         self.members.begin(Arc::clone(&server));
         serve_rpc(self, listener, &server);
         self.set_targets(&[])?;

@@ -24,9 +24,24 @@ pub(crate) const KILL_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const KILL_LOOK: Duration = Duration::from_millis(1);
 /// Maximum open connections, per port.
 pub(crate) const CONNECTIONS_MAX: usize = 4096;
+/// After this time without a packet the system asks whether the client's machine is still there.
+pub(crate) const KEEPALIVE_TIME: Duration = Duration::from_secs(60);
+/// The time between two such questions.
+pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
+/// Questions without an answer after which the connection ends.
+pub(crate) const KEEPALIVE_RETRIES: u32 = 4;
 /// Connections to the web port that are open at once.
 #[cfg(feature = "web")]
 pub(crate) const WEB_CONNECTIONS_MAX: usize = 64;
+/// Connections in addition to those, which are answered for health and metrics alone.
+#[cfg(feature = "web")]
+pub(crate) const WEB_MONITORING_CONNECTIONS_MAX: usize = 8;
+/// How long a web connection waits for its client to take some of an answer.
+#[cfg(feature = "web")]
+pub(crate) const WEB_WRITE_WAIT: Duration = Duration::from_secs(30);
+/// How long a connection for health and metrics alone may be open.
+#[cfg(feature = "web")]
+pub(crate) const WEB_MONITORING_TIME: Duration = Duration::from_secs(2);
 /// Requests of a connection in HTTP/2 that run at once.
 #[cfg(feature = "web")]
 pub(crate) const WEB_STREAMS_MAX: u32 = 16;
@@ -69,6 +84,12 @@ pub(crate) const SOLR_SEARCH_TIME: Duration = Duration::from_secs(10);
 /// Bytes of a form that a Solr client posts.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_FORM_BYTES_MAX: usize = 1 << 20;
+/// Forms that are read and held at once.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_FORMS_MAX: usize = 64;
+/// Bytes of a body that is too long for a form and is read to its end all the same.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_BODY_BYTES_MAX: usize = 64 << 20;
 /// Parameters of a request of a Solr client.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_PARAMS_MAX: usize = 1_000;
@@ -84,6 +105,9 @@ pub(crate) const SOLR_DEPTH_MAX: usize = 100_000;
 /// Filters of a search of a Solr client.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_FILTERS_MAX: usize = 64;
+/// Bytes that a document holds for each byte of its cells: as a row, as values and as text.
+#[cfg(feature = "web")]
+pub(crate) const SOLR_BYTES_PER_BYTE: u64 = 4;
 /// Bytes of the cells that the documents of an answer are made of, and of its highlights.
 #[cfg(feature = "web")]
 pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
@@ -101,6 +125,9 @@ pub(crate) const WORKERS_MAX: usize = 64;
 pub(crate) const FRAME_SLACK_BYTES: usize = 1 << 20;
 /// Maximum time from connecting to the first call.
 pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
+/// Requests to the ZooKeeper port above [`INPUT_BYTES_MIN`] that are read at once, of up to
+/// 1 MiB each.
+pub(crate) const ZOOKEEPER_LONG_REQUESTS_MAX: usize = 16;
 /// How long calls under way may continue after the server begins to stop.
 pub(crate) const STOP_WAIT: Duration = Duration::from_millis(700);
 /// Maximum time between two calls of a scanner: HBase's `hbase.client.scanner.timeout.period`.
@@ -148,17 +175,35 @@ pub(crate) const SHORT_CALL_BYTES: usize = 16 << 10;
 pub(crate) const SLOW_LOG_ENTRIES_MAX: usize = 256;
 /// Maximum bytes of the description of a call in the slow log.
 pub(crate) const SLOW_LOG_PARAM_BYTES_MAX: usize = 1 << 10;
-/// Bytes of pending answers at which a connection writes before it takes further calls.
-pub(crate) const ANSWERS_BYTES_MAX: usize = 1 << 20;
-/// Maximum capacity in bytes of the output buffer that a connection keeps for the next answer.
-pub(crate) const BUFFER_KEEP_BYTES: usize = 256 << 10;
-/// Minimum room in bytes for a read from a connection: with less, a small request takes two reads.
-pub(crate) const INPUT_BYTES_MIN: usize = 8 << 10;
+/// Maximum capacity in bytes of each of the two buffers that a connection keeps for the next
+/// request and answer.
+pub(crate) const BUFFER_KEEP_BYTES: usize = 64 << 10;
+/// How long a connection without calls keeps a larger buffer for answers, of 256 KiB at most.
+pub(crate) const BUFFER_KEEP_WAIT: Duration = Duration::from_secs(1);
+/// Bytes that a connection reads without reserving memory. With less room a small request takes two
+/// reads.
+pub(crate) const INPUT_BYTES_MIN: usize = 16 << 10;
 /// Maximum room in bytes that is made for the rest of a request before it arrives.
-pub(crate) const INPUT_BYTES_MAX: usize = 1 << 20;
-/// Maximum capacity in bytes of the input buffer that a connection keeps for the next request. A
-/// batch of HBase's client, whose write buffer is 2 MB, takes 4 MiB: buffers double.
-pub(crate) const INPUT_KEEP_BYTES: usize = 8 << 20;
+pub(crate) const INPUT_BYTES_MAX: usize = 4 << 20;
+/// The time over which the pace of a client is judged that sends a request for which memory is
+/// reserved, or takes an answer, while others wait for memory.
+pub(crate) const PACE_WAIT: Duration = Duration::from_secs(2);
+/// The bytes that must be sent or taken in that time: those of a link of half a Mbit/s.
+pub(crate) const PACE_BYTES: usize = 128 << 10;
+/// The interval at which a connection that reads nothing looks whether its client has gone.
+pub(crate) const CLOSED_LOOK: Duration = Duration::from_millis(100);
+/// How long a call that can be paused keeps its worker thread.
+pub(crate) const WORKER_SLICE: Duration = Duration::from_millis(50);
+/// Calls that mostly read and run on worker threads at once, for each processor.
+pub(crate) const READERS_PER_PROCESSOR: usize = 2;
+/// The least number of such calls.
+pub(crate) const READERS_MIN: usize = 4;
+/// Scanners that wait at a block of each of their files. Further ones look for their place again.
+pub(crate) const READY_SCANNERS_MAX: usize = 256;
+/// Bytes of rows that the scanners of a region server hold for their next calls.
+pub(crate) const SCANNERS_AHEAD_BYTES_MAX: u64 = 64 << 20;
+/// Scanners that the calls of one connection have open.
+pub(crate) const CONNECTION_SCANNERS_MAX: usize = 10_000;
 /// Rows of an answer to a search.
 pub(crate) const SEARCH_ROWS_MAX: usize = 10_000;
 /// Values of a field that an answer counts.

@@ -47,6 +47,11 @@ impl Members {
         self.state.read().version
     }
 
+    /// Returns all servers, by number, also those that were stopped.
+    pub(crate) fn all(&self) -> Vec<Arc<RegionServer>> {
+        self.state.read().members.iter().map(|it| Arc::clone(&it.server)).collect()
+    }
+
     /// Returns the live servers, by number.
     pub(crate) fn live(&self) -> Vec<Arc<RegionServer>> {
         let state = self.state.read();

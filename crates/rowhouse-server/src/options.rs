@@ -40,6 +40,11 @@ pub struct Options {
     /// Calls with larger answers are kept in the large log; HBase's `hbase.ipc.warn.response.size`.
     /// Default 100 MiB.
     pub large_answer_bytes: u64,
+    /// Bytes of the requests, calls and answers that the server holds for all clients; further
+    /// calls wait. Requests and single rows above it are served alone. Default 512 MiB.
+    pub call_memory_bytes: u64,
+    /// The same for one connection. Default 64 MiB.
+    pub connection_memory_bytes: u64,
     /// Where web pages, metrics and health are served over HTTP, without authentication. Default
     /// [`WebPort::Off`].
     pub web: WebPort,
@@ -62,6 +67,8 @@ impl Options {
             allow_shutdown: false,
             slow_call: Duration::from_secs(10),
             large_answer_bytes: 100 << 20,
+            call_memory_bytes: 512 << 20,
+            connection_memory_bytes: 64 << 20,
             web: WebPort::Off,
             settings: Settings::default(),
         }

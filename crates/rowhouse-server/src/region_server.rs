@@ -31,7 +31,8 @@ pub(crate) struct RegionServer {
     pub(crate) workers: Workers,
     pub(crate) slow_log: SlowLog,
     pub(crate) requests: Requests,
-    pub(crate) calls: Calls,
+    /// Shared with the servers of its number before it, so that counters do not fall.
+    pub(crate) calls: Arc<Calls>,
     /// Limits its operations and bytes.
     pub(crate) cap: Option<Cap>,
     stop: watch::Sender<bool>,
@@ -75,7 +76,7 @@ impl RegionServer {
             workers: Workers::default(),
             slow_log: SlowLog::new(options.slow_call, options.large_answer_bytes),
             requests: Requests::new(Instant::now()),
-            calls: Calls::default(),
+            calls: Arc::default(),
             cap: Cap::new(options.ops_per_server, options.bytes_per_server),
             stop: watch::Sender::new(false),
             is_stopping: AtomicBool::new(false),
@@ -83,6 +84,18 @@ impl RegionServer {
             can_be_killed: options.region_servers > 1,
             is_killed: AtomicBool::new(false),
         }
+    }
+
+    /// Returns the server that takes the place of this one, which was stopped, under a new name.
+    /// The counters of both are the same.
+    pub(crate) fn succeeded(&self, name: ServerName, options: &Options) -> Self {
+        let new = Self::new(self.number, name, (self.listen_port, self.web_port), options);
+        let cap = match (new.cap, &self.cap) {
+            (Some(cap), Some(before)) => Some(cap.continuing(before)),
+            (cap, _) => cap,
+        };
+        let requests = self.requests.succeeded(Instant::now());
+        Self { calls: Arc::clone(&self.calls), requests, cap, ..new }
     }
 
     /// Returns what a master on a port of its own needs for its calls. It serves no regions.

@@ -1,5 +1,6 @@
 //! Counts the calls of a server and their rate per second.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,10 @@ use parking_lot::Mutex;
 
 /// The call counters of a server.
 pub(crate) struct Requests {
-    total: AtomicU64,
+    /// Shared with the servers of its number that were stopped before it.
+    ever: Arc<AtomicU64>,
+    /// The calls of those servers.
+    before: u64,
     rate: Mutex<Rate>,
 }
 
@@ -23,16 +27,32 @@ const RATE_WINDOW: Duration = Duration::from_secs(3);
 
 impl Requests {
     pub(crate) fn new(now: Instant) -> Self {
+        Self::after(Arc::default(), now)
+    }
+
+    /// Returns the counters of the server that takes the place of this one, which was stopped.
+    pub(crate) fn succeeded(&self, now: Instant) -> Self {
+        Self::after(Arc::clone(&self.ever), now)
+    }
+
+    fn after(ever: Arc<AtomicU64>, now: Instant) -> Self {
+        let before = ever.load(Ordering::Relaxed);
         let rate = Rate { since: now, total: 0, per_second: 0 };
-        Self { total: AtomicU64::new(0), rate: Mutex::new(rate) }
+        Self { ever, before, rate: Mutex::new(rate) }
     }
 
     pub(crate) fn count(&self) {
-        self.total.fetch_add(1, Ordering::Relaxed);
+        self.ever.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns the calls since the server started.
     pub(crate) fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
+        self.ever() - self.before
+    }
+
+    /// Returns the calls since the process started, also those of servers before it.
+    pub(crate) fn ever(&self) -> u64 {
+        self.ever.load(Ordering::Relaxed)
     }
 
     /// Returns the calls per second since the previous measurement, or the previous rate if
@@ -66,5 +86,16 @@ mod tests {
         assert_eq!(requests.per_second(begin + Duration::from_secs(8)), 100);
         assert_eq!(requests.per_second(begin + Duration::from_secs(12)), 0);
         assert_eq!(requests.total(), 440);
+    }
+
+    #[test]
+    fn the_calls_of_a_stopped_server_count_on_in_the_one_after_it() {
+        let begin = Instant::now();
+        let requests = Requests::new(begin);
+        (0..40).for_each(|_| requests.count());
+        let next = requests.succeeded(begin);
+        (0..9).for_each(|_| next.count());
+        assert_eq!((next.total(), next.ever()), (9, 49));
+        assert_eq!(next.per_second(begin + Duration::from_secs(3)), 3);
     }
 }

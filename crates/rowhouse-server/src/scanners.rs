@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
@@ -15,8 +15,12 @@ use rowhouse_store::{Region, RegionScanner, ScanLimits, ScanProgress, Scanned};
 
 use crate::cluster::not_online;
 use crate::filtered::filter_row;
-use crate::limits::{CLOSED_SCANNERS_MAX, SCANNER_LEASE, SCANNERS_MAX, SHORT_SCAN_BYTES};
+use crate::limits::{
+    CLOSED_SCANNERS_MAX, CONNECTION_SCANNERS_MAX, SCANNER_LEASE, SCANNERS_AHEAD_BYTES_MAX,
+    SCANNERS_MAX, SHORT_SCAN_BYTES,
+};
 use crate::region_server::RegionServer;
+use crate::slow_log::ScanSource;
 
 /// The scanners of one region server.
 pub(crate) struct Scanners {
@@ -26,10 +30,14 @@ pub(crate) struct Scanners {
     /// The scanners closed last without an error, each with the sequence number that its next call
     /// would have had.
     closed: Mutex<VecDeque<(u64, u64)>>,
+    /// Bytes of the rows that scanners hold for their next call.
+    ahead_bytes: Arc<AtomicU64>,
 }
 
 struct Entry {
     scanner: Arc<Mutex<Scanner>>,
+    /// How many scanners the calls of the same connection have open.
+    of_connection: Arc<AtomicUsize>,
     is_short: bool,
     /// When a call for it last started or ended.
     used: Instant,
@@ -44,7 +52,8 @@ pub(crate) struct Scanner {
     /// The row that was left in the middle, if the last one was.
     pub(crate) partial_row: Option<PartialRow>,
     /// A row, or part of one, that was read already and is returned first.
-    ahead: Option<ScannedRow>,
+    ahead: Option<Ahead>,
+    ahead_bytes: Arc<AtomicU64>,
     /// The sequence number that the next call must have.
     pub(crate) next_call: u64,
     /// Maximum bytes of cells that the client accepts in one answer; `None` leaves it to the
@@ -54,6 +63,8 @@ pub(crate) struct Scanner {
     pub(crate) wants_cursor: bool,
     /// Whether results are batches of cells, so that a row can have several results.
     pub(crate) has_batch: bool,
+    /// The source of the rows, once the scanner waits for further calls.
+    pub(crate) source: Option<Arc<ScanSource>>,
     is_short: bool,
 }
 
@@ -79,16 +90,31 @@ impl PartialRow {
     }
 }
 
+/// A row that waits for the next call of its scanner, counted as long as it does.
+struct Ahead {
+    row: ScannedRow,
+    bytes: u64,
+    sum: Arc<AtomicU64>,
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.sum.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
 impl Scanner {
-    pub(crate) fn new(rows: Rows, scan: &OpenScan) -> Self {
+    pub(crate) fn new(rows: Rows, scan: &OpenScan, scanners: &Scanners) -> Self {
         Self {
             rows,
             partial_row: None,
             ahead: None,
+            ahead_bytes: Arc::clone(&scanners.ahead_bytes),
             next_call: 0,
             bytes_max: scan.result_bytes_max,
             wants_cursor: scan.wants_cursor,
             has_batch: scan.scan.batch.is_some(),
+            source: None,
             is_short: Self::is_short_of(scan),
         }
     }
@@ -120,7 +146,8 @@ impl Scanner {
     }
 
     pub(crate) fn next(&mut self, limits: &ScanLimits) -> Result<Scanned> {
-        if let Some(ScannedRow { row, partial: is_partial }) = self.ahead.take() {
+        if let Some(mut ahead) = self.ahead.take() {
+            let ScannedRow { row, partial: is_partial } = std::mem::take(&mut ahead.row);
             return Ok(Scanned::Row { row, is_partial });
         }
         match &mut self.rows {
@@ -150,7 +177,9 @@ impl Scanner {
 
     /// Returns a row, or part of one, to the scanner; the next call reads it first.
     pub(crate) fn unread(&mut self, row: ScannedRow) {
-        self.ahead = Some(row);
+        let (bytes, sum) = (row.row.byte_len(), Arc::clone(&self.ahead_bytes));
+        sum.fetch_add(bytes, Ordering::Relaxed);
+        self.ahead = Some(Ahead { row, bytes, sum });
     }
 
     /// Returns whether there may be more rows.
@@ -161,7 +190,9 @@ impl Scanner {
         match &mut self.rows {
             Rows::Stored(_, scanner) => Ok(scanner.may_have_more()),
             Rows::System(rows) => {
-                self.ahead = rows.next()?.map(|row| ScannedRow { row, partial: false });
+                if let Some(row) = rows.next()? {
+                    self.unread(ScannedRow { row, partial: false });
+                }
                 Ok(self.ahead.is_some())
             }
         }
@@ -172,6 +203,17 @@ impl Scanner {
         match &self.rows {
             Rows::Stored(_, scanner) => scanner.progress(),
             Rows::System(rows) => rows.progress,
+        }
+    }
+
+    /// As [`RegionScanner::rest`].
+    pub(crate) fn rest(&mut self) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.row.row = ahead.row.row.detached();
+        }
+        match &mut self.rows {
+            Rows::Stored(_, scanner) => scanner.rest(),
+            Rows::System(_) => {}
         }
     }
 
@@ -255,6 +297,12 @@ impl SystemRows {
     }
 }
 
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.of_connection.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Scanners {
     /// Creates an empty set. Scanner numbers start with the server's start code, so that a scanner
     /// from before a restart is never mistaken for a current one.
@@ -265,7 +313,13 @@ impl Scanners {
             next_id: AtomicU64::new(first_id),
             open: Mutex::default(),
             closed: Mutex::default(),
+            ahead_bytes: Arc::default(),
         }
+    }
+
+    /// Returns whether a scanner may hold a row for its next call.
+    pub(crate) fn takes_ahead(&self) -> bool {
+        self.ahead_bytes.load(Ordering::Relaxed) < SCANNERS_AHEAD_BYTES_MAX
     }
 
     /// How many scanners are open.
@@ -283,11 +337,16 @@ impl Scanners {
         (self.first_id..self.next_id.load(Ordering::Relaxed)).contains(&id)
     }
 
-    /// Keeps a scanner for later calls.
+    /// Keeps a scanner for later calls. `of_connection` counts those of the connection.
     ///
     /// # Errors
     /// `RegionTooBusy` when too many are open; `Io` and `Corruption`.
-    pub(crate) fn keep(&self, id: u64, mut scanner: Scanner) -> Result<()> {
+    pub(crate) fn keep(
+        &self,
+        id: u64,
+        mut scanner: Scanner,
+        of_connection: &Arc<AtomicUsize>,
+    ) -> Result<()> {
         // From here on flushes know of the scanner and keep the cells it may see.
         scanner.follow_flushes()?;
         let mut open = self.open.lock();
@@ -297,9 +356,17 @@ impl Scanners {
                 format!("too many open scanners: max={SCANNERS_MAX}"),
             ));
         }
+        let count = of_connection.load(Ordering::Relaxed);
+        if count >= CONNECTION_SCANNERS_MAX {
+            let message =
+                format!("too many open scanners of one connection: max={CONNECTION_SCANNERS_MAX}");
+            return Err(Error::new(ErrorKind::RegionTooBusy, message));
+        }
+        of_connection.fetch_add(1, Ordering::Relaxed);
         let is_short = scanner.is_short;
         let scanner = Arc::new(Mutex::new(scanner));
-        open.insert(id, Entry { scanner, is_short, used: Instant::now() });
+        let of_connection = Arc::clone(of_connection);
+        open.insert(id, Entry { scanner, of_connection, is_short, used: Instant::now() });
         Ok(())
     }
 
@@ -423,9 +490,9 @@ mod tests {
         put_all("old");
         let scanner = region.scan(&Scan::all()).unwrap();
         let scanners = Scanners::new(1);
-        let scanner = Scanner::new(Rows::Stored(region, Box::new(scanner)), &scan);
+        let scanner = Scanner::new(Rows::Stored(region, Box::new(scanner)), &scan, &scanners);
         let id = scanners.next_id();
-        scanners.keep(id, scanner).unwrap();
+        scanners.keep(id, scanner, &Arc::default()).unwrap();
         put_all("new");
         table.flush().unwrap();
         // A flush that did not know of the scanner would have dropped the cells that the scanner

@@ -7,13 +7,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_search::SearchEngine;
 use rowhouse_store::Store;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use crate::cluster::Cluster;
-use crate::limits::{CONNECTIONS_MAX, SCANNER_LEASE, SCANNER_MEMORY_WAIT, STOP_WAIT};
+use crate::limits::{
+    CONNECTIONS_MAX, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, KEEPALIVE_TIME, SCANNER_LEASE,
+    SCANNER_MEMORY_WAIT, STOP_WAIT,
+};
 use crate::ports::{Ports, RpcPort, bind, local_address};
 use crate::region_server::RegionServer;
 use crate::{Options, balancer, connection, descriptors, zookeeper};
@@ -87,7 +91,7 @@ impl Server {
             let message = format!("--backups: there is no such directory: {}", dir.display());
             return Err(Error::invalid(message));
         }
-        let builder = Store::builder(&options.data).settings(options.settings.clone());
+        let builder = Store::builder(&options.data).settings(options.settings.clone()).for_server();
         let store = tokio::task::spawn_blocking(|| builder.open())
             .await
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
@@ -246,7 +250,8 @@ pub(crate) fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &
 #[cfg(feature = "web")]
 fn serve_web(cluster: &Arc<Cluster>, listener: TcpListener) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(&cluster.master));
-    let (stop, max) = (cluster.master.stopping(), crate::limits::WEB_CONNECTIONS_MAX);
+    let max = crate::limits::WEB_CONNECTIONS_MAX + crate::limits::WEB_MONITORING_CONNECTIONS_MAX;
+    let stop = cluster.master.stopping();
     let web = crate::web::Web::new(context);
     let serve = move |stream, peer| crate::web::serve(stream, peer, web.clone());
     cluster.tasks.lock().spawn(accept(listener, max, stop, serve));
@@ -275,8 +280,7 @@ async fn accept<F>(
                     tracing::warn!(%peer, max = connections_max, "too many connections, closed");
                 }
                 Ok((stream, peer)) => {
-                    // Send small answers immediately: disable Nagle's algorithm.
-                    let _ = stream.set_nodelay(true);
+                    prepare(&stream);
                     connections.spawn(serve(stream, peer));
                 }
                 Err(error) => {
@@ -292,6 +296,19 @@ async fn accept<F>(
     drop(listener);
     while let Some(ended) = connections.join_next().await {
         report(ended);
+    }
+}
+
+/// Has small answers sent at once, and a connection whose client is gone without a word end.
+fn prepare(stream: &TcpStream) {
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE_TIME)
+        .with_interval(KEEPALIVE_INTERVAL)
+        .with_retries(KEEPALIVE_RETRIES);
+    let prepared =
+        stream.set_nodelay(true).and_then(|()| SockRef::from(stream).set_tcp_keepalive(&keepalive));
+    if let Err(error) = prepared {
+        tracing::debug!(%error, "cannot set the options of a connection");
     }
 }
 
@@ -311,7 +328,8 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
         tokio::select! {
             _ = memory_ticks.tick() => free_scanned_memory(&cluster).await,
             _ = ticks.tick() => {
-                for server in cluster.ports() {
+                // Those of stopped servers hold files and memstores, too.
+                for server in cluster.ports_ever() {
                     server.scanners.expire(Instant::now());
                 }
                 cluster.searches.expire();
@@ -325,7 +343,7 @@ async fn expire_scanners(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>)
 async fn free_scanned_memory(cluster: &Arc<Cluster>) {
     let cluster = Arc::clone(cluster);
     let follow = move || -> u64 {
-        cluster.ports().iter().map(|server| server.scanners.follow_flushes()).sum()
+        cluster.ports_ever().iter().map(|server| server.scanners.follow_flushes()).sum()
     };
     match tokio::task::spawn_blocking(follow).await {
         Ok(0) => {}

@@ -10,7 +10,7 @@ use rowhouse_format::proto;
 use rowhouse_format::proto::slow_log_payload::Type;
 use rowhouse_format::proto::slow_log_response_request::{FilterByOperator, LogType};
 
-use crate::limits::SLOW_LOG_ENTRIES_MAX;
+use crate::limits::{SLOW_LOG_ENTRIES_MAX, SLOW_LOG_PARAM_BYTES_MAX};
 
 /// The most recent slow and large calls of a server.
 pub(crate) struct SlowLog {
@@ -28,9 +28,36 @@ pub(crate) struct LoggedCall {
     pub(crate) payload: proto::SlowLogPayload,
     /// The region, if the call names one.
     pub(crate) region: Option<RegionRef>,
-    /// The row, or the first row of a scan and the row before which it ends; the first
-    /// [`SLOW_LOG_PARAM_BYTES_MAX`](crate::limits::SLOW_LOG_PARAM_BYTES_MAX) bytes of each.
+    /// The row, or the first row of a scan and the row before which it ends, each cut as
+    /// [`beginning`] does.
     pub(crate) rows: Vec<Bytes>,
+}
+
+/// The source of a scan as the log describes it. Later calls of the scanner do not name it.
+#[derive(Clone, Debug)]
+pub(crate) struct ScanSource {
+    pub(crate) region: RegionRef,
+    /// The first row and the row before which the scan ends, cut as [`beginning`] does.
+    pub(crate) rows: [Bytes; 2],
+}
+
+impl ScanSource {
+    pub(crate) fn new(region: &RegionRef, start: &[u8], stop: &[u8]) -> Self {
+        Self { region: copied(region), rows: [beginning(start), beginning(stop)] }
+    }
+}
+
+/// Copies the name of a region, so that the copy does not hold the call's buffer.
+pub(crate) fn copied(region: &RegionRef) -> RegionRef {
+    match region {
+        RegionRef::Full(name) => RegionRef::Full(Bytes::copy_from_slice(name)),
+        RegionRef::Encoded(name) => RegionRef::Encoded(Bytes::copy_from_slice(name)),
+    }
+}
+
+/// Copies the first [`SLOW_LOG_PARAM_BYTES_MAX`] bytes of a row.
+pub(crate) fn beginning(row: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(&row[..row.len().min(SLOW_LOG_PARAM_BYTES_MAX)])
 }
 
 impl SlowLog {

@@ -10,9 +10,11 @@ use rowhouse_format::zk::{self, Session, SessionStatus, Znodes};
 use rowhouse_model::{Error, ErrorKind, Result, ServerName, TableName, TableState, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 
 use crate::cluster::{Cluster, Version};
+use crate::limits::{HANDSHAKE_WAIT, INPUT_BYTES_MIN, ZOOKEEPER_LONG_REQUESTS_MAX};
 
 /// The parent node, the default of every stock client.
 const PARENT: &str = "/hbase";
@@ -21,6 +23,8 @@ const PARENT: &str = "/hbase";
 pub(crate) struct Nodes {
     cluster: Arc<Cluster>,
     started: Timestamp,
+    /// A permit for each request that is longer than what a connection reads otherwise.
+    long_requests: Semaphore,
     /// The nodes and the version of the cluster that they reflect.
     shown: Mutex<(Option<Version>, Znodes)>,
 }
@@ -30,7 +34,8 @@ impl Nodes {
         let started = i64::try_from(cluster.master.name.start_code).unwrap_or(i64::MAX);
         let at = Timestamp::from_millis(started)?;
         let nodes = Names::new(&cluster).read(|cluster| zk::znodes(cluster, started, at))?;
-        Ok(Self { cluster, started: at, shown: Mutex::new((None, nodes)) })
+        let long_requests = Semaphore::new(ZOOKEEPER_LONG_REQUESTS_MAX);
+        Ok(Self { cluster, long_requests, started: at, shown: Mutex::new((None, nodes)) })
     }
 
     /// Calls `read` with the current nodes.
@@ -109,11 +114,25 @@ async fn run(
     mut session: Session,
 ) -> Result<()> {
     let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+    let mut memory = None;
     let broken =
         |source| Error::new(ErrorKind::Connection, format!("{source}")).with_source(source);
+    // A client that sends its first request in pieces has no more time than one that sends none.
+    let connected_until = Instant::now() + HANDSHAKE_WAIT;
     while !*stop.borrow() {
+        let until = match (session.is_connected(), &memory) {
+            (false, _) => connected_until,
+            (true, None) => Instant::now() + session.timeout(),
+            (true, Some((_, until))) => *until,
+        };
+        if memory.is_none() && input.len() > INPUT_BYTES_MIN {
+            // It has as long as the first request.
+            let permit = nodes.long_requests.acquire().await.expect("an open semaphore");
+            memory = Some((permit, Instant::now() + HANDSHAKE_WAIT));
+        }
+        input.reserve(INPUT_BYTES_MIN);
         let read = tokio::select! {
-            read = tokio::time::timeout(session.timeout(), stream.read_buf(&mut input)) => read,
+            read = tokio::time::timeout_at(until, stream.read_buf(&mut input)) => read,
             _ = stop.changed() => break,
         };
         let Ok(read) = read else {
@@ -127,8 +146,15 @@ async fn run(
             session.notify(nodes, &mut output);
             session.feed(&mut input, nodes, &mut output)
         })??;
-        stream.write_all(&output).await.map_err(broken)?;
+        let written = tokio::time::timeout(session.timeout(), stream.write_all(&output)).await;
+        let Ok(written) = written else {
+            return Err(Error::new(ErrorKind::Timeout, "the client takes no answers"));
+        };
+        written.map_err(broken)?;
         output.clear();
+        if input.is_empty() && memory.take().is_some() {
+            input = BytesMut::new();
+        }
         if status == SessionStatus::Closed {
             break;
         }

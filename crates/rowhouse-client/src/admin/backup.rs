@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rowhouse_format::convert::backup::{self, BackupCall, BackupStatus};
+use rowhouse_format::convert::procedure::backup::{self, BackupCall};
 use rowhouse_format::proto;
-use rowhouse_model::Result;
+use rowhouse_model::{BackupStatus, Result};
 use tokio::time::sleep;
 
 use super::Admin;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rowhouse_format::convert::heat::{self, HeatCall};
+use rowhouse_format::convert::procedure::heat::{self, HeatCall};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, HeatBucket, HeatColumn, HeatReport, Result, TableName};
 

@@ -1,9 +1,10 @@
 //! Checks, repairs and promotions of the indexes that a rowhouse server keeps.
 
-use rowhouse_format::convert::index::{self, IndexCall, IndexOperation, IndexStatus};
-use rowhouse_format::convert::promotion::{self, PromotionCall};
+use rowhouse_format::convert::procedure::index::{self, IndexCall, IndexOperation};
+use rowhouse_format::convert::procedure::promotion::{self, PromotionCall};
+use rowhouse_format::convert::procedure::query_index::{self, QueryIndexCall};
 use rowhouse_format::proto;
-use rowhouse_model::{Bytes, Result, TableName};
+use rowhouse_model::{Bytes, Error, ErrorKind, IndexReport, Result, TableName};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -16,14 +17,14 @@ impl Admin {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, and if
     /// the server is not a rowhouse server.
-    pub async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexStatus> {
+    pub async fn verify_index(&self, table: &TableName, index: &str) -> Result<IndexReport> {
         let procedure = self.exec_index(table, index, IndexOperation::Verify).await?;
         let mut wait = POLL_WAIT_MIN;
         loop {
             let message = proto::IsProcedureDoneRequest { procedure: Some(procedure.clone()) };
             let status = index::status_from_proto(&self.ask(message).await?)?;
             if status.is_done {
-                return Ok(status);
+                return Ok(status.report);
             }
             sleep(wait).await;
             wait = (wait * 2).min(POLL_WAIT_MAX);
@@ -60,6 +61,21 @@ impl Admin {
         let call = PromotionCall { table, index, before, after };
         let procedure = promotion::call_to_proto(&call);
         self.ask(proto::ExecProcedureRequest { procedure }).await.map(|_| ())
+    }
+
+    /// Returns the name of the index by which a rowhouse server answers a query; `None` if it reads
+    /// by the key.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` for a query that is wrong, and if the server is not a
+    /// rowhouse server or an older one.
+    pub async fn query_index(&self, call: &QueryIndexCall) -> Result<Option<String>> {
+        let procedure = query_index::call_to_proto(call);
+        let answer = self.ask(proto::ExecProcedureRequest { procedure }).await?;
+        let answer = answer.return_data.ok_or_else(|| {
+            Error::new(ErrorKind::Protocol, "the server returns no index of the query")
+        })?;
+        Ok(query_index::answer_from_bytes(&answer))
     }
 
     async fn exec_index(

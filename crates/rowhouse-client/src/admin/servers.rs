@@ -1,26 +1,14 @@
 //! Region servers: balancing, decommissioning, stopping.
 
 use rowhouse_format::convert::names;
-use rowhouse_format::convert::region_server::{self, RegionServerCall};
+use rowhouse_format::convert::procedure::region_server::{self, RegionServerCall};
 use rowhouse_format::proto;
-use rowhouse_model::{RegionInfo, Result, ServerName};
+use rowhouse_model::{Balanced, RegionInfo, Result, ServerName};
 
 use super::Admin;
 use super::regions::specifier;
 use crate::connection::{Address, CallRequest};
 use crate::retry::Attempts;
-
-/// What a run of the balancer did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Balanced {
-    /// Whether it ran: it does not while it is switched off.
-    pub ran: bool,
-    /// Moves of regions that it planned, if the server says so: HBase does since 2.5.
-    pub planned: u32,
-    /// Moves that it made.
-    pub made: u32,
-}
 
 impl Admin {
     /// Moves a region to a region server.

@@ -4,6 +4,7 @@
 
 mod cache;
 mod meta;
+mod other_port;
 mod registry;
 mod zookeeper;
 
@@ -23,6 +24,7 @@ use crate::{Settings, Target};
 
 use cache::RegionCache;
 pub(crate) use meta::{TableRegions, table_state};
+pub(crate) use other_port::explained;
 use registry::Registry;
 
 /// Selects a region of a table.

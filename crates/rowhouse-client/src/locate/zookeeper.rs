@@ -110,6 +110,17 @@ async fn ask(address: &Address, path: &str) -> Result<Option<Bytes>> {
     data
 }
 
+/// Returns true if a server of ZooKeeper listens at an address.
+pub(super) async fn answers(address: &Address) -> bool {
+    match Session::open(address).await {
+        Ok(mut session) => {
+            session.close().await;
+            true
+        }
+        Err(_) => false,
+    }
+}
+
 /// A session with one server.
 struct Session {
     address: Address,

@@ -7,7 +7,7 @@ mod plan;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rowhouse_model::{MasterSwitch, Result};
+use rowhouse_model::{Balanced, MasterSwitch, Result};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -16,15 +16,6 @@ use plan::{Candidate, plan};
 
 use crate::cluster::Cluster;
 use crate::limits::{BALANCER_INTERVAL, LOAD_SAMPLE_INTERVAL};
-
-/// What a run of the balancer did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Balanced {
-    /// Moves that it planned.
-    pub(crate) planned: usize,
-    /// Moves that were made.
-    pub(crate) made: usize,
-}
 
 /// Measures the load and runs the balancer at intervals, while there are several region servers.
 pub(crate) async fn run(cluster: Arc<Cluster>, mut stop: watch::Receiver<bool>) {
@@ -86,9 +77,10 @@ impl Cluster {
             })
             .collect();
         let moves = plan(&self.members.targets(), &candidates);
-        let planned = moves.len();
+        let count = |moves: usize| u32::try_from(moves).unwrap_or(u32::MAX);
+        let planned = Balanced { ran: true, planned: count(moves.len()), made: 0 };
         if is_dry || moves.is_empty() {
-            return Ok(Balanced { planned, made: 0 });
+            return Ok(planned);
         }
         let moves: Vec<_> = moves.iter().map(|it| (regions[it.region].1, it.to)).collect();
         let named: Vec<_> =
@@ -99,6 +91,6 @@ impl Cluster {
             let load = self.load.per_second(region);
             tracing::info!(region = %region.name(), to, load, "the balancer moved a region");
         }
-        Ok(Balanced { planned, made: moves.len() })
+        Ok(Balanced { made: planned.planned, ..planned })
     }
 }

@@ -1,11 +1,12 @@
 //! Region server calls about regions.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
-use rowhouse_model::{CompactionState, Result, TableName};
+use rowhouse_model::{Bytes, CompactionState, Error, RegionInfo, Result, RowRange, TableName};
 use rowhouse_store::CompactionKind;
 
 use super::master::status::region_loads;
@@ -17,8 +18,17 @@ pub(crate) fn region_info(
     request: proto::GetRegionInfoRequest,
 ) -> Result<proto::GetRegionInfoResponse> {
     let name = RegionRef::from_proto(request.region);
-    let info = context.cluster.region_info(&context.server, &name)?;
     let asked = request.compaction_state.unwrap_or(false);
+    if let Some(mob) = mob_region(context, &name) {
+        // MOB values are in the files of their regions.
+        let state = region::compaction_state_to_proto(CompactionState::None).into();
+        return Ok(proto::GetRegionInfoResponse {
+            region_info: region::to_proto(&mob),
+            compaction_state: asked.then_some(state),
+            ..Default::default()
+        });
+    }
+    let info = context.cluster.region_info(&context.server, &name)?;
     let (state, stored) = match context.cluster.region(&context.server, &name)? {
         ServedRegion::Stored(region) => (region.compaction_state(), Some(region)),
         ServedRegion::System(..) => (CompactionState::None, None),
@@ -39,6 +49,20 @@ pub(crate) fn region_info(
         best_split_row,
     })
 }
+
+/// Returns the region by whose name clients ask the master about the MOB files of a table, as they
+/// do in `Admin.getCompactionState` with `CompactType.MOB`. No server serves it.
+fn mob_region(context: &Context, name: &RegionRef) -> Option<RegionInfo> {
+    let RegionRef::Full(name) = name else { return None };
+    let is_master = Arc::ptr_eq(&context.server, &context.cluster.master);
+    let end = name.windows(2).position(|bytes| bytes == b",.").filter(|_| is_master)?;
+    let table = TableName::parse(std::str::from_utf8(&name[..end]).ok()?).ok()?;
+    let range = RowRange { start: Bytes::from_static(MOB_REGION), stop: Bytes::new() };
+    Some(RegionInfo::new(table, range, 0)).filter(|mob| mob.name().full == *name)
+}
+
+/// The first row of [`mob_region`].
+const MOB_REGION: &[u8] = b".mob";
 
 pub(crate) fn online_regions(
     context: &Context,
@@ -92,6 +116,13 @@ pub(crate) fn compact_region(
     context: &Context,
     request: proto::CompactRegionRequest,
 ) -> Result<proto::CompactRegionResponse> {
+    let name = RegionRef::from_proto(request.region.clone());
+    if let Some(mob) = mob_region(context, &name) {
+        return Err(Error::unsupported(format!(
+            "there are no MOB files to compact, the values are in the files of the table: table={}",
+            mob.table
+        )));
+    }
     if let ServedRegion::Stored(region) = find(context, request.region)? {
         let kind = match request.major {
             Some(true) => CompactionKind::Major,

@@ -23,6 +23,8 @@ pub(crate) fn prepare(
     if let Some(region) = request.region {
         stored(context, region)?;
     }
+    // The client's folder must not be created in what has taken the data directory's place.
+    context.cluster.store.check_writable()?;
     Ok(proto::PrepareBulkLoadResponse { bulk_token: context.cluster.bulk_loads.prepare(&table)? })
 }
 

@@ -31,7 +31,16 @@ impl ResumableCall for GetCall {
     }
 
     fn resume(&mut self, call_context: &CallContext) -> Result<NonBlocking<Row>> {
-        read(&self.region, &self.get, call_context.wait_mode)
+        if call_context.wait_mode == WaitMode::NonBlocking {
+            return read(&self.region, &self.get, WaitMode::NonBlocking);
+        }
+        match read_in_room(call_context, &self.region, &self.get, 0)? {
+            InRoom::Whole(row) => Ok(NonBlocking::Done(row)),
+            InRoom::MoreThan(bytes) => {
+                call_context.outgrow(bytes)?;
+                Ok(NonBlocking::WouldBlock)
+            }
+        }
     }
 
     fn reply(&self, call_context: &CallContext, row: Row, out: &mut BytesMut) -> Result<()> {
@@ -46,6 +55,39 @@ impl ResumableCall for GetCall {
         }
         let result = Some(result::to_proto(&row, call_context.cells_in()));
         call_context.reply_with(out, &proto::GetResponse { result }, row.cells())
+    }
+}
+
+/// A row that was read on a worker thread.
+pub(super) enum InRoom {
+    Whole(Row),
+    /// Its cells have more bytes than the call can reserve.
+    MoreThan(u64),
+}
+
+/// As [`read`] in blocking mode, within the memory that the call can reserve for an answer that has
+/// `used` bytes already.
+pub(super) fn read_in_room(
+    call_context: &CallContext,
+    region: &ServedRegion,
+    get: &Get,
+    used: u64,
+) -> Result<InRoom> {
+    let region = match region {
+        // It returns no cells.
+        ServedRegion::Stored(region) if !get.existence_only => region,
+        region => return Ok(InRoom::Whole(read(region, get, WaitMode::Blocking)?.done())),
+    };
+    let mut room = call_context.answer_room(used);
+    loop {
+        if let Some(row) = region.get_within(get, room)? {
+            return Ok(InRoom::Whole(row));
+        }
+        let more = call_context.answer_room(used.saturating_add(room));
+        if more == 0 {
+            return Ok(InRoom::MoreThan(room));
+        }
+        room = room.saturating_add(more);
     }
 }
 

@@ -16,7 +16,8 @@ use rowhouse_model::{
 };
 use rowhouse_store::{NonBlocking, Region, Store, WaitMode};
 
-use super::{bytes_of, endpoint, get};
+use super::get::{self, InRoom};
+use super::{bytes_of, endpoint};
 use crate::answer::ResumableCall;
 use crate::call::CallContext;
 use crate::cluster::ServedRegion;
@@ -51,10 +52,7 @@ impl ResumableCall for Multi {
             asked: call.regions.into(),
             current: None,
             answers: Vec::new(),
-            answer_bytes: AnswerBytes {
-                bytes: 0,
-                max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX),
-            },
+            answer_bytes: AnswerBytes { bytes: 0, has_limit },
         })
     }
 
@@ -165,21 +163,43 @@ fn all_or_nothing(
 
 /// The size of a call's answer.
 struct AnswerBytes {
-    /// Bytes of cells in the answers so far.
+    /// Bytes that the answers so far hold.
     bytes: u64,
-    /// Maximum of `bytes`; `None` for a client that does not retry the refused actions.
-    max: Option<u64>,
+    /// Whether the client retries actions that are refused because the answer is full.
+    has_limit: bool,
 }
 
+/// Appends of a batch. Each returns its cells, which are as large as a table permits.
+const APPENDS_AT_ONCE_MAX: usize = 4;
+
+/// Bytes that an answer to an action holds in addition to its cells.
+const ANSWER_BYTES: u64 = 128;
+
 impl AnswerBytes {
-    fn check(&self) -> Result<()> {
-        match self.max {
-            Some(max) if self.bytes > max => Err(Error::new(
-                ErrorKind::ResponseTooLarge,
-                format!("the response is full, retry the rest: bytes={}, max={max}", self.bytes),
-            )),
-            _ => Ok(()),
+    fn add(&mut self, answer: &ActionResult) {
+        self.bytes += ANSWER_BYTES;
+        match answer {
+            ActionResult::Row(row) => self.bytes += bytes_of(row),
+            ActionResult::Service(value) => {
+                self.bytes += value.value.as_ref().map_or(0, |value| value.len() as u64);
+            }
+            ActionResult::Done | ActionResult::Exists(_) | ActionResult::Nothing => {}
         }
+    }
+
+    /// Returns how many bytes of cells the next answer may have.
+    fn room(&self, call_context: &CallContext) -> u64 {
+        let room = call_context.answer_room(self.bytes);
+        match self.has_limit {
+            true => room.min(MULTI_ANSWER_BYTES_MAX.saturating_sub(self.bytes)),
+            false => room,
+        }
+    }
+
+    /// Returns the error of an action for which there is no room.
+    fn full(&self) -> Error {
+        let message = format!("the response is full, retry the rest: bytes={}", self.bytes);
+        Error::new(ErrorKind::ResponseTooLarge, message)
     }
 }
 
@@ -199,6 +219,14 @@ enum RegionOperation {
     Get(u32, Get),
     Service(u32, proto::CoprocessorServiceCall),
     Refuse(u32, Error),
+}
+
+/// What became of an operation.
+enum Taken {
+    Done,
+    WouldBlock(RegionOperation),
+    /// There is no room for its answer, of which more than so many bytes are known.
+    Outgrown(RegionOperation, u64),
 }
 
 impl RegionOperation {
@@ -221,27 +249,36 @@ impl IndependentActions {
         call_context: &CallContext,
         answer_bytes: &mut AnswerBytes,
     ) -> NonBlocking<RegionResult> {
-        let pause = call_context.pause();
         while let Some(step) = self.step.take().or_else(|| self.next_step()) {
-            if pause.is_some_and(|pause| Instant::now() >= pause) {
+            if Instant::now() >= call_context.pause() {
                 self.step = Some(step);
                 return NonBlocking::WouldBlock;
-            }
-            if let Err(full) = answer_bytes.check() {
-                let refuse = |index| IndexedResult { index, answer: Err(full.clone()) };
-                self.answers.extend(step.indexes().into_iter().map(refuse));
-                continue;
             }
             let before = self.answers.len();
-            if let Some(step) = self.take_step(call_context, step) {
-                self.step = Some(step);
-                return NonBlocking::WouldBlock;
-            }
-            for numbered in &self.answers[before..] {
-                if let Ok(ActionResult::Row(row)) = &numbered.answer {
-                    answer_bytes.bytes += bytes_of(row);
+            let taken = match answer_bytes.room(call_context) {
+                0 => Taken::Outgrown(step, answer_bytes.bytes),
+                _ => self.take_step(call_context, step, answer_bytes),
+            };
+            match taken {
+                Taken::Done => {}
+                Taken::WouldBlock(step) => {
+                    self.step = Some(step);
+                    return NonBlocking::WouldBlock;
+                }
+                Taken::Outgrown(step, bytes) => {
+                    let retries = answer_bytes.has_limit && answer_bytes.bytes > 0;
+                    let is_on_worker = call_context.wait_mode == WaitMode::Blocking;
+                    if !is_on_worker || !retries && call_context.outgrow(bytes).is_ok() {
+                        self.step = Some(step);
+                        return NonBlocking::WouldBlock;
+                    }
+                    let full = answer_bytes.full();
+                    let refuse = |index| IndexedResult { index, answer: Err(full.clone()) };
+                    self.answers.extend(step.indexes().into_iter().map(refuse));
                 }
             }
+            let done = self.answers[before..].iter().filter_map(|one| one.answer.as_ref().ok());
+            done.for_each(|answer| answer_bytes.add(answer));
         }
         NonBlocking::Done(RegionResult::each(std::mem::take(&mut self.answers)))
     }
@@ -254,10 +291,12 @@ impl IndependentActions {
             Ok(Action::Service(call)) => return Some(RegionOperation::Service(index, call)),
             Err(refused) => return Some(RegionOperation::Refuse(index, refused)),
         };
+        let mut appends = usize::from(matches!(first, Mutation::Append(_)));
         let (mut indexes, mut mutations) = (vec![index], vec![first.with_nonce(nonce)]);
         while let Some(IndexedAction { index, action }) = self.actions.pop_front() {
             match action {
-                Ok(Action::Mutate(mutation, nonce)) => {
+                Ok(Action::Mutate(mutation, nonce)) if appends < APPENDS_AT_ONCE_MAX => {
+                    appends += usize::from(matches!(mutation, Mutation::Append(_)));
                     indexes.push(index);
                     mutations.push(mutation.with_nonce(nonce));
                 }
@@ -270,23 +309,41 @@ impl IndependentActions {
         Some(RegionOperation::Mutate(indexes, mutations))
     }
 
-    /// Executes a step, or returns it if it would block.
+    /// Executes a step, or returns it if it would block or its row has no room in the answer.
     fn take_step(
         &mut self,
         call_context: &CallContext,
         step: RegionOperation,
-    ) -> Option<RegionOperation> {
+        answer_bytes: &AnswerBytes,
+    ) -> Taken {
         let wait_mode = call_context.wait_mode;
         let (index, answer) = match step {
             RegionOperation::Mutate(indexes, mutations) => {
-                return self.mutate(indexes, mutations, wait_mode);
+                return match self.mutate(indexes, mutations, wait_mode) {
+                    None => Taken::Done,
+                    Some(step) => Taken::WouldBlock(step),
+                };
             }
             RegionOperation::Refuse(index, refused) => (index, Err(refused)),
             RegionOperation::Get(index, get) => {
-                let row = match get::read(&self.region, &get, wait_mode) {
-                    Ok(NonBlocking::WouldBlock) => return Some(RegionOperation::Get(index, get)),
-                    Ok(NonBlocking::Done(row)) => Ok(row),
-                    Err(error) => Err(error),
+                let row = match wait_mode {
+                    WaitMode::NonBlocking => match get::read(&self.region, &get, wait_mode) {
+                        Ok(NonBlocking::WouldBlock) => {
+                            return Taken::WouldBlock(RegionOperation::Get(index, get));
+                        }
+                        Ok(NonBlocking::Done(row)) => Ok(row),
+                        Err(error) => Err(error),
+                    },
+                    WaitMode::Blocking => {
+                        let used = answer_bytes.bytes;
+                        match get::read_in_room(call_context, &self.region, &get, used) {
+                            Ok(InRoom::MoreThan(bytes)) => {
+                                return Taken::Outgrown(RegionOperation::Get(index, get), bytes);
+                            }
+                            Ok(InRoom::Whole(row)) => Ok(row),
+                            Err(error) => Err(error),
+                        }
+                    }
                 };
                 let answer = row.map(|row| match get.existence_only {
                     true => ActionResult::Exists(!row.is_empty()),
@@ -296,7 +353,7 @@ impl IndependentActions {
             }
             // The endpoint may read a whole region.
             RegionOperation::Service(..) if wait_mode == WaitMode::NonBlocking => {
-                return Some(step);
+                return Taken::WouldBlock(step);
             }
             RegionOperation::Service(index, call) => {
                 let answer = endpoint::call(&call_context.context, &self.region, call);
@@ -304,7 +361,7 @@ impl IndependentActions {
             }
         };
         self.answers.push(IndexedResult { index, answer });
-        None
+        Taken::Done
     }
 
     fn mutate(

@@ -1,5 +1,6 @@
 //! Opens, continues and closes scanners.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
@@ -7,8 +8,9 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
+use rowhouse_query::{QueryScan, scan_region};
 use rowhouse_store::{
-    NonBlocking, QueryScan, Region, RegionScanner, ScanLimits, ScanProgress, Scanned, WaitMode,
+    NonBlocking, Region, RegionScanner, ScanLimits, ScanProgress, Scanned, WaitMode,
 };
 
 use super::bytes_of;
@@ -16,10 +18,12 @@ use crate::answer::ResumableCall;
 use crate::call::CallContext;
 use crate::cluster::ServedRegion;
 use crate::limits::{
-    CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
+    CLIENT_CELL_OVERHEAD_BYTES, READY_SCANNERS_MAX, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE,
+    SCANNER_WAIT, SHORT_SCAN_ROWS,
 };
 use crate::scanners::{HeldScanner, PartialRow, Rows, Scanner, SystemRows};
 use crate::server::Context;
+use crate::slow_log::ScanSource;
 
 /// A call that opens, continues or closes a scanner.
 pub(crate) struct Scan {
@@ -127,7 +131,7 @@ fn open(
         }
     };
     let id = context.server.scanners.next_id();
-    let scanner = Scanner::new(rows, scan);
+    let scanner = Scanner::new(rows, scan, &context.server.scanners);
     let mut reading = Reading::new(call_context, call, id, ScannerHandle::New(Box::new(scanner)));
     // Only clients that support heartbeats continue after an answer without rows.
     let reads_on = call.client_handles_heartbeats && !call.close;
@@ -151,7 +155,7 @@ pub(super) fn open_region(
         Some(query) => {
             let limit = limit.map(u64::from);
             let query = QueryScan { query, scan, limit, as_of: *as_of };
-            context.cluster.store.scan_query(region, &query)
+            scan_region(&context.cluster.store, Some(&context.cluster.search), region, &query)
         }
     }
 }
@@ -197,6 +201,7 @@ fn resume(
         let message = format!("another call for the scanner is running: scanner={id}");
         Error::new(ErrorKind::OutOfOrderScanner, message)
     })?;
+    note_source(call_context, &scanner);
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
             return Err(out_of_order(id, scanner.next_call, number));
@@ -223,7 +228,10 @@ fn close(call_context: &CallContext, id: u64) -> Result<()> {
     match scanners.find(id) {
         Ok(scanner) => {
             // A call under way continues, and drops the scanner when it ends.
-            let next_call = scanner.try_lock().map(|scanner| scanner.next_call);
+            let next_call = scanner.try_lock().map(|scanner| {
+                note_source(call_context, &scanner);
+                scanner.next_call
+            });
             match next_call {
                 Some(next_call) => scanners.end(id, next_call),
                 None => scanners.close(id),
@@ -257,6 +265,14 @@ impl ScannerHandle {
     }
 }
 
+/// An answer with less room than this takes no further row.
+const ROOM_BYTES_MIN: u64 = 32 << 10;
+/// The usual size of a block.
+const BLOCK_BYTES: u64 = 64 << 10;
+/// Bytes that a row and a cell hold in addition to the cells.
+const ROW_BYTES: u64 = 128;
+const CELL_BYTES: u64 = 32;
+
 /// An answer under construction: as many rows as the call and the answer limits permit.
 struct Reading {
     id: u64,
@@ -269,6 +285,9 @@ struct Reading {
     /// Bytes of cells in the answer, and their maximum.
     bytes: u64,
     bytes_max: u64,
+    /// Bytes that the answer holds, and up to which its memory is known to be reserved.
+    held: u64,
+    held_max: u64,
     /// Size of the answer by the client's count, and its maximum; set for the answer to an open.
     prefetch: Option<Prefetch>,
     /// When to send a heartbeat, if the client supports heartbeats.
@@ -294,6 +313,8 @@ impl Reading {
             rows_left: call.limit,
             bytes: 0,
             bytes_max,
+            held: 0,
+            held_max: 0,
             prefetch: None,
             until: call.client_handles_heartbeats.then(|| call_context.heartbeat_deadline()),
             at_end: false,
@@ -304,7 +325,7 @@ impl Reading {
     /// case.
     fn continue_reading(&mut self, call_context: &CallContext, call: &ScanCall) -> Result<bool> {
         self.scanner.get().begin_call();
-        let read = self.read_rows(call, call_context.pause());
+        let read = self.read_rows(call_context, call);
         self.scanner.get().end_call();
         read.map_err(|error| {
             // The scanner's position is unknown after an error.
@@ -313,19 +334,49 @@ impl Reading {
         })
     }
 
-    fn read_rows(&mut self, call: &ScanCall, pause: Option<Instant>) -> Result<bool> {
-        let until = self.until.into_iter().chain(pause).min();
+    fn read_rows(&mut self, call_context: &CallContext, call: &ScanCall) -> Result<bool> {
+        let pause = call_context.pause();
+        let paused_at = self.until.map_or(pause, |until| until.min(pause));
+        let takes_whole_rows = !call.client_handles_partials && !self.scanner.get().has_batch;
         while self.is_paused_in_row() || !self.is_full(call) {
-            // A client that cannot join partial rows gets whole rows.
-            let row_bytes = match (call.client_handles_partials, &self.prefetch) {
+            let room = self.room(call_context);
+            if room < ROOM_BYTES_MIN && call_context.wait_mode == WaitMode::NonBlocking {
+                return Ok(false);
+            }
+            if room < ROOM_BYTES_MIN && !self.is_paused_in_row() && !self.answer.rows.is_empty() {
+                break;
+            }
+            let requested = match (call.client_handles_partials, &self.prefetch) {
                 (true, None) => self.bytes_max.saturating_sub(self.bytes),
                 (true, Some(prefetch)) => prefetch.bytes_max / 4,
                 (false, _) => u64::MAX,
             };
+            let is_cut_by_room =
+                room < requested && (takes_whole_rows || call.client_handles_partials);
+            let row_bytes = if is_cut_by_room { room.max(ROOM_BYTES_MIN) } else { requested };
+            // A row of which the client cannot join parts is read to its end at once.
+            let until = match (takes_whole_rows, self.is_paused_in_row()) {
+                (true, true) => None,
+                (_, false) | (false, _) => Some(paused_at),
+            };
             match self.scanner.get().next(&ScanLimits { bytes: row_bytes, until })? {
                 Scanned::Row { row, is_partial } => {
                     let scanned = ScannedRow { row, partial: is_partial };
-                    if self.prefetch.as_mut().is_some_and(|it| !it.admits(&scanned.row)) {
+                    if !self.has_room_for(call_context, &scanned.row) {
+                        // A cell is returned whole, however long it is.
+                        self.scanner.get().unread(scanned);
+                        if call_context.wait_mode == WaitMode::NonBlocking {
+                            return Ok(false);
+                        }
+                        if self.answer.rows.is_empty() || self.is_paused_in_row() {
+                            call_context.outgrow(self.held)?;
+                            return Ok(false);
+                        }
+                        break;
+                    }
+                    let can_wait = call_context.context.server.scanners.takes_ahead();
+                    if self.prefetch.as_mut().is_some_and(|it| !it.admits(&scanned.row)) && can_wait
+                    {
                         self.scanner.get().unread(scanned);
                         self.answer.heartbeat = self.answer.rows.is_empty();
                         break;
@@ -341,6 +392,25 @@ impl Reading {
                     }
                     let left = is_partial.then(|| Bytes::copy_from_slice(scanned.row.key()));
                     self.take(scanned);
+                    if let Some(left) = left.as_ref().filter(|_| is_cut_by_room)
+                        && !self.scanner.get().has_batch
+                    {
+                        let has_room = self.room(call_context) >= ROOM_BYTES_MIN;
+                        let is_small = call_context.wait_mode == WaitMode::NonBlocking;
+                        if has_room || is_small || takes_whole_rows {
+                            self.scanner.get().partial_row = Some(PartialRow::Paused(left.clone()));
+                        }
+                        if is_small {
+                            return Ok(false);
+                        }
+                        if has_room {
+                            continue;
+                        }
+                        if takes_whole_rows {
+                            call_context.outgrow(self.bytes)?;
+                            return Ok(false);
+                        }
+                    }
                     let Some(left) = left else {
                         if self.reaches_limit() {
                             break;
@@ -349,10 +419,14 @@ impl Reading {
                     };
                     let is_over = |until: Instant| Instant::now() >= until;
                     if self.bytes < self.bytes_max
-                        && pause.is_some_and(is_over)
+                        && is_over(pause)
                         && !self.until.is_some_and(is_over)
                     {
-                        self.scanner.get().partial_row = Some(PartialRow::Paused(left));
+                        // A part of a batch scan is a result of its own.
+                        self.scanner.get().partial_row = Some(match self.scanner.get().has_batch {
+                            true => PartialRow::Returned(left),
+                            false => PartialRow::Paused(left),
+                        });
                         return Ok(false);
                     }
                     self.scanner.get().partial_row = Some(PartialRow::Returned(left));
@@ -377,6 +451,30 @@ impl Reading {
             }
         }
         Ok(true)
+    }
+
+    /// Returns how many bytes the answer may still hold.
+    fn room(&mut self, call_context: &CallContext) -> u64 {
+        if self.held_max.saturating_sub(self.held) < ROOM_BYTES_MIN {
+            self.held_max = self.held.saturating_add(call_context.answer_room(self.held));
+        }
+        self.held_max.saturating_sub(self.held)
+    }
+
+    /// Returns whether there is memory for a row, or part of one, that was read.
+    fn has_room_for(&mut self, call_context: &CallContext, row: &Row) -> bool {
+        let bytes = row.byte_len();
+        let mut room = self.room(call_context).max(ROOM_BYTES_MIN);
+        // A read ends up to a block behind its limit.
+        while room.saturating_add(BLOCK_BYTES) < bytes {
+            let more = call_context.answer_room(self.held.saturating_add(room));
+            if more == 0 {
+                return false;
+            }
+            room = room.saturating_add(more);
+            self.held_max = self.held.saturating_add(room);
+        }
+        true
     }
 
     fn is_paused_in_row(&mut self) -> bool {
@@ -405,7 +503,9 @@ impl Reading {
 
     /// Adds a row to the answer, or joins what follows to a row that the call was paused in.
     fn take(&mut self, scanned: ScannedRow) {
-        self.bytes += bytes_of(&scanned.row);
+        let bytes = bytes_of(&scanned.row);
+        self.bytes += bytes;
+        self.held += bytes + ROW_BYTES + scanned.row.len() as u64 * CELL_BYTES;
         let joins = matches!(self.scanner.get().partial_row.take(), Some(PartialRow::Paused(_)));
         let Some(last) = self.answer.rows.last_mut().filter(|_| joins) else {
             return self.answer.rows.push(scanned);
@@ -450,15 +550,35 @@ impl Reading {
         scanner.partial_row = scanner.partial_row.take().map(PartialRow::returned);
         answer.more_results_in_region = Some(!at_end);
         let stays_open = !call.close && answer.more_results && !at_end;
+        if stays_open && scanners.len() >= READY_SCANNERS_MAX {
+            scanner.rest();
+        }
         let next_call = scanner.next_call;
         match held {
-            ScannerHandle::New(scanner) if stays_open => scanners.keep(id, *scanner)?,
+            ScannerHandle::New(mut scanner) if stays_open => {
+                scanner.source = source_of(call);
+                scanners.keep(id, *scanner, &call_context.client.share.scanners)?;
+            }
             // The lease starts after the call: time spent in the server does not count.
             ScannerHandle::Open(_) if stays_open => scanners.renew(id),
             ScannerHandle::New(_) | ScannerHandle::Open(_) => scanners.end(id, next_call),
         }
         Ok(answer)
     }
+}
+
+/// Notes the source of a scanner for the slow log.
+fn note_source(call_context: &CallContext, scanner: &Scanner) {
+    if let Some(source) = &scanner.source {
+        // A call that was paused and goes on has it noted.
+        let _ = call_context.scan_source.set(Arc::clone(source));
+    }
+}
+
+/// Returns the source of the scan that a call opens.
+fn source_of(call: &ScanCall) -> Option<Arc<ScanSource>> {
+    let ScanTarget::Open { region, scan } = &call.target else { return None };
+    Some(Arc::new(ScanSource::new(region, &scan.start_row, &scan.stop_row)))
 }
 
 /// Returns the error that makes a client open a new scanner, if the scanner was closed by an error

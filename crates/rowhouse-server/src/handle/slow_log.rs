@@ -13,7 +13,7 @@ use crate::answer::Routed;
 use crate::call::CallContext;
 use crate::limits::SLOW_LOG_PARAM_BYTES_MAX;
 use crate::server::Context;
-use crate::slow_log::{LoggedCall, began_millis};
+use crate::slow_log::{LoggedCall, ScanSource, began_millis, beginning, copied};
 
 /// The Java package of HBase's messages.
 const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
@@ -54,7 +54,7 @@ pub(crate) fn note(call_context: &CallContext, bytes: usize, now: Instant) {
         r#type: kind.into(),
         ..Default::default()
     };
-    log.add(LoggedCall { payload, region, rows });
+    log.add(LoggedCall { payload, region: region.as_ref().map(copied), rows });
 }
 
 /// Returns the method's name and, for data calls, the Java class of the request.
@@ -88,28 +88,19 @@ fn describe(call_context: &CallContext) -> Described {
         Method::Mutate => call_context.message::<proto::MutateRequest>().map(|request| {
             described_row(request.region, &request.mutation.row.unwrap_or_default())
         }),
-        Method::Scan => call_context.message::<proto::ScanRequest>().map(|request| {
-            let region = request.region.map(RegionRef::from_proto);
-            let mut param = format!("region= {}", shown(region.as_ref()));
-            let mut rows = Vec::new();
-            if let Some(scan) = request.scan {
-                let [start, stop] = [scan.start_row, scan.stop_row].map(Option::unwrap_or_default);
-                let (from, to) = (escape(&start), escape(&stop));
-                param += &format!(", start row= {from}, stop row= {to}");
-                rows = vec![beginning(&start), beginning(&stop)];
-            }
-            if let Some(id) = request.scanner_id {
-                param += &format!(", scanner_id= {id}");
-            }
-            Described { region, rows, param, ..Described::default() }
-        }),
+        Method::Scan => call_context
+            .message::<proto::ScanRequest>()
+            .map(|request| described_scan(call_context, request)),
         Method::Multi => call_context.message::<proto::MultiRequest>().map(described_multi),
         Method::ExecService => {
-            call_context.message::<proto::CoprocessorServiceRequest>().map(|request| {
-                let call = request.call;
-                let param =
-                    format!("coprocessorService= {}:{}", call.service_name, call.method_name);
-                Described { param, ..Described::default() }
+            call_context.message::<proto::CoprocessorServiceRequest>().map(described_endpoint)
+        }
+        Method::BulkLoadHFile => {
+            call_context.message::<proto::BulkLoadHFileRequest>().map(|request| {
+                let region = RegionRef::from_proto(request.region);
+                let files = request.family_path.len();
+                let param = format!("region= {region}, for {files} file(s)");
+                Described { region: Some(region), param, ..Described::default() }
             })
         }
         _ => Ok(Described::default()),
@@ -121,6 +112,32 @@ fn describe(call_context: &CallContext) -> Described {
     }
     described.param.truncate(end);
     described
+}
+
+/// Describes a call that opens a scanner or goes on with one, whose source the scanner has.
+fn described_scan(call_context: &CallContext, request: proto::ScanRequest) -> Described {
+    let opened = request.region.zip(request.scan).map(|(region, scan)| {
+        let [start, stop] = [scan.start_row, scan.stop_row].map(Option::unwrap_or_default);
+        ScanSource::new(&RegionRef::from_proto(region), &start, &stop)
+    });
+    let source = opened.or_else(|| call_context.scan_source.get().map(|it| (**it).clone()));
+    let id = request.scanner_id.map(|id| format!("scanner_id= {id}"));
+    let Some(ScanSource { region, rows }) = source else {
+        return Described { param: id.unwrap_or_default(), ..Described::default() };
+    };
+    let [start, stop] = rows.each_ref().map(|row| escape(row));
+    let range = format!("region= {region}, start row= {start}, stop row= {stop}");
+    let param = std::iter::once(range).chain(id).collect::<Vec<_>>().join(", ");
+    Described { region: Some(region), rows: rows.into(), param, ..Described::default() }
+}
+
+fn described_endpoint(request: proto::CoprocessorServiceRequest) -> Described {
+    let proto::CoprocessorServiceCall { row, service_name, method_name, .. } = request.call;
+    let region = RegionRef::from_proto(request.region);
+    let param = format!("coprocessorService= {service_name}:{method_name}");
+    // The calls for a whole region have its first row, or none.
+    let rows = if row.is_empty() { Vec::new() } else { vec![beginning(&row)] };
+    Described { region: Some(region), rows, param, ..Described::default() }
 }
 
 fn described_multi(request: proto::MultiRequest) -> Described {
@@ -145,11 +162,6 @@ fn described_row(region: proto::RegionSpecifier, row: &[u8]) -> Described {
     let region = RegionRef::from_proto(region);
     let param = format!("region= {region}, row= {}", escape(row));
     Described { param, region: Some(region), rows: vec![beginning(row)], ..Described::default() }
-}
-
-/// Copies the beginning of a row, so that the log does not hold the call's buffer.
-fn beginning(row: &[u8]) -> Bytes {
-    Bytes::copy_from_slice(&row[..row.len().min(SLOW_LOG_PARAM_BYTES_MAX)])
 }
 
 fn shown(region: Option<&RegionRef>) -> String {

@@ -12,12 +12,12 @@ pub(crate) const BUCKET_MICROS: [u64; 14] = [
     10_000_000,
 ];
 
-/// The calls that a region server has answered.
+/// The calls that a region server has answered, with those of the servers of its number before it.
 pub(crate) struct Calls {
     methods: Box<[MethodCalls]>,
 }
 
-/// The calls of one method.
+/// The calls of one method, or of several.
 #[derive(Default)]
 pub(crate) struct MethodCalls {
     errors: AtomicU64,
@@ -48,9 +48,15 @@ impl Calls {
     pub(crate) fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let sum = Self::default();
         for (to, from) in all.flat_map(|calls| sum.methods.iter().zip(&calls.methods)) {
-            let counters = to.counters().zip(from.counters());
-            counters.for_each(|(to, from)| _ = to.fetch_add(load(from), Ordering::Relaxed));
+            to.add(from);
         }
+        sum
+    }
+
+    /// Returns the sum of the calls of all methods.
+    pub(crate) fn all(&self) -> MethodCalls {
+        let sum = MethodCalls::default();
+        self.methods.iter().for_each(|calls| sum.add(calls));
         sum
     }
 
@@ -62,6 +68,11 @@ impl Calls {
 }
 
 impl MethodCalls {
+    fn add(&self, other: &Self) {
+        let counters = self.counters().zip(other.counters());
+        counters.for_each(|(to, from)| _ = to.fetch_add(load(from), Ordering::Relaxed));
+    }
+
     fn counters(&self) -> impl Iterator<Item = &AtomicU64> {
         [&self.errors, &self.micros].into_iter().chain(&self.buckets)
     }

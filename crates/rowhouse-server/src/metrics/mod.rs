@@ -7,11 +7,16 @@ mod totals;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use rowhouse_model::TableName;
+use rowhouse_store::RegionRequests;
 
+use crate::cap::Cap;
 use crate::cluster::Cluster;
+use crate::region_server::RegionServer;
 pub(crate) use calls::Calls;
+use calls::MethodCalls;
 pub(crate) use totals::Totals;
 
 /// A metric, and how its samples are collected.
@@ -61,10 +66,103 @@ pub(crate) const METRICS: &[Metric] = &[
         kind: Kind::Gauge,
         help: "Scanners that clients have open.",
         collect: |from, out| {
-            let open =
-                from.cluster.ports().iter().map(|server| server.scanners.len()).sum::<usize>();
+            let ports = from.cluster.ports_ever();
+            let open = ports.iter().map(|server| server.scanners.len()).sum::<usize>();
             out.sample("", &[], open as f64);
         },
+    },
+    Metric {
+        name: "rowhouse_call_memory_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes reserved for requests, calls and answers that clients have not taken.",
+        collect: |from, out| out.sample("", &[], from.cluster.call_memory.used_bytes() as f64),
+    },
+    Metric {
+        name: "rowhouse_call_memory_peak_bytes",
+        kind: Kind::Gauge,
+        help: "The most bytes that were reserved for calls at once.",
+        collect: |from, out| out.sample("", &[], from.cluster.call_memory.peak_bytes() as f64),
+    },
+    Metric {
+        name: "rowhouse_call_memory_max_bytes",
+        kind: Kind::Gauge,
+        help: "The most bytes that can be reserved for calls.",
+        collect: |from, out| out.sample("", &[], from.cluster.call_memory.bytes_max() as f64),
+    },
+    Metric {
+        name: "rowhouse_call_memory_waiting",
+        kind: Kind::Gauge,
+        help: "Requests and calls that wait for memory.",
+        collect: |from, out| out.sample("", &[], from.cluster.call_memory.waiting() as f64),
+    },
+    Metric {
+        name: "rowhouse_takes_writes",
+        kind: Kind::Gauge,
+        help: "1 while the database takes writes, 0 while `/health` says why it does not.",
+        collect: |from, out| {
+            let takes_writes = from.cluster.store.check_writable().is_ok();
+            out.sample("", &[], f64::from(u8::from(takes_writes)));
+        },
+    },
+    Metric {
+        name: "rowhouse_server_up",
+        kind: Kind::Gauge,
+        help: "1 while the region server runs, 0 after it was stopped, by region server.",
+        collect: |from, out| from.by_server(out, |server| f64::from(server.is_live)),
+    },
+    Metric {
+        name: "rowhouse_server_regions",
+        kind: Kind::Gauge,
+        help: "Regions that are served, by region server.",
+        collect: |from, out| from.by_server(out, |server| server.regions as f64),
+    },
+    Metric {
+        name: "rowhouse_server_open_scanners",
+        kind: Kind::Gauge,
+        help: "Scanners that clients have open, by region server.",
+        collect: |from, out| from.by_server(out, |server| server.server.scanners.len() as f64),
+    },
+    Metric {
+        name: "rowhouse_server_call_seconds",
+        kind: Kind::Histogram,
+        help: "Latency of calls from arrival to answer, by region server.",
+        collect: |from, out| {
+            for server in &from.servers {
+                out.histogram(("server", &server.address), &server.server.calls.all());
+            }
+        },
+    },
+    Metric {
+        name: "rowhouse_server_call_errors_total",
+        kind: Kind::Counter,
+        help: "Calls answered with an exception, by region server.",
+        collect: |from, out| {
+            from.by_server(out, |server| server.server.calls.all().errors() as f64);
+        },
+    },
+    Metric {
+        name: "rowhouse_server_cap_waiting_calls",
+        kind: Kind::Gauge,
+        help: "Calls that wait for the limit of operations or bytes, by region server with one.",
+        collect: |from, out| from.by_cap(out, |cap| cap.waiting() as f64),
+    },
+    Metric {
+        name: "rowhouse_server_cap_waits_total",
+        kind: Kind::Counter,
+        help: "Calls that had to wait for the limit, by region server with one.",
+        collect: |from, out| from.by_cap(out, |cap| cap.waits().delayed() as f64),
+    },
+    Metric {
+        name: "rowhouse_server_cap_wait_seconds_total",
+        kind: Kind::Counter,
+        help: "Time that calls had to wait for the limit, by region server with one.",
+        collect: |from, out| from.by_cap(out, |cap| cap.waits().delay().as_secs_f64()),
+    },
+    Metric {
+        name: "rowhouse_server_cap_refusals_total",
+        kind: Kind::Counter,
+        help: "Calls refused because too many waited for the limit, by region server with one.",
+        collect: |from, out| from.by_cap(out, |cap| cap.waits().refused() as f64),
     },
     Metric {
         name: "rowhouse_memstore_bytes",
@@ -124,19 +222,19 @@ pub(crate) const METRICS: &[Metric] = &[
         name: "rowhouse_table_reads_total",
         kind: Kind::Counter,
         help: "Rows read, by table.",
-        collect: |from, out| from.by_table(out, |table| table.requests.reads as f64),
+        collect: |from, out| from.requests_by_table(out, |requests| requests.reads),
     },
     Metric {
         name: "rowhouse_table_filtered_reads_total",
         kind: Kind::Counter,
         help: "Rows read and not returned because a filter left no cell of them, by table.",
-        collect: |from, out| from.by_table(out, |table| table.requests.filtered_reads as f64),
+        collect: |from, out| from.requests_by_table(out, |requests| requests.filtered_reads),
     },
     Metric {
         name: "rowhouse_table_writes_total",
         kind: Kind::Counter,
         help: "Mutations, by table.",
-        collect: |from, out| from.by_table(out, |table| table.requests.writes as f64),
+        collect: |from, out| from.requests_by_table(out, |requests| requests.writes),
     },
 ];
 
@@ -147,22 +245,64 @@ const TABLES_MAX: usize = 1_000;
 /// Where the samples come from.
 struct Sources<'a> {
     cluster: &'a Cluster,
-    /// The calls of all region servers.
+    /// The calls of all ports.
     calls: Calls,
+    servers: Vec<ServerSource>,
     tables: BTreeMap<TableName, Totals>,
+    requests: BTreeMap<TableName, RegionRequests>,
+}
+
+/// A region server, also one that was stopped: its counters stay.
+struct ServerSource {
+    server: Arc<RegionServer>,
+    /// As clients are told.
+    address: String,
+    is_live: bool,
+    regions: usize,
 }
 
 impl<'a> Sources<'a> {
     fn new(cluster: &'a Cluster) -> Self {
         let tables = cluster.store.tables().into_iter().take(TABLES_MAX);
         let tables = tables.map(|table| (table.name().clone(), Totals::of(table.regions())));
-        let calls = Calls::sum(cluster.ports().iter().map(|server| &server.calls));
-        Self { cluster, calls, tables: tables.collect() }
+        let tables: BTreeMap<_, _> = tables.collect();
+        let mut requests = cluster.store.requests().tables;
+        requests.retain(|name, _| tables.contains_key(name));
+        let calls = Calls::sum(cluster.ports_ever().iter().map(|server| &*server.calls));
+        let live = cluster.members.live_numbers();
+        let regions = cluster.served_regions();
+        let servers = cluster.members.all().into_iter().map(|server| ServerSource {
+            address: format!("{}:{}", server.name.host, server.name.port),
+            is_live: live.contains(&server.number),
+            regions: regions.get(&server.number).copied().unwrap_or_default(),
+            server,
+        });
+        Self { cluster, calls, servers: servers.collect(), tables, requests }
     }
 
     fn by_table(&self, out: &mut Samples<'_>, value: impl Fn(&Totals) -> f64) {
         for (name, totals) in &self.tables {
             out.sample("", &[("table", &name.to_string())], value(totals));
+        }
+    }
+
+    fn requests_by_table(&self, out: &mut Samples<'_>, count: impl Fn(&RegionRequests) -> u64) {
+        for (name, requests) in &self.requests {
+            out.sample("", &[("table", &name.to_string())], count(requests) as f64);
+        }
+    }
+
+    fn by_server(&self, out: &mut Samples<'_>, value: impl Fn(&ServerSource) -> f64) {
+        for server in &self.servers {
+            out.sample("", &[("server", &server.address)], value(server));
+        }
+    }
+
+    fn by_cap(&self, out: &mut Samples<'_>, value: impl Fn(&Cap) -> f64) {
+        for server in &self.servers {
+            if let Some(cap) = &server.server.cap {
+                out.sample("", &[("server", &server.address)], value(cap));
+            }
         }
     }
 }
@@ -188,6 +328,19 @@ impl Samples<'_> {
         }
         let _ = writeln!(self.text, " {value}");
     }
+
+    fn histogram(&mut self, label: (&str, &str), calls: &MethodCalls) {
+        let mut count = 0;
+        let mut bounds = calls::BUCKET_MICROS.iter();
+        for bucket in calls.buckets() {
+            count += bucket;
+            let bound = bounds.next().map(|&micros| (micros as f64 / 1e6).to_string());
+            let bound = bound.as_deref().unwrap_or("+Inf");
+            self.sample("_bucket", &[label, ("le", bound)], count as f64);
+        }
+        self.sample("_sum", &[label], calls.latency().as_secs_f64());
+        self.sample("_count", &[label], count as f64);
+    }
 }
 
 /// Returns all metrics in Prometheus' text format, version 0.0.4.
@@ -203,16 +356,7 @@ pub(crate) fn render(cluster: &Cluster) -> String {
 
 fn call_seconds(from: &Sources<'_>, out: &mut Samples<'_>) {
     for (method, calls) in from.calls.called() {
-        let (mut count, mut bounds) = (0, calls::BUCKET_MICROS.iter());
-        for bucket in calls.buckets() {
-            count += bucket;
-            let bound = bounds.next().map(|&micros| (micros as f64 / 1e6).to_string());
-            let bound = bound.as_deref().unwrap_or("+Inf");
-            out.sample("_bucket", &[("method", method.name()), ("le", bound)], count as f64);
-        }
-        let labels = [("method", method.name())];
-        out.sample("_sum", &labels, calls.latency().as_secs_f64());
-        out.sample("_count", &labels, count as f64);
+        out.histogram(("method", method.name()), calls);
     }
 }
 

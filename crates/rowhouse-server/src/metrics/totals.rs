@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use rowhouse_store::{Region, RegionRequests, RegionSize};
+use rowhouse_store::{Region, RegionSize};
 
-/// Sums over the regions of a table, or of several.
+/// Sums over the regions of a table, or of several. Their requests are in
+/// [`Store::requests`](rowhouse_store::Store::requests): sums over regions fall.
 #[derive(Default)]
 pub(crate) struct Totals {
     pub(crate) regions: usize,
     pub(crate) size: RegionSize,
-    pub(crate) requests: RegionRequests,
 }
 
 impl Totals {
@@ -19,7 +19,6 @@ impl Totals {
         for region in regions {
             totals.regions += 1;
             totals.size.add(&region.size());
-            totals.requests.add(&region.requests());
         }
         totals
     }

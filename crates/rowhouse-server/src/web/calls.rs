@@ -25,7 +25,7 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let body = html! {
         p {
             (text(words::SLOW_CALLS_ARE)) " " (duration(slow)) " "
-            (text(words::LARGE_CALLS_ARE)) " " (bytes(options.large_answer_bytes)) "."
+            (text(words::LARGE_CALLS_ARE)) " " (bytes(options.large_answer_bytes)) (text(words::END))
         }
         @if calls.is_empty() { p.dim { (text(words::NONE)) } }
         @else { div.wide { table {

@@ -2,15 +2,56 @@
 
 use std::fmt::Display;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::{Extension, Router};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
 
-use super::{Web, routes};
-use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_STREAMS_MAX};
+use super::paced::Paced;
+use super::{Web, monitoring_routes, routes};
+use crate::limits::{
+    HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX, WEB_WRITE_WAIT,
+};
+use crate::memory::CallMemory;
+
+/// The connection of a request.
+#[derive(Clone, Default)]
+pub(super) struct Connection {
+    ended: Arc<Notify>,
+}
+
+impl Connection {
+    /// Ends the connection if `calls` wait for memory and the answer that is returned with this is
+    /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a window of
+    /// 0, without that a write waits.
+    pub(super) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
+        let (ended, calls) = (Arc::clone(&self.ended), Arc::clone(calls));
+        let watch = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(WEB_WRITE_WAIT).await;
+                if calls.waiting() > 0 {
+                    return ended.notify_one();
+                }
+            }
+        });
+        HeldAnswer(watch.abort_handle())
+    }
+}
+
+/// Ends the watch of an answer.
+pub(super) struct HeldAnswer(AbortHandle);
+
+impl Drop for HeldAnswer {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
 
 /// How HTTP/2 begins. No method of HTTP/1.1 has this name.
 const HTTP_2: &[u8] = b"PRI";
@@ -18,8 +59,23 @@ const HTTP_2: &[u8] = b"PRI";
 /// How long to wait for the rest of the first bytes.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Serves a connection until either side ends it.
+/// Serves a connection until either side ends it. One above
+/// [`WEB_CONNECTIONS_MAX`](crate::limits::WEB_CONNECTIONS_MAX) is answered for health and metrics
+/// alone, and ends soon, so that others can take its place.
 pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
+    match Arc::clone(&web.connections).try_acquire_owned() {
+        Ok(_permit) => serve_routes(stream, peer, web.clone(), routes(web)).await,
+        Err(_) => {
+            let routes = monitoring_routes(web.clone());
+            let served = serve_routes(stream, peer, web, routes);
+            if tokio::time::timeout(WEB_MONITORING_TIME, served).await.is_err() {
+                tracing::debug!(%peer, "web connection beyond the limit, closed");
+            }
+        }
+    }
+}
+
+async fn serve_routes(stream: TcpStream, peer: SocketAddr, web: Web, routes: Router) {
     let mut stop = web.context.server.stopping();
     let is_http_2 = tokio::select! {
         is_http_2 = tokio::time::timeout(HANDSHAKE_WAIT, begins_as_http_2(&stream)) => is_http_2,
@@ -29,8 +85,10 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
         tracing::debug!(%peer, "web connection without a request");
         return;
     };
-    let service = TowerToHyperService::new(routes(web));
-    let io = TokioIo::new(stream);
+    let connection = Connection::default();
+    let ended = Arc::clone(&connection.ended);
+    let service = TowerToHyperService::new(routes.layer(Extension(connection)));
+    let io = TokioIo::new(Paced::new(stream));
     // The connections are of different types, and have the same methods.
     macro_rules! run {
         ($connection:expr) => {{
@@ -38,6 +96,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, web: Web) {
             tokio::pin!(connection);
             let ended = tokio::select! {
                 ended = &mut connection => ended,
+                () = ended.notified() => return lost(peer, &"an answer is not taken while others wait"),
                 _ = stop.changed() => {
                     connection.as_mut().graceful_shutdown();
                     connection.await

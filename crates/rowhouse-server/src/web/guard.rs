@@ -2,16 +2,17 @@
 
 use std::net::IpAddr;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::Web;
+use super::{Web, solr};
 use crate::limits::WEB_URI_BYTES_MAX;
 
 /// Headers of every answer. Scripts, styles and pictures come from here alone, no other page may
@@ -31,7 +32,16 @@ const HEADERS: [(HeaderName, &str); 6] = [
 /// Answers a request, or refuses it.
 pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
     let mut response = match refuse(&request, &web.context.server.name.host) {
-        Some(refused) => refused.into_response(),
+        Some(refused) => {
+            solr::body::read(request.into_body()).await;
+            refused.into_response()
+        }
+        // No other page reads a body.
+        None if !is_read(&request) && !request.uri().path().starts_with("/solr/") => {
+            let (parts, body) = request.into_parts();
+            solr::body::read(body).await;
+            next.run(Request::from_parts(parts, Body::empty())).await
+        }
         None => next.run(request).await,
     };
     for (name, value) in HEADERS {
@@ -48,10 +58,9 @@ fn refuse(request: &Request, advertised: &str) -> Option<(StatusCode, String)> {
             format!("the address is too long: len={uri_bytes}, max={WEB_URI_BYTES_MAX}\n");
         return Some((StatusCode::URI_TOO_LONG, message));
     }
-    // HTTP/2 has the host in the address.
-    let host = match request.uri().authority() {
-        Some(authority) => authority.as_str(),
-        None => header(request.headers(), HOST.as_str()),
+    let host = match host_of(request) {
+        Ok(host) => host,
+        Err(why) => return Some((StatusCode::BAD_REQUEST, format!("{why}\n"))),
     };
     if !is_this_machine(host, advertised) {
         return Some((
@@ -59,7 +68,7 @@ fn refuse(request: &Request, advertised: &str) -> Option<(StatusCode, String)> {
             format!("the request is for another host: {host:?}\n"),
         ));
     }
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_read = is_read(request);
     if is_of_another_origin(request.headers(), is_read)
         || !is_read && is_posted_elsewhere(request.headers(), host)
     {
@@ -69,8 +78,37 @@ fn refuse(request: &Request, advertised: &str) -> Option<(StatusCode, String)> {
     None
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
-    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+/// Returns the host that a request names.
+///
+/// # Errors
+/// The reason, for a request that RFC 9112 (section 3.2) has answered with 400: one with several
+/// `Host` headers, or, in HTTP/1.1, without one. Which of several counts, a proxy before the server
+/// may decide in another way.
+fn host_of(request: &Request) -> Result<&str, &'static str> {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let first = hosts.next();
+    if hosts.next().is_some() {
+        return Err("the request has several Host headers");
+    }
+    // HTTP/2, and a request to a proxy, have the host in the address.
+    if let Some(authority) = request.uri().authority() {
+        return Ok(authority.as_str());
+    }
+    match first.map(HeaderValue::to_str) {
+        Some(Ok(host)) => Ok(host),
+        Some(Err(_)) => Err("the Host header is not ASCII text"),
+        None if request.version() == Version::HTTP_10 => Ok(""),
+        None => Err("the request has no Host header"),
+    }
+}
+
+/// Returns the values of a header; empty for one that is not text.
+fn values<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> {
+    headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default())
+}
+
+fn is_read(request: &Request) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD)
 }
 
 /// Whether a `Host` header names this machine: by an address, as `localhost`, or by the name that
@@ -87,23 +125,19 @@ fn is_this_machine(header: &str, advertised: &str) -> bool {
 /// Whether a page of another origin caused a request other than by a link that a person follows,
 /// which only reads. Programs that are no browsers do not send these headers.
 fn is_of_another_origin(headers: &HeaderMap, is_read: bool) -> bool {
-    let is_other = match header(headers, "sec-fetch-site") {
-        "" | "none" | "same-origin" => false,
-        // `same-site` is another port of this machine.
-        _ => true,
-    };
-    let is_followed = header(headers, "sec-fetch-mode") == "navigate"
-        && header(headers, "sec-fetch-dest") == "document";
+    // `same-site` is another port of this machine.
+    let is_other =
+        values(headers, "sec-fetch-site").any(|site| !["none", "same-origin"].contains(&site));
+    let is_followed = values(headers, "sec-fetch-mode").eq(["navigate"])
+        && values(headers, "sec-fetch-dest").eq(["document"]);
     is_other && !(is_followed && is_read)
 }
 
 /// Whether a browser says that a page elsewhere sent a form. Old browsers send no other header that
 /// tells.
 fn is_posted_elsewhere(headers: &HeaderMap, host: &str) -> bool {
-    match header(headers, ORIGIN.as_str()) {
-        "" => false,
-        origin => origin.split_once("://").is_none_or(|(_, origin)| origin != host),
-    }
+    let mut origins = values(headers, ORIGIN.as_str());
+    origins.any(|origin| origin.split_once("://").is_none_or(|(_, origin)| origin != host))
 }
 
 #[cfg(test)]
@@ -121,6 +155,27 @@ mod tests {
     }
 
     #[test]
+    fn a_request_names_one_host() {
+        let host = |version: Version, uri: &str, hosts: &[&'static str]| {
+            let mut request = Request::new(Body::empty());
+            (*request.version_mut(), *request.uri_mut()) = (version, uri.parse().unwrap());
+            for host in hosts {
+                request.headers_mut().append(HOST, HeaderValue::from_static(host));
+            }
+            host_of(&request).map(str::to_owned)
+        };
+        let one = Version::HTTP_11;
+        assert_eq!(host(one, "/", &["a:1"]).as_deref(), Ok("a:1"));
+        assert_eq!(host(one, "http://b/x", &["a:1"]).as_deref(), Ok("b"));
+        assert_eq!(host(Version::HTTP_2, "http://b/x", &[]).as_deref(), Ok("b"));
+        assert_eq!(host(Version::HTTP_10, "/", &[]).as_deref(), Ok(""));
+        for (uri, hosts) in [("/", &["a", "b"][..]), ("/", &["a", "a"]), ("/", &[])] {
+            assert!(host(one, uri, hosts).is_err(), "{hosts:?}");
+        }
+        assert!(host(one, "http://a/", &["a", "b"]).is_err());
+    }
+
+    #[test]
     fn pages_of_other_origins_may_link_here_and_nothing_else() {
         let is_refused = |site: &'static str, mode: &'static str, dest: &'static str| {
             let mut headers = HeaderMap::new();
@@ -133,7 +188,7 @@ mod tests {
         assert!(!is_of_another_origin(&HeaderMap::new(), true));
         assert!(!is_refused("none", "navigate", "document"));
         assert!(!is_refused("same-origin", "cors", "empty"));
-        for site in ["cross-site", "same-site", "unknown"] {
+        for site in ["cross-site", "same-site", "unknown", ""] {
             assert!(!is_refused(site, "navigate", "document"), "{site}");
             assert!(is_refused(site, "navigate", "iframe"), "{site}");
             assert!(is_refused(site, "no-cors", "script"), "{site}");

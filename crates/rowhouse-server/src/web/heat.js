@@ -8,7 +8,9 @@
   const text = canvas.dataset;
   const whole = { from: Number(text.from), to: Number(text.to), start: "", stop: "" };
   const SPAN_MIN = 5 * 60000;
-  const LEFT = 210, TOP = 24, BOTTOM = 26;
+  const LEFT = 260, TOP = 46, BOTTOM = 26;
+  // Points between two labels of keys, and the width of the scale.
+  const LABEL_STEP = 18, SCALE = 260;
   // Stops of the scales, light to dark and dark to light: lightness alone tells loads apart.
   const LIGHT = [[247, 244, 236], [250, 205, 120], [226, 110, 50], [150, 25, 45], [50, 5, 45]];
   const DARK = [[32, 36, 42], [84, 40, 96], [176, 50, 74], [240, 140, 60], [255, 240, 190]];
@@ -75,6 +77,7 @@
     pen.fillRect(LEFT, TOP, inner, rows);
     if (!data) return;
     const max = Math.max(0, ...data.columns.flatMap((column) => ranges(column).map((it) => it.load)));
+    // A load that is not nothing is never as light as nothing.
     const share = (load) => load > 0 ? 0.08 + 0.92 * Math.log1p(load) / Math.log1p(max) : 0;
     pen.save();
     pen.beginPath();
@@ -91,35 +94,69 @@
     }
     pen.restore();
     const ink = printing ? "#000" : getComputedStyle(document.body).color;
-    label(pen, ink, max);
-    frame(pen, ink);
-  }
-
-  function label(pen, ink, max) {
-    const { width, height, inner, rows } = size();
     pen.fillStyle = ink;
     pen.font = "12px system-ui, sans-serif";
     pen.textBaseline = "middle";
-    const count = data.bounds.length, step = Math.max(1, Math.ceil(count / Math.max(1, rows / 18)));
-    for (let row = 0; row < count; row += step) {
-      pen.fillText(fit(pen, startOf(row), LEFT - 14), 0, yOf(row) + 7);
-    }
-    pen.textAlign = "center";
-    const times = Math.max(1, Math.floor(inner / 150));
+    labelKeys(pen);
+    labelTimes(pen);
+    if (max > 0) labelLoads(pen, ink, max, share);
+    frame(pen, ink);
+  }
+
+  // The rows of the map that have a label.
+  function labelledRows() {
+    const count = data.bounds.length, most = Math.max(1, size().rows / LABEL_STEP);
+    const step = Math.max(1, Math.ceil(count / most));
+    return Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);
+  }
+
+  function labelKeys(pen) {
+    const rows = labelledRows();
+    const labels = distinct(pen, rows.map(startOf), LEFT - 14);
+    rows.forEach((row, at) => pen.fillText(labels[at], 0, yOf(row) + 7));
+  }
+
+  function labelTimes(pen) {
+    const { height, inner } = size();
+    // Times are shown to the minute.
+    const minutes = Math.floor((view.to - view.from) / 60000);
+    const times = Math.max(1, Math.min(Math.floor(inner / 150), minutes));
     for (let at = 0; at <= times; at++) {
       const millis = view.from + (view.to - view.from) * at / times;
       pen.textAlign = at === 0 ? "left" : at === times ? "right" : "center";
       pen.fillText(time(millis), xOf(millis), height - BOTTOM / 2);
     }
-    pen.textAlign = "right";
-    pen.fillText(amount(max), width, TOP / 2);
-    const right = width - pen.measureText(amount(max)).width - 8;
-    for (let at = 0; at < 100; at++) {
-      pen.fillStyle = colour(at / 99);
-      pen.fillRect(right - 100 + at, 5, 1.5, TOP - 11);
+    pen.textAlign = "left";
+  }
+
+  // The scale of the colours, with numbers: 0, powers of ten, and the highest load.
+  function labelLoads(pen, ink, max, share) {
+    const left = size().width - SCALE - 40;
+    const x = (load) => left + share(load) * SCALE;
+    for (let at = 0; at < SCALE; at++) {
+      pen.fillStyle = colour(at / SCALE);
+      pen.fillRect(left + at, 6, 1.5, 12);
     }
     pen.fillStyle = ink;
-    pen.fillText("0", right - 106, TOP / 2);
+    pen.textAlign = "right";
+    pen.fillText(`${text.unit} ${text.scale}`, left - 10, 12);
+    pen.textAlign = "center";
+    let end = -Infinity;
+    const tick = (load) => {
+      const words = amount(load), half = pen.measureText(words).width / 2;
+      if (x(load) - half < end + 6) return false;
+      pen.fillRect(x(load), 18, 1, 4);
+      pen.fillText(words, x(load), 30);
+      end = x(load) + half;
+      return true;
+    };
+    tick(0);
+    const last = x(max) - pen.measureText(amount(max)).width / 2 - 6;
+    const base = text.of === "bytes" ? 1024 : 10;
+    for (let load = 1; load < max; load *= base) {
+      if (x(load) + pen.measureText(amount(load)).width / 2 < last) tick(load);
+    }
+    tick(max);
     pen.textAlign = "left";
   }
 
@@ -136,11 +173,45 @@
     if (drag) pen.strokeRect(drag.x0, drag.y0, drag.x1 - drag.x0, drag.y1 - drag.y0);
   }
 
-  function fit(pen, words, width) {
-    if (pen.measureText(words).width <= width) return words;
-    let length = words.length;
-    while (length > 1 && pen.measureText(words.slice(0, length) + "…").width > width) length--;
-    return words.slice(0, length) + "…";
+  // Texts that fit the width: cut in the middle, and where that makes two alike, in front of the
+  // first character in which they differ.
+  function distinct(pen, texts, width) {
+    const cut = texts.map((words) => middle(pen, words, width));
+    const alike = new Map();
+    cut.forEach((label, at) => alike.set(label, [...alike.get(label) ?? [], at]));
+    for (const group of alike.values()) {
+      const others = group.map((at) => texts[at]);
+      if (new Set(others).size === 1) continue;
+      const common = prefixOf(others);
+      for (const at of group) cut[at] = head(pen, `…${texts[at].slice(Math.max(common - 2, 0))}`, width);
+    }
+    return cut;
+  }
+
+  // How many characters at the beginning of all texts are the same.
+  function prefixOf(texts) {
+    let length = 0;
+    while (texts.every((it) => length < it.length && it[length] === texts[0][length])) length++;
+    return length;
+  }
+
+  function middle(pen, words, width) {
+    return shortest(pen, words, width, (length) => {
+      const end = Math.floor(length / 2);
+      return words.slice(0, length - end) + "…" + words.slice(words.length - end);
+    });
+  }
+
+  const head = (pen, words, width) =>
+    shortest(pen, words, width, (length) => words.slice(0, length) + "…");
+
+  // The text, or the longest cut of it that fits.
+  function shortest(pen, words, width, cut) {
+    const fits = (it) => pen.measureText(it).width <= width;
+    if (fits(words)) return words;
+    let length = words.length - 1;
+    while (length > 1 && !fits(cut(length))) length--;
+    return cut(length);
   }
 
   const startOf = (row) => data.bounds[row].bytes === "" ? text.first : data.bounds[row].key;
@@ -163,9 +234,16 @@
       const column = data.columns[cursor.column];
       const times = `${time(column.begun)} – ${time(column.begun + column.length)} UTC`;
       output.textContent =
-        `${startOf(range.first)} – ${stopOf(range.last)} · ${times} · ${text.unit}: ${amount(range.value)}`;
+        `${startOf(range.first)} – ${stopOf(range.last)} · ${times} · ${text.unit}${text.colon}${amount(range.value)}`;
     }
     draw();
+  }
+
+  // The whole key of the label at this height, or nothing.
+  function keyAt(y) {
+    const isNear = (row) => Math.abs(yOf(row) + 7 - y) <= LABEL_STEP / 2;
+    const row = data ? labelledRows().find(isNear) : undefined;
+    return row === undefined ? "" : startOf(row);
   }
 
   // The place of a point, or null outside of the ranges.
@@ -255,6 +333,7 @@
       draw();
       return;
     }
+    canvas.title = event.offsetX < LEFT ? keyAt(event.offsetY) : "";
     const place = placeOf(event.offsetX, event.offsetY);
     if (place) move(place);
   });

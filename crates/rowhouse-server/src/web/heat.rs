@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use rowhouse_model::{
-    Bytes, Error, HeatBucket, HotRow, Result, RowRange, TableName, escape, unescape,
+    Bytes, Error, HeatBucket, HeatReport, HotRow, Result, RowRange, TableName, escape, unescape,
 };
 use rowhouse_schema::{HeatMap, HottestRange};
 use rowhouse_store::Table;
@@ -17,16 +17,16 @@ use super::page::{Page, Place, status_of};
 use super::reader::{Reader, escaped};
 use super::shown::{Keys, bytes, number, time};
 use super::words::{self, Text};
-use super::{Web, failed, monitoring, tables, verdict};
+use super::{Web, failed, messages, monitoring, tables, verdict};
 
-/// Hours back from now that the page offers.
-const HOURS: [(i64, Text); 4] = [
-    (1, words::LAST_HOUR),
-    (6, words::LAST_6_HOURS),
-    (24, words::LAST_DAY),
-    (168, words::LAST_WEEK),
+/// Hours back from now that the page offers, and all that was measured.
+const HOURS: [(&str, Text); 5] = [
+    ("", words::ALL_MEASURED),
+    ("1", words::LAST_HOUR),
+    ("6", words::LAST_6_HOURS),
+    ("24", words::LAST_DAY),
+    ("168", words::LAST_WEEK),
 ];
-const HOURS_DEFAULT: i64 = 6;
 /// Ranges that the table for readers without scripts has.
 const HOTTEST: usize = 10;
 /// Hot rows that the page shows.
@@ -44,13 +44,21 @@ enum Measure {
 impl Measure {
     const ALL: [Self; 3] = [Self::Reads, Self::Writes, Self::Bytes];
 
-    /// Returns the measure that an address names; reads if it names none.
-    fn parse(param: &str) -> Result<Self> {
+    /// Returns the measure that an address names; `None` if it names none.
+    fn parse(param: &str) -> Result<Option<Self>> {
         match Self::ALL.into_iter().find(|measure| measure.name() == param) {
-            Some(measure) => Ok(measure),
-            None if param.is_empty() => Ok(Self::Reads),
-            None => Err(Error::invalid(format!("not reads, writes or bytes: of={param}"))),
+            None if !param.is_empty() => {
+                Err(Error::invalid(format!("not reads, writes or bytes: of={param}")))
+            }
+            measure => Ok(measure),
         }
+    }
+
+    /// Returns the measure of the kind of requests that a report has most of.
+    fn of_most(report: &HeatReport) -> Self {
+        let buckets = || report.columns.iter().flat_map(|column| &column.buckets);
+        let sum = |measure: Self| buckets().map(|bucket| measure.of(bucket)).sum::<u64>();
+        if sum(Self::Writes) > sum(Self::Reads) { Self::Writes } else { Self::Reads }
     }
 
     fn name(self) -> &'static str {
@@ -85,6 +93,34 @@ impl Measure {
     }
 }
 
+/// The time that an address asks for.
+struct Span {
+    /// `None` for all that was measured.
+    from: Option<i64>,
+    to: i64,
+}
+
+impl Span {
+    fn parse(reader: &Reader, now_millis: i64) -> Result<Self> {
+        let to = param(reader, "to")?.unwrap_or(now_millis);
+        let hours = param(reader, "hours")?;
+        let of_hours = hours.map(|hours| to.saturating_sub(hours.saturating_mul(HOUR_MILLIS)));
+        Ok(Self { from: param(reader, "from")?.or(of_hours), to })
+    }
+
+    /// Returns the times between which a map lies: those of the address, or those of the first and
+    /// the last request of the report.
+    fn measured(&self, report: &HeatReport) -> (i64, i64) {
+        if let Some(from) = self.from {
+            return (from, self.to);
+        }
+        let (Some(first), Some(last)) = (report.columns.first(), report.columns.last()) else {
+            return (self.to.saturating_sub(HOUR_MILLIS), self.to);
+        };
+        (first.begun_millis, last.begun_millis + last.length_millis)
+    }
+}
+
 /// A map as an address asks for it.
 struct Map {
     table: Arc<Table>,
@@ -106,12 +142,12 @@ impl Map {
         let store = &web.context.cluster.store;
         let table = store.table(&TableName::parse(name)?)?;
         let measure = Measure::parse(reader.param("of"))?;
-        let hours = param(reader, "hours", HOURS_DEFAULT)?;
-        let to = param(reader, "to", store.now_millis())?;
-        let from = param(reader, "from", to.saturating_sub(hours.saturating_mul(HOUR_MILLIS)))?;
+        let asked = Span::parse(reader, store.now_millis())?;
         let key = |name| unescape(reader.param(name)).map(Bytes::from);
         let range = RowRange::new(key("start")?, key("stop")?);
-        let report = table.heat(from, to);
+        let report = table.heat(asked.from.unwrap_or(i64::MIN), asked.to);
+        let (from, to) = asked.measured(&report);
+        let measure = measure.unwrap_or_else(|| Measure::of_most(&report));
         let map = HeatMap::new(&report, |bucket| measure.of(bucket), &range, from, to);
         let verdicts = verdict::of(reader, &table, &report);
         let columns = verdict::of_columns(reader, &report);
@@ -121,7 +157,7 @@ impl Map {
 
     fn json(&self) -> Value {
         let keys = Keys::of(self.table.descriptor());
-        let key = |key: &[u8]| json!({ "key": keys.text(key), "bytes": escape(key) });
+        let key = |key: &[u8]| json!({ "key": keys.whole_text(key), "bytes": escape(key) });
         let columns = self.map.columns.iter().map(|column| {
             let (starts, values): (Vec<_>, Vec<_>) = column.ranges.iter().copied().unzip();
             json!({
@@ -155,11 +191,14 @@ impl Map {
     }
 }
 
-/// Returns a number of the address.
-fn param(reader: &Reader, name: &str, default: i64) -> Result<i64> {
+/// Returns a number of the address; `None` if it is not there.
+fn param(reader: &Reader, name: &str) -> Result<Option<i64>> {
     match reader.param(name) {
-        "" => Ok(default),
-        text => text.parse().map_err(|_| Error::invalid(format!("not a number: {name}={text}"))),
+        "" => Ok(None),
+        text => match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(Error::invalid(format!("not a number: {name}={text}"))),
+        },
     }
 }
 
@@ -188,7 +227,9 @@ async fn data(web: Web, reader: Reader, name: String) -> Response {
         match Map::read(&web, &reader, &name) {
             Ok(map) => monitoring::json(&map.json()),
             Err(error) => {
-                let json = json!({ "error": error.to_string() });
+                let message = messages::translated(reader.lang, error.message());
+                let message = message.unwrap_or_else(|| error.to_string());
+                let json = json!({ "error": message });
                 (status_of(&error), monitoring::json(&json)).into_response()
             }
         }
@@ -209,7 +250,7 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
             aria-label=(text(words::HEAT)) data-json=(format!("{address}.json"))
             data-of=(map.measure.name()) data-unit=(text(map.measure.label())) data-from=(map.from) data-to=(map.to)
             data-first=(text(words::FIRST_KEY)) data-end=(text(words::LAST_KEY))
-            data-failed=(text(words::HEAT_FAILED)) {}
+            data-colon=(text(words::COLON)) data-scale=(text(words::IN_ONE_FIELD)) data-failed=(text(words::HEAT_FAILED)) {}
         output id="heat-at" for="heat" aria-live="polite" {}
         p.dim id="heat-keys" { (text(words::HEAT_KEYS)) }
         noscript {
@@ -225,12 +266,12 @@ fn page(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
         h2 { (text(words::HOT_ROWS)) }
         (hot_rows(reader, &map))
     };
-    let title = format!("{}: {}", text(words::HEAT), map.table.name());
+    let title = format!("{}{}{}", text(words::HEAT), text(words::COLON), map.table.name());
     Ok(Page::new(Place::Tables, title, body).with_script("/heat.js"))
 }
 
 fn form(reader: &Reader, address: &str, map: &Map) -> Markup {
-    let hours = param(reader, "hours", HOURS_DEFAULT).unwrap_or(HOURS_DEFAULT);
+    let hours = reader.param("hours");
     html! {
         form action=(address) method="get" {
             @if let Some(lang) = reader.chosen_lang() { input type="hidden" name="lang" value=(lang); }

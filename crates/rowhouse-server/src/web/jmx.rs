@@ -80,7 +80,7 @@ fn master(cluster: &Cluster) -> Bean {
     let (live, dead) = (cluster.region_servers(), cluster.members.dead());
     let drained = cluster.members.decommissioned();
     let regions: usize = live.iter().map(|server| cluster.regions_of(server).len()).sum();
-    let requests: u64 = live.iter().map(|server| server.requests.total()).sum();
+    let requests: u64 = cluster.members.all().iter().map(|server| server.requests.ever()).sum();
     let joined = |names: Vec<String>| Value::from(names.join(";"));
     let name = &cluster.master.name;
     let mut bean = bean("Master", "Server", "master", &name.host);
@@ -109,12 +109,16 @@ fn master(cluster: &Cluster) -> Bean {
 }
 
 /// Returns sums over the region servers of the process, as several of them in one JVM have.
+/// Counters include servers that were stopped and tables that were dropped.
 fn server(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     let servers = cluster.region_servers();
     let totals = Totals::of(tables.iter().flat_map(|table| table.regions()));
     let region_bytes_mean = totals.region_bytes_mean();
-    let Totals { regions, size, requests } = totals;
-    let calls = Calls::sum(servers.iter().map(|server| &server.calls));
+    let Totals { regions, size } = totals;
+    let requests = cluster.store.requests().all;
+    // With those that were stopped, so that counters do not fall.
+    let ever = cluster.members.all();
+    let calls = Calls::sum(ever.iter().map(|server| &*server.calls));
     let called = |name: &str| -> Value {
         let of_method = calls.called().find(|(method, _)| method.name() == name);
         of_method.map_or(0, |(_, calls)| calls.buckets().sum::<u64>()).into()
@@ -138,7 +142,7 @@ fn server(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
             ("averageRegionSize", region_bytes_mean.into()),
             ("staticIndexSize", size.index_bytes.into()),
             ("staticBloomSize", size.bloom_bytes.into()),
-            ("totalRequestCount", servers.iter().map(|it| it.requests.total()).sum::<u64>().into()),
+            ("totalRequestCount", ever.iter().map(|it| it.requests.ever()).sum::<u64>().into()),
             ("readRequestCount", requests.reads.into()),
             ("filteredReadRequestCount", requests.filtered_reads.into()),
             ("writeRequestCount", requests.writes.into()),
@@ -155,8 +159,8 @@ fn server(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
 }
 
 fn ipc(cluster: &Cluster) -> Bean {
-    let servers = cluster.region_servers();
-    let calls = Calls::sum(servers.iter().map(|server| &server.calls));
+    let servers = cluster.members.all();
+    let calls = Calls::sum(servers.iter().map(|server| &*server.calls));
     let count: u64 = calls.called().flat_map(|(_, calls)| calls.buckets()).sum();
     let errors: u64 = calls.called().map(|(_, calls)| calls.errors()).sum();
     let seconds: f64 = calls.called().map(|(_, calls)| calls.latency().as_secs_f64()).sum();
@@ -199,10 +203,13 @@ fn of_tables(cluster: &Cluster, tables: &[Arc<Table>]) -> Bean {
     let host = &cluster.meta_server().name.host;
     let mut bean = bean("RegionServer", "Tables", "regionserver", host);
     bean.insert("numTables".into(), tables.len().into());
+    let all_requests = cluster.store.requests().tables;
     for table in tables.iter().take(WEB_LISTED_MAX) {
+        // The table may have been dropped since it was listed.
+        let Some(requests) = all_requests.get(table.name()) else { continue };
         let totals = Totals::of(table.regions());
         let region_bytes_mean = totals.region_bytes_mean();
-        let Totals { size, requests, .. } = totals;
+        let Totals { size, .. } = totals;
         let prefix = prefix(table.name(), None);
         let all = requests.reads + requests.filtered_reads + requests.writes;
         let values: [(&str, Value); 9] = [

@@ -11,7 +11,9 @@ mod connection;
 mod guard;
 mod heat;
 mod jmx;
+mod messages;
 mod monitoring;
+mod paced;
 mod page;
 mod query;
 mod reader;
@@ -32,19 +34,23 @@ use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use rowhouse_model::Result;
+use rowhouse_model::{Result, escape_controls};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::connection::Connection;
 pub(crate) use self::connection::serve;
 use self::page::Page;
 use self::reader::Reader;
-use crate::limits::{WEB_HEATS_MAX, WEB_QUERIES_MAX};
+use crate::limits::{WEB_CONNECTIONS_MAX, WEB_HEATS_MAX, WEB_QUERIES_MAX};
 use crate::server::Context;
 
 /// What the connections of the web port share.
 #[derive(Clone)]
 pub(crate) struct Web {
     context: Context,
+    database: Arc<Database>,
+    /// A permit for each connection that is answered for all pages.
+    connections: Arc<Semaphore>,
     /// A permit for each query that may run.
     queries: Arc<Semaphore>,
     /// A permit for each read of heat that may run.
@@ -52,11 +58,29 @@ pub(crate) struct Web {
     solr: Arc<solr::Solr>,
 }
 
+/// The database as pages name it.
+struct Database {
+    /// The name of its directory.
+    name: String,
+    path: String,
+}
+
+impl Database {
+    fn at(dir: &std::path::Path) -> Self {
+        let path = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let shown = |text: &std::ffi::OsStr| escape_controls(&text.to_string_lossy());
+        let name = shown(path.file_name().unwrap_or(path.as_os_str()));
+        Self { name, path: shown(path.as_os_str()) }
+    }
+}
+
 impl Web {
     pub(crate) fn new(context: Context) -> Self {
         let permits = |count| Arc::new(Semaphore::new(count));
         let (queries, heats) = (permits(WEB_QUERIES_MAX), permits(WEB_HEATS_MAX));
-        Self { context, queries, heats, solr: Arc::new(solr::Solr::new()) }
+        let database = Arc::new(Database::at(&context.cluster.options.data));
+        let connections = permits(WEB_CONNECTIONS_MAX);
+        Self { context, database, connections, queries, heats, solr: Arc::new(solr::Solr::new()) }
     }
 
     /// Answers with a page, which is made on a thread that may block.
@@ -67,7 +91,7 @@ impl Web {
     ) -> Response {
         let made = tokio::task::spawn_blocking(move || match make(&self, &reader) {
             Ok(page) => page.response(&self, &reader),
-            Err(error) => Page::of_error(&error).response(&self, &reader),
+            Err(error) => Page::of_error(&reader, &error).response(&self, &reader),
         });
         made.await.unwrap_or_else(|error| failed(&error))
     }
@@ -125,6 +149,19 @@ fn routes(web: Web) -> Router {
         .route("/jmx", get(jmx::beans))
         .route("/solr/{*path}", any(solr::answer))
         .fallback(not_found)
+        .layer(middleware::from_fn_with_state(web.clone(), guard::check))
+        .with_state(web)
+}
+
+/// The routes of a connection beyond the limit.
+fn monitoring_routes(web: Web) -> Router {
+    Router::new()
+        .route("/health", get(monitoring::health))
+        .route("/metrics", get(monitoring::metrics))
+        .fallback(async || {
+            let message = "too many connections are open: /health and /metrics are answered\n";
+            (StatusCode::SERVICE_UNAVAILABLE, message)
+        })
         .layer(middleware::from_fn_with_state(web.clone(), guard::check))
         .with_state(web)
 }

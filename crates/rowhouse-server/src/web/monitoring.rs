@@ -10,9 +10,12 @@ use crate::metrics;
 
 /// Answers 200 while writes are taken, and 503 with the reason otherwise.
 pub(super) async fn health(State(web): State<Web>) -> Response {
-    match web.context.cluster.store.check_writable() {
-        Ok(()) => "ok\n".into_response(),
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
+    // It looks for the data directory on the disk.
+    let checked = tokio::task::spawn_blocking(move || web.context.cluster.store.check_writable());
+    match checked.await {
+        Ok(Ok(())) => "ok\n".into_response(),
+        Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
+        Err(error) => failed(&error),
     }
 }
 
@@ -33,8 +36,8 @@ pub(super) async fn tasks(State(web): State<Web>) -> Response {
             "description": task.description,
             "status": task.status,
             "state": "RUNNING",
-            "starttimems": task.begun_millis,
-            "statustimems": task.begun_millis,
+            "starttimems": task.started_millis,
+            "statustimems": task.started_millis,
         })
     });
     json(&serde_json::Value::Array(tasks.collect()))

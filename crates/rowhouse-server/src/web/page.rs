@@ -8,6 +8,7 @@ use rowhouse_model::{Error, ErrorKind};
 
 use super::Web;
 use super::reader::{Lang, Reader};
+use super::shown;
 use super::words::{self, Text};
 
 /// The parts of the navigation, in its order.
@@ -65,9 +66,14 @@ impl Page {
     }
 
     /// Returns the page of an error.
-    pub(super) fn of_error(error: &Error) -> Self {
-        let body = html! { p.error role="alert" lang="en" { (error) } };
-        Self::without_place(status_of(error), format!("{:?}", error.kind()), body)
+    pub(super) fn of_error(reader: &Reader, error: &Error) -> Self {
+        let title = reader.text(match error.kind() {
+            ErrorKind::TableNotFound => words::NO_SUCH_TABLE,
+            ErrorKind::InvalidRequest => words::BAD_REQUEST,
+            ErrorKind::Unsupported => words::UNSUPPORTED,
+            _ => words::FAILED,
+        });
+        Self::without_place(status_of(error), title, shown::error(reader, error))
     }
 
     /// Returns the page of an address where nothing is.
@@ -101,14 +107,20 @@ impl Page {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (title) " – rowhouse" }
+                    title { (title) " – " (web.database.name) " – rowhouse" }
                     link rel="stylesheet" href="/style.css";
                     link rel="icon" href="/icon.svg" type="image/svg+xml";
                     @if let Some(script) = script { script src=(script) defer {} }
                 }
                 body {
                     a.skip href="#main" { (reader.text(words::SKIP)) }
-                    header { (navigation(reader, *place)) (health(web, reader)) (languages(reader)) }
+                    header {
+                        span {
+                            a.product href=(reader.link("/", &[])) { "rowhouse" } " / "
+                            span.database title=(web.database.path) { (web.database.name) }
+                        }
+                        (navigation(reader, *place)) (health(web, reader)) (languages(reader))
+                    }
                     main id="main" { h1 { (title) } (body) }
                     footer {
                         "rowhouse " (env!("CARGO_PKG_VERSION")) " · "
@@ -140,7 +152,10 @@ fn health(web: &Web, reader: &Reader) -> Markup {
     match web.context.cluster.store.check_writable() {
         Ok(()) => html! { span.good { (reader.text(words::HEALTHY)) } },
         Err(error) => html! {
-            span.bad role="alert" { (reader.text(words::NO_WRITES)) ": " span lang="en" { (error) } }
+            span.bad role="alert" {
+                (reader.text(words::NO_WRITES)) (reader.text(words::COLON))
+                (shown::message(reader, error.message()))
+            }
         },
     }
 }

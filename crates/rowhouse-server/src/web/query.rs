@@ -1,20 +1,21 @@
 //! The query box: the plan of a query, and the first page of its rows, decoded.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use maud::{Markup, html};
 use rowhouse_model::{
-    Error, Result, Row, Scan, TableDescriptor, TableName, escape, escape_controls,
+    Bytes, Error, ErrorKind, Result, Row, RowRange, Scan, TableDescriptor, TableName, escape,
+    escape_controls,
 };
-use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
-use rowhouse_store::{QueryScan, Region, RegionScanner, ScanLimits, Scanned, Store, Table};
+use rowhouse_query::{QueryScan, StoreKeys, StoreQuery, scan_region};
+use rowhouse_schema::{ColumnSchema, KeySchema, PlanPart, Predicate, TimeZone};
+use rowhouse_store::{RegionScanner, ScanLimits, Scanned, Table};
 
 use super::Web;
 use super::page::{Page, Place, status_of};
 use super::reader::Reader;
 use super::shown::{Keys, bytes, count, shortened};
-use super::{tables, words};
+use super::{shown, tables, words};
 use crate::limits::{
     WEB_FAMILY_CELLS_MAX, WEB_LISTED_MAX, WEB_QUERY_ROWS_MAX, WEB_QUERY_WAIT, WEB_SHOWN_CHARS_MAX,
 };
@@ -37,7 +38,7 @@ pub(super) fn run(web: &Web, reader: &Reader) -> Result<Page> {
         (form(web, reader, table, query))
         @match answer {
             Ok(answer) => (answer),
-            Err(error) => p.error role="alert" lang="en" { (error) },
+            Err(error) => (shown::error(reader, &error)),
         }
     };
     let mut page = Page::new(Place::Query, reader.text(words::QUERY), body);
@@ -72,12 +73,21 @@ fn form(web: &Web, reader: &Reader, asked: &str, query: &str) -> Markup {
 
 fn answer(web: &Web, reader: &Reader, name: &str, query: &str) -> Result<Markup> {
     let store = &web.context.cluster.store;
-    let table = store.table(&TableName::parse(name)?)?;
-    let plan = match query.trim() {
-        "" => None,
-        query => Some(plan(store, &table, query)?),
+    let (name, until) = (TableName::parse(name)?, Instant::now() + WEB_QUERY_WAIT);
+    let table = store.table(&name)?;
+    let (plan, found) = match Request::of(query.trim())? {
+        Request::AllRows => (None, Found::in_regions(&table, None, until)?),
+        Request::Matches(query, predicate) => {
+            let plan = search_plan(&table, &predicate)?;
+            (Some(plan), Found::in_regions(&table, Some((web, query)), until)?)
+        }
+        Request::Query(query) => {
+            let query = StoreQuery::new(store, &name, query)?;
+            // One more than is shown: it says that there are more.
+            let query = query.limit(WEB_QUERY_ROWS_MAX as u64 + 1).until(until);
+            (Some(plan(&query)?), Found::of_query(query, until)?)
+        }
     };
-    let found = Found::read(store, &table, query.trim(), Instant::now() + WEB_QUERY_WAIT)?;
     Ok(html! {
         @if let Some(plan) = plan {
             h2 { (reader.text(words::PLAN)) }
@@ -88,36 +98,47 @@ fn answer(web: &Web, reader: &Reader, name: &str, query: &str) -> Result<Markup>
     })
 }
 
-/// Returns the plan of a query as the shell's `explain` prints it.
-fn plan(store: &Store, table: &Arc<Table>, query: &str) -> Result<String> {
-    let (descriptor, predicate) = (table.descriptor(), Predicate::parse(query)?);
-    let (key, columns) = (KeySchema::of_table(descriptor)?, ColumnSchema::of_table(descriptor)?);
-    if predicate.has_matches() {
-        let indexes = table.indexes()?;
-        let (Some(indexes), Some(columns)) = (indexes, &columns) else {
-            let message = format!("table {} has no full-text index", table.name());
-            return Err(Error::invalid(message));
-        };
-        let plan = indexes.search_plan(key.as_ref(), columns, &predicate, &TimeZone::UTC, None)?;
-        return Ok(plan.to_string());
+/// What the box requests.
+enum Request<'q> {
+    AllRows,
+    Matches(&'q str, Predicate),
+    Query(&'q str),
+}
+
+impl<'q> Request<'q> {
+    fn of(query: &'q str) -> Result<Self> {
+        if query.is_empty() {
+            return Ok(Self::AllRows);
+        }
+        let predicate = Predicate::parse(query)?;
+        Ok(match predicate.has_matches() {
+            true => Self::Matches(query, predicate),
+            false => Self::Query(query),
+        })
     }
-    let Some(key) = key else {
-        let message = format!("a query needs a row-key template, and {} has none", table.name());
+}
+
+/// Returns the plan of a query with `matches` as the shell's `explain` prints it.
+fn search_plan(table: &Table, predicate: &Predicate) -> Result<String> {
+    let key = KeySchema::of_table(table.descriptor())?;
+    let columns = ColumnSchema::of_table(table.descriptor())?;
+    let (Some(indexes), Some(columns)) = (table.indexes()?, &columns) else {
+        let message = format!("table {} has no full-text index", table.name());
         return Err(Error::invalid(message));
     };
-    let plan = match &columns {
-        Some(columns) => key.plan_with_columns(columns, &predicate, &TimeZone::UTC)?,
-        None => key.plan_in(&predicate, &TimeZone::UTC)?,
+    let plan = indexes.search_plan(key.as_ref(), columns, predicate, &TimeZone::UTC, None)?;
+    Ok(plan.to_string())
+}
+
+/// Returns the plan of a query as the shell's `explain` prints it.
+fn plan(query: &StoreQuery<'_>) -> Result<String> {
+    let (access, plan) = (query.access()?, query.plan());
+    let by_key = match (access.paths().len(), access.index_plan()) {
+        (1, _) => String::new(),
+        (_, Some(_)) => format!("{}\nby the key instead:\n", access.to_string().trim_end()),
+        (_, None) => format!("{}\nby the key:\n", access.to_string().trim_end()),
     };
-    let limit = Some(WEB_QUERY_ROWS_MAX as u64);
-    let scan = Scan::all();
-    let asked = QueryScan { query, scan: &scan, limit, as_of: 0 };
-    Ok(match store.query_index(table.name(), &asked)? {
-        Some(index) => {
-            format!("access: by index {}\n{index}\nby the key:\n{plan}", index.index().name())
-        }
-        None => format!("access: by the key\n{plan}{}", plan.reading()),
-    })
+    Ok(format!("{by_key}{plan}{}", plan.reading()))
 }
 
 /// Why no more rows were read.
@@ -136,16 +157,48 @@ struct Found {
 }
 
 impl Found {
-    /// Reads region after region until there are enough rows or the time is over.
-    fn read(store: &Store, table: &Table, query: &str, until: Instant) -> Result<Self> {
+    /// Reads region after region, the rows that match a query or all, until there are enough rows
+    /// or the time is over.
+    fn in_regions(table: &Table, query: Option<(&Web, &str)>, until: Instant) -> Result<Self> {
         let mut found = Self { rows: Vec::new(), stop: Stop::End };
+        let scan = cells_scan();
         for region in table.regions() {
-            let mut scanner = open(store, region, query)?;
+            let mut scanner = match query {
+                None => region.scan(&scan)?,
+                Some((web, query)) => {
+                    let limit = Some(WEB_QUERY_ROWS_MAX as u64);
+                    let request = QueryScan { query, scan: &scan, limit, as_of: 0 };
+                    let cluster = &web.context.cluster;
+                    scan_region(&cluster.store, Some(&cluster.search), region, &request)?
+                }
+            };
             if !found.read_region(&mut scanner, until)? {
                 break;
             }
         }
         Ok(found)
+    }
+
+    /// Reads the rows of a query in its order, until there are enough rows or the time is over.
+    fn of_query(query: StoreQuery<'_>, until: Instant) -> Result<Self> {
+        let mut found = Self { rows: Vec::new(), stop: Stop::End };
+        match found.read_keys(query, until) {
+            Err(error) if error.kind() == ErrorKind::Timeout => found.stop = Stop::Time,
+            read => read?,
+        }
+        Ok(found)
+    }
+
+    fn read_keys(&mut self, query: StoreQuery<'_>, until: Instant) -> Result<()> {
+        let mut keys = query.keys()?;
+        while let Some(key) = keys.next()? {
+            if self.rows.len() == WEB_QUERY_ROWS_MAX {
+                self.stop = Stop::Rows;
+                break;
+            }
+            self.rows.extend(row_of(&keys, &key, until)?);
+        }
+        Ok(())
     }
 
     /// Returns whether to go on in the next region.
@@ -175,15 +228,34 @@ impl Found {
     }
 }
 
-fn open(store: &Store, region: &Region, query: &str) -> Result<RegionScanner> {
-    let mut scan = Scan::all();
-    // One more than is shown: it says that there are more.
-    scan.family_limit = Some(WEB_FAMILY_CELLS_MAX + 1);
-    if query.is_empty() {
-        return region.scan(&scan);
+/// Returns the beginning of a row of a query, and whether cells of it are left out; `None` if its
+/// cells have expired.
+fn row_of(keys: &StoreKeys, key: &Bytes, until: Instant) -> Result<Option<(Row, bool)>> {
+    let limits = ScanLimits { bytes: ROW_BYTES_MAX, until: Some(until) };
+    let (mut cells, mut is_cut) = (Vec::new(), false);
+    for PlanPart { columns, filter } in keys.parts() {
+        let (range, filter) = (RowRange::row(key), filter.map(Box::new));
+        let scan = Scan { range, columns, filter, ..cells_scan() };
+        let mut scanner = keys.table().region_of(key).scan_at(&scan, keys.point())?;
+        match scanner.next_part(&limits)? {
+            Scanned::Row { row, is_partial } => {
+                is_cut |= is_partial;
+                cells.extend(row.to_cells());
+            }
+            Scanned::Paused(_) => {
+                return Err(Error::new(ErrorKind::Timeout, "the time of the query is over"));
+            }
+            Scanned::End => {}
+        }
     }
-    let limit = Some(WEB_QUERY_ROWS_MAX as u64);
-    store.scan_query(region, &QueryScan { query, scan: &scan, limit, as_of: 0 })
+    cells.sort_by(|a, b| a.family().cmp(b.family()));
+    Ok((!cells.is_empty()).then(|| (Row::new(cells), is_cut)))
+}
+
+/// Returns a scan of as many cells of a row as are shown, and one more: it says that there are
+/// more.
+fn cells_scan() -> Scan {
+    Scan { family_limit: Some(WEB_FAMILY_CELLS_MAX + 1), ..Scan::all() }
 }
 
 fn rows(reader: &Reader, table: &Table, found: &Found) -> Markup {
@@ -191,8 +263,10 @@ fn rows(reader: &Reader, table: &Table, found: &Found) -> Markup {
     let cells = Cells::of(table.descriptor());
     html! {
         p {
-            a href=(tables::link(reader, table.name())) { (table.name()) } ": "
-            (count(found.rows.len())) " " (reader.text(words::ROWS_FOUND)) ", "
+            a href=(tables::link(reader, table.name())) { (table.name()) } (reader.text(words::COLON))
+            (count(found.rows.len())) " "
+            (reader.text(if found.rows.len() == 1 { words::ROW_FOUND } else { words::ROWS_FOUND }))
+            (reader.text(words::COMMA))
             (reader.text(match found.stop {
                 Stop::End => words::ALL_ROWS,
                 Stop::Rows => words::MORE_ROWS,
@@ -253,6 +327,7 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use rowhouse_model::{FamilyDescriptor, Put};
+    use rowhouse_store::Store;
 
     use super::*;
 
@@ -269,7 +344,7 @@ mod tests {
             table.mutate(&put.into()).unwrap();
         };
         let read = |until| {
-            let found = Found::read(&store, &table, "", until).unwrap();
+            let found = Found::in_regions(&table, None, until).unwrap();
             (found.rows.len(), found.stop)
         };
         let later = Instant::now() + std::time::Duration::from_secs(3_600);

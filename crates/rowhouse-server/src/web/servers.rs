@@ -9,7 +9,7 @@ use rowhouse_model::{MasterSwitch, RegionSwitch, Result, TableState};
 use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
-use super::shown::{bytes, count, number, time};
+use super::shown::{bytes, count, duration, number, time};
 use super::words;
 use crate::limits::WEB_LISTED_MAX;
 use crate::region_server::RegionServer;
@@ -20,18 +20,23 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let cluster = &web.context.cluster;
     let (members, loads) = (&cluster.members, Load::of_servers(web));
     let (targets, dead) = (members.targets(), members.dead());
+    let colon = text(words::COLON);
+    let is_capped = cluster.meta_server().cap.is_some();
     let body = html! {
         p {
-            (text(words::MASTER)) ": " (address(&cluster.master)) " · "
-            (text(words::BALANCER)) ": " (switch(reader, cluster.store.master_switch(MasterSwitch::Balancer))) " · "
-            (text(words::SPLITS)) ": " (switch(reader, cluster.store.region_switch(RegionSwitch::Split))) " · "
-            (text(words::MERGES)) ": " (switch(reader, cluster.store.region_switch(RegionSwitch::Merge)))
+            (text(words::MASTER)) (colon) (address(&cluster.master)) " · "
+            (text(words::BALANCER)) (colon) (switch(reader, cluster.store.master_switch(MasterSwitch::Balancer))) " · "
+            (text(words::SPLITS)) (colon) (switch(reader, cluster.store.region_switch(RegionSwitch::Split))) " · "
+            (text(words::MERGES)) (colon) (switch(reader, cluster.store.region_switch(RegionSwitch::Merge)))
         }
         div.wide { table {
             thead { tr {
                 th { (text(words::SERVER)) } th { (text(words::STATE)) } th { (text(words::STARTED)) }
                 @for heading in [words::REGIONS, words::CALLS_PER_SECOND, words::CALLS_TOTAL, words::LOAD, words::FILE_BYTES, words::MEMSTORE_BYTES, words::OPEN_SCANNERS] {
                     th.number { (text(heading)) }
+                }
+                @if is_capped {
+                    th.number { (text(words::WAITING_CALLS)) } th.number { (text(words::CAP_WAIT)) }
                 }
             } }
             tbody { @for server in members.live() {
@@ -50,6 +55,10 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
                     td.number { (bytes(load.file_bytes)) }
                     td.number { (bytes(load.memstore_bytes)) }
                     td.number { (count(server.scanners.len())) }
+                    @if let Some(cap) = &server.cap {
+                        td.number { (count(cap.waiting())) }
+                        td.number { (duration(i64::try_from(cap.waits().delay().as_millis()).unwrap_or(i64::MAX))) }
+                    }
                 }
             } }
         } }

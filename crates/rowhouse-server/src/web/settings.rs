@@ -11,7 +11,7 @@ use super::page::{Page, Place};
 use super::reader::Reader;
 use super::shown::{bytes, count, duration, number};
 use super::words;
-use crate::{Options, limits};
+use crate::{Options, WebPort, limits};
 
 /// Names and values.
 type Rows = Vec<(&'static str, String)>;
@@ -20,11 +20,11 @@ type Rows = Vec<(&'static str, String)>;
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
     let options = &web.context.cluster.options;
     let body = html! {
-        h2 { (reader.text(words::SERVER)) } (table(server(options)))
-        h2 { (reader.text(words::STORE)) } (table(store(&options.settings)))
-        h2 { (reader.text(words::COMPACTIONS)) } (table(compactions(&options.settings.compaction)))
-        h2 { (reader.text(words::SPLITS)) } (table(splits(&options.settings.split)))
-        h2 { (reader.text(words::LIMITS)) } (table(fixed()))
+        h2 { (reader.text(words::SERVER)) } (table(server(reader, options)))
+        h2 { (reader.text(words::STORE)) } (table(store(reader, &options.settings)))
+        h2 { (reader.text(words::COMPACTIONS)) } (table(compactions(reader, &options.settings)))
+        h2 { (reader.text(words::SPLITS)) } (table(splits(reader, &options.settings.split)))
+        h2 { (reader.text(words::LIMITS)) } (table(fixed(reader)))
     };
     Ok(Page::new(Place::Settings, reader.text(words::SETTINGS), body))
 }
@@ -35,7 +35,7 @@ fn table(rows: Rows) -> Markup {
     } } } }
 }
 
-fn server(options: &Options) -> Rows {
+fn server(reader: &Reader, options: &Options) -> Rows {
     // The settings of the store have tables of their own. A new option does not compile until it is
     // shown here.
     let Options {
@@ -50,6 +50,8 @@ fn server(options: &Options) -> Rows {
         allow_shutdown,
         slow_call,
         large_answer_bytes,
+        call_memory_bytes,
+        connection_memory_bytes,
         web,
         settings: _,
     } = options;
@@ -57,19 +59,29 @@ fn server(options: &Options) -> Rows {
         ("data", data.display().to_string()),
         ("listen", listen.clone()),
         ("region_servers", number((*region_servers).into())),
-        ("ops_per_server", or_none(ops_per_server.map(number))),
-        ("bytes_per_server", or_none(bytes_per_server.map(bytes))),
+        ("ops_per_server", limit(reader, ops_per_server.map(number))),
+        ("bytes_per_server", limit(reader, bytes_per_server.map(bytes))),
         ("zookeeper", zookeeper.clone()),
-        ("advertise", or_none(advertise.clone())),
-        ("backups", or_none(backups.as_ref().map(|dir| dir.display().to_string()))),
-        ("allow_shutdown", allow_shutdown.to_string()),
-        ("slow_call", time(*slow_call)),
+        ("advertise", or_none(reader, advertise.clone())),
+        ("backups", or_none(reader, backups.as_ref().map(|dir| dir.display().to_string()))),
+        ("allow_shutdown", switch(reader, *allow_shutdown)),
+        ("slow_call", time(reader, *slow_call)),
         ("large_answer_bytes", bytes(*large_answer_bytes)),
-        ("web", format!("{web:?}")),
+        ("call_memory_bytes", bytes(*call_memory_bytes)),
+        ("connection_memory_bytes", bytes(*connection_memory_bytes)),
+        ("web", web_port(reader, web)),
     ]
 }
 
-fn store(settings: &Settings) -> Rows {
+fn web_port(reader: &Reader, port: &WebPort) -> String {
+    match port {
+        WebPort::Off => reader.text(words::OFF).to_owned(),
+        WebPort::Default => WebPort::DEFAULT_ADDRESS.to_owned(),
+        WebPort::At(address) => address.clone(),
+    }
+}
+
+fn store(reader: &Reader, settings: &Settings) -> Rows {
     let Settings {
         memstore_flush_bytes,
         memstore_bytes_max,
@@ -85,6 +97,7 @@ fn store(settings: &Settings) -> Rows {
         heat,
         aside_age_max,
         aside_bytes_max,
+        index_rebuild_bytes_max,
         compaction: _,
         split: _,
         busy_wait,
@@ -93,24 +106,29 @@ fn store(settings: &Settings) -> Rows {
     vec![
         ("memstore_flush_bytes", bytes(*memstore_flush_bytes)),
         ("memstore_bytes_max", bytes(*memstore_bytes_max)),
-        ("reader_memstore_bytes_max", or_none(reader_memstore_bytes_max.map(bytes))),
+        // Without a value of its own it is that of another setting.
+        (
+            "reader_memstore_bytes_max",
+            bytes(reader_memstore_bytes_max.unwrap_or(*memstore_bytes_max)),
+        ),
         ("block_cache_bytes", bytes(*block_cache_bytes)),
         ("mutation_bytes_max", bytes(*mutation_bytes_max as u64)),
         ("cell_bytes_max", bytes(*cell_bytes_max as u64)),
         ("wal_segment_bytes", bytes(*wal_segment_bytes)),
         ("wal_bytes_max", bytes(*wal_bytes_max)),
-        ("wal_sync_interval", time(*wal_sync_interval)),
+        ("wal_sync_interval", time(reader, *wal_sync_interval)),
         ("disk_reserve_bytes", bytes(*disk_reserve_bytes)),
         ("open_files_max", count(*open_files_max)),
-        ("heat", heat.to_string()),
-        ("aside_age_max", time(*aside_age_max)),
+        ("heat", switch(reader, *heat)),
+        ("aside_age_max", time(reader, *aside_age_max)),
         ("aside_bytes_max", bytes(*aside_bytes_max)),
-        ("busy_wait", time(*busy_wait)),
-        ("scan_age_max", time(*scan_age_max)),
+        ("index_rebuild_bytes_max", bytes(*index_rebuild_bytes_max)),
+        ("busy_wait", time(reader, *busy_wait)),
+        ("scan_age_max", time(reader, *scan_age_max)),
     ]
 }
 
-fn compactions(settings: &CompactionSettings) -> Rows {
+fn compactions(reader: &Reader, settings: &Settings) -> Rows {
     let CompactionSettings {
         files_min,
         files_max,
@@ -124,27 +142,27 @@ fn compactions(settings: &CompactionSettings) -> Rows {
         threads,
         bytes_per_second,
         check_period,
-    } = settings;
+    } = &settings.compaction;
     vec![
         ("files_min", count(*files_min)),
         ("files_max", count(*files_max)),
         ("ratio", ratio.to_string()),
-        ("bytes_min", or_none(bytes_min.map(bytes))),
-        ("bytes_max", or_none(Some(*bytes_max).filter(|&max| max < u64::MAX).map(bytes))),
-        ("major_period", time(*major_period)),
+        ("bytes_min", bytes(bytes_min.unwrap_or(settings.memstore_flush_bytes))),
+        ("bytes_max", limit(reader, Some(*bytes_max).filter(|&max| max < u64::MAX).map(bytes))),
+        ("major_period", period(reader, *major_period)),
         ("major_jitter", major_jitter.to_string()),
         ("files_blocking", count(*files_blocking)),
-        ("blocking_wait", time(*blocking_wait)),
+        ("blocking_wait", time(reader, *blocking_wait)),
         ("threads", count(*threads)),
-        ("bytes_per_second", or_none(bytes_per_second.map(bytes))),
-        ("check_period", time(*check_period)),
+        ("bytes_per_second", limit(reader, bytes_per_second.map(bytes))),
+        ("check_period", time(reader, *check_period)),
     ]
 }
 
-fn splits(settings: &SplitSettings) -> Rows {
+fn splits(reader: &Reader, settings: &SplitSettings) -> Rows {
     let SplitSettings { automatic, region_bytes_max, first_bytes, jitter, regions_max } = settings;
     vec![
-        ("automatic", automatic.to_string()),
+        ("automatic", switch(reader, *automatic)),
         ("region_bytes_max", bytes(*region_bytes_max)),
         ("first_bytes", bytes(*first_bytes)),
         ("jitter", jitter.to_string()),
@@ -153,7 +171,8 @@ fn splits(settings: &SplitSettings) -> Rows {
 }
 
 /// Returns limits that are part of the program.
-fn fixed() -> Rows {
+fn fixed(reader: &Reader) -> Rows {
+    let time = |wait| time(reader, wait);
     vec![
         ("connections_max", count(limits::CONNECTIONS_MAX)),
         ("web_connections_max", count(limits::WEB_CONNECTIONS_MAX)),
@@ -174,14 +193,28 @@ fn fixed() -> Rows {
     ]
 }
 
-fn or_none(value: Option<String>) -> String {
-    value.unwrap_or_else(|| "–".to_owned())
+fn or_none(reader: &Reader, value: Option<String>) -> String {
+    value.unwrap_or_else(|| reader.text(words::NONE).to_owned())
 }
 
-fn time(time: Duration) -> String {
-    match i64::try_from(time.as_millis()) {
-        Ok(millis) => duration(millis),
-        // It is without a limit.
-        Err(_) => or_none(None),
+/// Shows a limit that may not be set.
+fn limit(reader: &Reader, value: Option<String>) -> String {
+    value.unwrap_or_else(|| reader.text(words::NO_LIMIT).to_owned())
+}
+
+fn switch(reader: &Reader, is_on: bool) -> String {
+    reader.text(if is_on { words::ON } else { words::OFF }).to_owned()
+}
+
+/// Shows a time; the longest sets no limit.
+fn time(reader: &Reader, time: Duration) -> String {
+    limit(reader, i64::try_from(time.as_millis()).ok().map(duration))
+}
+
+/// Shows the time between two runs of work that zero switches off.
+fn period(reader: &Reader, period: Duration) -> String {
+    match period.is_zero() {
+        true => reader.text(words::NEVER).to_owned(),
+        false => time(reader, period),
     }
 }

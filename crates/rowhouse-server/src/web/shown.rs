@@ -1,9 +1,10 @@
 //! Numbers, times and keys as pages show them.
 
 use maud::{Markup, html};
-use rowhouse_model::{TableDescriptor, escape, escape_controls};
+use rowhouse_model::{Error, ErrorKind, TableDescriptor, escape, escape_controls};
 use rowhouse_schema::{KeySchema, Time};
 
+use super::messages;
 use super::reader::Reader;
 use super::words;
 use crate::limits::WEB_SHOWN_CHARS_MAX;
@@ -25,10 +26,15 @@ impl Keys {
     /// Returns the fields of a key, or of the beginning of one; without a template its bytes, as
     /// HBase prints them.
     pub(super) fn text(&self, key: &[u8]) -> String {
-        shortened(&match &self.0 {
+        shortened(&self.whole_text(key))
+    }
+
+    /// As [`Keys::text`], whatever its length.
+    pub(super) fn whole_text(&self, key: &[u8]) -> String {
+        match &self.0 {
             Some(schema) => escape_controls(&schema.read_prefix(key).to_string()),
             None => escape(key),
-        })
+        }
     }
 
     /// Shows a key. A tooltip has its bytes.
@@ -54,12 +60,52 @@ impl Keys {
     }
 }
 
-/// Returns the beginning of a text that is too long to be shown.
-pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(WEB_SHOWN_CHARS_MAX) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
+/// Shows an error. A caret in its message stands under its place.
+pub(super) fn error(reader: &Reader, error: &Error) -> Markup {
+    let message = escape_lines(error.message());
+    let (first, place) = message.split_once('\n').unwrap_or((&message, ""));
+    html! {
+        div.error role="alert" {
+            p { (sentence(reader, error, first)) }
+            @if !place.is_empty() { pre { (place) } }
+        }
     }
+}
+
+/// Shows the first line of the message of an error.
+fn sentence(reader: &Reader, error: &Error, first: &str) -> Markup {
+    match error.kind() {
+        // The message is the name of the table.
+        ErrorKind::TableNotFound => html! {
+            (reader.text(words::NO_SUCH_TABLE)) (reader.text(words::COLON)) code { (first) }
+        },
+        _ => message(reader, first),
+    }
+}
+
+/// Shows a message of the program in the reader's language; in English if it has no translation.
+pub(super) fn message(reader: &Reader, english: &str) -> Markup {
+    match messages::translated(reader.lang, english) {
+        Some(text) => html! { (text) },
+        None => html! { span lang="en" { (english) } },
+    }
+}
+
+/// Escapes control characters, except for ends of lines.
+fn escape_lines(text: &str) -> String {
+    text.split('\n').map(escape_controls).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the beginning and the end of a text that is too long to be shown: keys next to each
+/// other often begin alike.
+pub(super) fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= WEB_SHOWN_CHARS_MAX {
+        return text.to_owned();
+    }
+    let place = |nth: usize| text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (WEB_SHOWN_CHARS_MAX * 3 / 5, WEB_SHOWN_CHARS_MAX * 2 / 5);
+    format!("{}…{}", &text[..place(head)], &text[place(count - tail)..])
 }
 
 /// Returns a number with its digits in groups.
@@ -131,9 +177,12 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let long = "分".repeat(WEB_SHOWN_CHARS_MAX + 1);
-        assert_eq!(shortened(&long).chars().count(), WEB_SHOWN_CHARS_MAX + 1);
-        assert!(shortened(&long).ends_with("分…"));
-        assert_eq!(shortened("ab"), "ab");
+        let long = |end: &str| format!("{}{end}", "分".repeat(WEB_SHOWN_CHARS_MAX));
+        assert_eq!(shortened(&long("a")).chars().count(), WEB_SHOWN_CHARS_MAX + 1);
+        assert!(
+            shortened(&long("a")).starts_with("分分") && shortened(&long("a")).ends_with("分a")
+        );
+        assert_ne!(shortened(&long("a")), shortened(&long("b")));
+        assert_eq!(shortened(&long("")), long(""));
     }
 }

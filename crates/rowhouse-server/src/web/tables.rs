@@ -5,22 +5,25 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use rowhouse_model::{Result, TableName, TableState, escape, escape_controls};
 use rowhouse_schema::{
-    COLUMNS_ATTRIBUTE, ColumnSchema, INDEXES_ATTRIBUTE, IndexOf, KEY_ATTRIBUTE, KeySchema,
+    COLUMNS_ATTRIBUTE, ColumnSchema, FieldOrder, INDEXES_ATTRIBUTE, IndexOf, KEY_ATTRIBUTE,
+    KeySchema,
 };
-use rowhouse_store::{RegionSize, Table};
+use rowhouse_store::{RegionRequests, RegionSize, Table};
 
 use super::Web;
 use super::page::{Page, Place};
 use super::reader::{Reader, escaped};
 use super::shown::{Keys, bytes, count, number, shortened, time};
 use super::tasks::index_state;
-use super::words;
+use super::{shown, words};
 use crate::limits::WEB_LISTED_MAX;
 use crate::metrics::Totals;
 
 /// Lists the tables.
 pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
-    let tables = web.context.cluster.store.tables();
+    let store = &web.context.cluster.store;
+    let (tables, requests) = (store.tables(), store.requests().tables);
+    let requests_of = |table: &Table| requests.get(table.name()).copied().unwrap_or_default();
     let text = |text| reader.text(text);
     let body = html! {
         @if tables.is_empty() { p { (text(words::NO_TABLES)) } }
@@ -32,21 +35,25 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
                 }
                 th { (text(words::STATE)) }
             } }
-            tbody { @for table in tables.iter().take(WEB_LISTED_MAX) { (list_row(reader, table)) } }
+            tbody { @for table in tables.iter().take(WEB_LISTED_MAX) {
+                (list_row(reader, table, requests_of(table)))
+            } }
         } }
         (left_out(reader, tables.len()))
     };
     Ok(Page::new(Place::Tables, text(words::TABLES), body))
 }
 
-fn list_row(reader: &Reader, table: &Table) -> Markup {
-    let Totals { size, requests, .. } = Totals::of(table.regions());
+fn list_row(reader: &Reader, table: &Table, requests: RegionRequests) -> Markup {
+    let size = Totals::of(table.regions()).size;
     let index_of = IndexOf::of_table(table.descriptor()).ok().flatten();
     html! { tr {
         td { a href=(link(reader, table.name())) { (table.name()) } }
         td {
             @if let Some(of) = index_of {
-                span.dim { (reader.text(words::INDEX_OF)) " " (of.table) ": " (of.index) }
+                span.dim {
+                    (reader.text(words::INDEX_OF)) " " (of.table) (reader.text(words::COLON)) (of.index)
+                }
             } @else if let Some(template) = declared(table, KEY_ATTRIBUTE) {
                 code { (shortened(&template)) }
             }
@@ -91,13 +98,15 @@ fn declared(table: &Table, attribute: &str) -> Option<String> {
 pub(super) fn one(web: &Web, reader: &Reader, name: &str) -> Result<Page> {
     let table = web.context.cluster.store.table(&TableName::parse(name)?)?;
     let text = |text| reader.text(text);
-    let Totals { size, requests, .. } = Totals::of(table.regions());
+    let size = Totals::of(table.regions()).size;
+    let all_requests = web.context.cluster.store.requests().tables;
+    let requests = all_requests.get(table.name()).copied().unwrap_or_default();
     let body = html! {
         p {
             (state(reader, &table)) " · " (bytes(size.file_bytes)) " " (text(words::IN_FILES)) " · "
             (bytes(size.memstore_bytes)) " " (text(words::IN_MEMORY)) " · "
-            (number(requests.reads)) " " (text(words::READS)) " · "
-            (number(requests.writes)) " " (text(words::WRITES)) " · "
+            (text(words::READS)) (text(words::COLON)) (number(requests.reads)) " · "
+            (text(words::WRITES)) (text(words::COLON)) (number(requests.writes)) " · "
             a href=(reader.link("/query", &[("table", name)])) { (text(words::QUERY)) } " · "
             a href=(reader.link(&format!("/heat/{}", escaped(name)), &[])) { (text(words::HEAT)) }
         }
@@ -116,8 +125,16 @@ fn none(reader: &Reader) -> Markup {
 }
 
 /// Shows a declaration that this version cannot read.
-fn unreadable(stored: &str, error: &rowhouse_model::Error) -> Markup {
-    html! { pre { (stored) } p.error lang="en" { (error) } }
+fn unreadable(reader: &Reader, stored: &str, error: &rowhouse_model::Error) -> Markup {
+    html! { pre { (stored) } (shown::error(reader, error)) }
+}
+
+fn order(reader: &Reader, order: FieldOrder) -> &'static str {
+    reader.text(match order {
+        FieldOrder::Ordered => words::ORDERED,
+        FieldOrder::AsStored => words::ORDERED_AS_STORED,
+        FieldOrder::Unordered => words::UNORDERED,
+    })
 }
 
 fn template(reader: &Reader, table: &Table) -> Markup {
@@ -125,13 +142,13 @@ fn template(reader: &Reader, table: &Table) -> Markup {
     let schema = match KeySchema::of_table(table.descriptor()) {
         Ok(Some(schema)) => schema,
         Ok(None) => return none(reader),
-        Err(error) => return unreadable(&stored, &error),
+        Err(error) => return unreadable(reader, &stored, &error),
     };
     html! {
         pre { (stored) }
         ul {
             @for field in schema.fields() {
-                li { code { "[" (field) "]" } " " span.dim lang="en" { (field.order()) } }
+                li { code { "[" (field) "]" } " " span.dim { (order(reader, field.order())) } }
             }
             @for computed in schema.computed() {
                 li { code { "[" (computed) "]" } " " span.dim { (reader.text(words::COMPUTED)) } }
@@ -149,7 +166,7 @@ fn columns(reader: &Reader, table: &Table) -> Markup {
             } }
         },
         Ok(None) => none(reader),
-        Err(error) => unreadable(&stored, &error),
+        Err(error) => unreadable(reader, &stored, &error),
     }
 }
 
@@ -158,7 +175,7 @@ fn indexes(web: &Web, reader: &Reader, table: &Arc<Table>) -> Result<Markup> {
     let schema = match table.indexes() {
         Ok(Some(schema)) => schema,
         Ok(None) => return Ok(none(reader)),
-        Err(error) => return Ok(unreadable(&stored, &error)),
+        Err(error) => return Ok(unreadable(reader, &stored, &error)),
     };
     let mut rows = Vec::new();
     for index in schema.indexes() {

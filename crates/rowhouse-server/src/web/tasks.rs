@@ -8,7 +8,7 @@ use rowhouse_store::Table;
 use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
-use super::shown::{Keys, duration, shortened, time};
+use super::shown::{Keys, duration, message, shortened, time};
 use super::{tables, words};
 use crate::limits::WEB_LISTED_MAX;
 
@@ -25,10 +25,10 @@ pub(super) fn list(web: &Web, reader: &Reader) -> Result<Page> {
                 th { (text(words::BEGAN)) } th.number { (text(words::RUNNING_FOR)) }
             } }
             tbody { @for task in running.iter().take(WEB_LISTED_MAX) { tr {
-                td { (shortened(&escape_controls(&task.description))) }
-                td { (shortened(&escape_controls(&task.status))) }
-                td { (time(task.begun_millis)) }
-                td.number { (duration(now - task.begun_millis)) }
+                td { (message(reader, &shortened(&escape_controls(&task.description)))) }
+                td { (message(reader, &shortened(&escape_controls(&task.status)))) }
+                td { (time(task.started_millis)) }
+                td.number { (duration(now - task.started_millis)) }
             } } }
         } } }
         @if web.context.cluster.backups.is_running() { p { (text(words::BACKUP_RUNNING)) } }
@@ -78,10 +78,13 @@ pub(super) fn index_state(reader: &Reader, table: &Table, entries: &Table) -> Ma
         },
         Ok(IndexState::Repairing) => html! { (reader.text(words::REPAIRING)) },
         Ok(IndexState::Off(why)) => html! {
-            span.bad { (reader.text(words::OFF)) ": " span lang="en" { (shortened(&escape_controls(&why))) } }
+            span.bad {
+                (reader.text(words::OFF)) (reader.text(words::COLON))
+                (message(reader, &shortened(&escape_controls(&why))))
+            }
         },
-        Ok(other) => html! { span lang="en" { (other) } },
-        Err(error) => html! { span.bad lang="en" { (error) } },
+        Ok(other) => message(reader, &other.to_string()),
+        Err(error) => html! { span.bad { (message(reader, error.message())) } },
     }
 }
 

@@ -31,6 +31,10 @@ texts! {
     NOT_FOUND: "Not found", "未找到";
     NOT_FOUND_MORE: "There is no page at this address.", "此地址没有页面。";
     BUSY: "Busy", "繁忙";
+    NO_SUCH_TABLE: "No such table", "没有这张表";
+    BAD_REQUEST: "The request is not valid", "请求无效";
+    UNSUPPORTED: "Not supported", "不支持";
+    FAILED: "The request failed", "请求失败";
     BUSY_MORE: "Too many of these requests are running. Try again in a moment.", "同类请求过多，请稍后再试。";
 
     // Everywhere.
@@ -42,16 +46,24 @@ texts! {
     AT_MOST: "of at most", "上限";
     ON: "on", "开";
     OFF: "off", "关";
+    NO_LIMIT: "no limit", "不限";
+    NEVER: "never", "从不";
+    COLON: ": ", "：";
+    COMMA: ", ", "，";
+    END: ".", "。";
 
     // Tables.
     TABLE: "Table", "表";
     NO_TABLES: "There are no tables yet.", "还没有表。";
     TEMPLATE: "Row-key template", "行键模板";
     COMPUTED: "computed", "计算得出";
+    ORDERED: "ordered", "有序";
+    ORDERED_AS_STORED: "ordered as stored", "按存储的字节有序";
+    UNORDERED: "unordered", "无序";
     COLUMNS: "Columns", "列";
     INDEX: "Index", "索引";
     INDEXES: "Indexes", "索引";
-    INDEX_OF: "index of", "索引，属于";
+    INDEX_OF: "index of", "索引，属于表";
     DECLARATION: "Declaration", "声明";
     FAMILY: "Family", "列族";
     FAMILIES: "Families", "列族";
@@ -85,6 +97,8 @@ texts! {
     LOAD: "Requests per second", "每秒请求";
     LOAD_MORE: "Requests per second are rows read and mutations of the regions, averaged over a minute.", "每秒请求是各 region 的读取行数与写入次数，取一分钟平均值。";
     OPEN_SCANNERS: "Open scanners", "打开的扫描器";
+    WAITING_CALLS: "Calls that wait for the limit", "因限流等待的调用";
+    CAP_WAIT: "Waited for the limit", "限流等待时间";
     LIVE: "live", "在线";
     DECOMMISSIONED: "decommissioned", "已退役";
     STOPPED_SERVERS: "Stopped servers", "已停止的服务器";
@@ -99,6 +113,7 @@ texts! {
     PLAN: "Plan", "执行计划";
     ROW: "Row", "行";
     ROWS: "Rows", "行";
+    ROW_FOUND: "row", "行";
     ROWS_FOUND: "rows", "行";
     CELLS: "Cells", "单元格";
     ALL_ROWS: "and no more", "已全部显示";
@@ -111,18 +126,20 @@ texts! {
     SHOWN: "Shown", "显示";
     SHOW: "Show", "显示";
     TIME: "Time", "时间";
+    ALL_MEASURED: "all that was measured", "全部测量值";
     LAST_HOUR: "last hour", "最近一小时";
     LAST_6_HOURS: "last 6 hours", "最近六小时";
     LAST_DAY: "last day", "最近一天";
     LAST_WEEK: "last week", "最近一周";
     SAMPLED: "Not all requests were recorded: the numbers are right on average.", "只记录了部分请求：数值为平均意义上的估计。";
     NO_HEAT: "There were no requests in this time.", "此时间段内没有请求。";
+    IN_ONE_FIELD: "in one field of the map", "图中每一格";
     HEAT_FAILED: "The data could not be read:", "无法读取数据：";
     HEAT_KEYS: "Time goes from left to right, keys from top to bottom. Drag over a part to zoom in, double-click to see all. On the keyboard: arrows go to the next range, with Shift to the time before or after; + and - zoom, 0 shows all.", "时间从左到右，键从上到下。拖动选择一块以放大，双击恢复全部。键盘：方向键移到相邻区间，同时按 Shift 则移到前后的时间；+ 和 - 缩放，0 显示全部。";
     VERDICT: "Where the load is, and why", "负载在哪里，为什么";
     HOTTEST: "The hottest ranges", "最热的区间";
     HOT_ROWS: "Hot rows", "热点行";
-    HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes.", "最近五到十分钟内请求最多的行。";
+    HOT_ROWS_MORE: "The rows with the most requests in the last 5 to 10 minutes, if most of their count is certain.", "最近五到十分钟内请求最多的行；计数大部分不确定的行不列出。";
     TOO_HIGH_BY: "Too high by at most", "至多偏高";
 
     // Slow calls.
@@ -161,13 +178,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_has_both_languages() {
+    fn every_text_has_both_languages_and_their_punctuation() {
         let is_chinese = |text: &str| text.chars().any(|it| ('\u{4e00}'..'\u{9fff}').contains(&it));
-        // Words that Chinese documentation of HBase leaves as they are.
-        let words = ["region", "master", "memstore", "compaction"];
+        // Words that Chinese documentation of HBase leaves as they are, and punctuation.
+        let words = ["region", "master", "memstore", "compaction", "：", "，", "。"];
         for (name, Text { en, zh }) in ALL {
             assert!(!en.is_empty() && en.is_ascii(), "{name}: {en}");
             assert!(is_chinese(zh) || words.contains(zh), "{name}: {zh}");
+            assert!(!zh.contains([',', ';', ':', '.', '?', '!']), "{name}: {zh}");
+            assert_eq!(en.trim_end().ends_with(':'), zh.ends_with('：'), "{name}: {zh}");
+            assert!(name == &"COMMA" || en.ends_with('.') == zh.ends_with('。'), "{name}: {zh}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::support::{Client, TestServer, region_ref};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_region_info_response::CompactionState;
 use rowhouse_format::rpc::Service;
-use rowhouse_model::RegionInfo;
+use rowhouse_model::{Bytes, RegionInfo, RowRange, TableName};
 
 fn compact(client: &mut Client, region: &RegionInfo, major: bool, family: Option<&'static str>) {
     client.call(&request(region, major, family)).unwrap();
@@ -76,4 +76,31 @@ fn a_family_that_is_not_there_cannot_be_merged() {
     let mut admin = Client::connect(server.address(), Service::Admin);
     let refused = admin.call(&request(&region, true, Some("nope"))).unwrap_err();
     assert_eq!(refused.class, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException");
+}
+
+/// The region by whose name `Admin.getCompactionState(table, CompactType.MOB)` asks the master.
+fn mob_region(table: &str) -> RegionInfo {
+    let range = RowRange { start: ".mob".into(), stop: Bytes::new() };
+    RegionInfo::new(TableName::parse(table).unwrap(), range, 0)
+}
+
+#[test]
+fn mob_files_of_a_table_are_never_compacted() {
+    let server = TestServer::start();
+    server.create_table("t", &["cf"], &[]);
+    let mut admin = Client::connect(server.address(), Service::Admin);
+    let mob = mob_region("t");
+    let asked = proto::GetRegionInfoRequest {
+        region: region_ref(&mob).to_proto(),
+        compaction_state: Some(true),
+        ..Default::default()
+    };
+    let answer = admin.call(&asked).unwrap();
+    assert_eq!(answer.compaction_state, Some(CompactionState::None.into()));
+    let refused = admin.call(&request(&mob, true, None)).unwrap_err();
+    assert_eq!(refused.class, "org.apache.hadoop.hbase.DoNotRetryIOException");
+    // Any other region that is not there is still unknown.
+    let other = RegionInfo { id: 1, ..mob };
+    let unknown = proto::GetRegionInfoRequest { region: region_ref(&other).to_proto(), ..asked };
+    admin.call(&unknown).unwrap_err();
 }

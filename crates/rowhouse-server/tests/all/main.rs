@@ -10,6 +10,9 @@ mod compaction;
 mod concurrency;
 mod endpoints_in_batches;
 mod held_up;
+#[cfg(feature = "web")]
+mod memory;
+mod metrics;
 mod older_clients;
 mod region_servers;
 mod regions;

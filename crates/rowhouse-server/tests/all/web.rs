@@ -1,21 +1,25 @@
-//! Web pages, metrics and health over HTTP.
+//! Web pages over HTTP.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use bytes::Bytes;
+use rowhouse_format::convert::scan::{OpenScan, ScanCall};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
-use rowhouse_model::{FamilyDescriptor, Put, RegionInfo, TableDescriptor, TableName};
+use rowhouse_model::{
+    FamilyDescriptor, Put, RegionInfo, RowRange, Scan, TableDescriptor, TableName,
+};
 use rowhouse_server::{Options, WebPort};
 
+use crate::metrics::sample;
 use crate::support::{self, TestServer};
 
-fn server() -> (TestServer, SocketAddr) {
+pub(crate) fn server() -> (TestServer, SocketAddr) {
     server_with(|_| {})
 }
 
-fn server_with(set: impl FnOnce(&mut Options)) -> (TestServer, SocketAddr) {
+pub(crate) fn server_with(set: impl FnOnce(&mut Options)) -> (TestServer, SocketAddr) {
     let server = TestServer::start_with(|options| {
         options.web = WebPort::At("127.0.0.1:0".into());
         set(options);
@@ -25,7 +29,7 @@ fn server_with(set: impl FnOnce(&mut Options)) -> (TestServer, SocketAddr) {
 }
 
 /// Sends a request and returns the status line and the body.
-fn ask(web: SocketAddr, path: &str, host: &str) -> (String, String) {
+pub(crate) fn ask(web: SocketAddr, path: &str, host: &str) -> (String, String) {
     let (head, body) = ask_with(web, path, &format!("Host: {host}\r\n"));
     (head.lines().next().unwrap().to_owned(), body)
 }
@@ -46,7 +50,7 @@ fn send(web: SocketAddr, request: &str) -> (String, String) {
 }
 
 /// Returns a page, which must be there.
-fn page(web: SocketAddr, path: &str) -> String {
+pub(crate) fn page(web: SocketAddr, path: &str) -> String {
     let (status, body) = ask(web, path, "localhost");
     assert_eq!(status, "HTTP/1.1 200 OK", "{path}: {body}");
     body
@@ -78,42 +82,20 @@ fn put_mail(server: &TestServer, regions: &[RegionInfo], user: &str, n: u8, send
     support::mutate(&mut server.client(), region, put).unwrap();
 }
 
-fn sample(text: &str, name: &str) -> f64 {
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    line.unwrap_or_else(|| panic!("no {name} in\n{text}")).parse().unwrap()
-}
-
 #[test]
-fn calls_reads_writes_and_errors_are_counted() {
+fn health_is_503_once_the_data_directory_was_moved_away() {
     let (server, web) = server();
-    let region = server.create_table("t", &["cf"], &[]).remove(0);
-    let mut client = server.client();
-    for row in ["a", "b", "c"] {
-        support::put(&mut client, &region, row, "v").unwrap();
-    }
-    support::get(&mut client, &region, "a").unwrap();
-    let elsewhere = proto::GetRequest {
-        region: support::region_ref(&region).to_proto(),
-        get: proto::Get { row: "a".into(), max_versions: Some(0), ..Default::default() },
-    };
-    client.call(&elsewhere).unwrap_err();
-
-    let (status, text) = ask(web, "/metrics", "localhost:1");
-    assert_eq!(status, "HTTP/1.1 200 OK");
-    assert_eq!(sample(&text, "rowhouse_call_seconds_count{method=\"Mutate\"}"), 3.0);
-    assert_eq!(sample(&text, "rowhouse_call_seconds_bucket{method=\"Mutate\",le=\"+Inf\"}"), 3.0);
-    assert_eq!(sample(&text, "rowhouse_call_seconds_count{method=\"Get\"}"), 2.0);
-    assert_eq!(sample(&text, "rowhouse_call_errors_total{method=\"Get\"}"), 1.0);
-    assert_eq!(sample(&text, "rowhouse_table_writes_total{table=\"t\"}"), 3.0);
-    assert_eq!(sample(&text, "rowhouse_table_reads_total{table=\"t\"}"), 1.0);
-    assert_eq!(sample(&text, "rowhouse_table_regions{table=\"t\"}"), 1.0);
-    assert!(sample(&text, "rowhouse_memstore_bytes") > 0.0);
-}
-
-#[test]
-fn health_is_200_while_writes_are_taken() {
-    let (_server, web) = server();
-    assert_eq!(ask(web, "/health", "127.0.0.1"), ("HTTP/1.1 200 OK".into(), "ok\n".into()));
+    let place = server.data().to_owned();
+    assert_eq!(sample(&page(web, "/metrics"), "rowhouse_takes_writes"), 1.0);
+    let away = tempfile::tempdir().unwrap();
+    std::fs::rename(&place, away.path()).unwrap();
+    let (status, body) = ask(web, "/health", "127.0.0.1");
+    assert_eq!(status, "HTTP/1.1 503 Service Unavailable");
+    assert!(body.contains(&format!("{} was removed or replaced", place.display())), "{body}");
+    assert_eq!(sample(&page(web, "/metrics"), "rowhouse_takes_writes"), 0.0);
+    assert!(!place.exists());
+    // What follows finds the directory again.
+    std::fs::rename(away.path(), &place).unwrap();
 }
 
 #[test]
@@ -134,6 +116,16 @@ fn requests_for_another_host_are_refused_and_other_paths_are_not_there() {
     assert_eq!(status, "HTTP/1.1 403 Forbidden");
     assert!(body.contains("evil.example"), "{body}");
     assert_eq!(ask(web, "/nothing", "localhost").0, "HTTP/1.1 404 Not Found");
+}
+
+#[test]
+fn a_request_with_two_hosts_or_none_is_malformed() {
+    let (_server, web) = server();
+    for headers in ["Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nHost: a\r\n", ""]
+    {
+        let (head, _) = ask_with(web, "/health", headers);
+        assert!(head.starts_with("HTTP/1.1 400 Bad Request"), "{headers:?}: {head}");
+    }
 }
 
 #[test]
@@ -175,6 +167,14 @@ fn every_page_is_there_in_both_languages_with_headers_that_keep_other_origins_ou
             assert!(body.starts_with("<!DOCTYPE html>"), "{path}: {body}");
             assert!(body.contains(&format!("<html lang=\"{lang}\">")), "{path}: {body}");
             assert!(body.contains(tables), "{path}: {body}");
+            // The directory of the test is the database.
+            let database = server.data().file_name().unwrap().to_str().unwrap();
+            assert!(body.contains(&format!("– {database} – rowhouse</title>")), "{path}: {body}");
+            assert!(body.contains(">rowhouse</a>"), "{path}: {body}");
+            assert!(body.contains(&format!(">{database}</span>")), "{path}: {body}");
+            if lang == "zh-CN" {
+                check_chinese(path, &body);
+            }
             for header in [
                 "content-security-policy: default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
                 "cross-origin-resource-policy: same-origin",
@@ -193,6 +193,61 @@ fn every_page_is_there_in_both_languages_with_headers_that_keep_other_origins_ou
     let chosen = page(web, "/tables/mail?lang=zh");
     assert!(chosen.contains("href=\"/settings?lang=zh\""), "{chosen}");
     assert!(chosen.contains("href=\"/tables/mail?lang=en\""), "{chosen}");
+}
+
+/// Checks that a Chinese page has neither English words of the pages nor half-width punctuation
+/// after Chinese.
+fn check_chinese(path: &str, body: &str) {
+    for english in ["ordered", "computed", "none<", "index of", "true<", "false<", "the first"] {
+        assert!(!body.contains(english), "{path}: {english}: {body}");
+    }
+    let chars: Vec<_> = body.chars().collect();
+    let is_chinese = |c: char| ('\u{4e00}'..'\u{9fff}').contains(&c);
+    for pair in chars.windows(2).filter(|pair| is_chinese(pair[0])) {
+        assert!(!",;:.?!".contains(pair[1]), "{path}: {}{}: {body}", pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn settings_are_words_and_not_code() {
+    let (_server, web) = server_with(|options| options.ops_per_server = None);
+    let english = page(web, "/settings?lang=en");
+    for expected in ["no limit</td>", "<td>on</td>", "<td>off</td>", "<td>127.0.0.1:0</td>"] {
+        assert!(english.contains(expected), "{expected}: {english}");
+    }
+    for code in ["At(", "Some(", "None", "true", "false", "–</td>"] {
+        assert!(!english.contains(code), "{code}: {english}");
+    }
+    assert!(page(web, "/settings?lang=zh").contains("<td>不限</td>"));
+}
+
+#[test]
+fn mistakes_are_shown_with_a_caret_and_in_the_readers_language() {
+    let (server, web) = server();
+    create_mail(&server);
+    let wrong = "/query?table=mail&q=user+%3D+%27%E5%88%86%27+n+%3D+1";
+    let (status, english) = ask(web, &format!("{wrong}&lang=en"), "localhost");
+    assert_eq!(status, "HTTP/1.1 400 Bad Request");
+    assert!(
+        english.contains("<p>expected `and` or the end of the query: offset=11</p>"),
+        "{english}"
+    );
+    let caret = "<pre>  user = '分' n = 1\n          \u{3000}  ^</pre>";
+    assert!(english.contains(caret), "{english}");
+    let (_, chinese) = ask(web, &format!("{wrong}&lang=zh"), "localhost");
+    assert!(chinese.contains("<p>此处应为 `and` 或查询的结尾（第 12 个字符）</p>"), "{chinese}");
+    assert!(chinese.contains(caret), "{chinese}");
+    for (path, title, message) in [
+        ("/tables/none", "没有这张表", "没有这张表：<code>none</code>"),
+        ("/query?table=none&q=a", "查询", "没有这张表：<code>none</code>"),
+        ("/heat/mail?hours=x", "请求无效", "不是数字：hours=x"),
+        ("/nothing", "未找到", "此地址没有页面。"),
+    ] {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let (_, body) = ask(web, &format!("{path}{separator}lang=zh"), "localhost");
+        assert!(body.contains(&format!("<h1>{title}</h1>")), "{path}: {body}");
+        assert!(body.contains(message), "{path}: {body}");
+    }
 }
 
 #[test]
@@ -235,7 +290,7 @@ fn a_query_is_shown_with_its_plan_and_decoded_rows_of_all_regions() {
     }
     assert!(all.contains("3 rows, and no more"), "{all}");
     let one = page(web, "/query?table=mail&q=user+%3D+'bob'+and+n+%3D+3");
-    assert!(one.contains("ranges: 1") && one.contains("1 rows, and no more"), "{one}");
+    assert!(one.contains("ranges: 1") && one.contains("1 row, and no more"), "{one}");
     let first = page(web, "/query?table=mail");
     assert!(first.contains("user='bob', n=3") && !first.contains("<h2>Plan</h2>"), "{first}");
     let (status, wrong) = ask(web, "/query?table=mail&q=nobody+%3D+1", "localhost");
@@ -303,7 +358,7 @@ fn hostile_names_are_escaped_wherever_they_are_shown() {
 }
 
 #[test]
-fn heat_is_shown_by_decoded_ranges_and_rows() {
+fn heat_is_shown_by_decoded_ranges_and_rows_of_what_was_measured() {
     let (server, web) = server();
     let regions = create_mail(&server);
     for _ in 0..3 {
@@ -325,6 +380,14 @@ fn heat_is_shown_by_decoded_ranges_and_rows() {
     assert_eq!(writes["bounds"][0], serde_json::json!({ "key": "…", "bytes": "" }));
     let hot = &writes["hot_rows"][0];
     assert_eq!((&hot["key"], &hot["writes"]), (&"user='bob', n=3".into(), &3.into()), "{writes}");
+    // Without a measure and a time it is what there is most of, when it was.
+    let opened = heat("");
+    assert_eq!((sum(&opened), &opened["of"]), (3, &"writes".into()));
+    let columns = opened["columns"].as_array().unwrap();
+    let last = &columns[columns.len() - 1];
+    let end = last["begun"].as_i64().unwrap() + last["length"].as_i64().unwrap();
+    assert_eq!((&opened["from"], &opened["to"]), (&columns[0]["begun"], &end.into()));
+    assert!(page(web, "/heat/mail").contains("data-of=\"writes\""));
     assert!(sum(&heat("?of=bytes")) > 3);
     assert_eq!(sum(&heat("?of=writes&from=1000&to=2000")), 0);
     assert_eq!(heat("?of=writes&start=z")["bounds"][0]["bytes"], "z");
@@ -344,12 +407,44 @@ fn heat_is_shown_by_decoded_ranges_and_rows() {
 }
 
 #[test]
-fn slow_calls_are_listed_with_decoded_rows() {
+fn hot_rows_do_not_list_the_noise_of_an_even_load() {
+    let (server, web) = server();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let rows = (0..2_000).map(|row| (format!("row{row:04}"), "v".to_owned()));
+    support::put_many(&mut server.client(), &region, rows);
+    let heat: serde_json::Value = serde_json::from_str(&page(web, "/heat/t.json")).unwrap();
+    assert_eq!(heat["hot_rows"], serde_json::json!([]));
+    let hot = (0..2_000).map(|_| ("hot".to_owned(), "v".to_owned()));
+    support::put_many(&mut server.client(), &region, hot);
+    let heat: serde_json::Value = serde_json::from_str(&page(web, "/heat/t.json")).unwrap();
+    let rows = heat["hot_rows"].as_array().unwrap();
+    assert!(rows.len() == 1 && rows[0]["key"] == "hot", "{rows:?}");
+}
+
+#[test]
+fn slow_calls_are_listed_with_table_and_decoded_rows_also_those_of_open_scanners() {
     let (server, web) = server_with(|options| options.slow_call = std::time::Duration::ZERO);
     let regions = create_mail(&server);
-    put_mail(&server, &regions, "bob", 3, "eve");
+    for n in 1..=3 {
+        put_mail(&server, &regions, "bob", n, "eve");
+    }
+    let mut client = server.client();
+    let scan = || OpenScan::new(Scan::new(RowRange::new("bob\0\x01\x01", "boc\0\x01\x01")));
+    let first = support::open(&mut client, &regions[0], scan(), 1).unwrap().scanner.unwrap();
+    // The second call reaches the end of the region, which closes the scanner.
+    for (number, rows) in [(0, 1), (1, 10)] {
+        assert_eq!(support::next(&mut client, first, number, rows).unwrap().rows.len(), 1);
+    }
+    let second = support::open(&mut client, &regions[0], scan(), 1).unwrap().scanner.unwrap();
+    support::scan(&mut client, &ScanCall::close(second)).unwrap();
     let calls = page(web, "/calls");
     assert!(calls.contains("Mutate") && calls.contains("user='bob', n=3"), "{calls}");
+    let scans: Vec<_> = calls.split("<tr>").filter(|row| row.contains("<td>Scan</td>")).collect();
+    assert_eq!(scans.len(), 5, "{calls}");
+    for scan in scans {
+        assert!(scan.contains("href=\"/tables/mail\""), "{scan}");
+        assert!(scan.contains(">user='bob'") && scan.contains(">user='boc'"), "{scan}");
+    }
 }
 
 #[test]

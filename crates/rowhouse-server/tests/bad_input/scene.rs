@@ -38,20 +38,26 @@ impl Scene {
         self.check_said(client, expected);
     }
 
-    /// As [`Scene::check`], but the client closes its sending side.
+    /// As [`Scene::check`], but the client closes its sending side, after it has the answers.
     pub(crate) fn check_leaving(&mut self, bytes: &[u8], expected: &Expect) {
         let mut client = Client::silent(self.server.address());
         client.send_bytes(bytes);
+        // A call that waits for a thread is dropped when its client leaves.
+        let answers = match expected.data().trim() {
+            "closed" => 0,
+            expected => expected.lines().count(),
+        };
+        let lines = (0..answers).map_while(|_| client.receive()).map(said).collect();
         client.finish_sending();
-        self.check_said(client, expected);
+        self.check_rest(client, lines, expected);
     }
 
-    /// Sends calls to the client service and closes the sending side.
+    /// Sends calls to the client service and closes the sending side after their answers.
     pub(crate) fn check_calls(&mut self, calls: &[u8], expected: &Expect) {
         self.check_service(Service::Client, calls, expected);
     }
 
-    /// Sends calls to a service and closes the sending side.
+    /// Sends calls to a service and closes the sending side after their answers.
     pub(crate) fn check_service(&mut self, service: Service, calls: &[u8], expected: &Expect) {
         self.check_leaving(&with_opening(service, calls), expected);
     }
@@ -61,8 +67,11 @@ impl Scene {
         self.check(&with_opening(Service::Client, calls), expected);
     }
 
-    fn check_said(&mut self, mut client: Client, expected: &Expect) {
-        let mut lines = Vec::new();
+    fn check_said(&mut self, client: Client, expected: &Expect) {
+        self.check_rest(client, Vec::new(), expected);
+    }
+
+    fn check_rest(&mut self, mut client: Client, mut lines: Vec<String>, expected: &Expect) {
         while let Some(response) = client.receive() {
             lines.push(said(response));
         }

@@ -188,3 +188,25 @@ fn read_all(client: &mut Client, open: &ScanCall) -> Vec<(String, usize)> {
     }
     rows
 }
+
+#[test]
+fn results_of_a_batch_scan_have_no_more_cells_than_the_batch_after_pauses() {
+    let server = TestServer::start();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let mut client = server.client();
+    put_wide_row(&mut client, &region, "wide", 60_000);
+    let scan = stock(Scan { batch: Some(10), ..Scan::all() });
+    let mut answer = support::open(&mut client, &region, scan, 100_000).unwrap();
+    let (scanner, mut cells) = (answer.scanner.unwrap(), 0);
+    for sequence in 0.. {
+        for one in &answer.rows {
+            assert!(one.row.len() <= 10, "{} cells", one.row.len());
+            cells += one.row.len();
+        }
+        if answer.more_results_in_region != Some(true) {
+            break;
+        }
+        answer = support::next(&mut client, scanner, sequence, 100_000).unwrap();
+    }
+    assert_eq!(cells, 60_000);
+}

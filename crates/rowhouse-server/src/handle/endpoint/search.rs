@@ -67,7 +67,13 @@ fn rows(
     }
     let direction = if request.reversed { Direction::Reverse } else { Direction::Forward };
     let limit = (request.rows as usize).min(SEARCH_ROWS_MAX);
-    let mut answer = found.rows(&request.place, direction, request.cells.as_ref(), limit)?;
+    let rows = found.rows(&request.place, direction, request.cells.as_ref(), limit);
+    let mut answer = match rows {
+        Err(error) if error.kind() == ErrorKind::UnknownScanner && view.is_some() => {
+            return Ok(ended_view_to_proto());
+        }
+        rows => rows?,
+    };
     if is_by_score {
         if request.ends_view && answer.is_end {
             view.take().into_iter().for_each(|view| views.end(view));

@@ -5,15 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use rowhouse_format::convert::heat::{self, HeatCall};
-use rowhouse_format::convert::index::{IndexCall, IndexOperation, IndexStatus};
 use rowhouse_format::convert::procedure::ProcedureCall;
-use rowhouse_format::convert::promotion::PromotionCall;
-use rowhouse_format::convert::region_server::{RegionServerCall, RegionServerChange};
-use rowhouse_format::convert::{backup, index};
+use rowhouse_format::convert::procedure::heat::{self, HeatCall};
+use rowhouse_format::convert::procedure::index::{IndexCall, IndexOperation};
+use rowhouse_format::convert::procedure::promotion::PromotionCall;
+use rowhouse_format::convert::procedure::query_index::{self, QueryIndexCall};
+use rowhouse_format::convert::procedure::region_server::{RegionServerCall, RegionServerChange};
+use rowhouse_format::convert::procedure::{backup, index};
 use rowhouse_format::proto;
 use rowhouse_format::proto::get_procedure_result_response::State;
-use rowhouse_model::{Bytes, Error, Result, Snapshot};
+use rowhouse_model::{Bytes, Error, IndexStatus, Result, Scan, Snapshot};
+use rowhouse_query::QueryScan;
 use rowhouse_schema::IndexState;
 use rowhouse_store::LayoutChange;
 
@@ -70,6 +72,7 @@ pub(crate) fn exec(
         }
         ProcedureCall::Backup(call) => context.cluster.backups.begin(store, call)?,
         ProcedureCall::Heat(call) => return_data = Some(heat(context, &call)?),
+        ProcedureCall::QueryIndex(call) => return_data = Some(query_index(context, &call)?),
         ProcedureCall::RegionServer(call) => change_region_server(context, call)?,
         ProcedureCall::Promotion(call) => promote(context, call)?,
         ProcedureCall::Index(call) => {
@@ -104,10 +107,11 @@ pub(crate) fn exec_with_answer(call_context: &CallContext, out: &mut BytesMut) -
     let context = &call_context.context;
     let return_data = match ProcedureCall::from_proto(&request.procedure)? {
         ProcedureCall::Heat(call) => heat(context, &call)?,
+        ProcedureCall::QueryIndex(call) => query_index(context, &call)?,
         ProcedureCall::Index(call) => index_answer(context, &call)?,
         _ => {
             return Err(Error::unsupported(format!(
-                "only the procedures of indexes and heat return data: signature={}",
+                "only the procedures of indexes, heat and queries return data: signature={}",
                 request.procedure.signature
             )));
         }
@@ -135,12 +139,22 @@ fn heat(context: &Context, call: &HeatCall) -> Result<Bytes> {
     Ok(heat::report_to_bytes(&report))
 }
 
+/// Returns the name of the index by which a query is answered.
+fn query_index(context: &Context, call: &QueryIndexCall) -> Result<Bytes> {
+    let scan = Scan { columns: call.columns.clone(), ..Scan::all() };
+    let asked = QueryScan { query: &call.query, scan: &scan, limit: call.limit, as_of: 0 };
+    let plan = rowhouse_query::query_index(&context.cluster.store, &call.table, &asked)?;
+    Ok(query_index::answer_to_bytes(plan.as_ref().map(|plan| plan.index().name())))
+}
+
 /// Begins to check or repair an index, unless that is under way.
 fn begin_index(context: &Context, call: &IndexCall) -> Result<()> {
     let IndexCall { table, index, operation } = call;
     let store = &context.cluster.store;
     match operation {
-        IndexOperation::Verify => context.cluster.index_checks.begin(store, table, index),
+        IndexOperation::Verify => {
+            context.cluster.index_checks.begin((store, &context.cluster.search), table, index)
+        }
         IndexOperation::Repair => match store.index_state(table, index)? {
             // A retry of this call, or a build that makes all entries.
             IndexState::Building { .. } | IndexState::Repairing => Ok(()),
@@ -156,10 +170,21 @@ fn index_status(context: &Context, call: &IndexCall) -> Result<IndexStatus> {
         IndexOperation::Verify => context.cluster.index_checks.status(table, index),
         IndexOperation::Repair => match context.cluster.store.index_state(table, index)? {
             IndexState::Ready => Ok(IndexStatus { is_done: true, ..IndexStatus::default() }),
-            IndexState::Off(why) => Err(Error::invalid(format!("index {index} is off: {why}"))),
+            IndexState::Off(why) if !is_rebuilt(context, call)? => {
+                Err(Error::invalid(format!("index {index} is off: {why}")))
+            }
             _ => Ok(IndexStatus::default()),
         },
     }
+}
+
+/// Returns true if an index is off for a moment: the store builds it anew.
+fn is_rebuilt(context: &Context, call: &IndexCall) -> Result<bool> {
+    let store = &context.cluster.store;
+    let table = store.table(&call.table)?;
+    let Some(indexes) = table.indexes()? else { return Ok(false) };
+    let entries = indexes.index(&call.index)?.table_name(&call.table)?;
+    Ok(store.is_index_rebuilt(&*store.table(&entries)?))
 }
 
 /// Returns the progress of a procedure that was started by its signature.
@@ -174,6 +199,7 @@ pub(crate) fn is_done(
         ProcedureCall::Flush { .. }
         | ProcedureCall::Heat(_)
         | ProcedureCall::Promotion(_)
+        | ProcedureCall::QueryIndex(_)
         | ProcedureCall::RegionServer(_) => Ok(done()),
         ProcedureCall::Snapshot { name, .. } => {
             context.cluster.store.snapshot(&name).map(|_| done())

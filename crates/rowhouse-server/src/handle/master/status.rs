@@ -5,9 +5,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
-use rowhouse_model::{CompactionState, MasterSwitch, Result, TableName, TableState};
+use rowhouse_model::{CompactionState, MasterSwitch, Result, ServerTask, TableName, TableState};
 use rowhouse_schema::SERVER_KEEPER;
-use rowhouse_store::{Region, Task};
+use rowhouse_store::Region;
 
 use crate::region_server::RegionServer;
 use crate::server::Context;
@@ -115,12 +115,12 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
     }
 }
 
-fn server_task(task: Task) -> proto::ServerTask {
+fn server_task(task: ServerTask) -> proto::ServerTask {
     proto::ServerTask {
         description: task.description,
         status: task.status,
         state: proto::server_task::State::Running.into(),
-        start_time: Some(task.begun_millis.unsigned_abs()),
+        start_time: Some(task.started_millis.unsigned_abs()),
         completion_time: None,
     }
 }

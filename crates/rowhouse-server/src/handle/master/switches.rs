@@ -1,9 +1,8 @@
 //! Switches of the whole cluster.
 
 use rowhouse_format::proto;
-use rowhouse_model::{Error, MasterSwitch, RegionSwitch, Result};
+use rowhouse_model::{Balanced, Error, MasterSwitch, RegionSwitch, Result};
 
-use crate::balancer::Balanced;
 use crate::server::Context;
 
 /// Turns splits or merges on or off, permanently and for all tables; returns the previous states.
@@ -75,16 +74,14 @@ pub(crate) fn balance(
     context: &Context,
     request: proto::BalanceRequest,
 ) -> Result<proto::BalanceResponse> {
-    let balancer_ran = context.cluster.store.master_switch(MasterSwitch::Balancer);
-    let done = match balancer_ran {
+    let done = match context.cluster.store.master_switch(MasterSwitch::Balancer) {
         true => context.cluster.balance(request.dry_run.unwrap_or(false))?,
         false => Balanced::default(),
     };
-    let count = |moves: usize| Some(u32::try_from(moves).unwrap_or(u32::MAX));
     Ok(proto::BalanceResponse {
-        balancer_ran,
-        moves_calculated: count(done.planned),
-        moves_executed: count(done.made),
+        balancer_ran: done.ran,
+        moves_calculated: Some(done.planned),
+        moves_executed: Some(done.made),
     })
 }
 

@@ -4,6 +4,7 @@
 //! [`json`] and [`javabin`] write the [`answer`].
 
 mod answer;
+pub(super) mod body;
 mod cursor;
 mod documents;
 mod facets;
@@ -18,35 +19,43 @@ mod search;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::Bytes;
+use axum::Extension;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use parking_lot::Mutex;
-use rowhouse_model::{Error, ErrorKind, Result};
-use rowhouse_search::{Found, PinnedViews};
+use bytes::Bytes;
+use rowhouse_model::{Action, Error, ErrorKind, Result};
+use rowhouse_search::PinnedViews;
 use tokio::sync::Semaphore;
 
 use self::answer::Data;
+use self::body::Read;
 use self::params::Params;
-use super::{Web, failed};
+use self::search::KeptSearch;
+use super::connection::HeldAnswer;
+use super::{Connection, Web, failed};
 use crate::limits::{
-    HANDSHAKE_WAIT, SOLR_FORM_BYTES_MAX, SOLR_SEARCH_WAIT, SOLR_SEARCHES_MAX, SOLR_VIEWS_MAX,
+    SOLR_BYTES_PER_BYTE, SOLR_FORM_BYTES_MAX, SOLR_FORMS_MAX, SOLR_SEARCH_WAIT, SOLR_SEARCHES_MAX,
+    SOLR_VIEWS_MAX,
 };
+use crate::memory::{CALL_BYTES, CallMemory, Reserved};
 
 /// What the searches of Solr's clients share.
 pub(super) struct Solr {
     /// A permit for each search that may run.
     searches: Arc<Semaphore>,
+    /// A permit for each form that may be read and held.
+    forms: Semaphore,
     /// Searches whose pages by score go on.
-    kept: PinnedViews<Mutex<Found>>,
+    kept: PinnedViews<KeptSearch>,
 }
 
 impl Solr {
     pub(super) fn new() -> Self {
         let searches = Arc::new(Semaphore::new(SOLR_SEARCHES_MAX));
-        Self { searches, kept: PinnedViews::new(SOLR_VIEWS_MAX) }
+        let forms = Semaphore::new(SOLR_FORMS_MAX);
+        Self { searches, forms, kept: PinnedViews::new(SOLR_VIEWS_MAX) }
     }
 }
 
@@ -55,25 +64,38 @@ pub(super) async fn answer(
     State(web): State<Web>,
     Path(path): Path<String>,
     RawQuery(query): RawQuery,
+    Extension(connection): Extension<Connection>,
     request: Request,
 ) -> Response {
     let begun = Instant::now();
     let method = request.method().clone();
+    let solr = Arc::clone(&web.solr);
+    let form = match method == Method::POST {
+        true => tokio::time::timeout(SOLR_SEARCH_WAIT, solr.forms.acquire()).await.map(Some),
+        false => Ok(None),
+    };
+    let Ok(_form) = form else {
+        return Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many forms are being read")
+            .response(&Params::default(), begun);
+    };
+    let Received { params, failure } = Received::read(query.as_deref(), request).await;
     let (table, handler) = path.split_once('/').unwrap_or((&path, ""));
     let is_read = matches!(method, Method::GET | Method::HEAD | Method::POST);
     let (status, why) = match handler.trim_end_matches('/') {
-        "select" if is_read => return select(web, table, query, request, begun).await,
-        "admin/ping" if is_read => return ping(&web, table, query, begun),
-        "select" | "admin/ping" => (StatusCode::METHOD_NOT_ALLOWED, "it takes GET and POST"),
+        "select" | "admin/ping" if !is_read => {
+            (StatusCode::METHOD_NOT_ALLOWED, "it takes GET and POST")
+        }
+        handler @ ("select" | "admin/ping") => {
+            return match failure {
+                Some(failure) => failure.response(&params, begun),
+                None if handler == "select" => select(web, connection, table, params, begun).await,
+                None => ping(&web, table, &params, begun),
+            };
+        }
         "update" => (StatusCode::BAD_REQUEST, UPDATES),
         other if other.starts_with("update/") => (StatusCode::BAD_REQUEST, UPDATES),
         _ => (StatusCode::NOT_FOUND, "TABLE/select and TABLE/admin/ping are"),
     };
-    // Over HTTP/2, SolrJ takes an answer before the end of its request for a broken connection.
-    if let Err(failure) = body_of(request).await {
-        tracing::debug!(why = failure.message, "the body of a refused request was not read");
-    }
-    let params = Params::of_query(query.as_deref().unwrap_or_default()).unwrap_or_default();
     let message = format!("{method} /solr/{path} is not served: {why}");
     Failure::new(status, message).response(&params, begun)
 }
@@ -83,26 +105,29 @@ const UPDATES: &str = "rows are written by HBase's protocol";
 /// Answers a search.
 async fn select(
     web: Web,
+    connection: Connection,
     table: &str,
-    query: Option<String>,
-    request: Request,
+    params: Params,
     begun: Instant,
 ) -> Response {
-    let params = match params_of(query, request).await {
-        Ok(params) => params,
-        Err(error) => return error.response(&Params::default(), begun),
-    };
     // Searches take turns; a client that waits too long is told so.
     let permit = Arc::clone(&web.solr.searches).acquire_owned();
     let Ok(Ok(permit)) = tokio::time::timeout(SOLR_SEARCH_WAIT, permit).await else {
         return Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many searches are running")
             .response(&params, begun);
     };
+    let calls = Arc::clone(&web.context.cluster.call_memory);
+    let memory = tokio::time::timeout(SOLR_SEARCH_WAIT, calls.large(CALL_BYTES)).await;
+    let Ok(memory) = memory else {
+        let message = "answers that others have not taken hold the memory of calls";
+        return Failure::new(StatusCode::SERVICE_UNAVAILABLE, message).response(&params, begun);
+    };
     let table = table.to_owned();
     let answered = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        match search::answer(&web, &table, &params, begun) {
-            Ok(answer) => written(StatusCode::OK, &params, &answer),
+        let mut memory = AnswerMemory { calls, reserved: memory, connection };
+        match search::answer(&web, &table, &params, begun, &mut memory) {
+            Ok(answer) => written(StatusCode::OK, &params, &answer, Some(memory)),
             Err(error) => Failure::of(&error).response(&params, begun),
         }
     });
@@ -110,55 +135,72 @@ async fn select(
 }
 
 /// Answers clients that ask whether a table is there.
-fn ping(web: &Web, table: &str, query: Option<String>, begun: Instant) -> Response {
-    let params = match Params::of_query(query.as_deref().unwrap_or_default()) {
-        Ok(params) => params,
-        Err(error) => return Failure::of(&error).response(&Params::default(), begun),
-    };
+fn ping(web: &Web, table: &str, params: &Params, begun: Instant) -> Response {
     match search::table_of(web, table) {
         Ok(_) => {
             let header = params.header(0, begun);
             let status = ("status".to_owned(), Data::text("OK"));
-            written(StatusCode::OK, &params, &Data::Named(vec![header, status]))
+            written(StatusCode::OK, params, &Data::Named(vec![header, status]), None)
         }
-        Err(error) => Failure::of(&error).response(&params, begun),
+        Err(error) => Failure::of(&error).response(params, begun),
     }
 }
 
-/// Returns the parameters of the address, and of a form.
-async fn params_of(query: Option<String>, request: Request) -> Result<Params, Failure> {
-    let mut params = Params::of_query(query.as_deref().unwrap_or_default())
-        .map_err(|error| Failure::of(&error))?;
-    if request.method() != Method::POST {
-        return Ok(params);
-    }
-    let kind = request.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        let message = format!(
-            "a POST to select takes application/x-www-form-urlencoded: Content-Type={kind}"
-        );
-        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    let bytes = body_of(request).await?;
-    let form = std::str::from_utf8(&bytes)
-        .map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "the form is not UTF-8"))?;
-    params.add_query(form).map_err(|error| Failure::of(&error))?;
-    Ok(params)
+/// A request whose body was read.
+struct Received {
+    /// Those of the address and of a form, as far as they can be read.
+    params: Params,
+    /// Why they are not all.
+    failure: Option<Failure>,
 }
 
-/// Reads the body of a request.
-async fn body_of(request: Request) -> Result<Bytes, Failure> {
-    let body = axum::body::to_bytes(request.into_body(), SOLR_FORM_BYTES_MAX);
-    match tokio::time::timeout(HANDSHAKE_WAIT, body).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) => {
+impl Received {
+    async fn read(query: Option<&str>, request: Request) -> Self {
+        let has_form = request.method() == Method::POST;
+        let kind = request.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_owned();
+        let body = body::read(request.into_body()).await;
+        let mut params = Params::default();
+        let of_address = add_query(&mut params, query.unwrap_or_default().as_bytes());
+        let of_form = if has_form { add_form(&mut params, &kind, body) } else { Ok(()) };
+        Self { params, failure: of_address.and(of_form).err() }
+    }
+}
+
+/// Adds the parameters of an address or a form. Of one that cannot be read, the form of the answer.
+fn add_query(params: &mut Params, query: &[u8]) -> Result<(), Failure> {
+    let added = match std::str::from_utf8(query) {
+        Ok(text) => params.add_query(text).map_err(|error| Failure::of(&error)),
+        Err(_) => Err(Failure::new(StatusCode::BAD_REQUEST, "the form is not UTF-8")),
+    };
+    added.inspect_err(|_| params.add_answer_form(query))
+}
+
+/// Adds the parameters of the body of a POST. As in Solr, an empty one has none, whatever its type.
+fn add_form(params: &mut Params, kind: &str, body: Read) -> Result<(), Failure> {
+    let is_form = kind.eq_ignore_ascii_case("application/x-www-form-urlencoded");
+    match body {
+        Read::Whole(bytes) if bytes.is_empty() => Ok(()),
+        Read::Whole(bytes) if is_form => add_query(params, &bytes),
+        Read::Whole(_) => {
+            let message = format!(
+                "a POST to select takes application/x-www-form-urlencoded: Content-Type={kind}"
+            );
+            Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
+        }
+        Read::TooLong(end) => {
+            params.add_answer_form(&end);
             let message = format!("the form is too long: max={SOLR_FORM_BYTES_MAX}");
             Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message))
         }
-        Err(_) => Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the form did not arrive in time")),
+        Read::Lost => {
+            Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the form did not arrive in time"))
+        }
     }
 }
+
+/// The characters of the message of an error. A message may repeat what the client sent.
+const MESSAGE_CHARS_MAX: usize = 2_000;
 
 /// Why there is no answer.
 struct Failure {
@@ -168,21 +210,27 @@ struct Failure {
 
 impl Failure {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS_MAX) {
+            message.truncate(end);
+            message.push('…');
+        }
+        Self { status, message }
     }
 
     fn of(error: &Error) -> Self {
         let status = match error.kind() {
             ErrorKind::TableNotFound => StatusCode::NOT_FOUND,
-            ErrorKind::InvalidRequest | ErrorKind::Unsupported | ErrorKind::UnknownScanner => {
-                StatusCode::BAD_REQUEST
-            }
-            ErrorKind::RegionTooBusy | ErrorKind::ServerNotRunning | ErrorKind::Timeout => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorKind::UnknownScanner => StatusCode::BAD_REQUEST,
+            // Nothing in the request is wrong.
+            ErrorKind::TableNotEnabled => StatusCode::SERVICE_UNAVAILABLE,
+            _ => match error.action() {
+                Action::FixRequest => StatusCode::BAD_REQUEST,
+                Action::Retry | Action::Relocate => StatusCode::SERVICE_UNAVAILABLE,
+                Action::Reopen | Action::Report => StatusCode::INTERNAL_SERVER_ERROR,
+            },
         };
-        Self::new(status, error.message())
+        Self::new(status, error.described())
     }
 
     fn response(self, params: &Params, begun: Instant) -> Response {
@@ -192,12 +240,66 @@ impl Failure {
             ("code".to_owned(), Data::Int(code)),
         ]);
         let answer = Data::Named(vec![params.header(code, begun), ("error".to_owned(), error)]);
-        written(self.status, params, &answer)
+        written(self.status, params, &answer, None)
+    }
+}
+
+/// What the answer of a search has reserved.
+struct AnswerMemory {
+    calls: Arc<CallMemory>,
+    reserved: Reserved,
+    connection: Connection,
+}
+
+impl AnswerMemory {
+    /// Reserves what documents of so many bytes of cells hold.
+    ///
+    /// # Errors
+    /// `RegionTooBusy` if it is not free.
+    fn hold(&mut self, bytes: u64) -> Result<()> {
+        while self.reserved.bytes() < bytes * SOLR_BYTES_PER_BYTE {
+            let more = self.reserved.bytes();
+            if !self.calls.grow(&mut self.reserved, more, None) {
+                let message = format!(
+                    "answers hold the memory of calls; ask for fewer rows, or later: bytes={bytes}"
+                );
+                return Err(Error::new(ErrorKind::RegionTooBusy, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what an answer of so many bytes has reserved, from now on for a limited time.
+    ///
+    /// # Errors
+    /// As [`AnswerMemory::hold`].
+    fn of_body(mut self, bytes: usize) -> Result<(Reserved, HeldAnswer)> {
+        self.hold(bytes as u64 / SOLR_BYTES_PER_BYTE)?;
+        self.reserved.shrink_to(bytes as u64);
+        let held = self.connection.hold_answer(&self.calls);
+        Ok((self.reserved, held))
+    }
+}
+
+/// The bytes of an answer, which hold their memory until they are sent.
+struct Body {
+    bytes: Vec<u8>,
+    _memory: Option<(Reserved, HeldAnswer)>,
+}
+
+impl AsRef<[u8]> for Body {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
 /// Writes an answer in the form that the client asked for; in JSON, if it asked for another one.
-fn written(status: StatusCode, params: &Params, answer: &Data) -> Response {
+fn written(
+    status: StatusCode,
+    params: &Params,
+    answer: &Data,
+    memory: Option<AnswerMemory>,
+) -> Response {
     let (kind, body) = match params.get("wt") {
         Some("javabin") => ("application/octet-stream", javabin::written(answer)),
         _ => {
@@ -205,5 +307,10 @@ fn written(status: StatusCode, params: &Params, answer: &Data) -> Response {
             ("application/json;charset=utf-8", json::written(answer, is_indented).into_bytes())
         }
     };
+    let memory = match memory.map(|memory| memory.of_body(body.len())).transpose() {
+        Ok(memory) => memory,
+        Err(error) => return Failure::of(&error).response(params, Instant::now()),
+    };
+    let body = Bytes::from_owner(Body { bytes: body, _memory: memory });
     (status, [(CONTENT_TYPE, kind)], body).into_response()
 }

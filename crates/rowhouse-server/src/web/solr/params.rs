@@ -112,14 +112,7 @@ const OF_FIELDS: &[&str] =
     &["facet.limit", "facet.mincount", "facet.offset", "facet.sort", "facet.prefix"];
 
 impl Params {
-    /// Reads a query string.
-    pub(super) fn of_query(query: &str) -> Result<Self> {
-        let mut params = Self::default();
-        params.add_query(query)?;
-        Ok(params)
-    }
-
-    /// Adds the names and values of a form.
+    /// Adds the names and values of a query string or a form.
     pub(super) fn add_query(&mut self, query: &str) -> Result<()> {
         let pairs = form::pairs(query)?;
         if self.0.len() + pairs.len() > SOLR_PARAMS_MAX {
@@ -130,6 +123,15 @@ impl Params {
         }
         self.0.extend(pairs);
         Ok(())
+    }
+
+    /// Adds the parameter that names the form of the answer, if a text has it that cannot be read
+    /// otherwise.
+    pub(super) fn add_answer_form(&mut self, text: &[u8]) {
+        let mut pairs = text.split(|byte| *byte == b'&');
+        let form = pairs.find_map(|pair| pair.strip_prefix(b"wt="));
+        let form = form.and_then(|form| std::str::from_utf8(form).ok());
+        self.0.extend(form.map(|form| ("wt".to_owned(), form.to_owned())));
     }
 
     /// Refuses parameters that are not served, by their names and values.

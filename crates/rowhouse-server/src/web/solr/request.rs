@@ -162,12 +162,11 @@ impl Request {
 impl Fields {
     fn read(params: &Params) -> Result<Self> {
         let mut fields = Self::default();
-        let names = params.all("fl").flat_map(|list| list.split([',', ' ']));
-        for name in names.filter(|name| !name.is_empty()) {
+        for name in params.all("fl").flat_map(field_names) {
             match name {
                 "*" => fields.is_all = true,
                 SCORE => fields.score = true,
-                name if name.contains(['*', '(', '[', ':', '$', '{']) => {
+                name if name.contains(['*', '?', '(', '[', ':', '$', '{', '"', '\'']) => {
                     return Err(Error::unsupported(format!(
                         "functions, aliases and patterns of fields are not served: fl={name}"
                     )));
@@ -231,13 +230,14 @@ impl FieldFacets {
                 return Err(Error::unsupported(message));
             }
             let value = |name: &str| params.of_field(field, name);
-            let limit = match value("facet.limit").unwrap_or("100").parse::<i64>() {
-                Ok(limit) => usize::try_from(limit).ok(),
-                Err(_) => return Err(Error::invalid("invalid number: facet.limit")),
-            };
-            let number = |name: &str| match value(name).unwrap_or("0").parse::<u64>() {
-                Ok(number) => Ok(number),
-                Err(_) => Err(Error::invalid(format!("invalid number: {name}"))),
+            let bad =
+                |name: &str, text: &str| Error::invalid(format!("invalid number: {name}={text}"));
+            let limit = value("facet.limit").unwrap_or("100");
+            let limit = limit.parse::<i64>().map_err(|_| bad("facet.limit", limit))?;
+            let limit = usize::try_from(limit).ok();
+            let number = |name: &str| {
+                let text = value(name).unwrap_or("0");
+                text.parse::<u64>().map_err(|_| bad(name, text))
             };
             Ok(Self {
                 field: field.to_owned(),
@@ -257,6 +257,29 @@ impl FieldFacets {
     }
 }
 
+/// Splits a list of fields at commas and spaces outside of brackets and quotes: an argument of a
+/// function is no field.
+fn field_names(list: &str) -> Vec<&str> {
+    let (mut names, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
+    for (at, c) in list.char_indices().chain([(list.len(), ',')]) {
+        let is_end = at == list.len();
+        match c {
+            _ if is_end => {}
+            _ if quote.is_some() => quote = quote.filter(|open| *open != c),
+            '"' | '\'' => quote = Some(c),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if is_end || quote.is_none() && depth == 0 && (c == ',' || c.is_whitespace()) {
+            names.push(&list[begin..at]);
+            begin = at + c.len_utf8();
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
 fn number(params: &Params, name: &str) -> Result<Option<usize>> {
     let Some(text) = params.get(name) else { return Ok(None) };
     match text.parse() {
@@ -269,6 +292,9 @@ fn number(params: &Params, name: &str) -> Result<Option<usize>> {
 fn sort(text: &str) -> Result<Vec<(String, Direction)>> {
     if text.trim().is_empty() {
         return Ok(vec![(SCORE.to_owned(), Direction::Reverse)]);
+    }
+    if text.contains('(') {
+        return Err(Error::unsupported(format!("functions of fields are not served: sort={text}")));
     }
     let key = |key: &str| {
         let mut words = key.split_ascii_whitespace();
@@ -291,7 +317,9 @@ mod tests {
     use super::*;
 
     fn read(query: &str) -> Result<Request> {
-        Request::read(&Params::of_query(query).unwrap())
+        let mut params = Params::default();
+        params.add_query(query).unwrap();
+        Request::read(&params)
     }
 
     fn refused(query: &str) -> String {
@@ -336,10 +364,20 @@ mod tests {
             ),
             ("q=a&rows=x", "invalid number: rows=x"),
             ("q=a&rows=-1", "invalid number: rows=-1"),
+            ("facet=on&facet.field=a&facet.limit=x", "invalid number: facet.limit=x"),
+            ("facet=on&facet.field=a&f.a.facet.offset=-2", "invalid number: facet.offset=-2"),
             ("q=a&sort=size", "an order is `NAME asc` or `NAME desc`: sort=size"),
             (
                 "q=a&fl=sum(a,b)",
-                "functions, aliases and patterns of fields are not served: fl=sum(a",
+                "functions, aliases and patterns of fields are not served: fl=sum(a,b)",
+            ),
+            (
+                "q=a&fl=id, n:termfreq('b', \"a b\") [child q='a,b']",
+                "functions, aliases and patterns of fields are not served: fl=n:termfreq('b', \"a b\")",
+            ),
+            (
+                "q=a&sort=sum(a, b) desc,id asc",
+                "functions of fields are not served: sort=sum(a, b) desc,id asc",
             ),
             (
                 "q=a&cursorMark=*",

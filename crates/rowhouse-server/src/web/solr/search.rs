@@ -6,9 +6,10 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result, TableName, escape};
 use rowhouse_schema::{ColumnSchema, Index, IndexSchema, KeySchema, SearchPlan};
-use rowhouse_search::{DocumentQuery, Found, OrderKey, OrderedPage, PagePart, ROW_NAME};
+use rowhouse_search::{DocumentQuery, Found, OrderKey, OrderedPage, PagePart, Pinned, ROW_NAME};
 use rowhouse_store::Table;
 
+use super::AnswerMemory;
 use super::answer::{Data, Documents};
 use super::cursor::{self, Mark};
 use super::documents::Shape;
@@ -19,17 +20,36 @@ use super::request::{Request, SCORE};
 use crate::limits::{SOLR_ANSWER_BYTES_MAX, SOLR_SEARCH_TIME};
 use crate::web::Web;
 
+/// A search that is kept for the next page.
+pub(super) struct KeptSearch {
+    table: Arc<Table>,
+    /// Its pages are read one after the other.
+    found: Mutex<Found>,
+}
+
+impl Pinned for KeptSearch {
+    fn is_over(&self) -> bool {
+        self.table.is_gone()
+    }
+}
+
 /// Returns the table with a name.
 pub(super) fn table_of(web: &Web, name: &str) -> Result<Arc<Table>> {
     web.context.cluster.store.table(&TableName::parse(name)?)
 }
 
 /// Returns the answer to a request.
-pub(super) fn answer(web: &Web, table: &str, params: &Params, begun: Instant) -> Result<Data> {
+pub(super) fn answer(
+    web: &Web,
+    table: &str,
+    params: &Params,
+    begun: Instant,
+    memory: &mut AnswerMemory,
+) -> Result<Data> {
     let request = Request::read(params)?;
     let table = table_of(web, table)?;
     let search = Search::new(web, &request, &table)?;
-    let mut answer = search.run(params)?;
+    let mut answer = search.run(params, memory)?;
     if request.has_header {
         answer.insert(0, params.header(0, begun));
     }
@@ -70,37 +90,41 @@ impl<'a> Search<'a> {
         Ok(Self { web, request, table, key, columns, plan, documents, default_field, deadline })
     }
 
-    fn run(&self, params: &Params) -> Result<Vec<(String, Data)>> {
+    fn run(&self, params: &Params, memory: &mut AnswerMemory) -> Result<Vec<(String, Data)>> {
         let order = self.order()?;
         let fingerprint = cursor::fingerprint(&self.table.name().to_string(), params);
         let values = order.iter().filter(|key| matches!(key, OrderKey::Value(..))).count();
         let asked = self.request.cursor.as_deref().filter(|mark| *mark != cursor::FIRST);
         let mark = asked.map(|mark| Mark::parse(mark, fingerprint, values)).transpose()?;
         let view = mark.as_ref().and_then(|mark| mark.view);
-        let found = match view {
+        let kept = match view {
             Some(view) => self.web.solr.kept.get(view)?,
-            None => Arc::new(Mutex::new(self.find(&self.documents)?)),
+            None => {
+                let found = self.find(&self.documents)?;
+                let table = Arc::clone(found.table());
+                Arc::new(KeptSearch { table, found: Mutex::new(found) })
+            }
         };
-        let mut locked = found.lock();
-        locked.renew(Some(self.deadline));
+        let mut found = kept.found.lock();
+        found.renew(Some(self.deadline));
         let part = match &mark {
             Some(mark) => PagePart { after: Some(&mark.after), ..self.request.part() },
             None => self.request.part(),
         };
-        let page = self.page(&locked, &order, part)?;
-        let mut answer = self.documents_of(&locked, &page)?;
+        let page = self.page(&found, &order, part)?;
+        let mut answer = self.documents_of(&found, &page, memory)?;
         if self.request.has_facets {
-            answer.push(("facet_counts".to_owned(), self.facets(&locked)?));
+            answer.push(("facet_counts".to_owned(), self.facets(&found)?));
         }
-        drop(locked);
+        drop(found);
         if let Some(asked) = &self.request.cursor {
             let next = match page.rows.last() {
                 // The mark that was asked for says that there are no more.
                 None => asked.clone(),
                 Some(last) => {
-                    let kept = &self.web.solr.kept;
                     let is_kept = self.request.is_by_score();
-                    let view = is_kept.then(|| kept.pin(view, Arc::clone(&found)));
+                    let pin = || self.web.solr.kept.pin(view, Arc::clone(&kept));
+                    let view = is_kept.then(pin);
                     Mark { view, after: last.clone() }.write(fingerprint)
                 }
             };
@@ -141,7 +165,12 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the documents of a page, and their highlights.
-    fn documents_of(&self, found: &Found, page: &OrderedPage) -> Result<Vec<(String, Data)>> {
+    fn documents_of(
+        &self,
+        found: &Found,
+        page: &OrderedPage,
+        memory: &mut AnswerMemory,
+    ) -> Result<Vec<(String, Data)>> {
         let mut shape = Shape::new(&self.request.fields, self.key.as_ref(), &self.columns)?;
         let highlights = self.request.highlight.as_ref().map(|asked| {
             let default_field = self.default_field.as_deref();
@@ -161,6 +190,7 @@ impl<'a> Search<'a> {
             if let (Some(highlights), Some(cells)) = (&highlights, &cells) {
                 marked.push((escape(&row.row), highlights.of_row(cells, &mut bytes)));
             }
+            memory.hold(bytes)?;
             if bytes > SOLR_ANSWER_BYTES_MAX {
                 return Err(Error::invalid(format!(
                     "the documents are too large; ask for fewer rows or fields: rows={}, max={} bytes",

@@ -11,7 +11,7 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::Service;
 use rowhouse_model::{FamilyDescriptor, Put, RegionInfo, TableDescriptor, TableName};
 use rowhouse_schema::{ColumnSchema, KeySchema, Time};
-use rowhouse_server::WebPort;
+use rowhouse_server::{Options, WebPort};
 use serde_json::Value;
 
 use crate::support::{self, TestServer};
@@ -31,21 +31,15 @@ struct Mail {
 
 impl Mail {
     fn start() -> Self {
+        Self::start_with(|_| {})
+    }
+
+    fn start_with(set: impl FnOnce(&mut Options)) -> Self {
         let server = TestServer::start_with(|options| {
             options.web = WebPort::At("127.0.0.1:0".into());
+            set(options);
         });
-        let table = TableDescriptor::new(TableName::parse("mail").unwrap())
-            .family(FamilyDescriptor::new("d").unwrap())
-            .family(FamilyDescriptor::new("t").unwrap())
-            .attribute("rowhouse.key", format!("1 {KEY}"))
-            .attribute("rowhouse.columns", format!("1 {COLUMNS}"))
-            .attribute("rowhouse.indexes", format!("1 {INDEX}"));
-        let message = proto::CreateTableRequest {
-            table_schema: rowhouse_format::convert::table::to_proto(&table),
-            split_keys: vec!["m".into()],
-            ..Default::default()
-        };
-        server.connect(Service::Master).call(&message).unwrap();
+        create(&server);
         let (web, regions) = (server.web(), server.regions("mail"));
         Self { server, web, regions }
     }
@@ -122,6 +116,22 @@ impl Mail {
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         (status, head, answer[end + 4..].to_vec())
     }
+}
+
+/// Creates the table `mail`.
+fn create(server: &TestServer) {
+    let table = TableDescriptor::new(TableName::parse("mail").unwrap())
+        .family(FamilyDescriptor::new("d").unwrap())
+        .family(FamilyDescriptor::new("t").unwrap())
+        .attribute("rowhouse.key", format!("1 {KEY}"))
+        .attribute("rowhouse.columns", format!("1 {COLUMNS}"))
+        .attribute("rowhouse.indexes", format!("1 {INDEX}"));
+    let message = proto::CreateTableRequest {
+        table_schema: rowhouse_format::convert::table::to_proto(&table),
+        split_keys: vec!["m".into()],
+        ..Default::default()
+    };
+    server.connect(Service::Master).call(&message).unwrap();
 }
 
 /// Encodes the values of a query string, and leaves `&` and the first `=` of each.

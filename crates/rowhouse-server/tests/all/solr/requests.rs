@@ -32,8 +32,12 @@ fn forms_are_read_as_query_strings_are() {
     assert_eq!(mail.send("POST", "/solr/default%3Amail/select", form, &body).0, 200);
     let json = "Content-Type: application/json\r\n";
     assert_eq!(mail.send("POST", "/solr/mail/select", json, "{}").0, 415);
-    let long = format!("q={}", "a".repeat(1 << 20));
-    assert_eq!(mail.send("POST", "/solr/mail/select", form, &long).0, 413);
+    // The parameters may be in the address alone.
+    for kind in ["", json, form] {
+        let (status, _, answer) = mail.send("POST", "/solr/mail/select?q=n:3", kind, "");
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!((status, &answer["response"]["numFound"]), (200, &json!(1)), "{kind}");
+    }
     // A page of another origin may send forms, and is refused.
     let other = format!("{form}Origin: http://evil.example\r\n");
     assert_eq!(mail.send("POST", "/solr/mail/select", &other, &body).0, 403);
@@ -41,6 +45,58 @@ fn forms_are_read_as_query_strings_are() {
         "{form}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
     );
     assert_eq!(mail.send("POST", "/solr/mail/select", &navigated, &body).0, 403);
+}
+
+#[test]
+fn refused_forms_are_read_to_their_end_and_answered_as_they_ask_for() {
+    let mail = mails();
+    let kind = "Content-Type: application/x-www-form-urlencoded\r\n";
+    let refused = |path: &str, form: &str| {
+        let (status, head, answer) = mail.send("POST", path, kind, form);
+        let is_javabin = head.contains("content-type: application/octet-stream");
+        assert_eq!(is_javabin, answer.starts_with(&[2]), "{path}: {head}");
+        assert!(answer.len() < 10_000, "{path}");
+        (status, is_javabin)
+    };
+    let long = format!("q={}", "a".repeat(3 << 20));
+    for (path, form, status) in [
+        ("/solr/mail/update", "commit=true", 400),
+        ("/solr/mail/terms", "q=a", 404),
+        ("/solr/none/select", "q=a", 404),
+        ("/solr/mail/select", "q=body:(", 400),
+        ("/solr/mail/select", "q=%zz", 400),
+        ("/solr/mail/select", &long, 413),
+        ("/solr/mail/update", &long, 400),
+        ("/solr/mail/admin/ping", &long, 413),
+    ] {
+        assert_eq!(refused(path, &format!("{form}&wt=javabin")), (status, true), "{path}");
+        assert_eq!(refused(path, form), (status, false), "{path}");
+    }
+    // An answer that refuses other pages comes after the body too.
+    let other = format!("{kind}Origin: http://evil.example\r\n");
+    assert_eq!(mail.send("POST", "/solr/mail/select", &other, &long).0, 403);
+    assert_eq!(mail.send("POST", "/mail/select", kind, &long).0, 404);
+}
+
+#[test]
+fn long_values_are_cut_in_messages() {
+    let mail = mails();
+    let kind = "Content-Type: application/x-www-form-urlencoded\r\n";
+    for form in [
+        format!("q=body:(a {}", "b ".repeat(20_000)),
+        format!("q={}", "b".repeat(100_000)),
+        format!("q=a&rows={}", "b".repeat(100_000)),
+        format!("q=size:{}", "b".repeat(50_000)),
+        format!("q=nothing{}:a", "b".repeat(50_000)),
+        format!("q=a&{}=1", "b".repeat(100_000)),
+    ] {
+        let form = form.replace(' ', "+");
+        let (status, _, answer) = mail.send("POST", "/solr/mail/select", kind, &form);
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        let message = answer["error"]["msg"].as_str().unwrap();
+        let chars = message.chars().count();
+        assert!(status == 400 && chars <= 2_001, "{status}, {chars}: {}", &message[..80]);
+    }
 }
 
 #[test]
@@ -69,6 +125,27 @@ fn what_is_not_served_is_refused_with_solrs_error() {
             400,
             "`~` is for words of texts, and `user` is no text: offset=5\n  user:bob~1\n       ^",
         ),
+        (
+            "q=at:[NOW-1DAY TO NOW]",
+            400,
+            "times relative to others (`NOW-1DAY`) are not supported: at=NOW-1DAY: offset=3\n  at:[NOW-1DAY TO NOW]\n     ^",
+        ),
+        (
+            "q=at:\"2022-12-01T00:00:00Z/DAY\"",
+            400,
+            "times relative to others (`NOW-1DAY`) are not supported: at=2022-12-01T00:00:00Z/DAY: offset=3\n  at:\"2022-12-01T00:00:00Z/DAY\"\n     ^",
+        ),
+        (
+            "q=at:2022-13-01",
+            400,
+            "invalid clause `at:2022-13-01`: expected a month from 01 to 12: offset=5",
+        ),
+        ("q=size:NOW", 400, "invalid clause `size:NOW`: expected a whole number: offset=0"),
+        (
+            "q=*:*&fl=sum(size,1)",
+            400,
+            "functions, aliases and patterns of fields are not served: fl=sum(size,1)",
+        ),
         ("q=*:*&facet.query=a", 400, "this parameter is not served: facet.query=a"),
         (
             "q=*:*&stats=true",
@@ -91,7 +168,9 @@ fn what_is_not_served_is_refused_with_solrs_error() {
         assert_eq!(answer["error"]["code"], status);
         (status, answer["error"]["msg"].as_str().unwrap().to_owned())
     };
-    assert_eq!(ask("GET", "/solr/none/select?q=a").0, 404);
+    let unknown = (404, "there is no table none".to_owned());
+    assert_eq!(ask("GET", "/solr/none/select?q=a"), unknown);
+    assert_eq!(ask("GET", "/solr/none/admin/ping"), unknown);
     assert_eq!(ask("POST", "/solr/mail/update/json?commit=true").0, 400);
     assert!(ask("POST", "/solr/mail/update").1.contains("HBase's protocol"));
     assert_eq!(ask("GET", "/solr/mail/get?ids=1").0, 404);

@@ -1,8 +1,17 @@
 //! What queries find, in which order, with highlights and counts.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use rowhouse_format::proto;
+use rowhouse_format::rpc::Service;
 use serde_json::json;
 
-use super::{Mail, mails};
+use super::{Mail, create, mails};
+use crate::metrics::sample;
+use crate::support;
+use crate::web::ask;
 
 #[test]
 fn queries_have_the_meaning_of_solrs_parser() {
@@ -58,6 +67,13 @@ fn queries_have_the_meaning_of_solrs_parser() {
         ("id:bob*", "bob1 bob2 bob3"),
         ("id:[bob TO c]", "bob1 bob2 bob3"),
         ("body:row^=3 OR size:30^2", "bob1 bob2 eve1"),
+        ("body:row!keys", "bob1"),
+        ("body:row/keys -body:hbase!", ""),
+        ("body:row /* body:keys */ AND /**/ size:10", "bob1"),
+        ("body:\\u0072ow AND size:10", "bob1"),
+        ("body : row AND size : [10 TO 10]", "bob1"),
+        ("*", "bob1 bob2 bob3 eve1 eve2"),
+        ("sender:\"\"", ""),
     ] {
         assert_eq!(mail.set(query), found, "{query}");
         // The number, without documents.
@@ -72,6 +88,9 @@ fn queries_have_the_meaning_of_solrs_parser() {
         by_score.sort();
         assert_eq!(by_score.join(" "), found, "{query}");
     }
+    mail.put("zed", 1, &[("sender", "")]);
+    assert_eq!(mail.set("sender:\"\""), "zed1");
+    assert_eq!(mail.set("user:zed -sender:\"\""), "");
     assert_eq!(mail.set("row keys&df=body&q.op=AND"), "bob1");
     assert_eq!(mail.set("row keys&df=body"), "bob1 bob2 eve1");
     assert_eq!(mail.set("body:row&fq=sender:ann&fq=user:bob"), "bob2");
@@ -208,6 +227,44 @@ fn cursors_pass_all_rows_once_while_others_are_written() {
 }
 
 #[test]
+fn pages_by_score_end_with_the_table() {
+    let truncate = |mail: &Mail| {
+        let table_name = support::table_name("mail");
+        let message = proto::TruncateTableRequest { table_name, ..Default::default() };
+        mail.server.disable_table("mail");
+        mail.server.connect(Service::Master).call(&message).unwrap();
+    };
+    let create_again = |mail: &Mail| {
+        mail.server.disable_table("mail");
+        mail.server.drop_table("mail");
+        create(&mail.server);
+    };
+    let mut mail = mails();
+    let query = "q=body:(row keys)&rows=1&sort=score desc,id asc&cursorMark=";
+    let first = |mail: &Mail| {
+        let answer = mail.ask(&format!("{query}*"));
+        answer["nextCursorMark"].as_str().unwrap().to_owned()
+    };
+    for change in [&truncate as &dyn Fn(&Mail), &create_again] {
+        let mark = first(&mail);
+        change(&mail);
+        let (message, status) = mail.refused(&format!("{query}{mark}"));
+        assert!(message.starts_with("the pages by score have ended"), "{message}");
+        assert_eq!(status, 400);
+        mail.regions = mail.server.regions("mail");
+        mail.put("ann", 1, &[("body", "row keys")]);
+        mail.put("ann", 2, &[("body", "row keys")]);
+    }
+    let mark = first(&mail);
+    mail.server.disable_table("mail");
+    let refused = mail.refused(&format!("{query}{mark}"));
+    assert_eq!(refused, ("mail is disabled".to_owned(), 503));
+    mail.server.drop_table("mail");
+    let refused = mail.refused(&format!("{query}{mark}"));
+    assert_eq!(refused, ("there is no table mail".to_owned(), 404));
+}
+
+#[test]
 fn words_found_are_highlighted() {
     let mail = mails();
     let marked = |query: &str| mail.ask(query)["highlighting"].clone();
@@ -290,4 +347,35 @@ fn values_are_counted() {
     );
     assert_eq!(counts("q=*:*&facet.field=at"), json!({"at": ["2022-12-01T08:00:00Z", 1]}));
     assert!(mail.refused("q=*:*&facet=true&facet.field=body").0.contains("not by `body`"));
+}
+
+#[test]
+fn unread_answers_hold_no_more_than_the_memory_of_calls_and_end() {
+    const CALL_MEMORY: u64 = 128 << 20;
+    let mail = Mail::start_with(|options| options.call_memory_bytes = CALL_MEMORY);
+    let body = "word ".repeat(50_000);
+    (0..30).for_each(|n| mail.put("ann", n, &[("body", &body)]));
+    let metric = |name: &str| sample(&ask(mail.web, "/metrics", "localhost").1, name);
+    let statuses: Vec<_> = (0..40)
+        .map(|_| {
+            let mut stream = TcpStream::connect(mail.web).unwrap();
+            let request =
+                "GET /solr/mail/select?q=body:word&rows=30 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut status = [0; 12];
+            stream.read_exact(&mut status).unwrap();
+            (stream, String::from_utf8(status[9..].to_vec()).unwrap())
+        })
+        .collect();
+    let answered = statuses.iter().filter(|(_, status)| status == "200").count();
+    assert!(answered > 4, "{answered}");
+    assert!(metric("rowhouse_call_memory_peak_bytes") <= CALL_MEMORY as f64);
+    assert!(metric("rowhouse_call_memory_bytes") > 0.0, "answers wait to be taken");
+    // The connections end, though nobody closes them.
+    let begun = Instant::now();
+    while metric("rowhouse_call_memory_bytes") > 0.0 {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop(statuses);
 }

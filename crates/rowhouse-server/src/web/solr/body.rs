@@ -1,0 +1,62 @@
+//! The bodies of requests. Each is read to its end before the answer: SolrJ takes an answer before
+//! that for a broken connection, and the program never sees the error.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use axum::body::{Body, HttpBody};
+
+use crate::limits::{HANDSHAKE_WAIT, SOLR_BODY_BYTES_MAX, SOLR_FORM_BYTES_MAX};
+
+/// The bytes of the end of a body that are kept of one that is too long for a form. SolrJ's forms
+/// end with the parameter `wt`.
+const END_BYTES: usize = 256;
+
+/// What was read of a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::web) enum Read {
+    Whole(Vec<u8>),
+    /// The end of one with more than [`SOLR_FORM_BYTES_MAX`].
+    TooLong(Vec<u8>),
+    /// It did not arrive in time, or the connection broke.
+    Lost,
+}
+
+/// Reads a body, and drops what is too long for a form. Above [`SOLR_BODY_BYTES_MAX`] it stops.
+pub(in crate::web) async fn read(body: Body) -> Read {
+    tokio::time::timeout(HANDSHAKE_WAIT, read_all(body)).await.unwrap_or(Read::Lost)
+}
+
+async fn read_all(mut body: Body) -> Read {
+    let mut kept = Vec::new();
+    let mut len = 0;
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let Ok(frame) = frame else { return Read::Lost };
+        let Ok(data) = frame.into_data() else { continue };
+        len += data.len();
+        kept.extend_from_slice(&data);
+        if len > SOLR_FORM_BYTES_MAX {
+            kept.drain(..kept.len().saturating_sub(END_BYTES));
+        }
+        if len > SOLR_BODY_BYTES_MAX {
+            break;
+        }
+    }
+    if len > SOLR_FORM_BYTES_MAX { Read::TooLong(kept) } else { Read::Whole(kept) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_body_is_read_and_only_its_end_is_kept() {
+        let whole = vec![b'a'; SOLR_FORM_BYTES_MAX];
+        assert_eq!(read(Body::from(whole.clone())).await, Read::Whole(whole.clone()));
+        let mut long = whole;
+        long.extend_from_slice(b"&wt=javabin");
+        let Read::TooLong(end) = read(Body::from(long)).await else { panic!("not too long") };
+        assert_eq!(end.len(), END_BYTES);
+        assert!(end.ends_with(b"a&wt=javabin"));
+    }
+}

@@ -15,24 +15,8 @@ mod wrapped;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rowhouse::{Error, ErrorKind};
 
 use args::{Args, Command};
-
-/// Returns an error in words: for some kinds the message, as in HBase, is only the name of the
-/// affected item.
-fn said(error: &Error) -> String {
-    let message = error.message();
-    let is_name = !message.contains(char::is_whitespace);
-    match error.kind() {
-        ErrorKind::TableNotFound if is_name => format!("there is no table {message}"),
-        ErrorKind::TableExists if is_name => format!("table {message} already exists"),
-        ErrorKind::TableNotEnabled if is_name => format!("table {message} is disabled"),
-        ErrorKind::TableNotDisabled if is_name => format!("table {message} is not disabled"),
-        ErrorKind::NamespaceNotFound if is_name => format!("there is no namespace {message}"),
-        _ => error.to_string(),
-    }
-}
 
 fn main() -> ExitCode {
     let done = match Args::parse().command {
@@ -57,7 +41,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("rowhouse: {}", said(&error));
+            output::report(format_args!("rowhouse: {}", error.described()));
             ExitCode::FAILURE
         }
     }

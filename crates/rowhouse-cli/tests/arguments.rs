@@ -49,6 +49,43 @@ fn a_wrong_argument_is_told_with_its_place_and_ends_every_command_with_status_2(
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
+#[test]
+fn missing_directory_is_named_and_not_created() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    std::fs::create_dir(dir.path().join("empty")).unwrap();
+    for command in [
+        "check PLACE",
+        "stats PLACE",
+        "backup PLACE --into out",
+        "restore PLACE --into out",
+        "salvage PLACE --into out",
+        "export t --hfiles out --data PLACE",
+        "heat t --data PLACE",
+    ] {
+        for (place, message) in [
+            ("nothing/there", "no such directory: "),
+            ("file", "not a directory: "),
+            ("empty", "is not a data directory: it has no FORMAT"),
+        ] {
+            let line = command.replace("PLACE", place);
+            let ran = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+                .args(words(&line))
+                .current_dir(dir.path())
+                .output()
+                .unwrap();
+            let err = String::from_utf8(ran.stderr).unwrap();
+            assert_eq!(ran.status.code(), Some(1), "{line}: {err}");
+            assert!(err.contains(message) && err.contains(place), "{line}: {err}");
+        }
+    }
+    let mut left: Vec<_> =
+        std::fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["empty", "file"]);
+    assert_eq!(std::fs::read_dir(dir.path().join("empty")).unwrap().count(), 0);
+}
+
 /// Splits a command line into words, some in single quotes.
 fn words(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();

@@ -232,6 +232,20 @@ fn pages_are_in_plain_english() {
 }
 
 #[test]
+fn chinese_pages_have_one_word_for_region() {
+    let mut pages = Vec::new();
+    files(&root().join("docs"), "md", &mut pages);
+    pages.retain(|page| page.to_string_lossy().ends_with(".zh-CN.md"));
+    assert!(pages.len() > 4, "{pages:?}");
+    pages.push(root().join("README.zh-CN.md"));
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("a page is readable");
+        let others = text.lines().filter(|line| line.contains("区域") || line.contains("分区"));
+        assert_eq!(others.collect::<Vec<_>>(), Vec::<&str>::new(), "{}", page.display());
+    }
+}
+
+#[test]
 fn comments_are_told_from_strings() {
     let mut quoted = Quoted::None;
     let mut comment = |line| parts_of(line, &mut quoted).comment.map(str::trim);

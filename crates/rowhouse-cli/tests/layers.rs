@@ -17,6 +17,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
         &["rowhouse-model", "rowhouse-schema", "rowhouse-filter", "rowhouse-format"],
     ),
     ("rowhouse-search", &["rowhouse-model", "rowhouse-schema", "rowhouse-store"]),
+    ("rowhouse-query", &["rowhouse-model", "rowhouse-schema", "rowhouse-store", "rowhouse-search"]),
     ("rowhouse-client", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
     (
         "rowhouse-server",
@@ -27,6 +28,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "rowhouse-format",
             "rowhouse-store",
             "rowhouse-search",
+            "rowhouse-query",
         ],
     ),
     (
@@ -38,6 +40,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "rowhouse-format",
             "rowhouse-store",
             "rowhouse-search",
+            "rowhouse-query",
             "rowhouse-client",
         ],
     ),

@@ -40,6 +40,7 @@ const STORE: &[Layer] = &[
             "oversized_rows",
             "reader_memory",
             "block_cache",
+            "damage",
             "heat",
         ],
     ),
@@ -48,8 +49,11 @@ const STORE: &[Layer] = &[
     ("reads", &["read"]),
     ("engine", &["engine"]),
     ("flushes and compactions", &["new_file", "compact", "flush"]),
-    ("regions and tables", &["region", "table", "estimate", "indexed", "catalog"]),
-    ("writes", &["write", "region_in_mode"]),
+    (
+        "regions and tables",
+        &["region", "table", "estimate", "indexed", "request_totals", "catalog"],
+    ),
+    ("writes", &["write"]),
     ("store", &["store", "system", "open"]),
     ("tools", &["check", "hfile", "stats", "backup", "hand_over", "salvage", "fuzzing"]),
 ];
@@ -71,6 +75,13 @@ const SEARCH: &[Layer] = &[
     ("search engine", &["engine"]),
 ];
 
+const QUERY: &[Layer] = &[
+    ("rows by the key", &["projection", "row", "source", "parts", "plan_rows"]),
+    ("rows by an index", &["key_instead", "judge", "entries", "found_entries", "index_rows"]),
+    ("choice", &["choose"]),
+    ("queries of the store", &["at_point", "table_query", "store_query", "search", "region"]),
+];
+
 const CLI: &[Layer] = &[
     (
         "words",
@@ -87,6 +98,11 @@ fn modules_of_the_store_use_only_those_below_them() {
 #[test]
 fn modules_of_the_search_crate_use_only_those_below_them() {
     check("rowhouse-search", SEARCH);
+}
+
+#[test]
+fn modules_of_the_query_crate_use_only_those_below_them() {
+    check("rowhouse-query", QUERY);
 }
 
 #[test]

@@ -23,11 +23,15 @@ fn printed(dir: &Path, args: &[&str]) -> String {
 async fn fill(dir: &Path) -> rowhouse::Result<()> {
     let database = rowhouse::open(dir.join("source").display().to_string()).await?;
     let spec = TableSpec::new("mail").family("d").key("[user string][n u32]");
-    let mail = database.create_table(spec.columns("d:b body string; d:s subject string")).await?;
+    let columns = "d:b body string; d:s subject string; d:z size u32; d:a at millis";
+    let mail = database.create_table(spec.columns(columns)).await?;
     for (n, body) in [(1, "Designing row keys"), (2, "The door")] {
         let row = mail.row(&[("user", "bob".into()), ("n", n.into())]);
-        row.set_named("body", body).set_named("subject", "hi").put().await?;
+        let row = row.set_named("body", body).set_named("subject", "hi").set_named("size", 300u32);
+        row.set_named("at", "2022-12-01T08:00Z").put().await?;
     }
+    let short = rowhouse::Put::new(&b"bob\0\x01\0\0\0\x01"[..])?.add("d", "z", "?")?;
+    mail.put(short.add("d", "x", "beside\n")?).await?;
     mail.put(rowhouse::Put::new("misfit")?.add("d", "b", "key")?).await?;
     database.close().await
 }
@@ -48,14 +52,17 @@ fn a_copy_is_built_searched_and_leads_to_the_rows_at_the_source() {
     let query = ["search", "query", "mail", "body matches 'key'", "--data", "here"];
     expect![[r"
         bob\x00\x01\x00\x00\x00\x01 (user='bob', n=1)
-          d:b = Designing row keys
+          body='Designing row keys'
         1 row
     "]]
     .assert_eq(&printed(dir, &query));
     expect![[r"
         bob\x00\x01\x00\x00\x00\x01 (user='bob', n=1)
-          d:b = Designing row keys
-          d:s = hi
+          at=2022-12-01T08:00:00.000Z
+          body='Designing row keys'
+          subject='hi'
+          d:x = beside\x0A
+          d:z = ? (value of `size` does not fit: needs 4 bytes, 1 are left: at=0)
         1 row
     "]]
     .assert_eq(&printed(dir, &[&query[..], &["--fetch"]].concat()));

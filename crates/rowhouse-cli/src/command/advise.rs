@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::advise::advise;
+use rowhouse::advise::{AdviceStep, advise_with_progress};
 
 use super::workload::WorkloadArgs;
 use super::{CommandResult, runtime};
-use crate::design::{ScratchDir, advice_json, advice_lines, advice_svg};
+use crate::design::{ScratchDir, advice_json, advice_lines, advice_svg, step_text};
 use crate::drawing::write_drawing;
-use crate::output::print;
+use crate::output::{StatusLine, print};
 
 /// Arguments of `rowhouse advise`.
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,11 @@ pub(crate) fn run(args: &AdviseArgs) -> CommandResult {
     let workload = args.workload.read()?;
     let dir = ScratchDir::create()?;
     let runtime = runtime()?;
-    let advice = runtime.block_on(advise(&workload, dir.path()))?;
+    let mut shown = StatusLine::new();
+    let progress = |step: AdviceStep<'_>| shown.show(step_text(&step));
+    let advice = runtime.block_on(advise_with_progress(&workload, dir.path(), progress));
+    drop(shown);
+    let advice = advice?;
     match args.json {
         true => print(advice_json(&workload, &advice))?,
         false => print(advice_lines(&workload, &advice, None).join("\n"))?,

@@ -39,6 +39,13 @@ pub(super) fn mutation_bytes(text: &str) -> Result<usize> {
     })
 }
 
+/// Reads the memory of calls in bytes: at least 8 MiB.
+pub(super) fn call_memory(text: &str) -> Result<u64> {
+    const MIN: u64 = 8 << 20;
+    let bytes = text.parse().ok().filter(|bytes| *bytes >= MIN);
+    bytes.ok_or_else(|| Error::invalid(format!("expected bytes: min={MIN}, given={text}")))
+}
+
 /// Checks a row, with non-text bytes as `\xHH`; empty for a range without an end.
 pub(super) fn bound(text: &str) -> Result<String> {
     unescape(text)?;

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use rowhouse::{Error, Result};
 use rowhouse_client::{Client, Target};
-use rowhouse_store::{Holder, Progress, copy_store};
+use rowhouse_store::{Progress, copy_store};
 
 use super::progress::Bar;
-use super::{CommandResult, argument, runtime};
+use super::{CommandResult, argument, runtime, server_of};
 use crate::counted::counted;
 use crate::output::print;
 
@@ -40,7 +40,7 @@ pub(crate) fn backup(args: &BackupArgs) -> CommandResult {
     if args.from.contains("://") {
         return through_server(&args.from, &args.into);
     }
-    match Holder::of(&args.from)?.and_then(|holder| holder.address) {
+    match server_of(Path::new(&args.from))? {
         // The server is on this machine, but may have another working directory.
         Some(address) => {
             let into = std::path::absolute(&args.into);

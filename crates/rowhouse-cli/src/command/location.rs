@@ -1,20 +1,57 @@
 //! The database that a command works on.
 
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rowhouse::{Database, Result};
+use rowhouse::{Database, Error, ErrorKind, Result};
 use rowhouse_store::Holder;
 
+use crate::output::report;
+
+/// How long a command waits for a server that is starting. A server reads its log first.
+const START_WAIT: Duration = Duration::from_secs(20);
+/// Time between two looks at the holder of a directory.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Returns the URL of the database for [`rowhouse::open`]. A directory that a server holds becomes
-/// that server's URL.
+/// that server's URL; a server that is starting is waited for.
 pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String> {
     if let Some(url) = connect {
         return Ok(url.to_owned());
     }
-    match Holder::of(data)?.and_then(|holder| holder.address) {
+    match server_of(data)? {
         Some(address) => Ok(format!("hbase://{address}")),
         None => Ok(format!("file:{}", data.display())),
     }
+}
+
+/// Returns the address of the server that holds a directory. If it is starting, says so and waits
+/// for it.
+///
+/// # Errors
+/// `InUse` if the server does not serve in time.
+pub(super) fn server_of(data: &Path) -> Result<Option<String>> {
+    let begun = Instant::now();
+    let mut is_announced = false;
+    while let Some(holder) = Holder::of(data)? {
+        // The text of a holder that changes is empty for a moment.
+        if !holder.is_starting && holder.pid.is_some() {
+            return Ok(holder.address);
+        }
+        if begun.elapsed() > START_WAIT {
+            let data = data.display();
+            let message = format!("data directory {data} is held by {holder}; try again later");
+            return Err(Error::new(ErrorKind::InUse, message));
+        }
+        if holder.is_starting && !is_announced {
+            let data = data.display();
+            report(format_args!("waiting: data directory {data} is held by {holder}"));
+            is_announced = true;
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(None)
 }
 
 /// Opens a database that is there: a data directory is not made.

@@ -23,7 +23,7 @@ pub(crate) mod stats;
 mod workload;
 
 use csv_error::unreadable_csv;
-use location::{database_url, directory_of, open_existing};
+use location::{database_url, directory_of, open_existing, server_of};
 
 /// The default data directory.
 const DATA_DIR: &str = "./rowhouse-data";

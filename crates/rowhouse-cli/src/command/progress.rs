@@ -1,22 +1,23 @@
 //! A progress bar for reading a store, shown on a terminal.
 
-use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use rowhouse_store::Progress;
+
+use crate::output::StatusLine;
 
 const WIDTH: usize = 30;
 const BETWEEN: Duration = Duration::from_millis(100);
 
 /// A progress bar on standard error. It writes nothing if that is not a terminal.
 pub(super) struct Bar {
-    is_seen: bool,
+    shown: StatusLine,
     drawn: Option<Instant>,
 }
 
 impl Default for Bar {
     fn default() -> Self {
-        Self { is_seen: std::io::stderr().is_terminal(), drawn: None }
+        Self { shown: StatusLine::new(), drawn: None }
     }
 }
 
@@ -27,25 +28,20 @@ impl Bar {
 
     /// Returns whether the bar is shown, and was not drawn very recently.
     pub(super) fn is_due(&self) -> bool {
-        self.is_seen && self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN)
+        self.shown.is_seen() && self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN)
     }
 
     /// Draws the bar, unless that was done very recently.
     pub(super) fn draw(&mut self, progress: &Progress<'_>) {
-        if !self.is_due() {
-            return;
+        if self.is_due() {
+            self.drawn = Some(Instant::now());
+            self.shown.show(line(progress));
         }
-        self.drawn = Some(Instant::now());
-        let line = line(progress);
-        // A closed terminal is no reason to stop.
-        let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
     }
 
     /// Erases the bar.
     pub(super) fn clear(self) {
-        if self.drawn.is_some() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+        drop(self.shown);
     }
 }
 

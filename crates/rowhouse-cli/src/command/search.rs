@@ -6,10 +6,13 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use rowhouse::cell::KeyValue;
 use rowhouse::key::escape;
 use rowhouse::query::QueryRow;
+use rowhouse::schema::{CellMismatch, ColumnSchema};
 use rowhouse::search_copy::{self, BuildProgress, BuildStep, Built, Origin};
 use rowhouse::{Bytes, Columns, Database, Error, Result, Row};
+use rowhouse_model::escape_line;
 use rowhouse_store::Progress;
 
 use super::progress::Bar;
@@ -146,13 +149,17 @@ async fn query(args: &QueryArgs) -> CommandResult {
 }
 
 async fn search(database: &Database, args: &QueryArgs) -> Result<()> {
-    let query = database.table(&args.table).await?;
-    let query = query.query(&args.query).limit(args.limit.into());
+    let table = database.table(&args.table).await?;
+    let query = table.query(&args.query).limit(args.limit.into());
     let query = if args.by_score { query.by_score() } else { query };
     let found = query.page(args.limit as usize).await?.rows;
-    let rows = match args.fetch {
-        true => fetch(database, args, &found).await?,
-        false => found.iter().map(|found| Some(found.row().clone())).collect(),
+    let mut columns = table.column_schema().ok().cloned();
+    let rows = if args.fetch {
+        let fetched = fetch(database, args, &found).await?;
+        columns = fetched.columns.or(columns);
+        fetched.rows
+    } else {
+        found.iter().map(|found| Some(found.row().clone())).collect()
     };
     for (found, row) in found.iter().zip(rows) {
         let score = found.score().map(|score| format!(", score={score:.3}")).unwrap_or_default();
@@ -162,33 +169,50 @@ async fn search(database: &Database, args: &QueryArgs) -> Result<()> {
             continue;
         };
         for cell in row.cells() {
-            print(format_args!(
-                "  {}:{} = {}",
-                escape(cell.family()),
-                escape(cell.qualifier()),
-                rowhouse_model::escape_line(&String::from_utf8_lossy(cell.value()))
-            ))?;
+            print(format_args!("  {}", shown(cell, columns.as_ref())))?;
         }
     }
     print(counted(found.len(), "row"))
 }
 
+/// Returns a cell: the name and the value of a declared column, or else the bytes.
+fn shown(cell: KeyValue<'_>, columns: Option<&ColumnSchema>) -> String {
+    let (family, qualifier, value) = (cell.family(), cell.qualifier(), cell.value());
+    let bytes = || {
+        let text = escape_line(&String::from_utf8_lossy(value));
+        format!("{}:{} = {text}", escape(family), escape(qualifier))
+    };
+    match columns.map(|columns| columns.decode(family, qualifier, value)) {
+        Some(Ok(named)) => escape_line(&named.to_string()),
+        None | Some(Err(CellMismatch::Undeclared { .. })) => bytes(),
+        Some(Err(misfit)) => format!("{} ({})", bytes(), escape_line(&misfit.to_string())),
+    }
+}
+
+/// The rows at the source of a copy.
+struct Fetched {
+    /// `None` for a row that is gone.
+    rows: Vec<Option<Row>>,
+    /// What the source declares.
+    columns: Option<ColumnSchema>,
+}
+
 /// Reads rows at the source of a copy.
-async fn fetch(
-    database: &Database,
-    args: &QueryArgs,
-    found: &[QueryRow],
-) -> Result<Vec<Option<Row>>> {
+async fn fetch(database: &Database, args: &QueryArgs, found: &[QueryRow]) -> Result<Fetched> {
     let described = database.admin().describe(&args.table).await?;
     let origin = Origin::of_table(&described)?.ok_or_else(|| {
         Error::invalid(format!("the table is no copy, so there is no source: table={}", args.table))
     })?;
     let source = open_existing(&origin.url).await?;
     let keys = found.iter().map(|row| Bytes::copy_from_slice(row.row().key()));
-    let rows = match source.table(&args.table).await {
-        Ok(table) => search_copy::fetch(&table, keys, &Columns::all()).await,
+    let fetched = match source.table(&args.table).await {
+        Ok(table) => {
+            let columns = table.column_schema().ok().cloned();
+            let rows = search_copy::fetch(&table, keys, &Columns::all()).await;
+            rows.map(|rows| Fetched { rows, columns })
+        }
         Err(error) => Err(error),
     };
     source.close().await?;
-    rows
+    fetched
 }

@@ -1,7 +1,6 @@
 //! `rowhouse serve`: a database for HBase clients.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,11 +8,12 @@ use std::time::Duration;
 
 use rowhouse::{Error, ErrorKind};
 use rowhouse_server::{Options, Server, WebPort};
-use rowhouse_store::{Holder, Settings, SplitSettings};
+use rowhouse_store::{Holder, Settings, SplitSettings, create_data_directory, is_data_directory};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::{CommandResult, DATA_DIR, argument, runtime};
+use crate::output::print;
 
 /// The server's log file, in the data directory.
 const LOG: &str = "rowhouse.log";
@@ -78,6 +78,13 @@ pub(crate) struct ServeArgs {
     /// Keep calls with answers of more bytes in the large log, and report them in the log
     #[arg(long, value_name = "BYTES", default_value_t = 100 << 20)]
     pub(crate) large_answer_bytes: u64,
+    /// Bytes of the requests, calls and answers of all clients that are held at once; further calls
+    /// wait. A row or request above it is served alone
+    #[arg(long, value_name = "BYTES", default_value_t = 512 << 20, value_parser = argument::call_memory)]
+    pub(crate) call_memory_bytes: u64,
+    /// The same for the calls of one connection
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = argument::call_memory)]
+    pub(crate) connection_memory_bytes: u64,
     /// Split no region automatically
     #[arg(long)]
     pub(crate) no_automatic_splits: bool,
@@ -95,12 +102,15 @@ pub(crate) fn run(args: ServeArgs) -> CommandResult {
             ),
         ));
     }
-    let log = start_log(&args.data)?;
+    let log = ServerLog::start(&args.data)?;
     let runtime = runtime()?;
-    let served = runtime.block_on(serve(args, &log));
+    let served = runtime.block_on(serve(args, &log.path));
     // The store is closed and its log synced: tasks that still run were abandoned, and are not
     // awaited.
     runtime.shutdown_background();
+    if served.is_err() {
+        log.remove_without_store();
+    }
     served.map(|()| ExitCode::SUCCESS)
 }
 
@@ -135,11 +145,18 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         allow_shutdown: args.allow_shutdown,
         slow_call: Duration::from_millis(args.slow_call_millis),
         large_answer_bytes: args.large_answer_bytes,
+        call_memory_bytes: args.call_memory_bytes,
+        connection_memory_bytes: args.connection_memory_bytes,
         ..Options::new(&args.data)
     };
-    let server = Server::start(options).await?;
+    let server = tokio::select! {
+        server = Server::start(options) => server?,
+        // It may read a long log first. Nothing is lost if that ends, as in a kill.
+        _ = interrupt.recv() => return Ok(()),
+        _ = terminate.recv() => return Ok(()),
+    };
     // The output may be closed.
-    let _ = std::io::stdout().write_all(screen(&server, &args.data, log).as_bytes());
+    let _ = print(screen(&server, &args.data, log).trim_end());
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
@@ -185,24 +202,48 @@ Ctrl-C stops the server.
     )
 }
 
-/// Opens the log in the data directory and returns its path. `RUST_LOG` filters its contents.
-fn start_log(data: &Path) -> rowhouse::Result<PathBuf> {
-    let path = data.join(LOG);
-    let open = || -> std::io::Result<File> {
-        fs::create_dir_all(data)?;
-        if fs::metadata(&path).is_ok_and(|log| log.len() > LOG_BYTES_MAX) {
-            fs::rename(&path, data.join(format!("{LOG}.1")))?;
+/// The log in the data directory.
+struct ServerLog {
+    path: PathBuf,
+    data: PathBuf,
+    /// The file and the directories that were created for it, innermost first.
+    created: Vec<PathBuf>,
+}
+
+impl ServerLog {
+    /// Opens the log. `RUST_LOG` filters its contents.
+    fn start(data: &Path) -> rowhouse::Result<Self> {
+        let path = data.join(LOG);
+        let places = path.ancestors().filter(|place| !place.as_os_str().is_empty());
+        let created = places.take_while(|place| !place.exists()).map(Path::to_owned).collect();
+        create_data_directory(data)?;
+        let open = || -> std::io::Result<File> {
+            if fs::metadata(&path).is_ok_and(|log| log.len() > LOG_BYTES_MAX) {
+                fs::rename(&path, data.join(format!("{LOG}.1")))?;
+            }
+            OpenOptions::new().create(true).append(true).open(&path)
+        };
+        let file = open()
+            .map_err(|source| Error::io(format_args!("cannot open {}", path.display()), source))?;
+        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_ansi(false)
+            .with_target(false)
+            .with_writer(Arc::new(file))
+            .init();
+        Ok(Self { path, data: data.to_owned(), created })
+    }
+
+    /// Removes what was created for the log of a server that was refused before there was a store.
+    fn remove_without_store(&self) {
+        if is_data_directory(&self.data) {
+            return;
         }
-        OpenOptions::new().create(true).append(true).open(&path)
-    };
-    let file = open()
-        .map_err(|source| Error::io(format_args!("cannot open {}", path.display()), source))?;
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(false)
-        .with_target(false)
-        .with_writer(Arc::new(file))
-        .init();
-    Ok(path)
+        for place in &self.created {
+            // A directory that holds more than the log stays.
+            let _ =
+                if *place == self.path { fs::remove_file(place) } else { fs::remove_dir(place) };
+        }
+    }
 }

@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use rowhouse::Error;
 use rowhouse_store::is_data_directory;
 use tokio::runtime::Runtime;
 
 use super::{CommandResult, DATA_DIR, argument, database_url, directory_of, runtime};
-use crate::shell::{Input, LineOutcome, Outcome, Session, StatementReader, Terminal};
+use crate::output::{Escaped, print, report};
+use crate::shell::{Input, Interrupts, LineOutcome, Outcome, Session, StatementReader, Terminal};
 
 /// Arguments of `rowhouse shell`.
 #[derive(Debug, clap::Args)]
@@ -32,6 +34,9 @@ pub(crate) struct ShellArgs {
     script: Option<PathBuf>,
 }
 
+/// How long a prompt waits for the names of tables.
+const COMPLETION_WAIT: Duration = Duration::from_secs(1);
+
 /// The byte order mark with which some programs begin a file.
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
@@ -46,12 +51,14 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
     let made = directory_of(&url).filter(|dir| !is_data_directory(dir));
     let database = runtime.block_on(rowhouse::open(&url))?;
     if let Some(dir) = made {
-        eprintln!("created a database in {}", dir.display());
+        report(format_args!("created a database in {}", dir.display()));
     }
     let session = Session::new(database.clone(), output());
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
     let ran = shell.run(source);
     let closed = shell.runtime.block_on(database.close());
+    // Work of interrupted commands is not awaited.
+    shell.runtime.shutdown_background();
     let code = match ran {
         Ok(code) => code,
         // The reader of the output has closed it.
@@ -64,14 +71,15 @@ pub(crate) fn run(args: ShellArgs) -> CommandResult {
 /// Returns the output of a session: line by line to a terminal, in larger pieces to anything else.
 fn output() -> Box<dyn Write> {
     match io::stdout().is_terminal() {
-        true => Box::new(io::stdout()),
-        false => Box::new(BufWriter::new(io::stdout())),
+        true => Box::new(Escaped::new(io::stdout())),
+        false => Box::new(Escaped::new(BufWriter::new(io::stdout()))),
     }
 }
 
 /// The source of commands.
 enum Source {
-    Given(String),
+    /// Each is complete.
+    Given(Vec<String>),
     Script(PathBuf, BufReader<File>),
     /// A user at a terminal.
     Terminal,
@@ -81,7 +89,7 @@ enum Source {
 impl Source {
     fn of(args: &ShellArgs) -> Result<Self, (&Path, io::Error)> {
         if !args.execute.is_empty() {
-            return Ok(Self::Given(args.execute.join("\n")));
+            return Ok(Self::Given(args.execute.clone()));
         }
         match &args.script {
             Some(path) => match File::open(path) {
@@ -94,9 +102,17 @@ impl Source {
     }
 }
 
+/// The place of commands in a script, for messages.
+struct ScriptPlace<'s> {
+    /// The name of the script.
+    name: &'s str,
+    /// The line in which the first of the commands begins, counted from 1.
+    line: u64,
+}
+
 struct Shell {
     runtime: Runtime,
-    session: Session<Box<dyn Write>>,
+    session: Session,
     stop_at_error: bool,
 }
 
@@ -108,16 +124,34 @@ enum Flow {
 
 impl Shell {
     fn run(&mut self, source: Source) -> io::Result<ExitCode> {
-        match source {
-            Source::Given(commands) => self.run_lines("--execute", commands.as_bytes()),
-            Source::Script(path, file) => self.run_lines(&path.display().to_string(), file),
-            Source::Terminal => self.run_terminal(),
-            Source::Input => self.run_lines("standard input", io::stdin().lock()),
+        let flow = match source {
+            Source::Given(commands) => self.run_given(&commands)?,
+            Source::Script(path, file) => self.run_lines(&path.display().to_string(), file)?,
+            Source::Terminal => self.run_terminal()?,
+            Source::Input => self.run_lines("standard input", io::stdin().lock())?,
+        };
+        Ok(match flow {
+            Flow::On => ExitCode::SUCCESS,
+            Flow::Leave(code) => code,
+        })
+    }
+
+    /// Runs the arguments of `--execute`, each for itself: an error in one hides no other.
+    fn run_given(&mut self, commands: &[String]) -> io::Result<Flow> {
+        for (at, text) in commands.iter().enumerate() {
+            let name = match commands.len() {
+                1 => "--execute".to_owned(),
+                count => format!("--execute ({} of {count})", at + 1),
+            };
+            if let leave @ Flow::Leave(_) = self.run_lines(&name, text.as_bytes())? {
+                return Ok(leave);
+            }
         }
+        Ok(Flow::On)
     }
 
     /// Runs the commands of a file, or of another input called `name`.
-    fn run_lines(&mut self, name: &str, mut lines: impl BufRead) -> io::Result<ExitCode> {
+    fn run_lines(&mut self, name: &str, mut lines: impl BufRead) -> io::Result<Flow> {
         let mut reader = StatementReader::default();
         let mut line = String::new();
         // The first line of the current command, which may span several lines.
@@ -132,35 +166,36 @@ impl Shell {
                 begun = number;
             }
             self.session.set_position(format_args!("{name}:{number}"));
-            if let Some(flow) = self.answer(&line)? {
+            if len > 0
+                && let Some(flow) = self.answer(&line)?
+            {
                 match flow {
                     Flow::On => continue,
-                    Flow::Leave(code) => return Ok(code),
+                    leave => return Ok(leave),
                 }
             }
             let step = if len == 0 { reader.finish() } else { reader.push(&line) };
-            let inside = if let LineOutcome::Refuse(_, inside) = &step { *inside } else { 0 };
-            self.session.set_position(format_args!("{name}:{}", begun + inside));
-            if let Flow::Leave(code) = self.step(step)? {
-                return Ok(code);
+            let place = ScriptPlace { name, line: begun };
+            if let leave @ Flow::Leave(_) = self.step(step, Some(place))? {
+                return Ok(leave);
             }
-            if line.is_empty() {
+            if len == 0 {
                 break;
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(Flow::On)
     }
 
-    fn run_terminal(&mut self) -> io::Result<ExitCode> {
+    fn run_terminal(&mut self) -> io::Result<Flow> {
         let history = std::env::home_dir().map(|home| home.join(".rowhouse_history"));
         let mut terminal = Terminal::open(history).map_err(io::Error::other)?;
-        println!("rowhouse {}; type help for help, exit to leave", env!("CARGO_PKG_VERSION"));
+        self.session.set_interrupts(Interrupts::of_signal(self.runtime.handle())?);
+        let version = env!("CARGO_PKG_VERSION");
+        print(format_args!("rowhouse {version}; type help for help, exit to leave"))
+            .map_err(io::Error::other)?;
         let mut reader = StatementReader::default();
         for line in 1_u32.. {
-            let tables = self.runtime.block_on(self.session.database.tables());
-            // Completion without tables is better than none.
-            let tables = tables.unwrap_or_default();
-            terminal.set_tables(tables.iter().map(ToString::to_string).collect());
+            terminal.set_tables(self.tables());
             let prompt = if reader.is_open() { "1*" } else { "0>" };
             let prompt = format!("rowhouse:{line:03}:{prompt} ");
             match terminal.read(&prompt).map_err(io::Error::other)? {
@@ -168,19 +203,30 @@ impl Shell {
                     if let Some(flow) = self.answer(&line)? {
                         match flow {
                             Flow::On => continue,
-                            Flow::Leave(code) => return Ok(code),
+                            leave => return Ok(leave),
                         }
                     }
                     let step = reader.push(&line);
-                    if let Flow::Leave(code) = self.step(step)? {
-                        return Ok(code);
+                    if let leave @ Flow::Leave(_) = self.step(step, None)? {
+                        return Ok(leave);
                     }
                 }
                 Input::Abandon => reader.clear(),
                 Input::End => break,
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(Flow::On)
+    }
+
+    /// Returns the names of the tables for completion. A prompt without them is better than a
+    /// prompt that waits for a server.
+    fn tables(&self) -> Vec<String> {
+        let listed =
+            async { tokio::time::timeout(COMPLETION_WAIT, self.session.database.tables()).await };
+        match self.runtime.block_on(listed) {
+            Ok(Ok(tables)) => tables.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Takes a line as the answer to a command's question, if one is pending.
@@ -192,18 +238,30 @@ impl Shell {
         })
     }
 
-    fn step(&mut self, step: LineOutcome) -> io::Result<Flow> {
+    fn step(&mut self, step: LineOutcome, place: Option<ScriptPlace<'_>>) -> io::Result<Flow> {
         let statements = match step {
             LineOutcome::More => return Ok(Flow::On),
-            LineOutcome::Refuse(message, _) => {
-                self.session.refuse(&message, None)?;
+            LineOutcome::Refuse(refusal) => {
+                if let Some(ScriptPlace { name, line }) = place {
+                    let (begun, at) = (line + refusal.command_line, line + refusal.line);
+                    let at = match begun == at {
+                        true => String::new(),
+                        false => format!(" (the error is in line {at})"),
+                    };
+                    self.session.set_position(format_args!("{name}:{begun}{at}"));
+                }
+                self.session.refuse(&refusal.message, None)?;
                 return Ok(self.after_error());
             }
             LineOutcome::Run(statements) => statements,
         };
         for statement in statements {
+            if let Some(ScriptPlace { name, line }) = &place {
+                self.session.set_position(format_args!("{name}:{}", line + statement.line));
+            }
             match self.runtime.block_on(self.session.run(statement))? {
                 Outcome::Done => {}
+                Outcome::Interrupted => break,
                 Outcome::Exit => return Ok(Flow::Leave(ExitCode::SUCCESS)),
                 Outcome::Failed if self.stop_at_error => return Ok(self.after_error()),
                 Outcome::Failed => {}

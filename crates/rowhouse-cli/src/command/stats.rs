@@ -50,12 +50,16 @@ fn text(stats: &StoreStats) -> String {
         text.push_str(&table_text(table));
         text.push('\n');
     }
+    let families = stats.tables.iter().flat_map(|table| &table.regions);
+    let families = families.flat_map(|region| &region.families);
+    let log_cells: u64 = families.map(|family| family.log_cells).sum();
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
-        "log: {}, {}; cells that are in the log only are not counted",
+        "log: {}, {}; {} of those counted in no file yet",
         counted(stats.log_records, "commit"),
-        counted(stats.log_bytes, "byte")
+        counted(stats.log_bytes, "byte"),
+        counted(log_cells, "cell")
     );
     if stats.aside_files > 0 {
         let _ = writeln!(
@@ -203,6 +207,7 @@ fn region_json(region: &RegionStats) -> Json {
             "bloom_bytes": family.bloom_bytes,
             "rows": family.rows,
             "cells": family.cells,
+            "log_cells": family.log_cells,
             "older_versions": family.older_versions,
             "markers": family.markers,
             "key_bytes": family.key_bytes,

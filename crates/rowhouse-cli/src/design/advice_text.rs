@@ -1,12 +1,17 @@
 //! Advice as lines of text.
 
-use rowhouse::advise::{Advice, AdvisedDesign, Workload};
+use rowhouse::advise::{Advice, AdviceStep, AdvisedDesign, Workload};
 
 use super::columns::{Align, aligned};
 use super::text::{broken, number, percent};
 
 /// Designs that were only estimated of which lines are printed.
 const LISTED: usize = 4;
+
+/// Returns the progress of a comparison of designs.
+pub(crate) fn step_text(step: &AdviceStep<'_>) -> String {
+    format!("simulating design {} of {}: {}", step.number, step.count, step.design)
+}
 
 /// Returns a comparison of designs as lines, with commands for the table of this name; without one,
 /// it is NAME.

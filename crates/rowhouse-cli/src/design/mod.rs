@@ -7,7 +7,7 @@ mod picture;
 mod scratch;
 mod text;
 
-pub(crate) use advice_text::advice_lines;
+pub(crate) use advice_text::{advice_lines, step_text};
 pub(crate) use json::{advice_json, simulation_json};
 pub(crate) use picture::{advice_svg, simulation_svg};
 pub(crate) use scratch::ScratchDir;

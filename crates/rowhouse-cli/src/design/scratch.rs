@@ -1,5 +1,7 @@
 //! Directories for simulated stores.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,7 +17,10 @@ impl ScratchDir {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("rowhouse-design-{}-{number}", std::process::id());
         let dir = std::env::temp_dir().join(name);
-        std::fs::create_dir(&dir)
+        // Others on the machine must not read rows that are like a table's.
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&dir)
             .map_err(|source| Error::io(format_args!("cannot create {}", dir.display()), source))?;
         Ok(Self(dir))
     }

@@ -89,13 +89,11 @@ impl TableHeat {
             let (from, to) = (self.key(&range.start), self.key(&range.stop));
             lines.push(format!("  {began}{share:>4.0} %  from {from} to {to}"));
         }
-        // A row whose count may be mostly error is not known to be hot.
-        let is_hot = |row: &&HotRow| row.requests_min() >= row.overestimate;
-        let rows: Vec<_> = self.report.hot_rows.iter().filter(is_hot).take(LISTED).collect();
-        if !rows.is_empty() {
+        if !self.report.hot_rows.is_empty() {
             lines.push("hottest rows of the last minutes".to_owned());
         }
-        lines.extend(rows.into_iter().map(|row| self.row_line(row)));
+        let rows = self.report.hot_rows.iter().take(LISTED);
+        lines.extend(rows.map(|row| self.row_line(row)));
         lines.extend(self.verdicts().map(|(name, verdict)| format!("{name}: {verdict}")));
         lines.extend(ColumnGroups::of_heat(&self.report).iter().map(ToString::to_string));
         lines.extend(self.first_values.iter().map(ToString::to_string));

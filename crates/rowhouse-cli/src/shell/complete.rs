@@ -1,6 +1,7 @@
 //! Completion at the cursor.
 
-use super::commands::{COMMANDS, Command, Kind};
+use super::command::Kind;
+use super::commands;
 
 /// Returns the start of the word at the end of `line`, and its possible completions. Pure: `tables`
 /// are the names of the existing tables.
@@ -9,25 +10,21 @@ pub(crate) fn complete(line: &str, tables: &[String]) -> (usize, Vec<String>) {
     let statement = statement + (line.len() - statement - line[statement..].trim_start().len());
     let rest = &line[statement..];
     let Some(name_len) = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')) else {
-        return (statement, matching(rest, command_names()));
+        return (statement, matching(rest, commands::names()));
     };
-    let Some(command) = Command::find(&rest[..name_len]) else { return (line.len(), Vec::new()) };
+    let Some(command) = commands::find(&rest[..name_len]) else { return (line.len(), Vec::new()) };
     let place = CursorPosition::at_end(&rest[name_len..]);
     let kind = command.place(place.argument).map(|argument| argument.kind);
     let word_at = statement + name_len + place.word;
     let word = &line[word_at..];
     match (place.quoted, kind) {
         (true, Some(Kind::Table)) => (word_at, matching(word, tables.iter().map(String::as_str))),
-        (true, Some(Kind::Command)) => (word_at, matching(word, command_names())),
+        (true, Some(Kind::Command)) => (word_at, matching(word, commands::names())),
         (false, _) if !word.is_empty() => {
             (word_at, matching(word, command.options.iter().map(|(name, _)| *name)))
         }
         _ => (line.len(), Vec::new()),
     }
-}
-
-fn command_names() -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().flat_map(|command| [Some(command.name), command.alias]).flatten()
 }
 
 fn matching<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {

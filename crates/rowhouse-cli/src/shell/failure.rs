@@ -11,6 +11,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The database returned an error.
     Database(Error),
+    /// The user ended the command.
+    Interrupted,
     /// The output is closed.
     Output(io::Error),
 }

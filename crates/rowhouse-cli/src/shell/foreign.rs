@@ -94,14 +94,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::shell::commands::Command;
+    use crate::shell::commands;
 
     #[test]
     fn each_name_is_there_once_and_is_no_command_of_ours() {
         let mut names = BTreeSet::new();
         for name in ABSENT.iter().flat_map(|(names, _)| names.split_ascii_whitespace()) {
             assert!(names.insert(name), "{name} is there twice");
-            assert!(Command::find(name).is_none(), "{name} is a command");
+            assert!(commands::find(name).is_none(), "{name} is a command");
             assert!(alternative_to(name).is_some());
         }
         assert_eq!(alternative_to("gte"), None);

@@ -1,8 +1,9 @@
-//! Help, generated from the table of commands.
+//! Help, generated from the commands.
 
 use std::fmt::Write;
 
-use super::commands::{COMMANDS, Command, Group, Need};
+use super::command::{Command, Group, Need};
+use super::commands::COMMANDS;
 
 /// Returns the help for the whole shell, on one page.
 pub(crate) fn overview() -> String {
@@ -11,9 +12,9 @@ pub(crate) fn overview() -> String {
         let names: Vec<_> = COMMANDS
             .iter()
             .filter(|command| command.group == group)
-            .map(|command| match command.alias {
-                Some(alias) => format!("{} ({alias})", command.name),
-                None => command.name.to_owned(),
+            .map(|command| match &command.names[1..] {
+                [] => command.name().to_owned(),
+                aliases => format!("{} ({})", command.name(), aliases.join(", ")),
             })
             .collect();
         let _ = writeln!(text, "  {:<11} {}", group.title(), names.join(", "));
@@ -37,7 +38,7 @@ A command continues in the next line after a comma, inside brackets and inside q
 /// Returns the help for one command.
 pub(crate) fn of(command: &Command) -> String {
     let mut text = format!("{}\n\n  {}\n", command.about, usage(command));
-    if let Some(alias) = command.alias {
+    for alias in &command.names[1..] {
         let _ = writeln!(text, "\n{alias} is the same.");
     }
     if !command.details.is_empty() {
@@ -64,5 +65,5 @@ fn usage(command: &Command) -> String {
         Need::Repeated => format!("[{}]…", place.name),
     });
     let places: Vec<_> = places.collect();
-    format!("{} {}", command.name, places.join(", ")).trim_end().to_owned()
+    format!("{} {}", command.name(), places.join(", ")).trim_end().to_owned()
 }

@@ -69,6 +69,26 @@ pub(crate) fn ruby_time(millis: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} +0000")
 }
 
+/// Returns a number as Ruby prints a `Float`: the fewest digits that identify it, with an exponent
+/// from 1e16 on and below 1e-4.
+pub(crate) fn ruby_float(number: f64) -> String {
+    if !number.is_finite() {
+        let infinite = if number > 0.0 { "Infinity" } else { "-Infinity" };
+        return if number.is_nan() { "NaN" } else { infinite }.to_owned();
+    }
+    if number == 0.0 || (1e-4..1e16).contains(&number.abs()) {
+        return format!("{number:?}");
+    }
+    let text = format!("{number:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    let point = if digits.contains('.') { "" } else { ".0" };
+    format!("{digits}{point}e{sign}{exponent:0>2}")
+}
+
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// Returns year, month and day of a day counted from 1970-01-01, in the Gregorian calendar, for any

@@ -1,45 +1,40 @@
-//! Running statements on a database.
+//! The state of a shell: its database, its output, the question that waits for an answer.
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::time::Instant;
+use std::pin::Pin;
 
 use rowhouse::Database;
 
-use super::call::Call;
-use super::commands::{COMMANDS, Command, Verb};
 use super::failure::{Failure, Result, shown};
-use super::grammar::Statement;
-use super::run::{self, CommandOutput};
-use super::{foreign, help, print};
+use super::interrupt::Interrupts;
 
 /// A shell on a database. Its output goes to `out`.
-pub(crate) struct Session<W> {
+pub(crate) struct Session {
     pub(crate) database: Database,
-    out: W,
-    asked: Option<PendingAction>,
+    out: Box<dyn Write>,
+    asked: Option<ConfirmedAction>,
     place: Option<String>,
+    interrupts: Interrupts,
 }
 
-/// An action that waits for confirmation by the next line.
-pub(crate) enum PendingAction {
-    Snapshots(Deletion),
-    Tables(TableChange, Vec<String>),
-}
+/// The action to take once the next line confirms it.
+type ConfirmedAction = Box<dyn for<'s> FnOnce(&'s mut Session) -> CommandFuture<'s>>;
 
-/// Snapshots to delete.
-pub(crate) struct Deletion {
-    pub(crate) names: Vec<String>,
-    /// Whether each is reported, or only their number.
-    pub(crate) tells_each: bool,
-}
+/// The run of a command on a session.
+pub(crate) type CommandFuture<'s> = Pin<Box<dyn Future<Output = Result<CommandOutput>> + 's>>;
 
-/// An action on several tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TableChange {
-    Disable,
-    Drop,
-    Enable,
+/// The result of a command, which the shell shows after `=>`.
+pub(crate) enum CommandOutput {
+    Nothing,
+    /// The shell ends; nothing is printed.
+    Exit,
+    /// The help for this command, or for the whole shell, without the elapsed time.
+    Help(Option<String>),
+    Table(String),
+    Names(Vec<String>),
+    Truth(bool),
+    Count(u64),
 }
 
 /// The outcome of a statement.
@@ -48,13 +43,20 @@ pub(crate) enum Outcome {
     Done,
     /// The error was printed.
     Failed,
+    /// The user ended it; commands on the same line should not run.
+    Interrupted,
     /// The shell should end.
     Exit,
 }
 
-impl<W: Write> Session<W> {
-    pub(crate) fn new(database: Database, out: W) -> Self {
-        Self { database, out, asked: None, place: None }
+impl Session {
+    pub(crate) fn new(database: Database, out: Box<dyn Write>) -> Self {
+        Self { database, out, asked: None, place: None, interrupts: Interrupts::none() }
+    }
+
+    /// Lets these requests end commands.
+    pub(crate) fn set_interrupts(&mut self, interrupts: Interrupts) {
+        self.interrupts = interrupts;
     }
 
     /// Sets the position of the following commands, such as `script.txt:3`, for error messages.
@@ -62,92 +64,65 @@ impl<W: Write> Session<W> {
         self.place = Some(place.to_string());
     }
 
-    /// Asks for confirmation; the next line is the answer.
-    pub(super) fn ask(&mut self, asked: PendingAction) -> Result<()> {
-        let (verb, count, what) = match &asked {
-            PendingAction::Snapshots(deletion) => ("Delete", deletion.names.len(), "snapshots"),
-            PendingAction::Tables(change, names) => (change.verb(), names.len(), "tables"),
-        };
-        self.say(format_args!("\n{verb} the above {count} {what} (y/n)?"))?;
-        self.asked = Some(asked);
+    /// Asks for confirmation of `action`; the next line is the answer.
+    pub(super) fn ask(
+        &mut self,
+        question: impl Display,
+        action: impl for<'s> FnOnce(&'s mut Self) -> CommandFuture<'s> + 'static,
+    ) -> Result<()> {
+        self.say(format_args!("\n{question} (y/n)?"))?;
+        self.asked = Some(Box::new(action));
         Ok(())
     }
 
     /// Takes a line as the answer to a pending question; `None` if there is none.
     ///
     /// # Errors
-    /// As [`Session::run`].
+    /// Only when the output is closed.
     pub(crate) async fn answer(&mut self, line: &str) -> io::Result<Option<Outcome>> {
         let Some(asked) = self.asked.take() else { return Ok(None) };
         let mut outcome = Outcome::Done;
         // As in HBase's shell: anywhere in the line.
         if line.contains(['y', 'Y']) {
-            match run::done(self, asked).await {
-                Ok(()) => {}
+            outcome = match self.until_interrupted(asked).await {
+                Ok(_) => Outcome::Done,
                 Err(Failure::Output(error)) => return Err(error),
-                Err(Failure::Usage(message)) => outcome = self.refuse(&message, None)?,
-                Err(Failure::Database(error)) => {
-                    outcome = self.refuse(&shown(&error, ""), None)?;
-                }
-            }
+                Err(Failure::Usage(message)) => self.refuse(&message, None)?,
+                Err(Failure::Database(error)) => self.refuse(&shown(&error, ""), None)?,
+                Err(Failure::Interrupted) => self.interrupted(true)?,
+            };
         }
         self.out.flush()?;
         Ok(Some(outcome))
     }
 
-    /// Runs a statement. A pending, unanswered question is dropped.
-    ///
-    /// # Errors
-    /// Only when the output is closed.
-    pub(crate) async fn run(&mut self, statement: Statement) -> io::Result<Outcome> {
-        self.asked = None;
-        let outcome = match Command::find(&statement.command) {
-            None => self.refuse(&unknown_command(&statement.command), None)?,
-            Some(Command { verb: Verb::Exit, .. }) if statement.arguments.is_empty() => {
-                Outcome::Exit
-            }
-            Some(command) => self.run_command(command, statement).await?,
-        };
-        self.out.flush()?;
-        Ok(outcome)
+    /// Runs a command until it ends, or until the user ends it.
+    pub(super) async fn until_interrupted(
+        &mut self,
+        command: impl for<'s> FnOnce(&'s mut Self) -> CommandFuture<'s>,
+    ) -> Result<CommandOutput> {
+        self.interrupts.clear();
+        let raised = self.interrupts.raised();
+        tokio::select! {
+            biased;
+            () = raised => Err(Failure::Interrupted),
+            done = command(self) => done,
+        }
     }
 
-    async fn run_command(
-        &mut self,
-        command: &'static Command,
-        statement: Statement,
-    ) -> io::Result<Outcome> {
-        let begun = Instant::now();
-        let subject = statement.arguments.first().and_then(|value| value.to_bytes());
-        let subject = String::from_utf8_lossy(&subject.unwrap_or_default()).into_owned();
-        let done = match Call::new(command, statement.arguments) {
-            Ok(call) => run::run(self, call).await,
-            Err(failure) => Err(failure),
-        };
-        let message = match done {
-            Ok(CommandOutput::Silence) => return Ok(Outcome::Done),
-            Ok(returned) => {
-                self.took(begun)?;
-                self.returned(returned)?;
-                return Ok(Outcome::Done);
-            }
-            Err(Failure::Output(error)) => return Err(error),
-            Err(Failure::Usage(message)) => message,
-            Err(Failure::Database(error)) => shown(&error, &subject),
-        };
-        let outcome = self.refuse(&message, Some(command))?;
-        self.took(begun)?;
-        Ok(outcome)
+    /// Drops a pending question.
+    pub(super) fn forget_question(&mut self) {
+        self.asked = None;
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Prints the reason of an error.
-    pub(crate) fn refuse(
-        &mut self,
-        message: &str,
-        command: Option<&Command>,
-    ) -> io::Result<Outcome> {
+    pub(crate) fn refuse(&mut self, message: &str, command: Option<&str>) -> io::Result<Outcome> {
         let usage = match command {
-            Some(command) => format!("help \"{}\"", command.name),
+            Some(command) => format!("help \"{command}\""),
             None => "help".to_owned(),
         };
         let place = self.place.as_ref().map(|place| format!("At {place}\n")).unwrap_or_default();
@@ -156,82 +131,57 @@ impl<W: Write> Session<W> {
         Ok(Outcome::Failed)
     }
 
+    /// Prints that the user ended a command. One that `changes` something may be half done.
+    pub(super) fn interrupted(&mut self, changes: bool) -> io::Result<Outcome> {
+        let changes = if changes { "; changes that it has begun are not undone" } else { "" };
+        writeln!(self.out, "\nInterrupted{changes}.")?;
+        Ok(Outcome::Interrupted)
+    }
+
     /// Prints a line.
+    ///
+    /// # Errors
+    /// `Interrupted` if the user ended the command.
     pub(crate) fn say(&mut self, line: impl Display) -> Result<()> {
+        if self.interrupts.is_raised() {
+            return Err(Failure::Interrupted);
+        }
         Ok(writeln!(self.out, "{line}")?)
     }
 
-    fn took(&mut self, begun: Instant) -> io::Result<()> {
-        writeln!(self.out, "Took {:.4} seconds", begun.elapsed().as_secs_f64())
-    }
-
-    fn returned(&mut self, returned: CommandOutput) -> io::Result<()> {
-        match returned {
-            CommandOutput::Silence | CommandOutput::Nothing => Ok(()),
-            CommandOutput::Table(name) => writeln!(self.out, "=> Hbase::Table - {name}"),
-            CommandOutput::Names(names) => writeln!(self.out, "=> {}", print::inspect(&names)),
-            CommandOutput::Truth(truth) => writeln!(self.out, "=> {truth}"),
-            CommandOutput::Count(count) => writeln!(self.out, "=> {count}"),
-        }
-    }
-
-    pub(super) fn help(&mut self, command: Option<&str>) -> Result<()> {
-        let text = match command {
-            None => help::overview(),
-            Some(name) => match Command::find(name) {
-                Some(command) => help::of(command),
-                None => return Err(Failure::Usage(unknown_command(name))),
-            },
-        };
-        Ok(self.out.write_all(text.as_bytes())?)
+    /// Prints a text, also of a command that the user ended.
+    pub(super) fn print(&mut self, text: impl Display) -> io::Result<()> {
+        write!(self.out, "{text}")
     }
 }
 
-impl TableChange {
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Disable => "Disable",
-            Self::Drop => "Drop",
-            Self::Enable => "Enable",
-        }
-    }
+/// Returns the future of a command.
+pub(crate) fn boxed<'s, T: Into<CommandOutput>>(
+    done: impl Future<Output = Result<T>> + 's,
+) -> CommandFuture<'s> {
+    Box::pin(async { done.await.map(Into::into) })
+}
 
-    /// Returns the state of tables after it.
-    pub(super) fn participle(self) -> &'static str {
-        match self {
-            Self::Disable => "disabled",
-            Self::Drop => "dropped",
-            Self::Enable => "enabled",
-        }
+impl From<()> for CommandOutput {
+    fn from((): ()) -> Self {
+        Self::Nothing
     }
 }
 
-fn unknown_command(name: &str) -> String {
-    if let Some(instead) = foreign::alternative_to(name) {
-        return format!("command `{name}` is in HBase's own shell only; in rowhouse, {instead}");
-    }
-    let names = COMMANDS.iter().flat_map(|command| [Some(command.name), command.alias]).flatten();
-    let close = names.map(|known| (distance(name, known), known)).min();
-    match close {
-        Some((1..=2, known)) if name.len() > 2 => {
-            format!("unknown command `{name}`; did you mean `{known}`?")
-        }
-        _ => format!("unknown command `{name}`"),
+impl From<Vec<String>> for CommandOutput {
+    fn from(names: Vec<String>) -> Self {
+        Self::Names(names)
     }
 }
 
-/// Returns the number of insertions, deletions and substitutions between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
+impl From<bool> for CommandOutput {
+    fn from(truth: bool) -> Self {
+        Self::Truth(truth)
     }
-    row[b.len()]
+}
+
+impl From<u64> for CommandOutput {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
 }

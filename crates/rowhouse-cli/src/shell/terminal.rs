@@ -1,4 +1,4 @@
-//! Line editing: history, and completion from the table of commands.
+//! Line editing: history, and completion from the commands.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,8 @@ impl Terminal {
                 self.editor.add_history_entry(&line)?;
                 Ok(Input::Line(line))
             }
-            Err(ReadlineError::Interrupted) => Ok(Input::Abandon),
+            // Of a signal, the editor may learn later, for example when the window is resized.
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Input::Abandon),
             Err(ReadlineError::Eof) => Ok(Input::End),
             Err(error) => Err(error),
         }

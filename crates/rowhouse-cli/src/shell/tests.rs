@@ -30,9 +30,9 @@ use std::sync::LazyLock;
 
 use expect_test::expect_file;
 use regex::Regex;
-use rowhouse_server::{Options, Server};
+use rowhouse_server::{Options, Server, WebPort};
 
-use super::{LineOutcome, Outcome, Session, StatementReader};
+use super::{Interrupts, LineOutcome, Outcome, Session, StatementReader};
 
 /// The files in `transcripts/`, each with a test of its name.
 const FILES: &[&str] = &[
@@ -155,6 +155,82 @@ fn regions_begin_at_the_lines_of_a_file() {
     assert_eq!(embedded, served);
 }
 
+#[tokio::test]
+async fn explain_shows_the_index_that_the_server_takes() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        listen: "127.0.0.1:0".into(),
+        zookeeper: "127.0.0.1:0".into(),
+        ..Options::new(dir.path())
+    };
+    let server = Server::start(options).await.unwrap();
+    let database = rowhouse::open(&format!("hbase://{}", server.address())).await.unwrap();
+    let spec = rowhouse::TableSpec::new("mail").family("d").key("[n u32]");
+    let spec = spec.columns("d:s sender string; d:z size u32");
+    let spec = spec.index("by_sender [sender]; by_size [size]");
+    let mail = database.create_table(spec).await.unwrap();
+    let puts = (0..3_000_u32).map(|n| {
+        let row = [("n", n.into())];
+        let put = mail.row(&row).set("d", "s", format!("sender{n}")).into_put().unwrap();
+        put.into()
+    });
+    for done in mail.batch(puts.collect::<Vec<_>>()).await {
+        done.unwrap();
+    }
+    let out = Output::default();
+    let mut session = Session::new(database.clone(), Box::new(out.clone()));
+    let script =
+        ["explain 'mail', \"sender = 'sender7'\"", "explain 'mail', \"size > 3\", LIMIT => 5"];
+    run(&mut session, &out, &script).await;
+    database.close().await.unwrap();
+    server.stop().await.unwrap();
+    let text = out.text();
+    let chosen = "access: by index by_sender, whose entries are in key order, as the server \
+                  chooses\n  key\n  index by_sender\n  index by_size: not used: ";
+    assert!(text.contains(chosen), "{text}");
+    assert!(text.contains("index: by_sender [sender string][n u32]\nranges: 1\n"), "{text}");
+}
+
+#[tokio::test]
+async fn port_of_another_protocol_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        listen: "127.0.0.1:0".into(),
+        zookeeper: "127.0.0.1:0".into(),
+        web: WebPort::At("127.0.0.1:0".into()),
+        ..Options::new(dir.path())
+    };
+    let server = Server::start(options).await.unwrap();
+    let (rpc, zookeeper, web) =
+        (server.address().to_owned(), server.zookeeper(), server.web().unwrap());
+    for (url, message) in [
+        (
+            format!("hbase+zk://{rpc}"),
+            format!("{rpc} is a port of HBase's RPC, not of ZooKeeper; connect to hbase://{rpc}"),
+        ),
+        (
+            format!("hbase://{zookeeper}"),
+            format!(
+                "{zookeeper} is a port of ZooKeeper, not of HBase's RPC; connect to hbase+zk://{zookeeper}/hbase"
+            ),
+        ),
+        (
+            format!("hbase://{web}"),
+            format!("{web} is a port for web pages, not one for clients: url=hbase://{web}"),
+        ),
+        (
+            format!("hbase+zk://{web}/hbase"),
+            format!(
+                "{web} is a port for web pages, not one for clients: url=hbase+zk://{web}/hbase"
+            ),
+        ),
+    ] {
+        let error = rowhouse::open(&url).await.map(|_| ()).unwrap_err();
+        assert_eq!(error.message(), message);
+    }
+    server.stop().await.unwrap();
+}
+
 fn dir() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/shell/transcripts"))
 }
@@ -207,7 +283,7 @@ fn transcripts(script: &[&str]) -> (String, String) {
 async fn transcript(url: &str, script: &[&str]) -> String {
     let database = rowhouse::open(url).await.unwrap();
     let out = Output::default();
-    let mut session = Session::new(database.clone(), out.clone());
+    let mut session = Session::new(database.clone(), Box::new(out.clone()));
     run(&mut session, &out, script).await;
     database.close().await.unwrap();
     mask(&out.text())
@@ -239,7 +315,7 @@ impl Write for Output {
     }
 }
 
-async fn run(session: &mut Session<Output>, out: &Output, script: &[&str]) {
+async fn run(session: &mut Session, out: &Output, script: &[&str]) {
     let mut reader = StatementReader::default();
     let mut lines = script.iter();
     while let Some(line) = lines.next() {
@@ -263,12 +339,69 @@ async fn run(session: &mut Session<Output>, out: &Output, script: &[&str]) {
     obey(session, step).await;
 }
 
+/// An output that raises the interrupts of its session at a line.
+struct InterruptAt {
+    line: usize,
+    out: Output,
+    sender: tokio::sync::watch::Sender<bool>,
+}
+
+impl Write for InterruptAt {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let len = self.out.write(bytes)?;
+        if self.out.text().lines().count() == self.line {
+            self.sender.send_replace(true);
+        }
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn interrupt_ends_the_command_and_not_the_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let (out, interrupts) = (Output::default(), Interrupts::none());
+    let shown = InterruptAt { line: 6, out: out.clone(), sender: interrupts.sender() };
+    let mut session = Session::new(database.clone(), Box::new(shown));
+    session.set_interrupts(interrupts);
+    let mut reader = StatementReader::default();
+    let mut script = "create 't', 'f'; put 't', 'a', 'f:q', 1\n".to_owned();
+    script.push_str("put 't', 'b', 'f:q', 1; put 't', 'c', 'f:q', 1\n");
+    let LineOutcome::Run(statements) = reader.push(&script) else { panic!("{script}") };
+    for statement in statements {
+        assert_eq!(session.run(statement).await.unwrap(), Outcome::Done);
+    }
+    out.0.borrow_mut().clear();
+    let mut outcomes = Vec::new();
+    for line in ["version", "version", "scan 't'", "count 't'"] {
+        let LineOutcome::Run(statements) = reader.push(line) else { panic!("{line}") };
+        for statement in statements {
+            outcomes.push(session.run(statement).await.unwrap());
+        }
+    }
+    let (done, interrupted) = (Outcome::Done, Outcome::Interrupted);
+    assert_eq!(outcomes, [done, done, interrupted, done], "{}", out.text());
+    let text = mask(&out.text());
+    let (_, rest) = text.split_once("ROW  COLUMN+CELL\n").unwrap();
+    let lines: Vec<_> = rest.lines().collect();
+    assert!(lines[0].starts_with(" a column=f:q"), "{text}");
+    assert_eq!(
+        lines[1..],
+        ["", "Interrupted.", "Took T seconds", "3 row(s)", "Took T seconds", "=> 3"]
+    );
+    database.close().await.unwrap();
+}
+
 /// Returns whether to continue.
-async fn obey(session: &mut Session<Output>, step: LineOutcome) -> bool {
+async fn obey(session: &mut Session, step: LineOutcome) -> bool {
     match step {
         LineOutcome::More => {}
-        LineOutcome::Refuse(message, _) => {
-            session.refuse(&message, None).unwrap();
+        LineOutcome::Refuse(refusal) => {
+            session.refuse(&refusal.message, None).unwrap();
         }
         LineOutcome::Run(statements) => {
             for statement in statements {

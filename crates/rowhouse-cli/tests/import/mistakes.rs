@@ -70,7 +70,7 @@ fn what_cannot_be_imported_is_refused_before_a_row_is_read() {
         &["--skip", "n", "--skip", "extra", "--set", "at=2024-01-01"],
         "no field for any column",
     );
-    refused(&["--format", "parquet"], "cannot be read as Parquet");
+    refused(&["--format", "parquet"], "the file is not Parquet, or damaged");
     let good = ["--skip", "extra", "--set", "at=2024-01-0{id}"];
     assert_eq!(import(dir.path(), &[&make[..], &good].concat()).status, 0);
     assert_eq!(cells(dir.path(), "t"), ["id=1, at=2024-01-01: n=1"]);

@@ -15,7 +15,7 @@ fn a_pipe_goes_through_line_by_line() {
         expect![[r#"
             blogger='123', at=2022-12-01T00:00:00.000Z
             not a key: key does not fit: field `blogger`: the literal `_` is missing: at=9
-            : key does not fit: a row key is never empty: at=0
+            : key does not fit: it is empty: at=0
             blogger='123', at=2022-12-24T18:00:00.000Z
             rowhouse: line 3: a backslash must begin \xHH with two hex digits: at=0, text=\x
             exit status 1

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{OutputFormat, PrintResult};
 
 /// Prints every block.
-pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut impl Write) -> PrintResult {
+pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut dyn Write) -> PrintResult {
     if !shown.json {
         writeln!(out, "{:>12} {:>9} {:>9} {:>7}  kind", "offset", "len", "payload", "cells")?;
     }

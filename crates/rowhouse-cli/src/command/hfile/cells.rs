@@ -67,7 +67,7 @@ pub(super) fn tell(
     file: &HFile,
     wanted: &CellSelection,
     shown: &OutputFormat,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> PrintResult {
     let mut cells = file.cells_from(&Key::row_start(&wanted.rows.start))?;
     let mut left = wanted.limit;

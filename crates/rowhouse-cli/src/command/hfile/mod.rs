@@ -15,6 +15,7 @@ use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
 use super::CommandResult;
+use crate::output::{Escaped, report};
 use cells::CellsArgs;
 
 /// Arguments of `rowhouse hfile`.
@@ -56,7 +57,7 @@ type PrintResult = Result<(), PrintError>;
 pub(crate) fn run(args: &HFileArgs) -> CommandResult {
     let range = args.cells.range()?;
     let shown = OutputFormat { schema: args.key.clone(), json: args.json };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = Escaped::new(io::BufWriter::new(io::stdout().lock()));
     let mut code = ExitCode::SUCCESS;
     for (nth, path) in args.files.iter().enumerate() {
         if args.files.len() > 1 && !args.json {
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &HFileArgs) -> CommandResult {
             }
             Err(PrintError::File(error)) => {
                 let _ = out.flush();
-                eprintln!("rowhouse: {error}");
+                report(format_args!("rowhouse: {error}"));
                 code = ExitCode::FAILURE;
             }
         }

@@ -14,7 +14,7 @@ use crate::counted::counted;
 use crate::shell::timestamp;
 
 /// Prints the summary of a file.
-pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut impl Write) -> PrintResult {
+pub(super) fn tell(file: &HFile, shown: &OutputFormat, out: &mut dyn Write) -> PrintResult {
     let counted = CellCounts::of(file)?;
     match shown.json {
         true => writeln!(out, "{}", document(file, &counted, shown)?)?,

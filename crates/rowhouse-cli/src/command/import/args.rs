@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rowhouse::key::KeySchema;
 use rowhouse::schema::{ColumnSchema, TableName};
 use rowhouse::{Database, Error, Result};
-use rowhouse_import::{Duplicates, Format, Import, Reading, TimeForm, check_set};
+use rowhouse_import::{Duplicates, Encoding, Format, Import, Reading, TimeForm, check_set};
 
 use crate::command::{DATA_DIR, argument};
 
@@ -18,7 +18,7 @@ pub(crate) struct ImportArgs {
     /// The table, such as blog or news:blog
     #[arg(value_name = "TABLE", value_parser = TableName::parse)]
     pub(super) table: TableName,
-    /// Files of rows: CSV, JSON lines, Parquet
+    /// Files of rows: CSV, JSON lines, Parquet; text may be compressed by gzip or zstd
     #[arg(value_name = "FILE", required_unless_present = "hfiles")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -97,24 +97,55 @@ enum FormatArg {
     Parquet,
 }
 
+/// The encoding of a text file.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum EncodingArg {
+    /// UTF-8
+    #[value(name = "utf-8")]
+    Utf8,
+    /// UTF-16, the low byte first
+    #[value(name = "utf-16le")]
+    Utf16Le,
+    /// UTF-16, the high byte first
+    #[value(name = "utf-16be")]
+    Utf16Be,
+}
+
 /// Arguments for reading files.
 #[derive(Clone, Debug, clap::Args)]
 struct ReadingArgs {
-    /// The format of files whose names do not end in .csv, .tsv, .jsonl, .ndjson or .parquet
+    /// The format of files whose names do not end in .csv, .tsv, .tab, .jsonl, .ndjson or .parquet,
+    /// with or without .gz or .zst
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatArg>,
-    /// CSV: the delimiter (\t for a tab, the default in files that end in .tsv)
+    /// CSV and JSON lines: the encoding of files without a byte order mark [default: utf-8]
+    #[arg(long, value_name = "ENCODING")]
+    encoding: Option<EncodingArg>,
+    /// CSV: the delimiter (\t for a tab, the default in files that end in .tsv or .tab)
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
     /// CSV: the quote around values that contain a delimiter or a line end
     #[arg(long, value_name = "CHARACTER", default_value = "\"", value_parser = one_character)]
     quote: u8,
+    /// CSV: within quotes, makes the next character part of the value, as in "a\"b"; without it, a
+    /// quote is written twice
+    #[arg(long, value_name = "CHARACTER", value_parser = one_character)]
+    escape: Option<u8>,
     /// CSV: the names of the fields, for files that do not begin with them
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     header: Vec<String>,
+    /// CSV: accept rows with fewer values than there are names: those at the end are missing
+    #[arg(long)]
+    short_rows: bool,
     /// CSV: a text that means a missing value; if given, an empty text is an empty value
     #[arg(long = "null", value_name = "TEXT")]
     nulls: Vec<String>,
+    /// CSV: the decimal mark of numbers
+    #[arg(long, value_name = "CHARACTER", default_value = ".")]
+    decimal_mark: char,
+    /// CSV: the mark between groups of three digits of numbers, as in 1,234,567
+    #[arg(long, value_name = "CHARACTER")]
+    thousands: Option<char>,
     /// CSV and JSON lines: skip lines that begin with this
     #[arg(long, value_name = "CHARACTER", value_parser = one_character)]
     comment: Option<u8>,
@@ -137,8 +168,8 @@ struct MappingArgs {
     #[arg(long)]
     skip_unknown: bool,
     /// The form of a field's or column's times: iso (2022-12-01T08:00), ymd (20221201), ymdhm,
-    /// ymdhms, a count of its own units, or of seconds, millis, micros or nanos [default:
-    /// recognized from all values of a file]
+    /// ymdhms, a count of its own units, or of seconds, millis, micros or nanos, or a pattern such
+    /// as '%d/%m/%Y %H:%M' [default: recognized from all values of a file]
     #[arg(long = "times", value_name = "NAME=FORM", value_parser = times)]
     times: Vec<(String, TimeForm)>,
 }
@@ -186,13 +217,29 @@ impl ImportArgs {
 
 impl ReadingArgs {
     fn reading(&self) -> Reading {
-        let Self { format, delimiter, quote, header, nulls, comment } = self.clone();
-        let format = format.map(|format| match format {
+        let format = self.format.map(|format| match format {
             FormatArg::Csv => Format::Csv,
             FormatArg::Jsonl => Format::JsonLines,
             FormatArg::Parquet => Format::Parquet,
         });
-        Reading { format, delimiter, quote, header, nulls, comment }
+        let encoding = self.encoding.map(|encoding| match encoding {
+            EncodingArg::Utf8 => Encoding::Utf8,
+            EncodingArg::Utf16Le => Encoding::Utf16Le,
+            EncodingArg::Utf16Be => Encoding::Utf16Be,
+        });
+        Reading {
+            format,
+            encoding,
+            delimiter: self.delimiter,
+            quote: self.quote,
+            escape: self.escape,
+            header: self.header.clone(),
+            short_rows: self.short_rows,
+            nulls: self.nulls.clone(),
+            decimal_mark: self.decimal_mark,
+            thousands: self.thousands,
+            comment: self.comment,
+        }
     }
 }
 
@@ -208,7 +255,7 @@ impl MappingArgs {
             import = import.skip(name);
         }
         for (name, form) in &self.times {
-            import = import.times(name, *form);
+            import = import.times(name, form.clone());
         }
         if self.skip_unknown { import.skip_unknown() } else { import }
     }

@@ -22,6 +22,9 @@ pub(super) fn text(summary: &Summary) -> String {
     for times in &summary.times {
         let _ = writeln!(text, "{times}");
     }
+    if let Some(first) = &summary.first_rejected {
+        let _ = writeln!(text, "first rejected row: {first}");
+    }
     for path in &summary.rejects {
         let _ = writeln!(text, "rejected rows are in {}", path.display());
     }
@@ -60,6 +63,7 @@ pub(super) fn json(summary: &Summary) -> Json {
         "dry_run": summary.is_dry_run,
         "refused": summary.is_refused,
         "times": summary.times,
+        "first_rejected": summary.first_rejected,
         "rejects": rejects,
         "seconds": summary.elapsed.as_secs_f64(),
     })

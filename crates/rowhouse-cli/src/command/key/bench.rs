@@ -18,7 +18,7 @@ const DRAWS_MAX: u32 = 64;
 const MEASURED: Duration = Duration::from_millis(300);
 
 /// Draws values, encodes and decodes keys, and prints the time of one.
-pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> KeyResult {
+pub(super) fn run(schema: &KeySchema, json: bool, out: &mut dyn Write) -> KeyResult {
     let mut random = Random(0x726f_7768_6f75_7365);
     let rows: Vec<Row> = (0..KEYS).map(|_| row(schema, &mut random)).collect::<Result<_>>()?;
     let bytes = rows.iter().map(|row| row.key.len()).sum::<usize>() as f64 / KEYS as f64;

@@ -14,6 +14,7 @@ use super::spread::Distribution;
 use super::values::ValueFiles;
 use super::zone::ZoneArgs;
 use super::{KeyError, KeyResult, Outcome};
+use crate::output::report;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -41,7 +42,7 @@ pub(super) fn run(
     args: &CheckArgs,
     schema: &KeySchema,
     json: bool,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> KeyResult {
     let (sample, read) = sample(args, schema)?;
     let spread =
@@ -71,9 +72,9 @@ pub(super) fn run(
     }
     if misfits > 0 {
         let keys = sample.len();
-        eprintln!(
+        report(format_args!(
             "rowhouse: keys of the sample do not fit the template: keys={keys}, misfits={misfits}"
-        );
+        ));
     }
     if let Some(spread) = spread {
         spread.print(args.notation, json, out)?;

@@ -28,7 +28,7 @@ pub(super) fn run(
     args: &DecodeArgs,
     schema: &KeySchema,
     json: bool,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> KeyResult {
     let mut decode = |text: &str| -> KeyResult {
         let key = args.notation.read(text)?;
@@ -52,7 +52,7 @@ pub(super) fn run(
 
 type Decoded = Result<Values, KeyMismatch>;
 
-fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) -> io::Result<()> {
+fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     match decoded {
         Ok(values) => {
             let zone = |name: &str| zone.of_field(values.schema(), name);
@@ -66,7 +66,7 @@ fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) ->
     }
 }
 
-fn print_json(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) -> io::Result<()> {
+fn print_json(key: &str, decoded: &Decoded, zone: Zone, out: &mut dyn Write) -> io::Result<()> {
     let document = match decoded {
         Ok(values) => {
             let zone = |name: &str| zone.of_field(values.schema(), name);

@@ -31,7 +31,7 @@ pub(super) fn run(
     args: &EncodeArgs,
     schema: &KeySchema,
     json: bool,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> KeyResult {
     let mut print = |key: &[u8]| {
         let key = args.notation.print(key);

@@ -52,7 +52,7 @@ pub(super) fn run(
     args: &ExplainArgs,
     schema: &KeySchema,
     json: bool,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> KeyResult {
     let plan = args.query.plan(schema)?;
     let estimate = plan.estimate(&args.statistics()?);

@@ -8,6 +8,7 @@ use rowhouse::{Error, Result};
 
 use super::notation::Notation;
 use super::{KeyError, KeyResult, Outcome};
+use crate::output::report;
 
 /// Calls `take` with every line of standard input, without its end. An invalid request is reported
 /// on standard error with its line number, and the next line is read.
@@ -55,7 +56,7 @@ fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> KeyResult
         let taken = text(&line).map_err(KeyError::from).and_then(&mut take);
         verdict = verdict.and(match taken {
             Err(KeyError::Request(error)) => {
-                eprintln!("rowhouse: line {number}: {error}");
+                report(format_args!("rowhouse: line {number}: {error}"));
                 Outcome::Findings
             }
             other => other?,

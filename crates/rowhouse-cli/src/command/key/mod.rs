@@ -19,6 +19,8 @@ use std::process::ExitCode;
 use rowhouse::Error;
 use rowhouse::key::KeySchema;
 
+use crate::output::{Escaped, report};
+
 use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
@@ -80,7 +82,7 @@ type KeyResult = Result<Outcome, KeyError>;
 /// Exits with 0 on success, 1 for findings and for input that does not fit, 2 for a request that
 /// cannot be answered.
 pub(crate) fn run(args: &KeyArgs) -> ExitCode {
-    let problem = match answer(args, &mut io::stdout().lock()) {
+    let problem = match answer(args, &mut Escaped::new(io::stdout().lock())) {
         Ok(Outcome::Fine) => return ExitCode::SUCCESS,
         Ok(Outcome::Findings) => return ExitCode::from(FINDINGS),
         // The reader of the output has closed it.
@@ -90,11 +92,11 @@ pub(crate) fn run(args: &KeyArgs) -> ExitCode {
         Err(KeyError::Output(error)) => Error::io("cannot write to standard output", error),
         Err(KeyError::Request(error)) => error,
     };
-    eprintln!("rowhouse: {problem}");
+    report(format_args!("rowhouse: {problem}"));
     ExitCode::from(BAD_REQUEST)
 }
 
-fn answer(args: &KeyArgs, out: &mut impl Write) -> KeyResult {
+fn answer(args: &KeyArgs, out: &mut dyn Write) -> KeyResult {
     let schema = KeySchema::parse(&args.template)?;
     match &args.command {
         KeyCommand::Encode(encode) => encode::run(encode, &schema, args.json, out),

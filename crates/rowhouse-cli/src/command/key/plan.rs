@@ -74,7 +74,7 @@ pub(super) fn run(
     args: &PlanArgs,
     schema: &KeySchema,
     json: bool,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> KeyResult {
     let plan = args.query.plan(schema)?;
     if json {

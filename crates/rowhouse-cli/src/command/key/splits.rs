@@ -23,7 +23,7 @@ pub(super) fn run(
     args: &SplitsArgs,
     schema: &KeySchema,
     json: bool,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> KeyResult {
     for split in schema.splits(args.regions)? {
         let key = args.notation.print(&split);

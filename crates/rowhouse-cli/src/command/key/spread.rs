@@ -50,7 +50,7 @@ impl Distribution {
         &self,
         notation: Notation,
         json: bool,
-        out: &mut impl Write,
+        out: &mut dyn Write,
     ) -> io::Result<()> {
         let Self { by, regions, keys } = self;
         if !json {

@@ -11,6 +11,7 @@ use super::input::{each_line_in, opened};
 use super::zone::Zone;
 use super::{KeyError, KeyResult, Outcome};
 use crate::command::unreadable_csv;
+use crate::output::report;
 
 /// Arguments that name files with values.
 #[derive(Debug, clap::Args)]
@@ -76,7 +77,7 @@ fn each_record(
         };
         verdict = verdict.and(match taken {
             Err(KeyError::Request(error)) => {
-                eprintln!("rowhouse: line {line}: {error}");
+                report(format_args!("rowhouse: line {line}: {error}"));
                 Outcome::Findings
             }
             other => other?,

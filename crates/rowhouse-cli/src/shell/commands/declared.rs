@@ -1,10 +1,16 @@
-//! Options of `create` and `alter` for families and tables.
+//! Declarations of a family or a table in a hash of `create` or `alter`.
 
-/// Name and meaning.
-type OptionText = (&'static str, &'static str);
+use std::collections::BTreeMap;
 
-/// Options of both commands.
-const DECLARED: [OptionText; 43] = [
+use rowhouse::Bytes;
+use rowhouse::schema::{FamilyDescriptor, TableDescriptor};
+
+use crate::shell::describe::{parse_size, parse_ttl};
+use crate::shell::failure::{Result, said};
+use crate::shell::options::{OptionText, Options};
+
+/// Options of `create` and `alter` for families and tables.
+pub(super) const OPTION_TEXTS: [OptionText; 43] = [
     ("NAME", "a family's name; the other pairs of its hash are the family's attributes"),
     ("VERSIONS", "of a family: versions of a cell to keep"),
     ("TTL", "of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'"),
@@ -50,47 +56,189 @@ const DECLARED: [OptionText; 43] = [
     ("SPLIT_ENABLED", "of the table: false: its regions are not split"),
 ];
 
-/// Options of `create`.
-pub(super) const CREATE: [OptionText; 47] = join(
-    DECLARED,
-    [
-        ("SPLITS", "an array of split keys; \\xHH is a byte"),
-        ("SPLITS_FILE", "a file with a split key in each line"),
-        ("NUMREGIONS", "the number of regions; SPLITALGO sets their boundaries"),
-        (
-            "SPLITALGO",
-            "'HexStringSplit', 'DecimalStringSplit' or 'UniformSplit', by the form of \
-                       keys",
-        ),
-    ],
-);
+/// Attributes of a family that are passed on unchanged.
+const FAMILY_ATTRIBUTES: [&str; 22] = [
+    "BLOCKCACHE",
+    "BLOOMFILTER",
+    "CACHE_BLOOMS_ON_WRITE",
+    "CACHE_DATA_ON_WRITE",
+    "CACHE_INDEX_ON_WRITE",
+    "COMPRESSION",
+    "COMPRESSION_COMPACT",
+    "COMPRESSION_COMPACT_MAJOR",
+    "COMPRESSION_COMPACT_MINOR",
+    "DATA_BLOCK_ENCODING",
+    "DFS_REPLICATION",
+    "EVICT_BLOCKS_ON_CLOSE",
+    "INDEX_BLOCK_ENCODING",
+    "IN_MEMORY",
+    "IN_MEMORY_COMPACTION",
+    "KEEP_DELETED_CELLS",
+    "MIN_VERSIONS",
+    "MOB_COMPACT_PARTITION_POLICY",
+    "NEW_VERSION_BEHAVIOR",
+    "PREFETCH_BLOCKS_ON_OPEN",
+    "REPLICATION_SCOPE",
+    "STORAGE_POLICY",
+];
 
-/// Options of `alter`.
-pub(super) const ALTER: [OptionText; 48] = join(
-    DECLARED,
-    [
-        (
-            "METHOD",
-            "'delete' (of the family NAME), 'table_att_unset' and 'table_conf_unset' (of NAME, or of an array of \
-             names), 'table_remove_coprocessor' (of CLASSNAME), 'table_att'",
-        ),
-        ("delete", "the name of a family to delete, with its cells"),
-        ("coprocessor", "one of HBase's endpoints: '|class|priority|'"),
-        ("CLASSNAME", "the class of a coprocessor"),
-        ("FORCE", "true: sets KEY without checking that rows fit it"),
-    ],
-);
+/// Attributes of a family that are parsed.
+const FAMILY_READ: [&str; 5] = ["BLOCKSIZE", "IS_MOB", "MOB_THRESHOLD", "TTL", "VERSIONS"];
 
-const fn join<const A: usize, const B: usize, const N: usize>(
-    a: [OptionText; A],
-    b: [OptionText; B],
-) -> [OptionText; N] {
-    assert!(N == A + B);
-    let mut all = [("", ""); N];
-    let mut at = 0;
-    while at < N {
-        all[at] = if at < A { a[at] } else { b[at - A] };
-        at += 1;
+/// Attributes of a table that are passed on unchanged.
+const TABLE_ATTRIBUTES: [&str; 8] = [
+    "COMPACTION_ENABLED",
+    "DURABILITY",
+    "MERGE_ENABLED",
+    "NORMALIZATION_ENABLED",
+    "OWNER",
+    "PRIORITY",
+    "READONLY",
+    "SPLIT_ENABLED",
+];
+
+/// Attributes of a table that are sizes in bytes.
+const TABLE_SIZES: [&str; 2] = ["MAX_FILESIZE", "MEMSTORE_FLUSHSIZE"];
+
+/// Valid default durabilities of a table.
+const DURABILITIES: [&str; 5] = ["ASYNC_WAL", "FSYNC_WAL", "SKIP_WAL", "SYNC_WAL", "USE_DEFAULT"];
+
+/// Values to set; those without one are removed.
+#[derive(Default)]
+pub(super) struct Declared {
+    pub(super) attributes: Vec<(String, Option<String>)>,
+    pub(super) configuration: Vec<(String, Option<String>)>,
+}
+
+impl Declared {
+    /// Takes the options of a family.
+    pub(super) fn of_family(options: &mut Options) -> Result<Self> {
+        let mut declared = Self::default();
+        if let Some(versions) = options.take_text("VERSIONS")? {
+            if versions.parse::<i64>().is_ok_and(|versions| versions < 1) {
+                return said("Maximum versions must be positive");
+            }
+            declared.set("VERSIONS", versions);
+        }
+        if let Some(ttl) = options.take_text("TTL")? {
+            let Some(seconds) = parse_ttl(&ttl) else {
+                return said(format!("TTL must be seconds, '1 DAY 2 HOURS' or 'FOREVER': {ttl}"));
+            };
+            declared.set("TTL", seconds.to_string());
+        }
+        declared.take_size(options, "BLOCKSIZE")?;
+        declared.take_size(options, "MOB_THRESHOLD")?;
+        if options.has("IS_MOB") {
+            declared.set("IS_MOB", options.take_truth("IS_MOB")?.to_string());
+        }
+        for name in FAMILY_ATTRIBUTES {
+            if let Some(value) = options.take_text(name)? {
+                declared.set(name, in_hbases_case(name, value));
+            }
+        }
+        declared.take_hashes(options)?;
+        Ok(declared)
     }
-    all
+
+    /// Takes the options of a table.
+    pub(super) fn of_table(options: &mut Options) -> Result<Self> {
+        let mut declared = Self::default();
+        for name in TABLE_ATTRIBUTES {
+            let Some(value) = options.take_text(name)? else { continue };
+            if name == "DURABILITY" && !DURABILITIES.contains(&&value[..]) {
+                let known = DURABILITIES.join(", ");
+                return said(format!("DURABILITY must be one of {known}: {value}"));
+            }
+            declared.set(name, value);
+        }
+        for name in TABLE_SIZES {
+            declared.take_size(options, name)?;
+        }
+        declared.take_hashes(options)?;
+        match FAMILY_ATTRIBUTES.iter().chain(&FAMILY_READ).find(|name| options.has(name)) {
+            None => Ok(declared),
+            Some(name) => {
+                said(format!("{name} belongs to a family: {{NAME => 'cf', {name} => …}}"))
+            }
+        }
+    }
+
+    /// Returns the family with the declarations applied.
+    pub(super) fn in_family(&self, mut family: FamilyDescriptor) -> FamilyDescriptor {
+        self.apply(&mut family.attributes, &mut family.configuration);
+        family
+    }
+
+    /// Returns the table with the declarations applied.
+    pub(super) fn in_table(&self, mut table: TableDescriptor) -> TableDescriptor {
+        self.apply(&mut table.attributes, &mut table.configuration);
+        table
+    }
+
+    fn apply(
+        &self,
+        attributes: &mut BTreeMap<Bytes, Bytes>,
+        configuration: &mut BTreeMap<String, String>,
+    ) {
+        for (name, value) in &self.attributes {
+            match value {
+                Some(value) => attributes.insert(name.clone().into(), value.clone().into()),
+                None => attributes.remove(name.as_bytes()),
+            };
+        }
+        for (name, value) in &self.configuration {
+            match value {
+                Some(value) => configuration.insert(name.clone(), value.clone()),
+                None => configuration.remove(name),
+            };
+        }
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        self.attributes.push((name.to_owned(), Some(value)));
+    }
+
+    fn take_size(&mut self, options: &mut Options, name: &str) -> Result<()> {
+        if let Some(bytes) = take_size(options, name)? {
+            self.set(name, bytes.to_string());
+        }
+        Ok(())
+    }
+
+    fn take_hashes(&mut self, options: &mut Options) -> Result<()> {
+        self.attributes.extend(options.take_texts("METADATA")?);
+        self.configuration.extend(options.take_texts("CONFIGURATION")?);
+        Ok(())
+    }
+}
+
+/// Takes a size in bytes, as a number or in HBase's notation.
+pub(super) fn take_size(options: &mut Options, name: &str) -> Result<Option<i64>> {
+    let Some(text) = options.take_text(name)? else { return Ok(None) };
+    match parse_size(&text) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => said(format!("{name} must be bytes, or as '1 GB 512 MB': {text}")),
+    }
+}
+
+/// Attributes whose values are names of an enumeration.
+const WORDS: [&str; 10] = [
+    "BLOOMFILTER",
+    "COMPRESSION",
+    "COMPRESSION_COMPACT",
+    "COMPRESSION_COMPACT_MAJOR",
+    "COMPRESSION_COMPACT_MINOR",
+    "DATA_BLOCK_ENCODING",
+    "IN_MEMORY_COMPACTION",
+    "KEEP_DELETED_CELLS",
+    "MOB_COMPACT_PARTITION_POLICY",
+    "STORAGE_POLICY",
+];
+
+/// Converts names of enumerations to upper case: HBase's shell accepts any case.
+fn in_hbases_case(name: &str, value: String) -> String {
+    match WORDS.contains(&name) {
+        true => value.to_uppercase(),
+        false => value,
+    }
 }

@@ -18,7 +18,7 @@ mod text;
 mod token;
 mod value;
 
-pub(crate) use fault::Fault;
+pub(crate) use fault::{Fault, line_at};
 pub(crate) use parse::{Parsed, Statement, parse};
 #[cfg(test)]
 pub(crate) use value::quoted;

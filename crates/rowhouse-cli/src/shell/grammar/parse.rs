@@ -1,14 +1,16 @@
 //! From tokens to statements.
 
-use super::fault::Fault;
+use std::ops::Range;
+
+use super::fault::{Fault, line_at};
 use super::token::{Stop, Token, tokens};
 use super::value::{Hash, Value};
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Statement {
-    /// Its byte offset in the script.
-    pub(crate) at: usize,
+    /// The line of the script in which it begins, counted from 0.
+    pub(crate) line: u64,
     pub(crate) command: String,
     pub(crate) arguments: Vec<Value>,
 }
@@ -26,20 +28,43 @@ pub(crate) enum Parsed {
 
 /// Parses a script.
 pub(crate) fn parse(script: &str) -> Parsed {
-    let tokens = match tokens(script) {
-        Ok(tokens) => tokens,
-        Err(Stop::Open { at }) => return Parsed::Open(Fault::new(at, "unterminated text")),
-        Err(Stop::Fault(fault)) => return Parsed::Wrong(fault),
-    };
+    let (tokens, stop) = tokens(script);
     let mut parser = Parser { tokens, next: 0, end: script.len(), depth: 0 };
     let mut statements = Vec::new();
+    let mut command_at = 0;
     loop {
-        match parser.statement() {
-            Ok(Some(statement)) => statements.push(statement),
-            Ok(None) => return Parsed::Whole(statements),
-            Err(Missing::More(fault)) => return Parsed::Open(fault),
-            Err(Missing::Never(fault)) => return Parsed::Wrong(fault),
-        }
+        parser.skip_ends();
+        let ended = match parser.peek() {
+            None => Parsed::Whole(statements),
+            Some(_) => {
+                command_at = parser.place();
+                match parser.statement() {
+                    Ok((command, arguments)) => {
+                        let line = line_at(script, command_at);
+                        statements.push(Statement { line, command, arguments });
+                        continue;
+                    }
+                    Err(Missing::Never(fault)) => {
+                        let fault = fault.in_command(command_at);
+                        return Parsed::Wrong(parser.with_hint(script, fault));
+                    }
+                    Err(Missing::More(fault)) => Parsed::Open(fault.in_command(command_at)),
+                }
+            }
+        };
+        // The end of the tokens may not be that of the script.
+        let Some(stop) = stop else { return ended };
+        let fault = match &stop {
+            Stop::Open { at } => Fault::new(*at, "unterminated text"),
+            Stop::Fault(fault) => fault.clone(),
+        };
+        // After the end of a command, another one begins.
+        let is_inside = parser.tokens.last().is_some_and(|(_, token)| *token != Token::End);
+        let fault = if is_inside { fault.in_command(command_at) } else { fault };
+        return match stop {
+            Stop::Open { .. } => Parsed::Open(fault),
+            Stop::Fault(_) => Parsed::Wrong(parser.with_hint(script, fault)),
+        };
     }
 }
 
@@ -59,9 +84,11 @@ struct Parser {
 }
 
 impl Parser {
-    fn statement(&mut self) -> Result<Option<Statement>, Missing> {
-        self.skip_ends();
-        let Some((at, token)) = self.take() else { return Ok(None) };
+    /// Parses a command and its arguments.
+    fn statement(&mut self) -> Result<(String, Vec<Value>), Missing> {
+        let Some((at, token)) = self.take() else {
+            return Err(self.expected("a command"));
+        };
         let Token::Word(command) = token else {
             return Err(never(at, format!("expected a command, found {}", token.shown())));
         };
@@ -76,7 +103,27 @@ impl Parser {
         } else {
             self.arguments(None)?
         };
-        Ok(Some(Statement { at, command, arguments }))
+        Ok((command, arguments))
+    }
+
+    /// Adds a hint to an error that comes after a text of several lines: its closing quote may be
+    /// missing, and the text ends at the opening quote of another.
+    fn with_hint(&self, script: &str, fault: Fault) -> Fault {
+        let texts = self.tokens.windows(2).filter_map(|pair| match pair {
+            [(at, Token::Text(_)), (end, _)] => Some(*at..*end),
+            _ => None,
+        });
+        let inside = |text: &Range<usize>| text.start >= fault.command_at && text.end <= fault.at;
+        let mut texts = texts.filter(inside);
+        let Some(text) = texts.find(|text| script[text.clone()].contains('\n')) else {
+            return fault;
+        };
+        let lines = line_at(script, text.end) - line_at(script, text.start) + 1;
+        let message = format!(
+            "{}; the text before it has {lines} lines: is the closing quote of the first missing?",
+            fault.message
+        );
+        Fault { message, ..fault }
     }
 
     /// Parses arguments up to the closing bracket, or to the end of the statement. Pairs outside
@@ -150,6 +197,7 @@ impl Parser {
         match token {
             Token::Text(text) => Ok(Value::Text(text)),
             Token::Integer(number) => Ok(Value::Integer(number)),
+            Token::Decimal(number) => Ok(Value::Decimal(number)),
             Token::Word(word) => constant(at, word),
             Token::Open(_) if self.depth == DEPTH_MAX => {
                 Err(never(at, format!("nested too deeply: max={DEPTH_MAX}")))

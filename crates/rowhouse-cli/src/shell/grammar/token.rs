@@ -1,14 +1,18 @@
 //! From characters to tokens.
 
 use rowhouse::Bytes;
+use rowhouse_model::ascii_of;
 
 use super::fault::Fault;
 use super::text::{double_quoted, single_quoted};
+use crate::shell::print::ruby_float;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Text(Bytes),
     Integer(i64),
+    /// A number with a fraction or an exponent, as Ruby prints it.
+    Decimal(String),
     /// A bare word: a command, a constant, `true`.
     Word(String),
     Comma,
@@ -25,6 +29,7 @@ impl Token {
         match self {
             Self::Text(_) => "a text".into(),
             Self::Integer(number) => format!("`{number}`"),
+            Self::Decimal(number) => format!("`{number}`"),
             Self::Word(word) => format!("`{word}`"),
             Self::Comma => "`,`".into(),
             Self::Arrow => "`=>`".into(),
@@ -34,7 +39,7 @@ impl Token {
     }
 }
 
-/// The reason why there are no tokens.
+/// The reason why there are no more tokens.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// The script ends inside a quoted text; more lines may end it.
@@ -50,10 +55,16 @@ impl From<Fault> for Stop {
     }
 }
 
-/// Returns the tokens of a script, each with its byte offset.
-pub(super) fn tokens(script: &str) -> Result<Vec<(usize, Token)>, Stop> {
-    let bytes = script.as_bytes();
+/// Returns the tokens of a script, each with its byte offset, and what comes after them if they do
+/// not cover the script.
+pub(super) fn tokens(script: &str) -> (Vec<(usize, Token)>, Option<Stop>) {
     let mut tokens = Vec::new();
+    let stop = push_tokens(script, &mut tokens).err();
+    (tokens, stop)
+}
+
+fn push_tokens(script: &str, tokens: &mut Vec<(usize, Token)>) -> Result<(), Stop> {
+    let bytes = script.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let (token, len) = match byte {
@@ -85,13 +96,19 @@ pub(super) fn tokens(script: &str) -> Result<Vec<(usize, Token)>, Stop> {
         tokens.push((at, token));
         at += len;
     }
-    Ok(tokens)
+    Ok(())
 }
 
 fn number(script: &str, at: usize) -> Result<(Token, usize), Fault> {
     let rest = &script[at..];
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    let len = 1 + rest[1..].find(|c| !part(c)).unwrap_or(rest.len() - 1);
+    let end = |begin: usize| rest[begin..].find(|c| !part(c)).map_or(rest.len(), |at| begin + at);
+    let mut len = end(1);
+    // The sign of an exponent.
+    let signed = rest[len..].strip_prefix(['+', '-']).unwrap_or_default();
+    if rest[..len].ends_with(['e', 'E']) && signed.starts_with(|c: char| c.is_ascii_digit()) {
+        len = end(len + 1);
+    }
     let digits = rest[..len].replace('_', "");
     if !digits.bytes().any(|c| c.is_ascii_digit()) {
         return Err(Fault::new(at, format!("`{}` is not known here", &rest[..len])));
@@ -105,16 +122,37 @@ fn number(script: &str, at: usize) -> Result<(Token, usize), Fault> {
         Some(hex) => i64::from_str_radix(&format!("{sign}{hex}"), 16),
         None => format!("{sign}{magnitude}").parse(),
     };
-    match parsed {
-        Ok(number) => Ok((Token::Integer(number), len)),
-        Err(_) => Err(Fault::new(
-            at,
-            format!(
-                "`{}` is not a whole number of at most 64 bits; put texts in quotes",
-                &rest[..len]
-            ),
-        )),
+    if let Ok(number) = parsed {
+        return Ok((Token::Integer(number), len));
     }
+    let problem = match decimal(&format!("{sign}{magnitude}")) {
+        Some(Ok(number)) => return Ok((Token::Decimal(number), len)),
+        Some(Err(problem)) => problem,
+        None => "is not a whole number of at most 64 bits",
+    };
+    Err(Fault::new(at, format!("`{}` {problem}; put texts in quotes", &rest[..len])))
+}
+
+/// Significant digits that every number of 64 bits with a fraction keeps.
+const DIGITS_MAX: usize = 15;
+
+/// Parses a number with a fraction or an exponent; `None` for any other text. It is refused if Ruby
+/// would print another number.
+fn decimal(text: &str) -> Option<Result<String, &'static str>> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()),
+        None => (text, Some(0)),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let whole = whole.strip_prefix('-').unwrap_or(whole);
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
+    exponent.filter(|_| is_number(whole) && is_number(fraction))?;
+    let digits = format!("{whole}{fraction}");
+    let number: f64 = text.parse().ok()?;
+    let is_kept = digits.trim_matches('0').len() <= DIGITS_MAX
+        && number.is_finite()
+        && (number != 0.0 || digits.bytes().all(|digit| digit == b'0'));
+    Some(if is_kept { Ok(ruby_float(number)) } else { Err("does not fit into 64 bits") })
 }
 
 fn word(script: &str, at: usize) -> Result<(Token, usize), Fault> {
@@ -123,7 +161,9 @@ fn word(script: &str, at: usize) -> Result<(Token, usize), Fault> {
     let len = rest.find(|c| !part(c)).unwrap_or(rest.len());
     if len == 0 {
         let c = rest.chars().next().unwrap_or_default();
-        return Err(Fault::new(at, format!("`{c}` is not known here")));
+        let hint = ascii_of(c).map(|ascii| format!(": a full-width character; type `{ascii}`"));
+        let hint = hint.unwrap_or_default();
+        return Err(Fault::new(at, format!("`{c}` is not known here{hint}")));
     }
     Ok((Token::Word(rest[..len].to_owned()), len))
 }

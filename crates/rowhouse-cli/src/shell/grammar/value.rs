@@ -12,6 +12,8 @@ pub(crate) enum Value {
     Text(Bytes),
     /// A whole number.
     Integer(i64),
+    /// A number with a fraction or an exponent, as Ruby prints it.
+    Decimal(String),
     /// A bare upper-case word. In HBase's shell its value is its own name.
     Constant(String),
     /// `true` or `false`.
@@ -34,6 +36,7 @@ impl Value {
         match self {
             Self::Text(bytes) => Some(bytes.clone()),
             Self::Integer(number) => Some(number.to_string().into()),
+            Self::Decimal(number) => Some(number.clone().into()),
             Self::Constant(name) => Some(name.clone().into()),
             Self::Boolean(truth) => Some(truth.to_string().into()),
             Self::Nil | Self::Array(_) | Self::Hash(_) => None,
@@ -45,6 +48,7 @@ impl Value {
         match self {
             Self::Text(_) => "a text",
             Self::Integer(_) => "a number",
+            Self::Decimal(_) => "a number with a fraction",
             Self::Constant(_) => "a constant",
             Self::Boolean(_) => "true or false",
             Self::Nil => "nil",
@@ -60,6 +64,7 @@ impl fmt::Display for Value {
         match self {
             Self::Text(bytes) => f.write_str(&quoted(bytes)),
             Self::Integer(number) => write!(f, "{number}"),
+            Self::Decimal(number) => f.write_str(number),
             Self::Constant(name) => f.write_str(name),
             Self::Boolean(truth) => write!(f, "{truth}"),
             Self::Nil => f.write_str("nil"),

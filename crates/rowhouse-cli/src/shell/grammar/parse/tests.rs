@@ -63,6 +63,12 @@ fn numbers_constants_and_words() {
             x 1, -3, 4, 1000, 31, NAME, true, false, nil, -9223372036854775808
         "#]],
     );
+    check(
+        "x 0.75, -1.50, +1_000.25, 1e3, 1.5e-7, 2E+20, 0.0, 123456789.012345",
+        expect![[r#"
+            x 0.75, -1.5, 1000.25, 1000.0, 1.5e-07, 2.0e+20, 0.0, 123456789.012345
+        "#]],
+    );
 }
 
 #[test]
@@ -94,6 +100,28 @@ fn what_goes_on_in_the_next_line_is_open() {
 }
 
 #[test]
+fn mistake_before_an_open_text_is_reported_at_once() {
+    check(
+        "put 't', 'r, 'f:q', 'v'\nput 't', 'r', 'f:q', 'v'\n",
+        expect![[r#"
+            wrong: expected `,` or the end of the command, found `f`
+              put 't', 'r, 'f:q', 'v'
+                            ^
+        "#]],
+    );
+    check(
+        "list\nput 't', 'r\nput 't', 'r2",
+        expect![[r#"
+            wrong: expected `,` or the end of the command, found `t`; the text before it has 2 lines: is the closing quote of the first missing?
+              put 't', 'r2
+                   ^
+        "#]],
+    );
+    let Parsed::Wrong(fault) = parse("list\nput 't', 'r\nput 't', 'r2") else { panic!() };
+    assert_eq!((fault.command_at, fault.at), (5, 22));
+}
+
+#[test]
 fn mistakes_are_pointed_at() {
     check(
         "list\nget 't' 'r'",
@@ -116,14 +144,22 @@ fn mistakes_are_pointed_at() {
         expect![[r#"
             wrong: expected a value, found `]`
               put '分', ]
+                   　   ^
+        "#]],
+    );
+    check(
+        "put 't', 1.5.6",
+        expect![[r#"
+            wrong: `1.5.6` is not a whole number of at most 64 bits; put texts in quotes
+              put 't', 1.5.6
                        ^
         "#]],
     );
     check(
-        "put 't', 1.5",
+        "put 't', 0.1234567890123456",
         expect![[r#"
-            wrong: `1.5` is not a whole number of at most 64 bits; put texts in quotes
-              put 't', 1.5
+            wrong: `0.1234567890123456` does not fit into 64 bits; put texts in quotes
+              put 't', 0.1234567890123456
                        ^
         "#]],
     );
@@ -149,6 +185,22 @@ fn mistakes_are_pointed_at() {
             wrong: `.` is not known here
               t.put 'r'
                ^
+        "#]],
+    );
+    check(
+        "create （'t'）",
+        expect![[r#"
+            wrong: `（` is not known here: a full-width character; type `(`
+              create （'t'）
+                     ^
+        "#]],
+    );
+    check(
+        "create ‘t’",
+        expect![[r#"
+            wrong: `‘` is not known here: a full-width character; type `'`
+              create ‘t’
+                     ^
         "#]],
     );
     check(

@@ -4,9 +4,10 @@
 use rowhouse::Bytes;
 use rowhouse::key::unescape;
 
-use crate::shell::call::{self, Options};
+use crate::shell::argument;
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::Value;
+use crate::shell::options::Options;
 
 /// The maximum number of regions created by number.
 const REGIONS_MAX: i64 = 100_000;
@@ -107,7 +108,7 @@ fn of_file(path: &str) -> Result<Vec<Bytes>> {
 }
 
 fn of_value(value: &Value) -> Result<Bytes> {
-    let bytes = call::bytes("SPLITS", value)?;
+    let bytes = argument::bytes("SPLITS", value)?;
     match std::str::from_utf8(&bytes) {
         Err(_) => Ok(bytes),
         Ok(text) => of_text(text),

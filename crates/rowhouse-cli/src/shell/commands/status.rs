@@ -1,17 +1,59 @@
 //! Servers and their load.
 
-use std::io::Write;
-
 use rowhouse::admin::{ClusterStatus, RegionLoad, ServerLoad, ServerName};
 use rowhouse::key::escape;
 
 use crate::counted::counted;
-use crate::shell::call::Call;
+use crate::shell::command::Action::Reads;
+use crate::shell::command::{Call, Command, Group, optional};
 use crate::shell::failure::{Result, said};
 use crate::shell::print::timestamp;
-use crate::shell::session::Session;
+use crate::shell::session::{Session, boxed};
 
-pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        names: &["list_deadservers"],
+        group: Group::General,
+        arguments: &[],
+        options: &[],
+        about: "Lists the servers of a cluster that are known to be dead.",
+        details: "",
+        examples: &["list_deadservers"],
+        run: Reads(|session, _| boxed(dead(session))),
+    },
+    Command {
+        names: &["list_liveservers"],
+        group: Group::General,
+        arguments: &[],
+        options: &[],
+        about: "Lists the servers that are alive.",
+        details: "",
+        examples: &["list_liveservers"],
+        run: Reads(|session, _| boxed(live(session))),
+    },
+    Command {
+        names: &["processlist"],
+        group: Group::General,
+        arguments: &[],
+        options: &[],
+        about: "Lists running tasks of the servers: flushes, compactions, splits, builds of indexes.",
+        details: "",
+        examples: &["processlist"],
+        run: Reads(|session, _| boxed(tasks(session))),
+    },
+    Command {
+        names: &["status"],
+        group: Group::General,
+        arguments: &[optional("FORMAT")],
+        options: &[],
+        about: "Shows servers, regions and their contents: 'summary', 'simple', 'detailed', or running 'tasks'.",
+        details: "A data directory has one server, this process: localhost, port 0.",
+        examples: &["status", "status 'simple'", "status 'detailed'", "status 'tasks'"],
+        run: Reads(|session, call| boxed(status(session, call))),
+    },
+];
+
+async fn status(session: &mut Session, call: Call) -> Result<()> {
     let format = call.text_if_given(0)?.unwrap_or("summary".into());
     match &*format {
         "summary" | "simple" | "detailed" => {}
@@ -36,7 +78,7 @@ pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Re
     text.iter().try_for_each(|line| session.say(line))
 }
 
-pub(super) async fn tasks<W: Write>(session: &mut Session<W>) -> Result<()> {
+async fn tasks(session: &mut Session) -> Result<()> {
     let loads = session.database.admin().status().await?.loads;
     let tasks: Vec<_> =
         loads.iter().flat_map(|load| load.tasks.iter().map(|task| (&load.name, task))).collect();
@@ -51,25 +93,48 @@ pub(super) async fn tasks<W: Write>(session: &mut Session<W>) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn live<W: Write>(session: &mut Session<W>) -> Result<()> {
+async fn live(session: &mut Session) -> Result<()> {
     let servers = session.database.admin().status().await?.live_servers;
     say_servers(session, &servers)
 }
 
-pub(super) async fn dead<W: Write>(session: &mut Session<W>) -> Result<()> {
+async fn dead(session: &mut Session) -> Result<()> {
     let servers = session.database.admin().status().await?.dead_servers;
     say_servers(session, &servers)
 }
 
-pub(super) fn say_servers<W: Write>(
-    session: &mut Session<W>,
-    servers: &[ServerName],
-) -> Result<()> {
+pub(super) fn say_servers(session: &mut Session, servers: &[ServerName]) -> Result<()> {
     session.say("SERVERNAME")?;
     for server in servers {
         session.say(server)?;
     }
     session.say(format_args!("{} row(s)", servers.len()))
+}
+
+/// Returns the live server of this name.
+pub(super) async fn live_server(session: &Session, named: &str) -> Result<ServerName> {
+    let live = session.database.admin().status().await?.live_servers;
+    one_of(&live, named, "live server")
+}
+
+/// Returns the live servers of these names.
+pub(super) async fn live_servers(session: &Session, named: &[String]) -> Result<Vec<ServerName>> {
+    let live = session.database.admin().status().await?.live_servers;
+    named.iter().map(|name| one_of(&live, name, "live server")).collect()
+}
+
+/// Returns the server that is named in full, or by its host and port.
+pub(super) fn one_of(servers: &[ServerName], named: &str, what: &str) -> Result<ServerName> {
+    let is_named = |server: &&ServerName| {
+        let (host, port) = (&server.host, server.port);
+        named == server.to_string()
+            || named == format!("{host}:{port}")
+            || named == format!("{host},{port}")
+    };
+    match servers.iter().find(is_named) {
+        Some(server) => Ok(server.clone()),
+        None => said(format!("no such {what}, as status names them: {named}")),
+    }
 }
 
 fn summary(status: &ClusterStatus) -> String {

@@ -9,9 +9,13 @@ use rowhouse::key::KeySchema;
 use rowhouse::schema::{CellMismatch, ColumnSchema};
 use rowhouse_model::escape_line;
 
+use super::cells::SelectedCells;
 use super::converter::Converters;
-use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
+use crate::shell::options::{OptionText, Options};
+
+pub(super) const DECODE: OptionText =
+    ("DECODE", "false: omits the ` # ` lines with the fields of keys and the names of cells");
 
 /// Takes DECODE: true requires a template, false shows only HBase's lines; by default keys are
 /// decoded if the table has a template.
@@ -38,6 +42,7 @@ pub(super) struct Declared<'t> {
     pub(super) key: Option<&'t KeySchema>,
     columns: Option<&'t ColumnSchema>,
     converters: &'t Converters,
+    cells: Option<&'t SelectedCells<'t>>,
 }
 
 /// Returns the template and the columns for showing rows; DECODE requires one of them.
@@ -48,10 +53,20 @@ pub(super) fn declared<'t>(
 ) -> Result<Declared<'t>> {
     let columns = table.column_schema().ok().filter(|_| wanted != Some(false));
     let wanted = wanted.filter(|wanted| !wanted || columns.is_none());
-    Ok(Declared { key: schema(wanted, table)?, columns, converters })
+    Ok(Declared { key: schema(wanted, table)?, columns, converters, cells: None })
 }
 
-impl Declared<'_> {
+impl<'t> Declared<'t> {
+    /// Shows only these cells of rows.
+    pub(super) fn only(self, cells: &'t SelectedCells<'t>) -> Self {
+        Self { cells: Some(cells), ..self }
+    }
+
+    /// Returns true if a cell is shown.
+    pub(super) fn shows(self, cell: KeyValue<'_>) -> bool {
+        self.cells.is_none_or(|cells| cells.show(cell.family(), cell.qualifier()))
+    }
+
     /// Returns the formatted value of a cell.
     pub(super) fn value(self, cell: KeyValue<'_>) -> String {
         self.converters.value(cell)

@@ -1,27 +1,151 @@
 //! Commands about the regions of a table.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::net::IpAddr;
 
-use rowhouse::Bytes;
 use rowhouse::admin::{RegionInfo, RegionSwitch, ServerName};
 use rowhouse::key::{KeySchema, escape};
+use rowhouse::{Bytes, Table};
 use rowhouse_model::escape_controls;
 
-use super::decode;
+use super::decode::{self, DECODE};
 use super::row::RowArgument;
-use super::servers::live_server;
+use super::status::live_server;
 use super::tables::existing;
-use crate::shell::call::Call;
+use crate::shell::command::Action::{Changes, Reads};
+use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, optional, repeated, required};
 use crate::shell::failure::{Result, said};
-use crate::shell::session::Session;
+use crate::shell::session::{Session, boxed};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        names: &["assign"],
+        group: Group::Tables,
+        arguments: &[required("REGION")],
+        options: &[],
+        about: "Puts a region into service.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that name.",
+        examples: &["assign '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
+        run: Changes(|session, call| boxed(assign(session, call))),
+    },
+    Command {
+        names: &["get_splits"],
+        group: Group::Tables,
+        arguments: &[TABLE, OPTIONS],
+        options: &[DECODE],
+        about: "Shows the split keys of a table.",
+        details: "",
+        examples: &["get_splits 'blog'"],
+        run: Reads(|session, call| boxed(splits(session, call))),
+    },
+    Command {
+        names: &["list_regions"],
+        group: Group::Tables,
+        arguments: &[TABLE, optional("SERVER"), OPTIONS],
+        options: &[DECODE],
+        about: "Lists the regions of a table, or those on a server: name, start key and end key.",
+        details: "A server is HOST,PORT,STARTCODE or a prefix of it; the host can be any of its \
+                  names or addresses.\nThrough a server, servers, sizes in MiB and requests are shown too.",
+        examples: &[
+            "list_regions 'blog'",
+            "list_regions 'blog', 'localhost'",
+            "list_regions 'blog', DECODE => false",
+        ],
+        run: Reads(|session, call| boxed(list(session, call))),
+    },
+    Command {
+        names: &["locate_region"],
+        group: Group::Tables,
+        arguments: &[TABLE, required("ROW")],
+        options: &[],
+        about: "Shows the region of a row, and its server.",
+        details: "The row need not exist. A data directory has one server: localhost, port 0.",
+        examples: &[
+            "locate_region 'blog', '1'",
+            "locate_region 'mail', {user => 'bob', at => '2022-12-05T10:00'}",
+        ],
+        run: Reads(|session, call| boxed(locate(session, call))),
+    },
+    Command {
+        names: &["merge_region"],
+        group: Group::Tables,
+        arguments: &[required("REGION"), required("REGION"), repeated("REGION")],
+        options: &[],
+        about: "Merges adjacent regions of a table into one.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that name.",
+        examples: &[
+            "merge_region '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39', 'f0e4c2f76c58916ec258f246851bea09'",
+        ],
+        run: Changes(|session, call| boxed(merge(session, call))),
+    },
+    Command {
+        names: &["move"],
+        group: Group::Tables,
+        arguments: &[required("REGION"), optional("SERVER")],
+        options: &[],
+        about: "Moves a region of a cluster to another server.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that \
+                  name. A server is named as in list_liveservers, or by its host and port.\n\
+                  Without another server the region stays.",
+        examples: &[
+            "move '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'",
+            "move '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39', '127.0.0.1:16021'",
+        ],
+        run: Changes(|session, call| boxed(move_to(session, call))),
+    },
+    Command {
+        names: &["split"],
+        group: Group::Tables,
+        arguments: &[required("TABLE or REGION"), optional("ROW")],
+        options: &[],
+        about: "Splits a region in two.",
+        details: "At a row, which begins the second region, or in the middle of the region's \
+                  data. Without a row,\neach region of a table is split. A region is its name in \
+                  list_regions, or the hexadecimal digits in that name.",
+        examples: &[
+            "split 'blog'",
+            "split 'blog', '5'",
+            "split '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39', '5'",
+        ],
+        run: Changes(|session, call| boxed(split(session, call))),
+    },
+    Command {
+        names: &["splitormerge_enabled"],
+        group: Group::Tables,
+        arguments: &[required("SWITCH")],
+        options: &[],
+        about: "Shows whether regions are split, or merged.",
+        details: "SWITCH is 'SPLIT' or 'MERGE'.",
+        examples: &["splitormerge_enabled 'SPLIT'"],
+        run: Reads(|session, call| boxed(switch(session, call))),
+    },
+    Command {
+        names: &["splitormerge_switch"],
+        group: Group::Tables,
+        arguments: &[required("SWITCH"), required("BOOLEAN")],
+        options: &[],
+        about: "Sets whether regions are split, or merged, and shows the previous setting.",
+        details: "SWITCH is 'SPLIT' or 'MERGE'. It applies to all tables until it is changed. \
+                  Regions are split on request, and\nautomatically when they are too large; they \
+                  are merged on request.",
+        examples: &["splitormerge_switch 'SPLIT', false", "splitormerge_switch 'MERGE', true"],
+        run: Changes(|session, call| boxed(set_switch(session, call))),
+    },
+    Command {
+        names: &["unassign"],
+        group: Group::Tables,
+        arguments: &[required("REGION")],
+        options: &[],
+        about: "Takes a region out of service until it is assigned.",
+        details: "A region is its name in list_regions, or the hexadecimal digits in that \
+                  name.\nReads and writes of its rows are refused meanwhile.",
+        examples: &["unassign '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
+        run: Changes(|session, call| boxed(unassign(session, call))),
+    },
+];
 
 /// Prints the region boundaries.
-pub(super) async fn splits<W: Write>(
-    session: &mut Session<W>,
-    mut call: Call,
-) -> Result<Vec<String>> {
+async fn splits(session: &mut Session, mut call: Call) -> Result<Vec<String>> {
     let mut options = call.take_options()?;
     call.no_more_than(1)?;
     let wanted = decode::wanted(&mut options)?;
@@ -42,7 +166,7 @@ pub(super) async fn splits<W: Write>(
 }
 
 /// Prints the name, start and end of every region, and of a cluster the server, size and requests.
-pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+async fn list(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
     let wanted = decode::wanted(&mut options)?;
@@ -50,19 +174,8 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let name = existing(session, &call).await?;
     let table = session.database.table(&name).await?;
     let schema = decode::schema(wanted, &table)?;
-    let mut regions = table.regions().await?;
-    if let Some(server) = call.text_if_given(1)?.filter(|server| !server.is_empty()) {
-        let mut served = Vec::new();
-        for region in regions {
-            let (_, on) = table.locate(&region.range.start).await?;
-            if let Some(on) = on
-                && is_named(&on, &server).await
-            {
-                served.push(region);
-            }
-        }
-        regions = served;
-    }
+    let server = call.text_if_given(1)?.filter(|server| !server.is_empty());
+    let regions = regions_on(&table, server.as_deref()).await?;
 
     let loads = session.database.admin().status().await?.loads;
     // An embedded database has no servers.
@@ -113,6 +226,20 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     session.say(format_args!(" {} rows", regions.len()))
 }
 
+/// Returns the regions of a table, or those on a server.
+async fn regions_on(table: &Table, server: Option<&str>) -> Result<Vec<RegionInfo>> {
+    let Some(server) = server else { return Ok(table.regions().await?) };
+    let mut served = Vec::new();
+    for (region, on) in table.regions_with_servers().await? {
+        if let Some(on) = on
+            && is_named(&on, server).await
+        {
+            served.push(region);
+        }
+    }
+    Ok(served)
+}
+
 /// Returns whether a server's name, `HOST,PORT,START CODE`, begins with `wanted`, which may contain
 /// another name or address of its host.
 async fn is_named(server: &ServerName, wanted: &str) -> bool {
@@ -134,7 +261,7 @@ async fn addresses(host: &str) -> Vec<IpAddr> {
 }
 
 /// Prints the region that has a row, and its server: for each key that the given fields may mean.
-pub(super) async fn locate<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn locate(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let row = RowArgument::of(&call, 1)?;
     let table = session.database.table(&call.table()?).await?;
@@ -157,7 +284,7 @@ pub(super) async fn locate<W: Write>(session: &mut Session<W>, call: Call) -> Re
 }
 
 /// Splits a region, or each of a table.
-pub(super) async fn split<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn split(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let named = call.text(0)?;
     let at = if call.arguments.len() > 1 { Some(call.row(1)?) } else { None };
@@ -177,7 +304,7 @@ pub(super) async fn split<W: Write>(session: &mut Session<W>, call: Call) -> Res
 }
 
 /// Merges adjacent regions.
-pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn merge(session: &mut Session, call: Call) -> Result<()> {
     let mut regions = Vec::new();
     for at in 0..call.arguments.len() {
         regions.push(find(session, &call.text(at)?).await?);
@@ -193,21 +320,21 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
 }
 
 /// Assigns a region.
-pub(super) async fn assign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn assign(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
     Ok(session.database.admin().assign_region(&region).await?)
 }
 
 /// Unassigns a region.
-pub(super) async fn unassign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn unassign(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let region = find(session, &call.text(0)?).await?;
     Ok(session.database.admin().unassign_region(&region).await?)
 }
 
 /// Moves a region.
-pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn move_to(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let region = find(session, &call.text(0)?).await?;
     let Some(named) = call.text_if_given(1)? else {
@@ -218,14 +345,14 @@ pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> R
 }
 
 /// Prints whether splits, or merges, are enabled.
-pub(super) async fn switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn switch(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(1)?;
     let on = session.database.admin().region_switch(named_switch(&call)?).await?;
     session.say(on)
 }
 
 /// Enables or disables splits, or merges, and prints the previous state.
-pub(super) async fn set_switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn set_switch(session: &mut Session, call: Call) -> Result<()> {
     call.no_more_than(2)?;
     let switch = named_switch(&call)?;
     let on = call.truth(1)?;
@@ -243,7 +370,7 @@ fn named_switch(call: &Call) -> Result<RegionSwitch> {
 }
 
 /// Returns the region with this full or encoded name.
-pub(super) async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<RegionInfo> {
+pub(super) async fn find(session: &Session, named: &str) -> Result<RegionInfo> {
     let table = named.split_once(',').map(|(table, _)| table);
     for name in session.database.tables().await? {
         let name = name.to_string();

@@ -1,7 +1,6 @@
 //! Commands that read a row, and code that they share with scans.
 
 use std::cmp::Reverse;
-use std::io::Write;
 
 use rowhouse::cell::KeyValue;
 use rowhouse::filter::Filter;
@@ -9,18 +8,96 @@ use rowhouse::key::escape;
 use rowhouse::{Get, TimeRange};
 use rowhouse_filter::with_java_flags;
 
-use super::analyze::Analyze;
-use super::column::{WrittenColumn, WrittenColumns};
+use super::analyze::{ANALYZE, Analyze, SVG};
+use super::column::{COLUMN, COLUMNS, WrittenColumn, WrittenColumns};
+use super::converter::{FORMATTER, FORMATTER_CLASS, MAXLENGTH};
 use super::data::checked_timestamp;
-use super::decode;
+use super::decode::{self, DECODE};
 use super::row::RowArgument;
-use crate::shell::call::{self, Call, Options};
+use crate::shell::argument;
+use crate::shell::command::Action::Reads;
+use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, repeated, required};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
+use crate::shell::options::{OptionText, Options};
 use crate::shell::print;
-use crate::shell::session::Session;
+use crate::shell::session::{Session, boxed};
 
-pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        names: &["explain_cell"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMN"), OPTIONS],
+        options: &[TIMESTAMP, TIMERANGE, VERSIONS],
+        about: "Shows every stored version and marker of a column, and why `get` returns it or \
+                not.",
+        details: "Newest first, with the sequence number of its mutation and its location. Only \
+                  on a data directory: servers have no such call. VERSIONS is by default the \
+                  number that the family keeps.",
+        examples: &[
+            "explain_cell 'blog', '1', 'cf:title'",
+            "explain_cell 'blog', '1', 'cf:title', {VERSIONS => 1, TIMERANGE => [1669852800000, 1672531200000]}",
+        ],
+        run: Reads(|session, call| boxed(explain_cell(session, call))),
+    },
+    Command {
+        names: &["get"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), repeated("COLUMN or OPTIONS")],
+        options: &[
+            COLUMN,
+            COLUMNS,
+            TIMESTAMP,
+            TIMERANGE,
+            VERSIONS,
+            FILTER,
+            FORMATTER,
+            FORMATTER_CLASS,
+            MAXLENGTH,
+            DECODE,
+            ANALYZE,
+            SVG,
+        ],
+        about: "Reads a row, or some of its columns.",
+        details: "In place of a row, {field => value, …} gives its key by the fields of the \
+                  table's template.",
+        examples: &[
+            "get 'blog', '1'",
+            "get 'blog', '1', 'cf:title', 'cf:content'",
+            "get 'mail', {user => 'bob', at => '2022-12-05T10:00'}",
+            "get 'blog', '1', {COLUMN => 'cf:title', VERSIONS => 3}",
+            "get 'blog', '1', 'cf:reads:toLong'",
+            "get 'blog', '1', TIMERANGE => [1669852800000, 1672531200000]",
+        ],
+        run: Reads(|session, call| boxed(get(session, call))),
+    },
+    Command {
+        names: &["get_counter"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMN")],
+        options: &[],
+        about: "Reads a counter.",
+        details: "",
+        examples: &["get_counter 'blog', '1', 'cf:visits'"],
+        run: Reads(|session, call| boxed(get_counter(session, call))),
+    },
+];
+
+pub(super) const FILTER: OptionText = (
+    "FILTER",
+    "a filter in HBase's language: \"PrefixFilter('1_') AND ValueFilter(=, 'binary:x')\"",
+);
+pub(super) const TIMESTAMP: OptionText = ("TIMESTAMP", "only cells with exactly this timestamp");
+pub(super) const TIMERANGE: OptionText = (
+    "TIMERANGE",
+    "[from, to): only cells with timestamps in this \
+                                               range",
+);
+pub(super) const VERSIONS: OptionText = ("VERSIONS", "most versions of each column; 1 by default");
+pub(super) const LIMIT: OptionText = ("LIMIT", "most rows to return");
+pub(super) const REVERSED: OptionText = ("REVERSED", "true: from the last row to the first");
+
+async fn get(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let mut named = Vec::new();
@@ -33,7 +110,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     let columns = WrittenColumns::take(&mut options, named)?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(1);
-    let filter = filter(&mut options)?;
+    let mut filter = filter(&mut options)?;
     let wanted = decode::wanted(&mut options)?;
     let analyze = Analyze::take(&mut options)?;
     options.finish()?;
@@ -42,7 +119,9 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
         session.say("COLUMN  CELL")?;
     }
     let table = session.database.table(&table).await?;
-    let declared = decode::declared(wanted, &table, columns.converters())?;
+    let cells = columns.cells(session, &table).await?;
+    cells.narrow(&mut filter);
+    let declared = decode::declared(wanted, &table, columns.converters())?.only(&cells);
     let columns = columns.of(session, &table).await?;
     let mut found = Vec::new();
     for key in row.keys(&table)? {
@@ -66,7 +145,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
             let (key, fields) = (escape(row.key()), decode::fields(schema, row.key()));
             session.say(format_args!(" # {key}: {fields}"))?;
         }
-        for cell in row.cells() {
+        for cell in row.cells().filter(|cell| declared.shows(*cell)) {
             if let Some(named) = declared.cell(cell) {
                 session.say(format_args!(" #   {named}"))?;
             }
@@ -77,7 +156,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
 }
 
 /// Prints the reasons for the output of `get` for a column.
-pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+async fn explain_cell(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
@@ -103,7 +182,7 @@ pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: C
     session.say(format_args!("{cells} cell(s)"))
 }
 
-pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn get_counter(session: &mut Session, call: Call) -> Result<()> {
     let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
     let table = session.database.table(&table).await?;
@@ -137,8 +216,8 @@ pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
         (None, None) => Ok(TimeRange::ALL),
         (Some(at), None) => Ok(TimeRange::at(checked_timestamp(at)?)),
         (None, Some(Value::Array(ends))) if ends.len() == 2 => {
-            let from = checked_timestamp(call::integer("TIMERANGE", &ends[0])?)?;
-            let to = checked_timestamp(call::integer("TIMERANGE", &ends[1])?)?;
+            let from = checked_timestamp(argument::integer("TIMERANGE", &ends[0])?)?;
+            let to = checked_timestamp(argument::integer("TIMERANGE", &ends[1])?)?;
             TimeRange::new(from, to).or_else(|error| said(error.message()))
         }
         (None, Some(other)) => said(format!("TIMERANGE must be [from, to]: {other}")),

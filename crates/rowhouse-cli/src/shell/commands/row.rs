@@ -4,9 +4,16 @@ use rowhouse::key::{Field, KeySchema, TimeZone};
 use rowhouse::query::Predicate;
 use rowhouse::{Bytes, Error, Result as ModelResult, RowRange, Table, Value as FieldValue};
 
-use crate::shell::call::{self, Call, Options};
+use crate::shell::argument;
+use crate::shell::command::Call;
 use crate::shell::failure::{Failure, Result};
 use crate::shell::grammar::{Hash, Value};
+use crate::shell::options::{OptionText, Options};
+
+pub(super) const ROWPREFIXFILTER: OptionText = (
+    "ROWPREFIXFILTER",
+    "only rows that begin with this, or that have these first fields of the key",
+);
 
 /// A row as given by the user.
 pub(super) enum RowArgument {
@@ -45,6 +52,16 @@ impl RowArgument {
             Self::Key(key) => Ok(key.clone()),
             Self::Fields(pairs) => made(table, |schema| schema.encode(&values(schema, pairs)?)),
         }
+    }
+
+    /// Returns hints about the given fields.
+    pub(super) fn hints(&self, table: &Table) -> Vec<String> {
+        let (Self::Fields(pairs), Ok(schema)) = (self, table.key_schema()) else {
+            return Vec::new();
+        };
+        let values = values(schema, pairs).unwrap_or_default();
+        let hint = |(name, value): &(String, FieldValue)| schema.field(name)?.unit_hint(value);
+        values.iter().filter_map(hint).collect()
     }
 
     /// Returns the key of a row to insert. A salt has to be given: the same values may be in
@@ -89,7 +106,9 @@ impl Bound {
         Ok(match options.take(name) {
             None => None,
             Some(Value::Hash(pairs)) => Some(Self::Fields(pairs)),
-            Some(value) => Some(Self::Key(call::bytes(name, &value)?)).filter(|it| !it.is_empty()),
+            Some(value) => {
+                Some(Self::Key(argument::bytes(name, &value)?)).filter(|it| !it.is_empty())
+            }
         })
     }
 
@@ -151,6 +170,7 @@ pub(super) fn values(schema: &KeySchema, pairs: &Hash) -> ModelResult<Vec<(Strin
     let value = |(name, given): &(String, Value)| {
         let text = match given {
             Value::Text(bytes) => std::str::from_utf8(bytes).ok(),
+            Value::Decimal(number) => Some(&number[..]),
             _ => None,
         };
         if let Some(text) = text {
@@ -171,6 +191,7 @@ fn plain(value: &Value) -> ModelResult<FieldValue> {
             Err(_) => bytes[..].into(),
         },
         Value::Integer(number) => (*number).into(),
+        Value::Decimal(number) => number.into(),
         Value::Constant(name) => name.into(),
         Value::Boolean(truth) => (*truth).into(),
         Value::Nil => FieldValue::Null,

@@ -6,8 +6,16 @@ use rowhouse::cell::KeyValue;
 use rowhouse::key::escape;
 use rowhouse_model::escape_line;
 
-use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
+use crate::shell::options::{OptionText, Options};
+use crate::shell::print::ruby_float;
+
+pub(super) const FORMATTER: OptionText =
+    ("FORMATTER", "how values are shown, as in 'family:qualifier:toInt': toLong, toString, …");
+pub(super) const FORMATTER_CLASS: OptionText =
+    ("FORMATTER_CLASS", "the class of FORMATTER: only HBase's Bytes, the default");
+pub(super) const MAXLENGTH: OptionText =
+    ("MAXLENGTH", "most characters of each cell, 'timestamp=…, value=…'");
 
 /// HBase's class that contains the converters.
 const BYTES: &str = "org.apache.hadoop.hbase.util.Bytes";
@@ -138,26 +146,6 @@ impl Converters {
         let converter = own.map(|(_, _, converter)| *converter).or(self.others);
         converter.unwrap_or(Converter::Escaped).show(cell.value())
     }
-}
-
-/// Returns a number as Ruby prints a `Float`: the fewest digits that identify it, with an exponent
-/// from 1e16 on and below 1e-4.
-fn ruby_float(number: f64) -> String {
-    if !number.is_finite() {
-        let infinite = if number > 0.0 { "Infinity" } else { "-Infinity" };
-        return if number.is_nan() { "NaN" } else { infinite }.to_owned();
-    }
-    if number == 0.0 || (1e-4..1e16).contains(&number.abs()) {
-        return format!("{number:?}");
-    }
-    let text = format!("{number:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (sign, exponent) = match exponent.strip_prefix('-') {
-        Some(exponent) => ('-', exponent),
-        None => ('+', exponent),
-    };
-    let point = if digits.contains('.') { "" } else { ".0" };
-    format!("{digits}{point}e{sign}{exponent:0>2}")
 }
 
 #[cfg(test)]

@@ -1,33 +1,67 @@
 //! `create`.
 
-use std::io::Write;
-
 use rowhouse::TableSpec;
 use rowhouse::schema::FamilyDescriptor;
 
-use super::declared::Declared;
+use super::declared::{self, Declared};
 use super::presplit;
-use crate::shell::call::{self, Call, Options};
-use crate::shell::commands::Command;
+use crate::shell::argument;
+use crate::shell::command::Action::Changes;
+use crate::shell::command::{Call, Command, Group, repeated, required};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::{Hash, Value};
-use crate::shell::session::Session;
+use crate::shell::options::{OptionText, Options, join};
+use crate::shell::session::{CommandOutput, Session, boxed};
+
+pub(super) const COMMANDS: &[Command] = &[Command {
+    names: &["create"],
+    group: Group::Tables,
+    arguments: &[required("TABLE"), repeated("FAMILY or OPTIONS")],
+    options: &CREATE,
+    about: "Creates a table.",
+    details: "A family is a name or a hash with NAME. Pairs outside such a hash belong to the \
+                  table.",
+    examples: &[
+        "create 'blog', 'cf'",
+        "create 'blog', {NAME => 'cf', VERSIONS => 3}, {NAME => 'log', TTL => 86400}",
+        "create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'",
+        "create 'blog', 'cf', COLUMNS => 'cf:t title string; cf:n likes u32'",
+        "create 'blog', 'cf', KEY => '[id u64]', COLUMNS => 'cf:n likes u32', INDEXES => 'by_likes [likes desc]'",
+        "create 'blog', 'cf', SPLITS => ['10', '20', '30']",
+        "create 'blog', 'cf', NUMREGIONS => 16, SPLITALGO => 'HexStringSplit'",
+    ],
+    run: Changes(|session, call| boxed(create(session, call))),
+}];
+
+/// Options of `create`.
+const CREATE: [OptionText; 47] = join(
+    declared::OPTION_TEXTS,
+    [
+        ("SPLITS", "an array of split keys; \\xHH is a byte"),
+        ("SPLITS_FILE", "a file with a split key in each line"),
+        ("NUMREGIONS", "the number of regions; SPLITALGO sets their boundaries"),
+        (
+            "SPLITALGO",
+            "'HexStringSplit', 'DecimalStringSplit' or 'UniformSplit', by the form of keys",
+        ),
+    ],
+);
 
 /// Creates a table. Advice on its template is printed, and does not prevent this.
-pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Result<String> {
-    let (name, command) = (call.table()?, call.command);
+async fn create(session: &mut Session, call: Call) -> Result<CommandOutput> {
+    let (name, known) = (call.table()?, call.command.options);
     let mut spec = TableSpec::new(&name);
     let mut has_families = false;
     for argument in flatten(call.arguments.into_iter().skip(1)) {
         spec = match argument {
             Value::Hash(pairs) if pairs.iter().any(|(name, _)| name == "NAME") => {
                 has_families = true;
-                spec.family_with(family(command, pairs)?)
+                spec.family_with(family(known, pairs)?)
             }
-            Value::Hash(pairs) => table_options(spec, command, &name, pairs)?,
+            Value::Hash(pairs) => table_options(spec, known, &name, pairs)?,
             Value::Text(_) => {
                 has_families = true;
-                spec.family(&call::text("FAMILY", &argument)?)
+                spec.family(&argument::text("FAMILY", &argument)?)
             }
             other => {
                 return said(format!("a family must be a text or a hash, not {}", other.kind()));
@@ -47,7 +81,7 @@ pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Re
         session.say(format_args!("WARNING: {finding}"))?;
     }
     session.say(format_args!("Created table {name}"))?;
-    Ok(name)
+    Ok(CommandOutput::Table(name))
 }
 
 fn flatten(arguments: impl Iterator<Item = Value>) -> Vec<Value> {
@@ -59,8 +93,8 @@ fn flatten(arguments: impl Iterator<Item = Value>) -> Vec<Value> {
         .collect()
 }
 
-fn family(command: &Command, pairs: Hash) -> Result<FamilyDescriptor> {
-    let mut options = Options::new(command, "a family", pairs)?;
+fn family(known: &[OptionText], pairs: Hash) -> Result<FamilyDescriptor> {
+    let mut options = Options::new(known, "a family", pairs)?;
     let name = options.take_bytes("NAME")?.unwrap_or_default();
     let family = FamilyDescriptor::new(name).or_else(|error| said(error.message()))?;
     let declared = Declared::of_family(&mut options)?;
@@ -70,11 +104,11 @@ fn family(command: &Command, pairs: Hash) -> Result<FamilyDescriptor> {
 
 fn table_options(
     mut spec: TableSpec,
-    command: &Command,
+    known: &[OptionText],
     table: &str,
     pairs: Hash,
 ) -> Result<TableSpec> {
-    let mut options = Options::new(command, format!("table {table}"), pairs)?;
+    let mut options = Options::new(known, format!("table {table}"), pairs)?;
     if let Some(template) = options.take_text("KEY")? {
         spec = spec.key(&template);
     }

@@ -1,24 +1,63 @@
 //! `alter`: families, attributes, configuration and coprocessors of a table, the template of its
 //! key, its columns, and its indexes.
 
-use std::io::Write;
-
 use rowhouse::key::{KeySchema, escape};
 use rowhouse::schema::{
-    COLUMNS_ATTRIBUTE, ColumnSchema, FamilyDescriptor, TableDescriptor, with_indexes,
+    COLUMNS_ATTRIBUTE, ColumnSchema, FamilyDescriptor, TableDescriptor, check_table, with_indexes,
 };
 use rowhouse::{Bytes, Error, ErrorKind};
 
-use super::declared::Declared;
+use super::declared::{self, Declared};
 use super::tables::existing;
-use crate::shell::call::{self, Call, Options};
-use crate::shell::commands::Command;
+use crate::shell::argument;
+use crate::shell::command::Action::Changes;
+use crate::shell::command::{Call, Command, Group, TABLE, repeated, required};
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::{Hash, Value};
-use crate::shell::session::Session;
+use crate::shell::options::{OptionText, Options, join};
+use crate::shell::session::{Session, boxed};
 
-pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    let command = call.command;
+pub(super) const COMMANDS: &[Command] = &[Command {
+    names: &["alter"],
+    group: Group::Tables,
+    arguments: &[TABLE, required("FAMILY or OPTIONS"), repeated("FAMILY or OPTIONS")],
+    options: &ALTER,
+    about: "Changes families, attributes, columns or the key of a table.",
+    details: "A new family is added; attributes of an existing one that are not named are \
+                  unchanged. A KEY is first checked against rows: if one does not fit, nothing is \
+                  altered.",
+    examples: &[
+        "alter 'blog', 'tags'",
+        "alter 'blog', {NAME => 'cf', VERSIONS => 5}, {NAME => 'tags', TTL => 86400}",
+        "alter 'blog', 'delete' => 'tags'",
+        "alter 'blog', NAME => 'tags', METHOD => 'delete'",
+        "alter 'blog', MAX_FILESIZE => '10 GB', CONFIGURATION => {'hbase.hstore.blockingStoreFiles' => '20'}",
+        "alter 'blog', METHOD => 'table_att_unset', NAME => 'MAX_FILESIZE'",
+        "alter 'blog', KEY => '[blogger text]_[at millis digits desc]'",
+        "alter 'blog', KEY => '[blogger text]_[at millis digits desc]', FORCE => true",
+        "alter 'blog', COLUMNS => 'cf:t title string; cf:n likes u32'",
+        "alter 'blog', INDEXES => 'by_likes [likes desc]'",
+    ],
+    run: Changes(|session, call| boxed(alter(session, call))),
+}];
+
+/// Options of `alter`.
+const ALTER: [OptionText; 48] = join(
+    declared::OPTION_TEXTS,
+    [
+        (
+            "METHOD",
+            "'delete' (of the family NAME), 'table_att_unset' and 'table_conf_unset' (of NAME, or of an array of \
+             names), 'table_remove_coprocessor' (of CLASSNAME), 'table_att'",
+        ),
+        ("delete", "the name of a family to delete, with its cells"),
+        ("coprocessor", "one of HBase's endpoints: '|class|priority|'"),
+        ("CLASSNAME", "the class of a coprocessor"),
+        ("FORCE", "true: sets KEY without checking that rows fit it"),
+    ],
+);
+
+async fn alter(session: &mut Session, call: Call) -> Result<()> {
     let is_key = |value: &Value| matches!(value, Value::Hash(pairs) if has(pairs, "KEY"));
     if let [_, Value::Hash(pairs)] = &call.arguments[..]
         && has(pairs, "KEY")
@@ -30,13 +69,20 @@ pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Res
     }
     let mut steps = Vec::new();
     for argument in call.arguments.iter().skip(1).cloned() {
-        steps.extend(read(command, argument)?);
+        steps.extend(read(call.command.options, argument)?);
     }
     let name = existing(session, &call).await?;
+    let before = session.database.admin().describe(&name).await?.families().len();
     let change = move |table: &TableDescriptor| {
         steps.iter().try_fold(table.clone(), |table, step| step.apply(table))
     };
     session.database.admin().alter_table(&name, change).await.map_err(refused)?;
+    let after = session.database.admin().describe(&name).await?;
+    if after.families().len() > before {
+        for finding in check_table(&after, &[]) {
+            session.say(format_args!("WARNING: {finding}"))?;
+        }
+    }
     say_done(session, &name).await
 }
 
@@ -88,17 +134,17 @@ impl Alteration {
 }
 
 /// Returns the changes of one argument: a family's name, or a hash.
-fn read(command: &Command, argument: Value) -> Result<Vec<Alteration>> {
+fn read(known: &[OptionText], argument: Value) -> Result<Vec<Alteration>> {
     let pairs = match argument {
         Value::Hash(pairs) => pairs,
         Value::Text(_) => vec![("NAME".to_owned(), argument)],
         Value::Array(values) => {
-            let steps = values.into_iter().map(|value| read(command, value));
+            let steps = values.into_iter().map(|value| read(known, value));
             return Ok(steps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
         }
         other => return said(format!("a family must be a text or a hash, not {}", other.kind())),
     };
-    let mut options = Options::new(command, command.name, pairs)?;
+    let mut options = Options::new(known, "alter", pairs)?;
     let steps = match options.take_text("METHOD")? {
         Some(method) if method != "table_att" => by_method(&method, &mut options)?,
         None if options.has("NAME") => vec![family(&mut options)?],
@@ -139,7 +185,7 @@ fn drop_families(options: &mut Options, option: &str) -> Result<Vec<Alteration>>
     if names.is_empty() {
         return said("NAME parameter missing for delete method");
     }
-    names.iter().map(|name| Ok(Alteration::DropFamily(call::bytes("NAME", name)?))).collect()
+    names.iter().map(|name| Ok(Alteration::DropFamily(argument::bytes("NAME", name)?))).collect()
 }
 
 fn table(options: &mut Options) -> Result<Vec<Alteration>> {
@@ -166,11 +212,11 @@ fn take_names(options: &mut Options, option: &str, method: &str) -> Result<Vec<S
     if names.is_empty() {
         return said(format!("{option} parameter missing for {method} method"));
     }
-    names.iter().map(|name| call::text(option, name)).collect()
+    names.iter().map(|name| argument::text(option, name)).collect()
 }
 
-async fn alter_key<W: Write>(session: &mut Session<W>, call: &Call, pairs: Hash) -> Result<()> {
-    let mut options = Options::new(call.command, call.command.name, pairs)?;
+async fn alter_key(session: &mut Session, call: &Call, pairs: Hash) -> Result<()> {
+    let mut options = Options::new(call.command.options, "alter", pairs)?;
     let template = options.take_text("KEY")?.unwrap_or_default();
     let is_forced = options.take_truth("FORCE")?;
     if let Some(other) = ["COLUMNS", "INDEXES"].into_iter().find(|name| options.has(name)) {
@@ -207,7 +253,7 @@ fn refused(error: Error) -> Failure {
     }
 }
 
-async fn say_done<W: Write>(session: &mut Session<W>, name: &str) -> Result<()> {
+async fn say_done(session: &mut Session, name: &str) -> Result<()> {
     session.say("Updating all regions with the new schema...")?;
     let regions = session.database.table(name).await?.regions().await?.len();
     session.say(format_args!("{regions}/{regions} regions updated."))?;

@@ -1,25 +1,123 @@
 //! Commands that read many rows.
 
-use std::io::Write;
-
+use rowhouse::cell::KeyValue;
 use rowhouse::key::escape;
-use rowhouse::{Row, RowRange, Scan};
+use rowhouse::{Row, RowRange, Scan, Table};
 
-use super::analyze::Analyze;
-use super::column::WrittenColumns;
-use super::decode::{self, Declared};
-use super::read::{filter, time_range};
-use super::row::Bound;
-use crate::shell::call::{Call, Options};
+use super::analyze::{ANALYZE, Analyze, SVG};
+use super::cells::SelectedCells;
+use super::column::{COLUMN, COLUMNS, WrittenColumns};
+use super::converter::{FORMATTER, FORMATTER_CLASS, MAXLENGTH};
+use super::decode::{self, DECODE, Declared};
+use super::read::{FILTER, LIMIT, REVERSED, TIMERANGE, TIMESTAMP, VERSIONS, filter, time_range};
+use super::row::{Bound, ROWPREFIXFILTER};
+use crate::shell::command::Action::Reads;
+use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
+use crate::shell::options::{OptionText, Options, join};
 use crate::shell::print;
-use crate::shell::session::Session;
+use crate::shell::session::{Session, boxed};
 
-/// The default number of rows between two progress lines of `count`.
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        names: &["count"],
+        group: Group::Data,
+        arguments: &[TABLE, OPTIONS],
+        options: &COUNT,
+        about: "Counts rows by reading them.",
+        details: "A number instead of the options is the interval.",
+        examples: &["count 'blog'", "count 'blog', INTERVAL => 100000", "count 'blog', 10"],
+        run: Reads(|session, call| boxed(count(session, call))),
+    },
+    Command {
+        names: &["count_cells"],
+        group: Group::Data,
+        arguments: &[TABLE, OPTIONS],
+        options: &COUNT_CELLS,
+        about: "Counts cells, and their rows, by reading them.",
+        details: "Of each column the newest version counts, unless VERSIONS allows more. A number \
+                  instead of the options is the interval.",
+        examples: &[
+            "count_cells 'blog'",
+            "count_cells 'blog', {COLUMNS => ['cf:title'], INTERVAL => 100000}",
+            "count_cells 'blog', {RAW => true, VERSIONS => 10}",
+        ],
+        run: Reads(|session, call| boxed(count_cells(session, call))),
+    },
+    Command {
+        names: &["scan"],
+        group: Group::Data,
+        arguments: &[TABLE, OPTIONS],
+        options: &[
+            STARTROW,
+            STOPROW,
+            ROWPREFIXFILTER,
+            COLUMN,
+            COLUMNS,
+            LIMIT,
+            VERSIONS,
+            TIMESTAMP,
+            TIMERANGE,
+            REVERSED,
+            FILTER,
+            RAW,
+            BATCH,
+            CACHE,
+            CACHE_BLOCKS,
+            FORMATTER,
+            FORMATTER_CLASS,
+            MAXLENGTH,
+            DECODE,
+            ANALYZE,
+            SVG,
+        ],
+        about: "Reads rows in the order of their keys.",
+        details: "",
+        examples: &[
+            "scan 'blog'",
+            "scan 'blog', {COLUMNS => ['cf:title'], LIMIT => 10}",
+            "scan 'blog', STARTROW => '1_', STOPROW => '2_'",
+            "scan 'blog', ROWPREFIXFILTER => '1_', DECODE => false",
+            "scan 'blog', FILTER => \"SingleColumnValueFilter('cf', 'title', =, 'substring:news')\"",
+            "scan 'blog', {RAW => true, VERSIONS => 10}",
+        ],
+        run: Reads(|session, call| boxed(scan(session, call))),
+    },
+];
+
+/// Options of `count`.
+const COUNT: [OptionText; 11] = [
+    ("INTERVAL", "rows between two reports of the count; 1000 by default"),
+    CACHE,
+    COLUMN,
+    COLUMNS,
+    STARTROW,
+    STOPROW,
+    ROWPREFIXFILTER,
+    TIMESTAMP,
+    TIMERANGE,
+    FILTER,
+    DECODE,
+];
+
+/// Options of `count_cells`.
+const COUNT_CELLS: [OptionText; 13] = join(COUNT, [VERSIONS, RAW]);
+
+const STARTROW: OptionText =
+    ("STARTROW", "the first row, or {field => value, …}: the first fields of its key");
+const STOPROW: OptionText =
+    ("STOPROW", "the first row after the range, or the first fields of its key");
+const RAW: OptionText = ("RAW", "true: everything that is stored, delete markers too");
+const BATCH: OptionText = ("BATCH", "most cells per result; longer rows are returned in parts");
+const CACHE: OptionText = ("CACHE", "rows to fetch per call");
+const CACHE_BLOCKS: OptionText =
+    ("CACHE_BLOCKS", "whether the read caches data blocks; true by default");
+
+/// The default number of rows between two progress lines of a count.
 const INTERVAL: u32 = 1000;
 
-pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+async fn scan(session: &mut Session, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     call.no_more_than(1)?;
     let table = call.table()?;
@@ -38,14 +136,12 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
         session.say("ROW  COLUMN+CELL")?;
     }
     let table = session.database.table(&table).await?;
-    (scan.range, scan.reversed) =
-        (ends.range(|bound| bound.rows(&table), |bound| bound.prefix(&table))?, ends.reversed);
-    scan.columns = columns.of(session, &table).await?;
+    let cells = select(session, &table, &mut scan, &ends, &columns).await?;
     let hint = ends.hint(&scan.range);
     if let Some(analyze) = analyze {
         return analyze.say(session, &table.analyze_scan(scan).await?);
     }
-    let declared = decode::declared(wanted, &table, columns.converters())?;
+    let declared = decode::declared(wanted, &table, columns.converters())?.only(&cells);
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
     let mut last = Vec::new();
@@ -63,21 +159,13 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
 /// Prints a row's cells, after the fields of its key if there is a template, each after its name if
 /// that is declared.
-pub(super) fn say_row<W: Write>(
-    session: &mut Session<W>,
-    declared: Declared<'_>,
-    row: &Row,
-) -> Result<()> {
+pub(super) fn say_row(session: &mut Session, declared: Declared<'_>, row: &Row) -> Result<()> {
     say_key(session, declared, row.key())?;
     say_cells(session, declared, row, |_, _| true)
 }
 
 /// Prints the fields of a key, if there is a template.
-pub(super) fn say_key<W: Write>(
-    session: &mut Session<W>,
-    declared: Declared<'_>,
-    key: &[u8],
-) -> Result<()> {
+pub(super) fn say_key(session: &mut Session, declared: Declared<'_>, key: &[u8]) -> Result<()> {
     match declared.key {
         Some(schema) => session.say(format_args!(" # {}", decode::fields(schema, key))),
         None => Ok(()),
@@ -85,14 +173,16 @@ pub(super) fn say_key<W: Write>(
 }
 
 /// Prints the cells of a row in these columns, each after its name if that is declared.
-pub(super) fn say_cells<W: Write>(
-    session: &mut Session<W>,
+pub(super) fn say_cells(
+    session: &mut Session,
     declared: Declared<'_>,
     row: &Row,
     is_shown: impl Fn(&[u8], &[u8]) -> bool,
 ) -> Result<()> {
     let key = escape(row.key());
-    let mut cells = row.cells().filter(|cell| is_shown(cell.family(), cell.qualifier()));
+    let is_shown =
+        |cell: &KeyValue<'_>| declared.shows(*cell) && is_shown(cell.family(), cell.qualifier());
+    let mut cells = row.cells().filter(is_shown);
     cells.try_for_each(|cell| {
         if let Some(named) = declared.cell(cell) {
             session.say(format_args!(" #   {named}"))?;
@@ -101,7 +191,29 @@ pub(super) fn say_cells<W: Write>(
     })
 }
 
-pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<u64> {
+async fn count(session: &mut Session, call: Call) -> Result<u64> {
+    let (_, rows) = count_by(session, call, |_, _| 1).await?;
+    session.say(format_args!("{rows} row(s)"))?;
+    Ok(rows)
+}
+
+async fn count_cells(session: &mut Session, call: Call) -> Result<u64> {
+    // A column with many qualifiers reads cells that are not its own.
+    let cells_of = |row: &Row, selected: &SelectedCells<'_>| {
+        row.cells().filter(|cell| selected.show(cell.family(), cell.qualifier())).count() as u64
+    };
+    let (cells, rows) = count_by(session, call, cells_of).await?;
+    session.say(format_args!("{cells} cell(s) in {rows} row(s)"))?;
+    Ok(cells)
+}
+
+/// Adds up `count_of` each row of the scan that the options describe. Prints the sum once an
+/// interval, and returns it with the number of rows.
+async fn count_by(
+    session: &mut Session,
+    mut call: Call,
+    count_of: impl Fn(&Row, &SelectedCells<'_>) -> u64,
+) -> Result<(u64, u64)> {
     // A bare number is the interval, as in old scripts.
     if let Some(Value::Integer(interval)) = call.arguments.get(1) {
         call.arguments[1] = Value::Hash(vec![("INTERVAL".into(), Value::Integer(*interval))]);
@@ -112,29 +224,45 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
     let (mut scan, ends) = (unbounded(&mut options)?, ScanBounds::take(&mut options)?);
+    scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
+    scan.raw = options.take_truth("RAW")?;
     // As HBase's count: a full pass is no reason to cache blocks.
     scan.cache_blocks = false;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
     let table = session.database.table(&table).await?;
-    (scan.range, scan.reversed) =
-        (ends.range(|bound| bound.rows(&table), |bound| bound.prefix(&table))?, ends.reversed);
-    scan.columns = columns.of(session, &table).await?;
+    let cells = select(session, &table, &mut scan, &ends, &columns).await?;
     let schema = decode::schema(wanted, &table)?;
     let mut rows = table.scan(scan).await?;
-    let mut count = 0_u64;
+    let (mut count, mut row_count) = (0_u64, 0_u64);
     while let Some(row) = rows.next().await? {
-        count += 1;
-        if count.is_multiple_of(u64::from(interval)) {
+        count += count_of(&row, &cells);
+        row_count += 1;
+        if row_count.is_multiple_of(u64::from(interval)) {
             if let Some(schema) = schema {
                 session.say(format_args!(" # {}", decode::fields(schema, row.key())))?;
             }
             session.say(format_args!("Current count: {count}, row: {}", escape(row.key())))?;
         }
     }
-    session.say(format_args!("{count} row(s)"))?;
-    Ok(count)
+    Ok((count, row_count))
+}
+
+/// Gives a scan its rows and columns; returns which of their cells are shown.
+async fn select<'t>(
+    session: &Session,
+    table: &'t Table,
+    scan: &mut Scan,
+    ends: &ScanBounds,
+    columns: &WrittenColumns,
+) -> Result<SelectedCells<'t>> {
+    (scan.range, scan.reversed) =
+        (ends.range(|bound| bound.rows(table), |bound| bound.prefix(table))?, ends.reversed);
+    scan.columns = columns.of(session, table).await?;
+    let cells = columns.cells(session, table).await?;
+    cells.narrow(&mut scan.filter);
+    Ok(cells)
 }
 
 /// Takes the options of a scan other than its range of rows.
@@ -204,12 +332,12 @@ impl ScanBounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::commands::Command;
+    use crate::shell::commands;
 
     fn range(pairs: &[(&str, Value)]) -> String {
         let pairs = pairs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-        let scan = Command::find("scan").unwrap();
-        let mut options = Options::new(scan, "scan", pairs).unwrap();
+        let scan = commands::find("scan").unwrap();
+        let mut options = Options::new(scan.options, "scan", pairs).unwrap();
         let rows = |bound: &Bound| match bound {
             Bound::Key(key) => Ok(RowRange::row(key)),
             Bound::Fields(pairs) => panic!("{pairs:?}"),

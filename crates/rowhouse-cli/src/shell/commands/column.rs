@@ -7,12 +7,19 @@ use rowhouse::key::escape;
 use rowhouse::schema::{Column, ColumnSchema};
 use rowhouse::{Bytes, Columns, Error, Table, Value as FieldValue};
 
+use super::cells::{SelectedCells, SelectedColumn};
 use super::converter::{Converter, Converters};
 use super::row::values;
-use crate::shell::call::{self, Call, Options};
+use crate::shell::argument;
+use crate::shell::command::Call;
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::{Hash, Value};
+use crate::shell::options::{OptionText, Options};
 use crate::shell::session::Session;
+
+pub(super) const COLUMN: OptionText =
+    ("COLUMN", "a column 'family:qualifier' or its declared name, a family, or an array of them");
+pub(super) const COLUMNS: OptionText = ("COLUMNS", "the same");
 
 /// A family, and a qualifier if one was given.
 pub(super) type ColumnName = (Bytes, Option<Bytes>);
@@ -58,9 +65,9 @@ impl WrittenColumn {
 
     /// Returns the family and qualifier of the column; a family alone may mean all of it, or the
     /// empty qualifier.
-    pub(super) async fn place_or_family<W>(
+    pub(super) async fn place_or_family(
         &self,
-        session: &Session<W>,
+        session: &Session,
         table: &Table,
     ) -> Result<ColumnName> {
         match self {
@@ -73,11 +80,7 @@ impl WrittenColumn {
     }
 
     /// Returns the family and qualifier of the column.
-    pub(super) async fn place<W>(
-        &self,
-        session: &Session<W>,
-        table: &Table,
-    ) -> Result<(Bytes, Bytes)> {
+    pub(super) async fn place(&self, session: &Session, table: &Table) -> Result<(Bytes, Bytes)> {
         match (self.place_or_family(session, table).await?, self) {
             ((family, Some(qualifier)), _) => Ok((family, qualifier)),
             ((family, None), Self::Fields(..)) => Ok((family, Bytes::new())),
@@ -90,11 +93,7 @@ impl WrittenColumn {
 
     /// As [`WrittenColumn::place`], for a counter: a column that is declared to hold another type
     /// is refused.
-    pub(super) async fn counter<W>(
-        &self,
-        session: &Session<W>,
-        table: &Table,
-    ) -> Result<(Bytes, Bytes)> {
+    pub(super) async fn counter(&self, session: &Session, table: &Table) -> Result<(Bytes, Bytes)> {
         let declared = match self {
             Self::Text(text) => named(session, table, text).await?,
             Self::Fields(name, fields) => Some(by_fields(table, name, fields)?.0),
@@ -114,12 +113,13 @@ impl WrittenColumn {
     }
 
     /// Returns the family, qualifier and value of a cell to put. The value of a declared column is
-    /// encoded by the column's type.
-    pub(super) async fn cell<W>(
+    /// encoded by the column's type; a hint about it is added to `hints`.
+    pub(super) async fn cell(
         &self,
-        session: &Session<W>,
+        session: &Session,
         table: &Table,
         value: Bytes,
+        hints: &mut Vec<String>,
     ) -> Result<(Bytes, Bytes, Bytes)> {
         let (declared, qualifier) = match self {
             Self::Text(text) => match named(session, table, text).await? {
@@ -138,6 +138,7 @@ impl WrittenColumn {
             Failure::Usage(format!("column `{}`: {}", declared.name(), error.message()))
         };
         let value = typed(declared, &value).map_err(refused)?;
+        hints.extend(declared.unit_hint(&value));
         // This error names the column itself.
         let encoded = declared.encode_value(&value).or_else(|error| said(error.message()))?;
         Ok((Bytes::copy_from_slice(declared.family()), qualifier, encoded))
@@ -162,11 +163,7 @@ fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Col
 }
 
 /// Returns the declared column that a text names, unless it is also the name of a family.
-async fn named<'t, W>(
-    session: &Session<W>,
-    table: &'t Table,
-    text: &[u8],
-) -> Result<Option<&'t Column>> {
+async fn named<'t>(session: &Session, table: &'t Table, text: &[u8]) -> Result<Option<&'t Column>> {
     let declared = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
     let Some(column) = declared.iter().find(|column| column.name().as_bytes() == text) else {
         return Ok(None);
@@ -178,7 +175,7 @@ async fn named<'t, W>(
 
 /// Returns the family and qualifier of a column given as `family:qualifier` or by its declared
 /// name; only the family if the declared column has many qualifiers.
-async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
+async fn place(session: &Session, table: &Table, text: &Bytes) -> Result<ColumnName> {
     match named(session, table, text).await? {
         Some(column) => {
             let copied = Bytes::copy_from_slice;
@@ -189,7 +186,7 @@ async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<C
 }
 
 /// As [`place`], for a column to be written: a declared column with many qualifiers is refused.
-async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
+async fn one_place(session: &Session, table: &Table, text: &Bytes) -> Result<ColumnName> {
     if let Some(column) = named(session, table, text).await?
         && column.qualifier().is_none()
     {
@@ -229,7 +226,7 @@ impl WrittenColumns {
         let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), outside];
         let mut converters = Converters::take(options)?;
         let text = |value: Value| {
-            let text = call::bytes("COLUMN", &value)?;
+            let text = argument::bytes("COLUMN", &value)?;
             let (family, Some(written)) = column(&text)? else { return Ok(text) };
             let (qualifier, Some(converter)) = Converter::split(&written)? else { return Ok(text) };
             let len = family.len() + 1 + qualifier.len();
@@ -246,14 +243,41 @@ impl WrittenColumns {
     }
 
     /// Returns the selected columns of a table.
-    pub(super) async fn of<W>(&self, session: &Session<W>, table: &Table) -> Result<Columns> {
+    pub(super) async fn of(&self, session: &Session, table: &Table) -> Result<Columns> {
         let mut columns = Columns::all();
+        let mut templates = Vec::new();
         for text in &self.texts {
-            match place(session, table, text).await? {
-                (family, None) => columns.add_family(family),
-                (family, Some(qualifier)) => columns.add_column(family, qualifier),
+            match named(session, table, text).await? {
+                Some(column) if column.template().is_some() => templates.push(column.family()),
+                _ => match place(session, table, text).await? {
+                    (family, None) => columns.add_family(family),
+                    (family, Some(qualifier)) => columns.add_column(family, qualifier),
+                },
             }
         }
+        // A column that follows its family selects less, and templates need the family.
+        for family in templates {
+            columns.add_family(Bytes::copy_from_slice(family));
+        }
         Ok(columns)
+    }
+
+    /// Returns the cells of the selected columns.
+    pub(super) async fn cells<'t>(
+        &self,
+        session: &Session,
+        table: &'t Table,
+    ) -> Result<SelectedCells<'t>> {
+        let mut parts = Vec::new();
+        for text in &self.texts {
+            parts.push(match named(session, table, text).await? {
+                Some(column) if column.template().is_some() => SelectedColumn::Template(column),
+                _ => match place(session, table, text).await? {
+                    (family, None) => SelectedColumn::Family(family),
+                    (family, Some(qualifier)) => SelectedColumn::Column(family, qualifier),
+                },
+            });
+        }
+        Ok(SelectedCells::new(table, parts))
     }
 }

@@ -1,15 +1,20 @@
 //! The options ANALYZE and SVG: what a read looked at, instead of its rows.
 
-use std::io::Write;
-
 use rowhouse::query::Analysis;
 
 use crate::analysis::json_of;
 use crate::drawing::write_drawing;
-use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
+use crate::shell::options::{OptionText, Options};
 use crate::shell::session::Session;
+
+pub(super) const ANALYZE: OptionText = (
+    "ANALYZE",
+    "true or 'json': runs the read and shows what it looked at; on a data directory only",
+);
+pub(super) const SVG: OptionText =
+    ("SVG", "with ANALYZE: a file to draw into: the files and what was read of them");
 
 /// How an analysis is shown.
 pub(super) struct Analyze {
@@ -31,11 +36,7 @@ impl Analyze {
         Ok(Some(Self { as_json, svg }))
     }
 
-    pub(super) fn say<W: Write>(
-        &self,
-        session: &mut Session<W>,
-        analysis: &Analysis,
-    ) -> Result<()> {
+    pub(super) fn say(&self, session: &mut Session, analysis: &Analysis) -> Result<()> {
         if let Some(path) = &self.svg {
             write_drawing(path, &analysis.to_svg())?;
         }

@@ -1,20 +1,114 @@
 //! Commands that change cells.
 
-use std::io::Write;
-
 use rowhouse::key::escape;
 use rowhouse::{
     Append, Bytes, Delete, ErrorKind, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp,
 };
 
 use super::column::WrittenColumn;
-use super::row::{Bound, RowArgument};
-use crate::shell::call::{self, Call, Options};
-use crate::shell::failure::{Result, said};
+use super::row::{Bound, ROWPREFIXFILTER, RowArgument};
+use crate::shell::argument;
+use crate::shell::command::Action::Changes;
+use crate::shell::command::{Call, Command, Group, OPTIONS, TABLE, optional, required};
+use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::Value;
-use crate::shell::session::Session;
+use crate::shell::options::{OptionText, Options};
+use crate::shell::session::{Session, boxed};
 
-pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        names: &["append"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMN"), required("VALUE"), OPTIONS],
+        options: &[TTL],
+        about: "Appends to the value of a cell, and shows the new value.",
+        details: "A missing cell counts as empty.",
+        examples: &["append 'blog', '1', 'cf:tags', ',hbase'"],
+        run: Changes(|session, call| boxed(append(session, call))),
+    },
+    Command {
+        names: &["delete"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMN"), optional("TIMESTAMP"), OPTIONS],
+        options: &[],
+        about: "Deletes one version of a cell: the newest, or the one at a timestamp.",
+        details: "Of a family without a qualifier, the cells that are exactly at the timestamp.",
+        examples: &[
+            "delete 'blog', '1', 'cf:title'",
+            "delete 'blog', '1', 'cf:title', 1669852800000",
+        ],
+        run: Changes(|session, call| boxed(delete(session, call))),
+    },
+    Command {
+        names: &["deleteall"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), optional("COLUMN"), optional("TIMESTAMP"), OPTIONS],
+        options: &[ROWPREFIXFILTER, ("CACHE", "rows to delete per call; 100 by default")],
+        about: "Deletes a row, a family of it, or all versions of a column, up to a timestamp.",
+        details: "In place of a row, {ROWPREFIXFILTER => …} selects all rows that begin with a \
+                  prefix.",
+        examples: &[
+            "deleteall 'blog', '1'",
+            "deleteall 'blog', '1', 'cf:title'",
+            "deleteall 'blog', '1', '', 1669852800000",
+            "deleteall 'blog', {ROWPREFIXFILTER => '1_'}",
+        ],
+        run: Changes(|session, call| boxed(delete_all(session, call))),
+    },
+    Command {
+        names: &["incr"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMN"), optional("AMOUNT"), OPTIONS],
+        options: &[TTL],
+        about: "Increments a counter, by 1 by default, and shows the new value.",
+        details: "A counter is a cell of eight bytes; a missing one counts as 0.",
+        examples: &["incr 'blog', '1', 'cf:visits'", "incr 'blog', '1', 'cf:visits', -3"],
+        run: Changes(|session, call| boxed(incr(session, call))),
+    },
+    Command {
+        names: &["insert"],
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMNS")],
+        options: &[],
+        about: "Writes a row of several columns, unless it exists already.",
+        details: "COLUMNS is a hash of values by the declared names of columns, or by \
+                  'family:qualifier'. Of two concurrent inserts of one row, one fails.",
+        examples: &[
+            "insert 'mail', {user => 'bob', at => '2022-12-24'}, {subject => 'Christmas', size => 20000}",
+            "insert 'blog', '1', {'cf:title' => 'first post'}",
+        ],
+        run: Changes(|session, call| boxed(insert(session, call))),
+    },
+    Command {
+        names: &["put"],
+        group: Group::Data,
+        arguments: &[
+            TABLE,
+            required("ROW"),
+            required("COLUMN"),
+            required("VALUE"),
+            optional("TIMESTAMP"),
+            OPTIONS,
+        ],
+        options: &[TTL],
+        about: "Writes a cell, now or at a timestamp.",
+        details: "Text in single quotes has no escapes; in double quotes \\x00 is a byte and \
+                  \\u5206 a character. With the declared name of a column, the value is of its \
+                  type; a column with many qualifiers is named by the fields of one.",
+        examples: &[
+            "put 'blog', '1', 'cf:title', 'first post'",
+            "put 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, '9.99'",
+            "put 'blog', '1', 'likes', 7",
+            "put 'blog', '1', 'cf:title', 'first post', 1669852800000",
+            "put 'blog', \"1\\x00\\xff\", 'cf:title', \"\\u5206\\u680f\"",
+        ],
+        run: Changes(|session, call| boxed(put(session, call))),
+    },
+];
+
+const TTL: OptionText = ("TTL", "milliseconds after which the cell expires");
+
+async fn put(session: &mut Session, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let table = call.table()?;
     let (row, value) = (RowArgument::of(&call, 1)?, call.bytes(3)?);
@@ -22,16 +116,23 @@ pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
     let table = session.database.table(&table).await?;
-    let (family, qualifier, value) = column.cell(session, &table, value).await?;
+    let mut hints = row.hints(&table);
+    let (family, qualifier, value) = column.cell(session, &table, value, &mut hints).await?;
     let mut put = Put::new(row.new_key(&table)?)
         .and_then(|put| put.add_at(family, qualifier, at, value))
         .or_else(|error| said(error.message()))?;
     put.ttl_millis = ttl;
-    Ok(table.put(put).await?)
+    table.put(put).await?;
+    say_hints(session, &hints)
+}
+
+/// Prints hints about values that were probably meant otherwise.
+fn say_hints(session: &mut Session, hints: &[String]) -> Result<()> {
+    hints.iter().try_for_each(|hint| session.say(format_args!("HINT: {hint}")))
 }
 
 /// Writes a row of several columns unless it exists.
-pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+async fn insert(session: &mut Session, call: Call) -> Result<()> {
     let table = call.table()?;
     let row = RowArgument::of(&call, 1)?;
     let columns = match &call.arguments[2] {
@@ -44,19 +145,21 @@ pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Re
     };
     let columns = columns.iter().map(|(name, value)| {
         let column = WrittenColumn::text(Bytes::copy_from_slice(name.as_bytes()))?;
-        Ok((column, call::bytes(name, value)?))
+        Ok((column, argument::bytes(name, value)?))
     });
     let columns: Vec<_> = columns.collect::<Result<_>>()?;
     let table = session.database.table(&table).await?;
     let mut put = Put::new(row.inserted_key(&table)?).or_else(|error| said(error.message()))?;
+    let mut hints = row.hints(&table);
     for (column, value) in columns {
-        let (family, qualifier, value) = column.cell(session, &table, value).await?;
+        let (family, qualifier, value) = column.cell(session, &table, value, &mut hints).await?;
         put = put.add(family, qualifier, value).or_else(|error| said(error.message()))?;
     }
     table.insert(put).await.or_else(|error| match error.kind() {
         ErrorKind::RowExists => said(error.message()),
-        _ => Err(error.into()),
-    })
+        _ => Err(Failure::from(error)),
+    })?;
+    say_hints(session, &hints)
 }
 
 /// Takes the option TTL, the only one of the command.
@@ -67,7 +170,7 @@ fn ttl(call: &mut Call) -> Result<Option<i64>> {
     Ok(ttl)
 }
 
-pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+async fn append(session: &mut Session, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
@@ -84,7 +187,7 @@ pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -
     session.say(format_args!("CURRENT VALUE = {}", escape(&value)))
 }
 
-pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+async fn incr(session: &mut Session, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
@@ -103,7 +206,7 @@ pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     }
 }
 
-pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+async fn delete(session: &mut Session, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
     let (table, row) = (call.table()?, RowArgument::of(&call, 1)?);
     let column = WrittenColumn::of(&call)?;
@@ -124,12 +227,12 @@ pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -
     Ok(())
 }
 
-pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+async fn delete_all(session: &mut Session, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
     // A hash in place of the row has options or the fields of a row.
     let prefix = match &call.arguments[1] {
         Value::Hash(pairs) if pairs.iter().any(|(name, _)| call.command.has_option(name)) => {
-            Some(Options::new(call.command, "deleteall", pairs.clone())?)
+            Some(Options::new(call.command.options, "deleteall", pairs.clone())?)
         }
         _ => None,
     };
@@ -176,8 +279,8 @@ struct DeleteSelection {
 }
 
 impl DeleteSelection {
-    async fn new<W>(
-        session: &Session<W>,
+    async fn new(
+        session: &Session,
         table: &Table,
         column: Option<WrittenColumn>,
         at: Timestamp,

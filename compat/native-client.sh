@@ -27,6 +27,9 @@ ROWHOUSE_TEST_CLUSTER="hbase+zk://127.0.0.1:$APACHE_ZOOKEEPER_PORT/hbase" \
 echo "--- advice for tables, and indexes kept by hand"
 ROWHOUSE_TEST_CLUSTER="hbase+zk://127.0.0.1:$APACHE_ZOOKEEPER_PORT/hbase" \
   timeout 300 cargo test --locked -p rowhouse --test apache_advise -- --nocapture
+echo "--- queries"
+ROWHOUSE_TEST_CLUSTER="hbase+zk://127.0.0.1:$APACHE_ZOOKEEPER_PORT/hbase" \
+  timeout 300 cargo test --locked -p rowhouse --test apache_queries -- --nocapture
 echo "--- a table that is searched by a copy"
 ROWHOUSE_TEST_CLUSTER="hbase+zk://127.0.0.1:$APACHE_ZOOKEEPER_PORT/hbase" \
   timeout 300 cargo test --locked -p rowhouse --test apache_search -- --nocapture

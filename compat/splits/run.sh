@@ -4,7 +4,7 @@
 #   run.sh --check    makes it again and compares; status 1 on any difference
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-golden="$here/../../crates/rowhouse-cli/src/shell/run/golden/splits.txt"
+golden="$here/../../crates/rowhouse-cli/src/shell/commands/golden/splits.txt"
 made="$(mktemp)"
 trap 'rm -f "$made"' EXIT
 LOG_LEVEL=ERROR "$here/../apache-hbase/tool.sh" "$here/Splits.java" >"$made"

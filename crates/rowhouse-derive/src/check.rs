@@ -47,6 +47,7 @@ fn holds(holds: Holds, facade: &TokenStream) -> TokenStream {
         Holds::Bool => quote!(#facade::Holds::Bool),
         Holds::Decimal => quote!(#facade::Holds::Decimal),
         Holds::Uuid => quote!(#facade::Holds::Uuid),
+        Holds::Ipv4 => quote!(#facade::Holds::Ipv4),
         Holds::Date => quote!(#facade::Holds::Date),
         Holds::Time => quote!(#facade::Holds::Time),
         other => {

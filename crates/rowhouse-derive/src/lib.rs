@@ -37,6 +37,7 @@
 //! | `blob` · `bytes N` | `Vec<u8>`, `&[u8]`, `Cow<[u8]>` · these and `[u8; N]` |
 //! | decimal numbers of other systems (`phoenix.decimal` …) | `Decimal` |
 //! | `uuid` | `Uuid`, `[u8; 16]` |
+//! | `ipv4` | `std::net::Ipv4Addr`, `u32` |
 //! | any with `null first` or `null last` | `Option` of these |
 //!
 //! A type of your own fits if the type that it wraps does, see `ToField`. A `repeat` fits no Rust

@@ -4,7 +4,7 @@
 /// word, two in a longer one.
 pub(crate) fn closest<'a>(
     text: &str,
-    candidates: impl Iterator<Item = &'a str>,
+    candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let limit = match text.chars().count() {
         0 | 1 => 0,
@@ -12,6 +12,7 @@ pub(crate) fn closest<'a>(
         _ => 2,
     };
     candidates
+        .into_iter()
         .map(|candidate| (distance(text, candidate), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)

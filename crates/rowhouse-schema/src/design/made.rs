@@ -186,13 +186,7 @@ fn check_draw(field_type: &FieldType, draw: &Draw) -> Result<(), String> {
     if matches!(field_type, FieldType::Repeat(_) | FieldType::Foreign(_)) {
         return Err(format!("values of `{field_type}` cannot be made; give a sample of them"));
     }
-    let is_number = matches!(
-        field_type,
-        FieldType::Unsigned { .. }
-            | FieldType::Signed { .. }
-            | FieldType::Digits { .. }
-            | FieldType::ShortestDigits
-    );
+    let is_number = field_type.domain().is_some_and(|domain| domain.is_integer());
     match draw {
         Draw::Sequence { .. } if !is_number => {
             Err(format!("a sequence is of whole numbers, not of `{field_type}`"))
@@ -239,17 +233,13 @@ fn distinct(field_type: &FieldType, length: u32) -> Option<u128> {
         }
         FieldType::Blob | FieldType::Bytes { .. } => power(256, length),
         FieldType::Hex { .. } => power(16, length),
-        FieldType::Unsigned { bytes } => Some(1 << (8 * u32::from(*bytes))),
-        FieldType::Signed { bytes } => Some(1 << (8 * u32::from(*bytes) - 1)),
-        FieldType::Digits { width } => power(10, (*width).into()),
         FieldType::Float { bytes: 4 } => Some(1 << 24),
         FieldType::Float { .. } => Some(1 << 53),
         // Days and minutes stay after 1970.
         FieldType::Date | FieldType::Calendar(_) => Some(20_000),
         FieldType::Time { .. } => Some(1_000_000_000),
-        FieldType::Bool => Some(2),
         FieldType::Enum(labels) => Some(labels.iter().count() as u128),
-        _ => None,
+        field_type => field_type.domain().map(|domain| domain.max.unsigned_abs() + 1),
     };
     count.filter(|count| *count < 1 << 64)
 }
@@ -292,6 +282,7 @@ mod tests {
         "i64",
         "f64",
         "uuid",
+        "ipv4",
         "bytes 6",
         "hex 20",
         "hex 4 upper",

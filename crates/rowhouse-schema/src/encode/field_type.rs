@@ -50,6 +50,8 @@ pub enum FieldType {
     Enum(Labels),
     /// `uuid`.
     Uuid,
+    /// `ipv4`: an IPv4 address in four bytes.
+    Ipv4,
     /// `bytes N`: exactly N bytes.
     Bytes {
         /// 1 to 32,767.
@@ -95,16 +97,6 @@ pub enum Calendar {
     Second,
 }
 
-impl Calendar {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Day => "ymd",
-            Self::Minute => "ymdhm",
-            Self::Second => "ymdhms",
-        }
-    }
-}
-
 impl FieldType {
     /// Returns whether the values are times or days.
     ///
@@ -118,13 +110,7 @@ impl FieldType {
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     pub fn is_time(&self) -> bool {
-        match self {
-            Self::Time { .. } | Self::Date | Self::Calendar(_) => true,
-            Self::Foreign(foreign) => {
-                foreign.domain().is_some_and(|domain| domain.tick().is_some())
-            }
-            _ => false,
-        }
+        self.domain().is_some_and(|domain| domain.tick().is_some())
     }
 
     /// Returns whether constants have the same meaning for both types, so that one condition can
@@ -164,8 +150,10 @@ impl FieldType {
 
 impl fmt::Display for FieldType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(word) = self.word() {
+            return f.write_str(word);
+        }
         match self {
-            Self::Text => f.write_str("text"),
             Self::PaddedText { width, pad: 0 } => write!(f, "text {width}"),
             Self::PaddedText { width, pad } => {
                 write!(f, "text {width} pad ")?;
@@ -175,24 +163,13 @@ impl fmt::Display for FieldType {
                     _ => write!(f, "\\x{pad:02X}"),
                 }
             }
-            Self::String => f.write_str("string"),
-            Self::Blob => f.write_str("blob"),
-            Self::Domain => f.write_str("domain"),
-            Self::ShortestDigits => f.write_str("decimal"),
-            Self::Unsigned { bytes } => write!(f, "u{}", u16::from(*bytes) * 8),
-            Self::Signed { bytes } => write!(f, "i{}", u16::from(*bytes) * 8),
-            Self::Float { bytes } => write!(f, "f{}", u16::from(*bytes) * 8),
-            Self::Bool => f.write_str("bool"),
             Self::Enum(labels) => write!(f, "enum({labels})"),
-            Self::Uuid => f.write_str("uuid"),
             Self::Bytes { width } => write!(f, "bytes {width}"),
-            Self::Hex { width, upper: false } => write!(f, "hex {width}"),
-            Self::Hex { width, upper: true } => write!(f, "hex {width} upper"),
+            Self::Hex { width, upper } => {
+                write!(f, "hex {width}{}", if *upper { " upper" } else { "" })
+            }
             Self::Digits { width } => write!(f, "digits {width}"),
-            Self::Time { unit, bytes: 8 } => f.write_str(unit.word()),
             Self::Time { unit, bytes } => write!(f, "{} {bytes}", unit.word()),
-            Self::Date => f.write_str("date"),
-            Self::Calendar(calendar) => f.write_str(calendar.word()),
             Self::Repeat(types) => {
                 f.write_str("repeat(")?;
                 for (nth, field_type) in types.iter().enumerate() {
@@ -201,6 +178,8 @@ impl fmt::Display for FieldType {
                 f.write_str(")")
             }
             Self::Foreign(foreign) => write!(f, "{foreign}"),
+            // The others have a word.
+            other => write!(f, "{other:?}"),
         }
     }
 }

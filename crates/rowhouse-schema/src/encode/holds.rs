@@ -45,6 +45,8 @@ pub enum Holds {
     Decimal,
     /// UUIDs.
     Uuid,
+    /// IPv4 addresses.
+    Ipv4,
     /// Days.
     Date,
     /// Instants.
@@ -65,6 +67,7 @@ impl Holds {
             | (Self::Bool, Self::Bool)
             | (Self::Decimal, Self::Decimal)
             | (Self::Uuid, Self::Uuid)
+            | (Self::Ipv4, Self::Ipv4)
             | (Self::Date, Self::Date)
             | (Self::Time, Self::Time) => true,
             _ => false,
@@ -102,6 +105,7 @@ impl fmt::Display for Holds {
             Self::Bool => f.write_str("bool"),
             Self::Decimal => f.write_str("Decimal"),
             Self::Uuid => f.write_str("Uuid"),
+            Self::Ipv4 => f.write_str("Ipv4Addr"),
             Self::Date => f.write_str("Date"),
             Self::Time => f.write_str("Time"),
         }

@@ -24,6 +24,7 @@ mod lead;
 mod number;
 mod open;
 mod ordinal_domain;
+mod own;
 mod quick;
 mod repeat;
 mod separated;
@@ -53,6 +54,7 @@ pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use ordinal_domain::{
     OrdinalDomain, Point, Tick, ValueForm, count_ticks, integer, is_count,
 };
+pub(crate) use own::Layout;
 pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
@@ -300,22 +302,20 @@ impl Codec {
 
 impl Body {
     fn new(field_type: &FieldType, modifiers: &Modifiers, end: End) -> Result<Self, String> {
-        if let FieldType::Repeat(types) = field_type {
-            let plain = Modifiers::default();
-            let group = types.iter().map(|inner| Codec::new(inner, &plain, End::Key));
-            return Ok(Self::Repeat(Repeat { group: group.collect::<Result<_, _>>()? }));
-        }
-        if let FieldType::Foreign(foreign) = field_type {
-            return Ok(foreign.body(modifiers.desc));
-        }
-        match (field_type, OrdinalDomain::new(field_type)) {
-            (FieldType::ShortestDigits, _) => {
-                Ok(Self::Shortest(ShortestDigits::new(end, modifiers.reverse)))
+        match field_type.layout() {
+            Layout::Number(domain, shape) => {
+                Number::new(field_type, (domain, shape), modifiers).map(Self::Number)
             }
-            (_, Some(domain)) => Number::new(field_type, domain, modifiers).map(Self::Number),
-            (_, None) => Sequence::new(field_type, modifiers, end)
-                .map(Self::Sequence)
-                .ok_or_else(|| format!("`{field_type}` has no encoding")),
+            Layout::Shortest => Ok(Self::Shortest(ShortestDigits::new(end, modifiers.reverse))),
+            Layout::Sequence(content, arrangement, frame) => {
+                Ok(Self::Sequence(Sequence::new((content, arrangement, frame), modifiers, end)))
+            }
+            Layout::Repeat(types) => {
+                let plain = Modifiers::default();
+                let group = types.iter().map(|inner| Codec::new(inner, &plain, End::Key));
+                Ok(Self::Repeat(Repeat { group: group.collect::<Result<_, _>>()? }))
+            }
+            Layout::Foreign(foreign) => Ok(foreign.body(modifiers.desc)),
         }
     }
 

@@ -67,14 +67,13 @@ enum Canonical {
 const JAVA_DIGITS_TIME_MAX: i128 = i64::MAX as i128 - 1_000_000_000_000_000_000;
 
 impl Number {
-    /// Creates the codec of a type whose values are numbers of an ordinal domain. Returns an error
-    /// for a step that does not fit.
+    /// Creates the codec of a type whose values are numbers of an ordinal domain, in this shape
+    /// without modifiers. Returns an error for a step that does not fit.
     pub(crate) fn new(
         field_type: &FieldType,
-        mut domain: OrdinalDomain,
+        (mut domain, natural): (OrdinalDomain, Shape),
         modifiers: &Modifiers,
     ) -> Result<Self, String> {
-        let natural = natural(field_type);
         let mut shape = natural;
         match (modifiers.form, natural) {
             (Some(TextForm::Digits(width)), _) => {
@@ -334,22 +333,6 @@ impl Number {
 #[cold]
 fn not_a_value(bytes: &[u8], at: usize) -> KeyMismatch {
     KeyMismatch::new(at, format!("{} is not a value of the field", escape(bytes)))
-}
-
-/// The shape of a type's values without modifiers.
-fn natural(field_type: &FieldType) -> Shape {
-    let binary = |bytes| Shape::Binary { bytes, signed: false };
-    match field_type {
-        FieldType::Signed { bytes } => Shape::Binary { bytes: *bytes, signed: true },
-        FieldType::Date => Shape::Binary { bytes: 4, signed: true },
-        FieldType::Unsigned { bytes }
-        | FieldType::Float { bytes }
-        | FieldType::Time { bytes, .. } => binary(*bytes),
-        FieldType::Digits { width } => Shape::Digits { width: *width },
-        FieldType::Calendar(calendar) => Shape::Digits { width: calendar.digits() },
-        // One byte each; the other types have no ordinal domain.
-        _ => binary(1),
-    }
 }
 
 /// The number of decimal digits of a number that is not negative.

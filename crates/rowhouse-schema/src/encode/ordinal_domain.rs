@@ -2,6 +2,7 @@
 //! the same order, and back.
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 use crate::error::Fault;
 use crate::time::{Date, FixedZone, Time, TimeLiteral, TimeUnit, TimeZone, calendar_digits};
@@ -9,7 +10,7 @@ use crate::value::Value;
 
 use super::float;
 use super::labels::Labels;
-use super::{Calendar, FieldType, Holds};
+use super::{Calendar, Holds};
 
 /// The whole numbers of a field: their meaning, the minimum and the maximum.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,7 @@ enum Kind {
     Stray(i128),
     Time(Tick),
     Day,
+    Ipv4,
 }
 
 /// A unit in which time is counted.
@@ -110,50 +112,6 @@ impl Point {
 const CALENDAR_DAYS: (i128, i128) = (-719_528, 2_932_896);
 
 impl OrdinalDomain {
-    /// Returns the domain of a type, if its values are numbers of one.
-    pub(crate) fn new(field_type: &FieldType) -> Option<Self> {
-        let (kind, min, max) = match field_type {
-            FieldType::Unsigned { bytes } => (Kind::Unsigned, 0, (1 << (8 * bytes)) - 1),
-            FieldType::Signed { bytes } => {
-                let half = 1 << (8 * bytes - 1);
-                (Kind::Signed, -half, half - 1)
-            }
-            FieldType::Digits { width } => (Kind::Unsigned, 0, 10_i128.pow((*width).into()) - 1),
-            FieldType::ShortestDigits => (Kind::Unsigned, 0, super::shortest::MAX),
-            FieldType::Float { bytes } => {
-                let (min, max) = float::ends(*bytes);
-                (Kind::Float(*bytes), min, max)
-            }
-            FieldType::Bool => (Kind::Bool, 0, 1),
-            FieldType::Enum(labels) => (Kind::Label(labels.clone()), 0, 255),
-            FieldType::Time { unit, bytes: 4 } => (Kind::of(*unit), 0, u32::MAX.into()),
-            FieldType::Time { unit, .. } => (Kind::of(*unit), 0, i64::MAX.into()),
-            FieldType::Date => (Kind::Day, i32::MIN.into(), i32::MAX.into()),
-            FieldType::Calendar(calendar) => {
-                let (kind, per_day) = match calendar {
-                    Calendar::Day => (Kind::Day, 1),
-                    Calendar::Minute => {
-                        (Kind::Time(Tick { nanos: 60_000_000_000, word: "minutes" }), 1_440)
-                    }
-                    Calendar::Second => (Kind::of(TimeUnit::Seconds), 86_400),
-                };
-                let (first, last) = CALENDAR_DAYS;
-                (kind, first * per_day, (last + 1) * per_day - 1)
-            }
-            FieldType::Text
-            | FieldType::PaddedText { .. }
-            | FieldType::String
-            | FieldType::Blob
-            | FieldType::Domain
-            | FieldType::Uuid
-            | FieldType::Bytes { .. }
-            | FieldType::Hex { .. }
-            | FieldType::Repeat(_) => return None,
-            FieldType::Foreign(foreign) => return foreign.domain(),
-        };
-        Some(Self::new_in_utc(kind, min, max))
-    }
-
     /// Returns the same domain in a zone. Counts since 1970 are the same in every zone; days and
     /// calendar digits are those of the zone.
     pub(crate) fn in_zone(self, zone: FixedZone, is_calendar: bool) -> Self {
@@ -211,6 +169,29 @@ impl OrdinalDomain {
     /// Returns the domain of counts of a unit of time since 1970, from `min` to `max`.
     pub(crate) fn times(unit: TimeUnit, min: i128, max: i128) -> Self {
         Self::new_in_utc(Kind::of(unit), min, max)
+    }
+
+    /// Returns the domain of the days since 1970 that four bytes can count.
+    pub(crate) fn days() -> Self {
+        Self::new_in_utc(Kind::Day, i32::MIN.into(), i32::MAX.into())
+    }
+
+    /// Returns the domain of the times of the years 0000 to 9999, in the precision of the digits.
+    pub(crate) fn calendar(calendar: Calendar) -> Self {
+        let (kind, per_day) = match calendar {
+            Calendar::Day => (Kind::Day, 1),
+            Calendar::Minute => {
+                (Kind::Time(Tick { nanos: 60_000_000_000, word: "minutes" }), 1_440)
+            }
+            Calendar::Second => (Kind::of(TimeUnit::Seconds), 86_400),
+        };
+        let (first, last) = CALENDAR_DAYS;
+        Self::new_in_utc(kind, first * per_day, (last + 1) * per_day - 1)
+    }
+
+    /// Returns the domain of IPv4 addresses.
+    pub(crate) fn ipv4() -> Self {
+        Self::new_in_utc(Kind::Ipv4, 0, u32::MAX.into())
     }
 
     /// Returns the domain of false and true.
@@ -275,6 +256,7 @@ impl OrdinalDomain {
             Kind::Label(labels) => labels.value(number as u8),
             Kind::Time(tick) => Value::Time(Time::from_nanos(number * tick.nanos - self.ahead)),
             Kind::Day => Value::Date(Date::new(number as i32)),
+            Kind::Ipv4 => Value::Ipv4((number as u32).into()),
         }
     }
 
@@ -313,6 +295,7 @@ impl OrdinalDomain {
             (Kind::Day, Value::Date(date)) => date.days().into(),
             (Kind::Float(bytes), Value::Float(float)) => float::number(float.get(), *bytes).ok()?,
             (Kind::Bool, Value::Bool(flag)) => (*flag).into(),
+            (Kind::Ipv4, Value::Ipv4(address)) => address.to_bits().into(),
             _ => return None,
         };
         (self.min <= number && number <= self.max).then_some(number)
@@ -360,6 +343,15 @@ impl OrdinalDomain {
                 Ok(float::integer_point(number, *bytes))
             }
             (Kind::Bool, Value::Bool(flag)) => Ok(Point::exact((*flag).into())),
+            (Kind::Ipv4, Value::Ipv4(address)) => Ok(Point::exact(address.to_bits().into())),
+            (Kind::Ipv4, Value::Text(text)) => match text.parse::<Ipv4Addr>() {
+                Ok(address) => Ok(Point::exact(address.to_bits().into())),
+                Err(_) => Err(format!("not an IPv4 address: text='{}'", text.escape_debug())),
+            },
+            (Kind::Ipv4, _) => match value.as_integer() {
+                Some(number) => Ok(Point::exact(number)),
+                None => Err(self.wrong(value)),
+            },
             (Kind::Label(labels), Value::Text(label)) => match labels.byte(label) {
                 Some(byte) => Ok(Point::exact(byte.into())),
                 None => Err(labels.unknown(label)),
@@ -422,6 +414,7 @@ impl OrdinalDomain {
             Kind::Time(tick) if tick.unit().is_none() => vec![Holds::Time],
             Kind::Time(_) => vec![Holds::Time, numbers],
             Kind::Day => vec![Holds::Date],
+            Kind::Ipv4 => vec![Holds::Ipv4, numbers],
         }
     }
 
@@ -430,7 +423,12 @@ impl OrdinalDomain {
         match &self.kind {
             Kind::Unsigned | Kind::Signed => Some(None),
             Kind::Time(tick) => Some(Some(tick.unit()?)),
-            Kind::Float(_) | Kind::Bool | Kind::Label(_) | Kind::Day | Kind::Stray(_) => None,
+            Kind::Float(_)
+            | Kind::Bool
+            | Kind::Label(_)
+            | Kind::Day
+            | Kind::Ipv4
+            | Kind::Stray(_) => None,
         }
     }
 
@@ -458,6 +456,7 @@ impl OrdinalDomain {
             },
             Kind::Bool => word.parse().ok().map(Value::Bool),
             Kind::Label(_) => Some(word.into()),
+            Kind::Ipv4 => word.parse().ok().map(Value::Ipv4),
             _ => integer(word).map(Value::Signed),
         };
         value.ok_or_else(|| Fault::new(0, format!("expected {}", self.expected())))
@@ -480,6 +479,7 @@ impl OrdinalDomain {
             Kind::Bool => "true or false",
             Kind::Label(_) => "a label",
             Kind::Time(_) | Kind::Day => "a time",
+            Kind::Ipv4 => "an IPv4 address",
         }
     }
 

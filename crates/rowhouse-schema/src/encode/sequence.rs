@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::FieldType;
 use super::content::{Arrangement, Content};
 use super::fixed::Fixed;
 use super::foreign::Numeric;
 use super::open::End;
+use super::own::Frame;
 use super::separated::Separated;
 use super::seven_bits::SevenBits;
 use super::terminated::Terminated;
@@ -36,30 +36,24 @@ pub(crate) enum Container {
 }
 
 impl Sequence {
-    /// Creates the codec of a type whose values are texts or bytes; `end` is its end if it is open.
-    pub(crate) fn new(field_type: &FieldType, modifiers: &Modifiers, end: End) -> Option<Self> {
+    /// Creates the codec of texts or bytes; `end` is their end if the frame is open.
+    pub(crate) fn new(
+        (content, arrangement, frame): (Content, Arrangement, Frame),
+        modifiers: &Modifiers,
+        end: End,
+    ) -> Self {
         let desc = modifiers.desc;
         let hex = modifiers.form == Some(TextForm::Hex);
         let low_first = hex && modifiers.reverse;
-        let fixed = |width, pad| Container::Fixed(Fixed { width, pad, desc, hex, low_first });
-        let (content, container) = match field_type {
-            FieldType::Text | FieldType::Domain => (Content::Text, Container::Open(end)),
-            FieldType::PaddedText { width, pad } => (Content::Text, fixed(*width, Some(*pad))),
-            FieldType::String => (Content::Text, Container::Terminated(Terminated::pair(desc))),
-            FieldType::Blob => (Content::Raw, Container::Terminated(Terminated::pair(desc))),
-            FieldType::Uuid => (Content::Uuid, fixed(16, None)),
-            FieldType::Bytes { width } => (Content::Raw, fixed(*width, None)),
-            FieldType::Hex { width, upper } => {
-                (Content::Hex { upper: *upper }, fixed(*width, None))
+        let container = match frame {
+            Frame::Open => Container::Open(end),
+            Frame::Terminated => Container::Terminated(Terminated::pair(desc)),
+            Frame::Width(width, pad) => {
+                Container::Fixed(Fixed { width, pad, desc, hex, low_first })
             }
-            _ => return None,
         };
-        let arrangement = match field_type {
-            FieldType::Domain => Arrangement::Labels,
-            _ if modifiers.reverse => Arrangement::Reversed,
-            _ => Arrangement::AsGiven,
-        };
-        Some(Self { content, arrangement, container })
+        let arrangement = if modifiers.reverse { Arrangement::Reversed } else { arrangement };
+        Self { content, arrangement, container }
     }
 
     /// Returns whether keys hold the bytes of values unchanged.

@@ -2,7 +2,7 @@
 
 use super::bracket::{Words, number_up_to};
 use super::words::{self, Role, is_foreign};
-use crate::encode::{Calendar, Codec, End, FieldType, ForeignType, Labels, is_plain};
+use crate::encode::{Codec, End, FieldType, ForeignType, Labels, is_plain};
 use crate::error::Fault;
 use crate::spelling::closest;
 use crate::time::TimeUnit;
@@ -15,17 +15,8 @@ const WIDTH_MAX: u16 = 32_767;
 
 /// Parses a type, after its first word.
 pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<FieldType, Fault> {
-    let time = |unit| FieldType::Time { unit, bytes: 8 };
-    let found = match word {
+    let parsed = match word {
         "text" => text(words)?,
-        "string" => FieldType::String,
-        "blob" => FieldType::Blob,
-        "domain" => FieldType::Domain,
-        "decimal" => FieldType::ShortestDigits,
-        "f32" => FieldType::Float { bytes: 4 },
-        "f64" => FieldType::Float { bytes: 8 },
-        "bool" => FieldType::Bool,
-        "uuid" => FieldType::Uuid,
         "bytes" => FieldType::Bytes { width: width(at, words, "bytes", "bytes")? },
         "hex" => hex(at, words)?,
         "digits" => {
@@ -34,49 +25,23 @@ pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<Fiel
             };
             FieldType::Digits { width: number_up_to(at, width, DIGITS_MAX, "digits")? }
         }
-        "millis" => time(TimeUnit::Millis),
-        "micros" => time(TimeUnit::Micros),
-        "nanos" => time(TimeUnit::Nanos),
         "seconds" => seconds(words)?,
-        "date" => FieldType::Date,
-        "ymd" => FieldType::Calendar(Calendar::Day),
-        "ymdhm" => FieldType::Calendar(Calendar::Minute),
-        "ymdhms" => FieldType::Calendar(Calendar::Second),
         word if word.starts_with("enum(") => labels(at, word)?,
         word if word.starts_with("repeat(") => repeat(at, word)?,
         word if is_foreign(word) => FieldType::Foreign(foreign(at, word, words)?),
-        _ => integer(word).map_or_else(|| Err(unknown(at, word)), Ok)?,
+        word => FieldType::named(word).cloned().ok_or_else(|| unknown(at, word))?,
     };
     if let Some((at, number)) = words.number()? {
-        let fault = Fault::new(at, format!("`{found}` takes no number"));
-        return Err(match &found {
+        let fault = Fault::new(at, format!("`{parsed}` takes no number"));
+        return Err(match &parsed {
             FieldType::String => fault.hint(format!("for a fixed width write `text {number}`")),
             FieldType::Unsigned { .. } | FieldType::Time { .. } => {
-                fault.hint(format!("for decimal text write `{found} digits {number}`"))
+                fault.hint(format!("for decimal text write `{parsed} digits {number}`"))
             }
             _ => fault,
         });
     }
-    Ok(found)
-}
-
-fn integer(word: &str) -> Option<FieldType> {
-    let bytes = match word.get(1..)? {
-        "8" => 1,
-        "16" => 2,
-        "24" => 3,
-        "32" => 4,
-        "40" => 5,
-        "48" => 6,
-        "56" => 7,
-        "64" => 8,
-        _ => return None,
-    };
-    match &word[..1] {
-        "u" => Some(FieldType::Unsigned { bytes }),
-        "i" => Some(FieldType::Signed { bytes }),
-        _ => None,
-    }
+    Ok(parsed)
 }
 
 fn text(words: &mut Words<'_>) -> Result<FieldType, Fault> {
@@ -200,20 +165,17 @@ fn unknown(at: usize, word: &str) -> Fault {
     let fault = Fault::new(at, format!("unknown type `{word}`"));
     match words::suggest(stem, Role::Type) {
         Some(hint) => fault.hint(hint),
-        None => fault.hint(format!("types are: {}", shortened(words::TYPES))),
+        None => fault.hint(format!("types are: {}", shortened())),
     }
 }
 
 /// Lists the types for messages, with `u8 u16 … u64` as `u8…u64`.
-fn shortened(types: &[&str]) -> String {
-    let between = |word: &&&str| {
-        let is_integer = integer(word).is_some();
-        !is_integer || matches!(**word, "u8" | "i8")
-    };
-    let shown = types.iter().filter(between).map(|word| match *word {
-        "u8" => "u8…u64",
-        "i8" => "i8…i64",
-        other => other,
+fn shortened() -> String {
+    let shown = FieldType::words().filter_map(|word| match FieldType::named(word) {
+        Some(FieldType::Unsigned { bytes: 1 }) => Some("u8…u64"),
+        Some(FieldType::Signed { bytes: 1 }) => Some("i8…i64"),
+        Some(FieldType::Unsigned { .. } | FieldType::Signed { .. }) => None,
+        _ => Some(word),
     });
     shown.collect::<Vec<_>>().join(" ")
 }

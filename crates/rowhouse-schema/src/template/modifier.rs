@@ -4,7 +4,7 @@ use super::bracket::{Words, number_up_to};
 use super::field_type::DIGITS_MAX;
 use super::words::{self, Role, is_foreign};
 use crate::encode::FieldType;
-use crate::encode::{ForeignType, OrdinalDomain};
+use crate::encode::ForeignType;
 use crate::error::Fault;
 use crate::time::FixedZone;
 use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextForm};
@@ -136,7 +136,7 @@ fn floor(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Flo
     }
     let (at, step) = words.expect("a step after `floor`: 1h, 15m, 1d, or 100 for a number")?;
     let floor = Floor::parse(step).map_err(|why| Fault::new(at, why))?;
-    let tick = OrdinalDomain::new(field_type).and_then(|domain| domain.tick());
+    let tick = field_type.domain().and_then(|domain| domain.tick());
     floor.step(tick.map(|tick| tick.nanos)).map_err(|why| Fault::new(at, why))?;
     Ok(floor)
 }
@@ -163,16 +163,8 @@ fn check_digits(field_type: &FieldType, at: usize) -> Result<(), Fault> {
 
 fn check_hex(field_type: &FieldType, at: usize) -> Result<(), Fault> {
     match field_type {
-        FieldType::Unsigned { .. }
-        | FieldType::Signed { .. }
-        | FieldType::Float { .. }
-        | FieldType::Bool
-        | FieldType::Enum(_)
-        | FieldType::Time { .. }
-        | FieldType::Date
-        | FieldType::Uuid
-        | FieldType::Bytes { .. } => Ok(()),
         FieldType::Hex { .. } => Err(Fault::new(at, "the type is `hex` already")),
+        _ if field_type.has_hex() => Ok(()),
         _ => Err(Fault::new(at, format!("`{field_type}` is not written as hex digits"))
             .hint("for text that is hexadecimal use the type `hex N`")),
     }

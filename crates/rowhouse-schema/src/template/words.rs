@@ -15,14 +15,6 @@ pub(super) enum Role {
     Computed,
 }
 
-/// The native types. None contains a dot; every foreign type does.
-pub(super) const TYPES: &[&str] = &[
-    "text", "string", "blob", "domain", "decimal", "u8", "u16", "u24", "u32", "u40", "u48", "u56",
-    "u64", "i8", "i16", "i24", "i32", "i40", "i48", "i56", "i64", "f32", "f64", "bool", "enum",
-    "uuid", "bytes", "hex", "digits", "millis", "micros", "nanos", "seconds", "date", "ymd",
-    "ymdhm", "ymdhms", "repeat",
-];
-
 const MODIFIERS: &[&str] = &[
     "tz", "floor", "digits", "hex", "pad", "reverse", "md5", "sha1", "sha256", "xxh3", "murmur3",
     "crc32", "desc", "null",
@@ -31,11 +23,11 @@ const MODIFIERS: &[&str] = &[
 const COMPUTED: &[&str] = &["bucket", "hash", "salt"];
 
 impl Role {
-    fn words(self) -> &'static [&'static str] {
+    fn words(self) -> Vec<&'static str> {
         match self {
-            Self::Type => TYPES,
-            Self::Modifier => MODIFIERS,
-            Self::Computed => COMPUTED,
+            Self::Type => FieldType::words().collect(),
+            Self::Modifier => MODIFIERS.to_vec(),
+            Self::Computed => COMPUTED.to_vec(),
         }
     }
 
@@ -45,7 +37,7 @@ impl Role {
     }
 }
 
-/// Returns whether the word is a native type.
+/// Returns whether the word is a type of our own. None contains a dot; every foreign type does.
 pub(crate) fn is_type(word: &str) -> bool {
     Role::Type.has(word)
 }
@@ -88,6 +80,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("double", "did you mean `f64`?"),
     ("boolean", "did you mean `bool`?"),
     ("guid", "did you mean `uuid`?"),
+    ("ip", "did you mean `ipv4`?"),
+    ("inet", "did you mean `ipv4`?"),
     ("binary", "did you mean `bytes N` or `blob`?"),
     ("number", "did you mean `u64` or `digits N`?"),
     ("descending", "did you mean `desc`?"),
@@ -119,5 +113,5 @@ pub(super) fn suggest(text: &str, role: Role) -> Option<String> {
     if let Some((_, hint)) = ELSEWHERE.iter().find(|(word, _)| *word == lower) {
         return Some((*hint).to_owned());
     }
-    closest(&lower, role.words().iter().copied()).map(|word| format!("did you mean `{word}`?"))
+    closest(&lower, role.words()).map(|word| format!("did you mean `{word}`?"))
 }

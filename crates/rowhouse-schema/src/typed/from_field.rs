@@ -1,6 +1,7 @@
 //! Conversion of field values to Rust types.
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 use super::ToField;
 use crate::time::{Date, Time};
@@ -47,6 +48,7 @@ from_field! {
     f64: FieldValue::Other(Value::Float(float)) => Some(float.get());
     Decimal: FieldValue::Other(Value::Decimal(number)) => Some(number);
     Uuid: FieldValue::Other(Value::Uuid(uuid)) => Some(uuid);
+    Ipv4Addr: FieldValue::Other(Value::Ipv4(address)) => Some(address);
     Date: FieldValue::Other(Value::Date(date)) => Some(date);
     Time: FieldValue::Other(Value::Time(time)) => Some(time);
 }

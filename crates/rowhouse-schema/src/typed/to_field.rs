@@ -1,6 +1,7 @@
 //! Conversion of Rust types to field values.
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 use crate::encode::Holds;
 use crate::time::{Date, Time};
@@ -37,7 +38,7 @@ use crate::value::{Decimal, FieldValue, Uuid, Value};
     message = "`{Self}` cannot be a field of a row key",
     label = "no type of a row key's field",
     note = "there are: String, &str and Cow<str>; integers, f32 and f64; bool; Vec<u8>, &[u8], Cow<[u8]> \
-            and [u8; N]; Time, Date, Uuid and Decimal; and Option of these",
+            and [u8; N]; Time, Date, Uuid, Ipv4Addr and Decimal; and Option of these",
     note = "a type of your own can be one by implementing `ToField` and `FromField`"
 )]
 pub trait ToField {
@@ -77,6 +78,7 @@ to_field! {
     f64: Holds::Float { bytes: 8 }, |float| Value::from(*float).into();
     Decimal: Holds::Decimal, |number| Value::Decimal(*number).into();
     Uuid: Holds::Uuid, |uuid| Value::Uuid(*uuid).into();
+    Ipv4Addr: Holds::Ipv4, |address| Value::Ipv4(*address).into();
     Date: Holds::Date, |date| Value::Date(*date).into();
     Time: Holds::Time, |time| Value::Time(*time).into();
 }

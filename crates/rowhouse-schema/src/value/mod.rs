@@ -7,6 +7,7 @@ mod uuid;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::net::Ipv4Addr;
 
 use crate::error::cut;
 use crate::time::{Date, FixedZone, InZone, Time};
@@ -20,8 +21,8 @@ pub use uuid::Uuid;
 ///
 /// # Example: how do I make one?
 ///
-/// From a `&str`, a `String`, any integer, an `f64`, a `bool`, bytes, a [`Time`], a [`Date`] or a
-/// [`Uuid`]:
+/// From a `&str`, a `String`, any integer, an `f64`, a `bool`, bytes, a [`Time`], a [`Date`], a
+/// [`Uuid`] or an [`Ipv4Addr`]:
 ///
 /// ```
 /// use rowhouse_schema::{Time, Value};
@@ -69,6 +70,8 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// The value of a `uuid`.
     Uuid(Uuid),
+    /// The value of an `ipv4`.
+    Ipv4(Ipv4Addr),
     /// The value of a `date` or a `ymd`.
     Date(Date),
     /// The value of a time field.
@@ -167,6 +170,7 @@ impl Value {
             Self::Text(_) => "the text",
             Self::Bytes(_) => "the bytes",
             Self::Uuid(_) => "the uuid",
+            Self::Ipv4(_) => "the address",
             Self::Date(_) => "the date",
             Self::Time(_) => "the time",
             Self::List(_) => "the list",
@@ -196,6 +200,7 @@ impl fmt::Display for Value {
                 f.write_str("'")
             }
             Self::Uuid(uuid) => write!(f, "{uuid}"),
+            Self::Ipv4(address) => write!(f, "{address}"),
             Self::Date(date) => write!(f, "{date}"),
             Self::Time(time) => write!(f, "{time}"),
             Self::List(values) => {
@@ -295,6 +300,7 @@ from! {
     Text: String;
     Bytes: Vec<u8>;
     Uuid: Uuid;
+    Ipv4: Ipv4Addr;
     Date: Date;
     Time: Time, jiff::Timestamp, rowhouse_model::Timestamp;
     List: Vec<Value>;

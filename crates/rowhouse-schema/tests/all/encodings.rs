@@ -67,6 +67,12 @@ fn small_types() {
     check("enum(low,mid=7,high)", "mid", r"\x07");
     check("enum(low,mid=7,high)", "high", r"\x02");
     check("enum(low,high) desc", "low", r"\xFF");
+    let address = std::net::Ipv4Addr::new(192, 168, 0, 1);
+    check("ipv4", address, r"\xC0\xA8\x00\x01");
+    check("ipv4", "192.168.0.1", r"\xC0\xA8\x00\x01");
+    check("ipv4 hex", address, "c0a80001");
+    check("ipv4 reverse", address, r"\x01\x00\xA8\xC0");
+    check("ipv4 desc", address, r"?W\xFF\xFE");
     let uuid = Uuid::parse("67e55044-10b1-426f-9247-bb680e5fe0c8").unwrap();
     check("uuid", uuid, r"g\xE5PD\x10\xB1Bo\x92G\xBBh\x0E_\xE0\xC8");
     check("uuid hex", uuid, "67e5504410b1426f9247bb680e5fe0c8");

@@ -241,6 +241,22 @@ fn what_a_type_does_not_compare_with_is_said() {
               ^"#]],
     );
     check(
+        "[ip ipv4]",
+        "ip = '10.0.0.256'",
+        expect![[r#"
+        field `ip` not an IPv4 address: text='10.0.0.256': offset=5
+          ip = '10.0.0.256'
+               ^"#]],
+    );
+    check(
+        "[ip ipv4]",
+        "ip > 10.0.0",
+        expect![[r#"
+        field `ip` takes an IPv4 address, not 10.0.0: offset=5
+          ip > 10.0.0
+               ^"#]],
+    );
+    check(
         "[h hex 4]",
         "h = 'AB12'",
         expect![[r#"

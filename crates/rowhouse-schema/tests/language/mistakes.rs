@@ -144,7 +144,7 @@ fn mistakes_are_pointed_at() {
     check(
         "[n u128]",
         expect![[r#"
-            unknown type `u128`; types are: text string blob domain decimal u8…u64 i8…i64 f32 f64 bool enum uuid bytes hex digits millis micros nanos seconds date ymd ymdhm ymdhms repeat: offset=3
+            unknown type `u128`; types are: text string blob domain decimal u8…u64 i8…i64 f32 f64 bool enum uuid ipv4 bytes hex digits millis micros nanos seconds date ymd ymdhm ymdhms repeat: offset=3
               [n u128]
                  ^"#]],
     );
@@ -158,7 +158,7 @@ fn mistakes_are_pointed_at() {
     check(
         "[n quux]",
         expect![[r#"
-            unknown type `quux`; types are: text string blob domain decimal u8…u64 i8…i64 f32 f64 bool enum uuid bytes hex digits millis micros nanos seconds date ymd ymdhm ymdhms repeat: offset=3
+            unknown type `quux`; types are: text string blob domain decimal u8…u64 i8…i64 f32 f64 bool enum uuid ipv4 bytes hex digits millis micros nanos seconds date ymd ymdhm ymdhms repeat: offset=3
               [n quux]
                  ^"#]],
     );

@@ -106,7 +106,7 @@ fn types_say_what_they_need() {
     check(
         "[r repeat(u8 bogus)]",
         expect![[r#"
-        unknown type `bogus`; types are: text string blob domain decimal u8…u64 i8…i64 f32 f64 bool enum uuid bytes hex digits millis micros nanos seconds date ymd ymdhm ymdhms repeat: offset=13
+        unknown type `bogus`; types are: text string blob domain decimal u8…u64 i8…i64 f32 f64 bool enum uuid ipv4 bytes hex digits millis micros nanos seconds date ymd ymdhm ymdhms repeat: offset=13
           [r repeat(u8 bogus)]
                        ^"#]],
     );

@@ -46,6 +46,7 @@ pub(crate) fn rank(value: &Value, field_type: &FieldType) -> Rank {
         (_, Value::Text(text)) => Rank::Bytes(text.clone().into_bytes()),
         (_, Value::Bytes(bytes) | Value::Hashed(bytes)) => Rank::Bytes(bytes.clone()),
         (_, Value::Uuid(uuid)) => Rank::Bytes(uuid.as_bytes().to_vec()),
+        (_, Value::Ipv4(address)) => Rank::Number(address.to_bits().into()),
         (_, Value::Bool(flag)) => Rank::Number((*flag).into()),
         (_, Value::Float(float)) => Rank::Float(float.get()),
         (_, Value::Decimal(decimal)) => Rank::Decimal(*decimal),

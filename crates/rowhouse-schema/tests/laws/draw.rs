@@ -3,6 +3,8 @@
 //! Texts consist of a few characters around the bytes of the delimiters; numbers and times are near
 //! the ends of their domains. Encodings and planners are most likely to fail there.
 
+use std::net::Ipv4Addr;
+
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use rowhouse_schema::{
@@ -172,6 +174,10 @@ impl Pool {
             }
             FieldType::Bytes { width } => resized(text, (*width).into(), at).into(),
             FieldType::Uuid => Uuid::new(resized(text, 16, at).try_into().unwrap()).into(),
+            FieldType::Ipv4 => match u32::try_from(number) {
+                Ok(bits) => Ipv4Addr::from(bits).into(),
+                Err(_) => number.into(),
+            },
             FieldType::Hex { width, upper } => {
                 let digits = format!("{number:032x}");
                 let digits = &digits[digits.len() - usize::from(*width)..];

@@ -20,6 +20,7 @@ pub(crate) const TYPES: &[&str] = &[
     "bytes 2",
     "bytes 1",
     "uuid",
+    "ipv4",
     "hex 2",
     "hex 3 upper",
     "digits 1",

@@ -140,6 +140,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("bytes", "字节"),
     ("bytes such as 0x00ff", "字节，例如 0x00ff"),
     ("a uuid", "uuid"),
+    ("an IPv4 address", "IPv4 地址"),
     ("a text of hex digits", "十六进制文本"),
     ("an ASCII text", "ASCII 文本"),
     ("a decimal number", "十进制数"),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 use std::fmt::Debug;
 
 use proptest::prelude::*;
@@ -45,7 +46,7 @@ struct Plain<'a> {
 #[key(
     "[bucket 16 of id,middle as shard][id uuid desc][tag bytes 3 hex][paid bool desc][rate f64]\
      [small f32 null last][state enum(new,sent,lost=9)][day date desc][month ymd][second ymdhms]\
-     [n digits 20 desc][minute ymdhm][middle string null first]_[host domain]"
+     [n digits 20 desc][ip ipv4][peer ipv4 desc][minute ymdhm][middle string null first]_[host domain]"
 )]
 struct General<'a> {
     id: Uuid,
@@ -58,6 +59,8 @@ struct General<'a> {
     month: Date,
     second: Time,
     n: u128,
+    ip: Ipv4Addr,
+    peer: u32,
     minute: Time,
     middle: Option<Cow<'a, str>>,
     host: String,
@@ -179,7 +182,8 @@ proptest! {
         let row = General {
             id: Uuid::new(bytes), tag: [bytes[0], bytes[1], 0], paid: null, rate, small,
             state: ["new", "sent", "lost", "los"][state].into(), day: Date::new(n as i32),
-            month: Date::new((minutes / 100) as i32), second: minute, n: n as u128, minute,
+            month: Date::new((minutes / 100) as i32), second: minute, n: n as u128,
+            ip: (n as u32).into(), peer: !(n as u32), minute,
             middle: null.then(|| texts.0.into()), host: texts.1,
         };
         check!(General, row, noise);

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::borrow::Cow;
-use std::net::Ipv4Addr;
 use std::fmt::Debug;
+use std::net::Ipv4Addr;
 
 use proptest::prelude::*;
 use rowhouse_derive::RowKey;

@@ -41,6 +41,7 @@ mod search;
 mod snapshot;
 mod split_policy;
 mod split_restriction;
+mod svg;
 mod table;
 mod table_name;
 mod tags;
@@ -86,6 +87,7 @@ pub use search::{
 pub use snapshot::{Snapshot, SnapshotKind, check_snapshot_name};
 pub use split_policy::SplitPolicy;
 pub use split_restriction::SplitRestriction;
+pub use svg::{Svg, SvgStyle, clipped};
 pub use table::{TableDescriptor, TableState};
 pub use table_name::TableName;
 pub use tags::{TTL_TAG, Tags, check_tags, tags_with_ttl};

@@ -1,10 +1,8 @@
 //! Designs as a drawing: the cost of reads from left to right, the share of the busiest region from
 //! bottom to top, a point for each design.
 
-use std::fmt::Write;
-
 use rowhouse::advise::{Advice, AdvisedDesign, DesignKind, Simulation, Workload};
-use rowhouse_model::escape_xml;
+use rowhouse_model::{Svg, SvgStyle, clipped, escape_xml};
 
 const LEFT: f64 = 72.0;
 const TOP: f64 = 92.0;
@@ -92,7 +90,7 @@ fn literature(designs: &[AdvisedDesign]) -> Vec<(f64, f64)> {
 
 /// A drawing with its scales.
 struct Drawing {
-    svg: String,
+    svg: Svg,
     /// The powers of ten at the ends of the horizontal axis.
     powers: (f64, f64),
 }
@@ -104,8 +102,17 @@ impl Drawing {
         let high = costs().fold(0.0, f64::max).ceil();
         let low = if low.is_finite() { low } else { 0.0 };
         let powers = (low, high.max(low + 1.0));
-        let lines = points.iter().filter(|point| point.number.is_some()).count();
-        let mut drawing = Self { svg: head(title, lines), powers };
+        let mut drawing = Self { svg: Svg::new(), powers };
+        let head = [
+            (28.0, r#"class="title""#, title),
+            (
+                48.0,
+                "",
+                "bottom left is best: few rows read, and no region with a large share of the writes",
+            ),
+            (72.0, "", "share of the busiest region"),
+        ];
+        head.into_iter().for_each(|(y, class, text)| drawing.svg.text((16.0, y), class, text));
         drawing.axes();
         drawing
     }
@@ -116,36 +123,19 @@ impl Drawing {
     }
 
     fn axes(&mut self) {
-        let _ = writeln!(
-            self.svg,
-            r#"<rect class="frame" x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}"/>"#
-        );
+        let (end, middle) = (r#"text-anchor="end""#, r#"text-anchor="middle""#);
+        self.svg.rect("frame", (LEFT, TOP), (WIDTH, HEIGHT));
         for quarter in 0..=4 {
             let share = f64::from(quarter) / 4.0;
-            let _ = writeln!(
-                self.svg,
-                r#"<text x="{}" y="{:.1}" text-anchor="end">{:.0} %</text>"#,
-                LEFT - 8.0,
-                y(share) + 4.0,
-                share * 100.0
-            );
+            let label = format!("{:.0} %", share * 100.0);
+            self.svg.text((LEFT - 8.0, y(share) + 4.0), end, &label);
         }
         for power in self.powers.0 as i32..=self.powers.1 as i32 {
             let cost = 10f64.powi(power);
-            let _ = writeln!(
-                self.svg,
-                r#"<text x="{:.1}" y="{}" text-anchor="middle">{}</text>"#,
-                self.x(cost),
-                TOP + HEIGHT + 18.0,
-                scaled(cost)
-            );
+            self.svg.text((self.x(cost), TOP + HEIGHT + 18.0), middle, &scaled(cost));
         }
-        let _ = writeln!(
-            self.svg,
-            r#"<text x="{}" y="{}" text-anchor="middle">rows per second that questions and indexes cost (logarithmic)</text>"#,
-            LEFT + WIDTH / 2.0,
-            TOP + HEIGHT + 38.0
-        );
+        let costs = "rows per second that questions and indexes cost (logarithmic)";
+        self.svg.text((LEFT + WIDTH / 2.0, TOP + HEIGHT + 38.0), middle, costs);
     }
 
     fn line(&mut self, points: &[(f64, f64)]) {
@@ -153,28 +143,22 @@ impl Drawing {
             .iter()
             .map(|(cost, share)| format!("{:.1},{:.1}", self.x(*cost), y(*share)))
             .collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.svg, r#"<polyline class="line" points="{}"/>"#, places.join(" "));
+        let places = places.join(" ");
+        self.svg.element(format_args!(r#"<polyline class="line" points="{places}"/>"#));
     }
 
     fn point(&mut self, point: &Point) {
         let (x, y) = (self.x(point.cost), y(point.share));
         let radius = if point.class == "estimated" { 4 } else { 7 };
-        let _ = writeln!(
-            self.svg,
+        self.svg.element(format_args!(
             r#"<circle class="{}" cx="{x:.1}" cy="{y:.1}" r="{radius}"><title>{}</title></circle>"#,
             point.class,
             escape_xml(&point.text)
-        );
+        ));
         if let Some(number) = point.number {
             // Points that lie on each other have their numbers beside each other.
             let shift = 9.0 + 18.0 * ((number - 1) % 4) as f64;
-            let _ = writeln!(
-                self.svg,
-                r#"<text x="{:.1}" y="{:.1}">{number}</text>"#,
-                x + shift,
-                y - 6.0
-            );
+            self.svg.text((x + shift, y - 6.0), "", &number.to_string());
         }
     }
 
@@ -183,24 +167,18 @@ impl Drawing {
         let mut at = TOP + HEIGHT + 66.0;
         for point in points {
             let Some(number) = point.number else { continue };
-            let mut text = format!("{number}  {}", point.text);
-            if text.chars().count() > LINE_CHARS {
-                text = text.chars().take(LINE_CHARS - 1).chain(['…']).collect();
-            }
-            let class = point.class;
-            let _ =
-                writeln!(self.svg, r#"<circle class="{class}" cx="22" cy="{}" r="5"/>"#, at - 4.0);
-            let _ = writeln!(self.svg, r#"<text x="34" y="{at}">{}</text>"#, escape_xml(&text));
+            let text = clipped(&format!("{number}  {}", point.text), LINE_CHARS);
+            let (class, y) = (point.class, at - 4.0);
+            self.svg.element(format_args!(r#"<circle class="{class}" cx="22" cy="{y}" r="5"/>"#));
+            self.svg.text((34.0, at), "", &text);
             at += LINE;
         }
-        let _ = writeln!(
-            self.svg,
-            r#"<text class="small" x="16" y="{}">dashed: sequential, salted, promoted and random keys without indexes, in the order of the literature; seed {}</text>"#,
-            at + 8.0,
+        let note = format!(
+            "dashed: sequential, salted, promoted and random keys without indexes, in the order of the literature; seed {}",
             workload.seed()
         );
-        self.svg.push_str("</svg>\n");
-        self.svg
+        self.svg.text((16.0, at + 8.0), r#"class="small""#, &note);
+        self.svg.finish((LEFT + WIDTH + 72.0, at + 26.0), &STYLE)
     }
 }
 
@@ -213,25 +191,15 @@ fn scaled(cost: f64) -> String {
     if cost < 1e5 { format!("{cost:.0}") } else { format!("1e{:.0}", cost.log10()) }
 }
 
-/// Returns the beginning of the drawing, whose legend has this many lines.
-///
 /// Colors of points differ in lightness, too, so that they are told apart in print.
-fn head(title: &str, lines: usize) -> String {
-    let (width, height) = (LEFT + WIDTH + 72.0, TOP + HEIGHT + 92.0 + LINE * lines as f64);
-    format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">
-<style>
-  text {{ fill: #222 }} .page {{ fill: #fff }} .frame {{ fill: none; stroke: #888 }} .title {{ font-size: 16px }} .small {{ font-size: 11px }}
-  .line {{ fill: none; stroke: #888; stroke-dasharray: 5 4 }} circle {{ stroke: #222; stroke-width: 1 }}
-  .best {{ fill: #1a7f37 }} .present {{ fill: #f2c14e }} .other {{ fill: #4a90c4 }} .refused {{ fill: #fff; stroke: #b3341f; stroke-width: 2 }} .estimated {{ fill: #bcd6e8 }}
-  @media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .page {{ fill: #161616 }} circle {{ stroke: #ddd }} .refused {{ fill: #161616; stroke: #e8735f }} .estimated {{ fill: #2f4a5e }} }}
-  @media print {{ text {{ fill: #000 }} .page {{ fill: #fff }} }}
-</style>
-<rect class="page" width="{width}" height="{height}"/>
-<text class="title" x="16" y="28">{}</text>
-<text x="16" y="48">bottom left is best: few rows read, and no region with a large share of the writes</text>
-<text x="16" y="72">share of the busiest region</text>
-"##,
-        escape_xml(title),
-    )
-}
+const STYLE: SvgStyle<'_> = SvgStyle {
+    font_size: 12,
+    rules: ".title { font-size: 16px } .small { font-size: 11px } \
+            .line { fill: none; stroke: #888; stroke-dasharray: 5 4 } \
+            circle { stroke: #222; stroke-width: 1 } .best { fill: #1a7f37 } \
+            .present { fill: #f2c14e } .other { fill: #4a90c4 } \
+            .refused { fill: #fff; stroke: #b3341f; stroke-width: 2 } .estimated { fill: #bcd6e8 }",
+    dark: "circle { stroke: #ddd } .refused { fill: #161616; stroke: #e8735f } \
+           .estimated { fill: #2f4a5e }",
+    print: "",
+};

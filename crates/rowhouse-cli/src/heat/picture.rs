@@ -1,9 +1,7 @@
 //! The heat of a table as a drawing: time from left to right, keys from top to bottom.
 
-use std::fmt::Write;
-
 use rowhouse::Bytes;
-use rowhouse_model::escape_xml;
+use rowhouse_model::{Svg, SvgStyle, clipped};
 
 use super::{TableHeat, time_of};
 use crate::wrapped::wrapped;
@@ -40,7 +38,14 @@ pub(crate) fn svg(heat: &TableHeat) -> String {
     let x = |millis: i64| LEFT + (millis - begin) as f64 / span * WIDTH;
     let row_height = HEIGHT / map.bounds.len().max(1) as f64;
 
-    let mut svg = head(heat);
+    let mut svg = Svg::new();
+    svg.text(
+        (16.0, 26.0),
+        r#"class="title""#,
+        &format!("{}: requests by key and time", heat.table),
+    );
+    let scale = "darker (lighter on a dark page) is hotter, on a logarithmic scale";
+    svg.text((16.0, 46.0), "", scale);
     // Requests per minute and row of the drawing.
     let cells = map.columns.iter().flat_map(|column| {
         let minutes = column.length_millis.max(60_000) as f64 / 60_000.0;
@@ -56,18 +61,15 @@ pub(crate) fn svg(heat: &TableHeat) -> String {
         let Some(color) = color(rate, most) else { continue };
         let from = x(column.begun_millis);
         let to = x(column.begun_millis + column.length_millis.max(60_000)).min(LEFT + WIDTH);
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            svg,
-            r#"<rect class="c{color}" x="{from:.1}" y="{:.1}" width="{:.1}" height="{:.1}"/>"#,
-            TOP + row as f64 * row_height,
-            (to - from).max(1.0),
-            rows as f64 * row_height,
-        );
+        let place = (from, TOP + row as f64 * row_height);
+        let size = ((to - from).max(1.0), rows as f64 * row_height);
+        svg.rect(&format!("c{color}"), place, size);
     }
     axes(&mut svg, heat, &map.bounds, (begin, end));
-    svg.push_str("</svg>\n");
-    svg
+    let [light, dark] = [LIGHT, DARK].map(rules);
+    let rules = format!(".title {{ font-size: 16px }} {light}");
+    let style = SvgStyle { rules: &rules, dark: &dark, print: &light, ..SvgStyle::default() };
+    svg.finish((LEFT + WIDTH + 24.0, TOP + HEIGHT + 120.0), &style)
 }
 
 /// Returns the color of a rate; `None` without requests.
@@ -79,64 +81,28 @@ fn color(rate: f64, most: f64) -> Option<usize> {
     Some(((share * COLORS as f64) as usize).min(COLORS - 1))
 }
 
-fn head(heat: &TableHeat) -> String {
-    let colors = |colors: [&str; COLORS]| {
-        let rules = colors.iter().enumerate();
-        rules.map(|(at, color)| format!(".c{at} {{ fill: {color} }} ")).collect::<String>()
-    };
-    let (width, height) = (LEFT + WIDTH + 24.0, TOP + HEIGHT + 120.0);
-    format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">
-<style>
-  {} text {{ fill: #222 }} .page {{ fill: #fff }} .frame {{ fill: none; stroke: #888 }} .title {{ font-size: 16px }}
-  @media (prefers-color-scheme: dark) {{ {} text {{ fill: #ddd }} .page {{ fill: #161616 }} }}
-  @media print {{ {} text {{ fill: #000 }} .page {{ fill: #fff }} }}
-</style>
-<rect class="page" width="{width}" height="{height}"/>
-<text class="title" x="16" y="26">{}: requests by key and time</text>
-<text x="16" y="46">darker (lighter on a dark page) is hotter, on a logarithmic scale</text>
-"##,
-        colors(LIGHT),
-        colors(DARK),
-        colors(LIGHT),
-        escape_xml(&heat.table),
-    )
+/// Returns the rules of style of the colors.
+fn rules(colors: [&str; COLORS]) -> String {
+    let rules = colors.iter().enumerate();
+    rules.map(|(at, color)| format!(".c{at} {{ fill: {color} }} ")).collect()
 }
 
-fn axes(svg: &mut String, heat: &TableHeat, bounds: &[Bytes], (begin, end): (i64, i64)) {
+fn axes(svg: &mut Svg, heat: &TableHeat, bounds: &[Bytes], (begin, end): (i64, i64)) {
     let row_height = HEIGHT / bounds.len().max(1) as f64;
-    let _ = writeln!(
-        svg,
-        r#"<rect class="frame" x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}"/>"#
-    );
+    svg.rect("frame", (LEFT, TOP), (WIDTH, HEIGHT));
     let every = (LABEL_DISTANCE / row_height).ceil().max(1.0) as usize;
     for (row, start) in bounds.iter().enumerate().step_by(every) {
-        let mut label = heat.key(start);
-        if label.chars().count() > LABEL_CHARS {
-            label = label.chars().take(LABEL_CHARS - 1).chain(['…']).collect();
-        }
-        let y = TOP + row as f64 * row_height + 4.0;
-        let _ = writeln!(
-            svg,
-            r#"<text x="{}" y="{y:.1}" text-anchor="end">{}</text>"#,
-            LEFT - 8.0,
-            escape_xml(&label)
-        );
+        let place = (LEFT - 8.0, TOP + row as f64 * row_height + 4.0);
+        svg.text(place, r#"text-anchor="end""#, &clipped(&heat.key(start), LABEL_CHARS));
     }
     for quarter in 0..=4 {
         let millis = begin + (end - begin) * quarter / 4;
-        let x = LEFT + WIDTH * quarter as f64 / 4.0;
-        let _ = writeln!(
-            svg,
-            r#"<text x="{x:.1}" y="{}" text-anchor="middle">{}</text>"#,
-            TOP + HEIGHT + 18.0,
-            time_of(millis)
-        );
+        let place = (LEFT + WIDTH * quarter as f64 / 4.0, TOP + HEIGHT + 18.0);
+        svg.text(place, r#"text-anchor="middle""#, &time_of(millis));
     }
     let verdicts = heat.verdicts().map(|(name, verdict)| format!("{name}: {verdict}"));
     for (at, line) in verdicts.iter().flat_map(|text| wrapped(text, LINE_CHARS, "")).enumerate() {
-        let y = TOP + HEIGHT + 44.0 + 16.0 * at as f64;
-        let _ = writeln!(svg, r#"<text x="16" y="{y}">{}</text>"#, escape_xml(&line));
+        svg.text((16.0, TOP + HEIGHT + 44.0 + 16.0 * at as f64), "", &line);
     }
 }
 

@@ -1,8 +1,6 @@
 //! An analysis as a drawing: the files of each family, and what of them was read.
 
-use std::fmt::Write;
-
-use rowhouse_model::{escape, escape_xml};
+use rowhouse_model::{Svg, SvgStyle, escape};
 use rowhouse_store::{FILE_PARTS, FamilyReads, FileReads};
 
 use super::{Analysis, size, why_not_read};
@@ -25,8 +23,8 @@ impl Analysis {
     /// # }
     /// ```
     pub fn to_svg(&self) -> String {
-        let mut drawing = Drawing { body: String::new(), y: 24.0 };
-        drawing.text(16.0, "title", &self.asked);
+        let mut drawing = Drawing { svg: Svg::new(), y: 24.0 };
+        drawing.line(16.0, "title", &self.asked);
         let total = self.total();
         let sums = format!(
             "{} of {} files; {} blocks from the cache, {} from the disk ({}); {} cells looked at, {} returned",
@@ -38,14 +36,14 @@ impl Analysis {
             total.cells_read,
             self.cells_returned(),
         );
-        drawing.text(16.0, "", &sums);
+        drawing.line(16.0, "", &sums);
         for table in &self.reads.tables {
             for region in &table.regions {
                 let [from, to] = [&region.range.start, &region.range.stop]
                     .map(|key| self.key(&table.table, key));
                 drawing.y += 6.0;
                 let heading = format!("{}: region from {from} to {to}", table.table);
-                drawing.text(16.0, "heading", &heading);
+                drawing.line(16.0, "heading", &heading);
                 region.families.iter().for_each(|family| drawing.family(family));
             }
         }
@@ -53,31 +51,32 @@ impl Analysis {
     }
 }
 
+const STYLE: SvgStyle<'_> = SvgStyle {
+    font_size: 11,
+    rules: ".title { font-size: 14px } .heading { font-weight: bold } \
+            .file { fill: #e6edf5; stroke: #667 } .out { fill: none; stroke-dasharray: 3 3 } \
+            .read { fill: #b33c00 }",
+    dark: ".file { fill: #26323f; stroke: #99a } .out { fill: none } .read { fill: #ffa94d }",
+    print: ".file { fill: #eee; stroke: #444 } .out { fill: none } .read { fill: #333 }",
+};
+
 struct Drawing {
-    body: String,
+    svg: Svg,
     /// The base line of the next line.
     y: f64,
 }
 
 impl Drawing {
-    fn text(&mut self, x: f64, class: &str, text: &str) {
-        self.put(&format!(
-            r#"<text x="{x}" y="{:.1}" class="{class}">{}</text>"#,
-            self.y,
-            escape_xml(text)
-        ));
+    fn line(&mut self, x: f64, class: &str, text: &str) {
+        let class = if class.is_empty() { String::new() } else { format!(r#"class="{class}""#) };
+        self.svg.text((x, self.y), &class, text);
         self.y += LINE;
-    }
-
-    fn put(&mut self, element: &str) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.body, "{element}");
     }
 
     fn family(&mut self, reads: &FamilyReads) {
         let name = escape(&reads.family);
         let text = format!("family {name}, memory: {} cells looked at", reads.memory_cells);
-        self.text(24.0, "", &text);
+        self.line(24.0, "", &text);
         reads.files.iter().for_each(|file| self.file(file));
     }
 
@@ -85,47 +84,25 @@ impl Drawing {
         let y = self.y - BAR + 3.0;
         let why = why_not_read(file);
         let class = if why.is_some() { "file out" } else { "file" };
-        self.put(&format!(
-            r#"<rect class="{class}" x="{LEFT}" y="{y:.1}" width="{WIDTH}" height="{BAR}"/>"#
-        ));
+        self.svg.rect(class, (LEFT, y), (WIDTH, BAR));
         let mut first = 0;
         for run in file.parts_read.chunk_by(|one, next| one == next) {
             let (x, width) = (LEFT + first as f64 * PART, run.len() as f64 * PART);
             first += run.len();
             if run[0] {
-                self.put(&format!(
-                    r#"<rect class="read" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{BAR}"/>"#
-                ));
+                self.svg.rect("read", (x, y), (width, BAR));
             }
         }
         let name = format!("{}, {}", file.path, size(file.len));
-        self.put(&format!(
-            r#"<text x="{}" y="{:.1}" text-anchor="end">{}</text>"#,
-            LEFT - 8.0,
-            self.y,
-            escape_xml(&name)
-        ));
-        let told = why.unwrap_or_else(|| {
+        self.svg.text((LEFT - 8.0, self.y), r#"text-anchor="end""#, &name);
+        let result = why.unwrap_or_else(|| {
             let blocks = file.blocks_cached + file.blocks_from_disk;
             format!("{blocks} blocks, {} cells", file.cells_read)
         });
-        self.text(LEFT + WIDTH + 8.0, "", &told);
+        self.line(LEFT + WIDTH + 8.0, "", &result);
     }
 
     fn finish(self) -> String {
-        let (width, height) = (LEFT + WIDTH + 230.0, self.y + 8.0);
-        format!(
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0}" font-family="sans-serif" font-size="11">
-<style>
-  text {{ fill: #222 }} .title {{ font-size: 14px }} .heading {{ font-weight: bold }} .page {{ fill: #fff }}
-  .file {{ fill: #e6edf5; stroke: #667 }} .out {{ fill: none; stroke-dasharray: 3 3 }} .read {{ fill: #b33c00 }}
-  @media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .page {{ fill: #161616 }} .file {{ fill: #26323f; stroke: #99a }} .out {{ fill: none }} .read {{ fill: #ffa94d }} }}
-  @media print {{ text {{ fill: #000 }} .page {{ fill: #fff }} .file {{ fill: #eee; stroke: #444 }} .out {{ fill: none }} .read {{ fill: #333 }} }}
-</style>
-<rect class="page" width="{width}" height="{height:.0}"/>
-{}</svg>
-"##,
-            self.body
-        )
+        self.svg.finish((LEFT + WIDTH + 230.0, self.y + 8.0), &STYLE)
     }
 }

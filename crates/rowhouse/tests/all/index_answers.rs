@@ -10,7 +10,7 @@ use rowhouse::{
 use rowhouse_query::{QueryScan, StoreQuery, scan_region};
 use rowhouse_store::Store;
 
-use crate::support::on_both;
+use crate::support::{Random, on_both};
 
 const KEYS: [&str; 3] = [
     "[user string][n u8]",
@@ -36,34 +36,12 @@ const TEMPLATED: [&str; 2] = ["by_tag", "by_kind"];
 /// Rows that no query but the widest returns: they make reads by the key cost more.
 const OTHERS: u64 = 400;
 
-/// Numbers that are determined by a seed.
-struct Random(u64);
-
-impl Random {
-    /// Returns a number below `bound`, by SplitMix64.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
-    fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
-        texts[self.below(texts.len() as u64) as usize]
-    }
-
-    fn is(&mut self, of_ten: u64) -> bool {
-        self.below(10) < of_ten
-    }
-}
-
 /// Opens an empty database.
 async fn seeded(seed: u64) -> (tempfile::TempDir, Database, Random) {
     println!("seed {seed}");
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
-    (dir, database, Random(seed))
+    (dir, database, Random::new(seed))
 }
 
 async fn table(database: &Database, key: &str) -> Table {
@@ -356,7 +334,7 @@ async fn queries_in_transactions_answer_as_by_the_key_and_as_after_the_commit() 
             let inside = table.clone();
             let (asked, within, ordered, answering) = database
                 .transact(move |transaction| {
-                    let mut random = Random(seed);
+                    let mut random = Random::new(seed);
                     let mut is_short = false;
                     for _ in 0..random.below(8) {
                         let (mutation, ends) = mutation(&inside, &mut random);
@@ -394,7 +372,7 @@ async fn queries_in_transactions_answer_as_by_the_key_and_as_after_the_commit() 
 
 /// Returns how many queries were answered by an index unasked.
 async fn history(database: Database, seed: u64, rounds: usize) -> usize {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let table = table(&database, KEYS[random.below(3) as usize]).await;
     let (mut answered, mut unasked) = (0, 0);
     for _ in 0..rounds {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use rowhouse_model::{Svg, SvgStyle};
+
 use super::{Cost, HotspotArgs, Measured, RANGE, SERVERS};
 
 /// Characters of the longest bar.
@@ -60,50 +62,45 @@ const BARS: f64 = 330.0;
 /// Returns the result as a drawing: for each design a bar of its writes, divided into the shares of
 /// the servers.
 pub(super) fn svg(all: &[Measured], args: &HotspotArgs) -> String {
-    let height = TOP + ROW * all.len() as f64 + 40.0;
-    let mut svg = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="13">
-<style>
-  text {{ fill: #222 }} .small {{ font-size: 11px; fill: #666 }} .back {{ fill: #fff }}
-  .s0 {{ fill: #b3341f }} .s1 {{ fill: #2f6f9f }} .s2 {{ fill: #5b9ac4 }} .s3 {{ fill: #9cc3de }}
-  @media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .small {{ fill: #999 }} .back {{ fill: #1c1c1c }} }}
-</style>
-<rect class="back" width="{WIDTH}" height="{height}"/>
-<text x="16" y="28" font-size="16">Writes per second under {} designs of the row key</text>
-<text x="16" y="48" class="small">{SERVERS} region servers, each limited to {} operations a second; a bar is divided into the shares of the servers, the busiest first</text>
-<text x="{}" y="68" class="small">one row: servers, ms</text>
-<text x="{}" y="68" class="small">{RANGE} rows: servers, ms</text>
-"##,
-        all.len(),
-        args.ops_per_server,
-        LABELS + BARS + 70.0,
-        LABELS + BARS + 210.0,
+    let mut svg = Svg::new();
+    let title = format!("Writes per second under {} designs of the row key", all.len());
+    svg.text((16.0, 28.0), r#"font-size="16""#, &title);
+    let small = r#"class="small""#;
+    let limit = format!(
+        "{SERVERS} region servers, each limited to {} operations a second; a bar is divided into the \
+         shares of the servers, the busiest first",
+        args.ops_per_server
     );
+    svg.text((16.0, 48.0), small, &limit);
+    svg.text((LABELS + BARS + 70.0, 68.0), small, "one row: servers, ms");
+    svg.text((LABELS + BARS + 210.0, 68.0), small, &format!("{RANGE} rows: servers, ms"));
     let most = greatest(all);
     for (at, it) in all.iter().enumerate() {
         let y = TOP + ROW * at as f64;
-        let text = |svg: &mut String, x: f64, y: f64, class: &str, text: &str| {
-            let _ = writeln!(svg, r#"<text x="{x}" y="{y}" class="{class}">{text}</text>"#);
-        };
-        text(&mut svg, 16.0, y + 14.0, "", it.name);
-        text(&mut svg, 16.0, y + 30.0, "small", it.template);
+        svg.text((16.0, y + 14.0), "", it.name);
+        svg.text((16.0, y + 30.0), small, it.template);
         let mut x = LABELS + 50.0;
         for (server, share) in it.shares.iter().enumerate() {
             let width = BARS * 0.75 * share * it.writes_per_second / most;
-            let _ = writeln!(
-                svg,
+            svg.element(format_args!(
                 r#"<rect class="s{server}" x="{x:.1}" y="{y}" width="{width:.1}" height="18"><title>{:.0} % of the writes</title></rect>"#,
                 share * 100.0
-            );
+            ));
             x += width;
         }
-        let writes = format!("{:.0}", it.writes_per_second);
-        text(&mut svg, x + 6.0, y + 14.0, "", &writes);
+        svg.text((x + 6.0, y + 14.0), "", &format!("{:.0}", it.writes_per_second));
         for (offset, cost) in [(70.0, it.get), (210.0, it.range)] {
-            let told = format!("{:.1}, {:.1}", cost.servers, cost.millis);
-            text(&mut svg, LABELS + BARS + offset, y + 14.0, "", &told);
+            let costs = format!("{:.1}, {:.1}", cost.servers, cost.millis);
+            svg.text((LABELS + BARS + offset, y + 14.0), "", &costs);
         }
     }
-    svg.push_str("</svg>\n");
-    svg
+    svg.finish((WIDTH, TOP + ROW * all.len() as f64 + 40.0), &STYLE)
 }
+
+const STYLE: SvgStyle<'_> = SvgStyle {
+    font_size: 13,
+    rules: ".small { font-size: 11px; fill: #666 } .s0 { fill: #b3341f } .s1 { fill: #2f6f9f } \
+            .s2 { fill: #5b9ac4 } .s3 { fill: #9cc3de }",
+    dark: ".small { fill: #999 }",
+    print: "",
+};

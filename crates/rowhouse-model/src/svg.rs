@@ -1,0 +1,114 @@
+//! Drawings in SVG.
+
+use std::fmt::{self, Display, Write};
+
+use crate::escape::escape_xml;
+
+/// A drawing in SVG, in the colors of a light page, a dark page and of print.
+///
+/// Lengths are in units of the view box, from its top left corner.
+///
+/// ```
+/// use rowhouse_model::{Svg, SvgStyle};
+///
+/// let mut svg = Svg::new();
+/// svg.text((16.0, 26.0), "", "a < b");
+/// svg.rect("bar", (16.0, 40.0), (99.96, 12.0));
+/// let style = SvgStyle { rules: ".bar { fill: #36c }", ..SvgStyle::default() };
+/// let svg = svg.finish((200.0, 60.0), &style);
+/// assert!(svg.contains(r#"<text x="16" y="26">a &lt; b</text>"#));
+/// assert!(svg.contains(r#"<rect class="bar" x="16" y="40" width="100" height="12"/>"#));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Svg {
+    body: String,
+}
+
+/// The style of a drawing: rules of CSS for the classes of its elements. Texts and the page have
+/// rules already.
+#[derive(Clone, Copy, Debug)]
+pub struct SvgStyle<'a> {
+    /// The size of texts without a rule.
+    pub font_size: u8,
+    /// The rules.
+    pub rules: &'a str,
+    /// What differs on dark pages.
+    pub dark: &'a str,
+    /// What differs in print.
+    pub print: &'a str,
+}
+
+impl Default for SvgStyle<'_> {
+    fn default() -> Self {
+        Self { font_size: 11, rules: "", dark: "", print: "" }
+    }
+}
+
+impl Svg {
+    /// Creates an empty drawing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text whose base line begins here. `attributes` are further attributes of the element.
+    pub fn text(&mut self, (x, y): (f64, f64), attributes: &str, text: &str) {
+        let blank = if attributes.is_empty() { "" } else { " " };
+        let (x, y, text) = (Rounded(x), Rounded(y), escape_xml(text));
+        self.element(format_args!(r#"<text x="{x}" y="{y}"{blank}{attributes}>{text}</text>"#));
+    }
+
+    /// Adds a rectangle.
+    pub fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let ((x, y), (width, height)) =
+            ((Rounded(x), Rounded(y)), (Rounded(width), Rounded(height)));
+        self.element(format_args!(
+            r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#
+        ));
+    }
+
+    /// Adds an element as it is written.
+    pub fn element(&mut self, element: impl Display) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.body, "{element}");
+    }
+
+    /// Returns the drawing as the text of a file.
+    pub fn finish(self, (width, height): (f64, f64), style: &SvgStyle<'_>) -> String {
+        let (width, height) = (Rounded(width), Rounded(height));
+        let SvgStyle { font_size, rules, dark, print } = style;
+        format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="{font_size}">
+<style>
+  text {{ fill: #222 }} .page {{ fill: #fff }} .frame {{ fill: none; stroke: #888 }} {rules}
+  @media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .page {{ fill: #161616 }} {dark} }}
+  @media print {{ text {{ fill: #000 }} .page {{ fill: #fff }} {print} }}
+</style>
+<rect class="page" width="{width}" height="{height}"/>
+{}</svg>
+"##,
+            self.body
+        )
+    }
+}
+
+/// Writes a length with at most one decimal.
+struct Rounded(f64);
+
+impl Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", (self.0 * 10.0).round() / 10.0)
+    }
+}
+
+/// Returns the text, cut to this many characters, the last of which is then an ellipsis.
+///
+/// ```
+/// assert_eq!(rowhouse_model::clipped("123456", 6), "123456");
+/// assert_eq!(rowhouse_model::clipped("1234567", 6), "12345…");
+/// ```
+pub fn clipped(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some(_) => text.chars().take(chars.saturating_sub(1)).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}

@@ -24,7 +24,6 @@ accept CRATE:
 lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
-    cargo check -p rowhouse-schema --no-default-features
     cargo clippy -p rowhouse-import --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 

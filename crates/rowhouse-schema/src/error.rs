@@ -38,14 +38,6 @@ impl Fault {
         Self { at, message, unsupported: true }
     }
 
-    /// Reports a word of another system in a build without the feature `foreign`.
-    pub(crate) fn without_foreign(at: usize, word: &str) -> Self {
-        let message = format!(
-            "`{word}` needs the feature `foreign` of rowhouse-schema, which this program was built without"
-        );
-        Self { at, message, unsupported: true }
-    }
-
     /// Appends advice to the message.
     pub fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.message = cut(format!("{}; {hint}", self.message), MESSAGE_CHARS_MAX);

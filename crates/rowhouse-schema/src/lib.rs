@@ -42,17 +42,8 @@
 //! | map keys to Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate |
 //! | | `rowhouse-derive`; [`KeyReader`] |
 //!
-//! Encodings and hashes of other systems (`java.long`, `phoenix.varchar`, `ordered.string`,
-//! `opentsdb.salt`, …) are the feature `foreign`, which is on by default. Without it, a template
-//! with one of them is refused.
-//!
 //! This crate does no I/O, reads no clock, uses no randomness and starts no threads. The guide is
 //! `docs/templates.md`.
-
-#![cfg_attr(
-    not(feature = "foreign"),
-    allow(dead_code, reason = "some parts of the codecs are for foreign types only")
-)]
 
 mod advise;
 mod columns;

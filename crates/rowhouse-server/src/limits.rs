@@ -1,5 +1,7 @@
 //! All limits of the server.
 
+#![cfg_attr(not(feature = "web"), allow(dead_code, reason = "only the web port has some of them"))]
+
 use std::time::Duration;
 
 /// Maximum region servers of a process.
@@ -31,88 +33,60 @@ pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Questions without an answer after which the connection ends.
 pub(crate) const KEEPALIVE_RETRIES: u32 = 4;
 /// Connections to the web port that are open at once.
-#[cfg(feature = "web")]
 pub(crate) const WEB_CONNECTIONS_MAX: usize = 64;
 /// Connections in addition to those, which are answered for health and metrics alone.
-#[cfg(feature = "web")]
 pub(crate) const WEB_MONITORING_CONNECTIONS_MAX: usize = 8;
 /// How long a web connection waits for its client to take some of an answer.
-#[cfg(feature = "web")]
 pub(crate) const WEB_WRITE_WAIT: Duration = Duration::from_secs(30);
 /// How long a connection for health and metrics alone may be open.
-#[cfg(feature = "web")]
 pub(crate) const WEB_MONITORING_TIME: Duration = Duration::from_secs(2);
 /// Requests of a connection in HTTP/2 that run at once.
-#[cfg(feature = "web")]
 pub(crate) const WEB_STREAMS_MAX: u32 = 16;
 /// Bytes of the header of a web request.
-#[cfg(feature = "web")]
 pub(crate) const WEB_HEADER_BYTES_MAX: usize = 16 << 10;
 /// Bytes of the path and query of a web request.
-#[cfg(feature = "web")]
 pub(crate) const WEB_URI_BYTES_MAX: usize = 8 << 10;
 /// Queries of web pages that run at once. Further ones are refused.
-#[cfg(feature = "web")]
 pub(crate) const WEB_QUERIES_MAX: usize = 2;
 /// How long a query of a web page reads.
-#[cfg(feature = "web")]
 pub(crate) const WEB_QUERY_WAIT: Duration = Duration::from_secs(2);
 /// Rows that a query of a web page returns.
-#[cfg(feature = "web")]
 pub(crate) const WEB_QUERY_ROWS_MAX: usize = 50;
 /// Cells of a family that a web page shows of a row.
-#[cfg(feature = "web")]
 pub(crate) const WEB_FAMILY_CELLS_MAX: u32 = 20;
 /// Characters of a key or value that a web page shows.
-#[cfg(feature = "web")]
 pub(crate) const WEB_SHOWN_CHARS_MAX: usize = 200;
 /// Tables, regions of a table, and dead servers that a web page lists.
-#[cfg(feature = "web")]
 pub(crate) const WEB_LISTED_MAX: usize = 1_000;
 /// Reads of the heat of tables for web pages that run at once. Further ones are refused.
-#[cfg(feature = "web")]
 pub(crate) const WEB_HEATS_MAX: usize = 4;
 /// Searches of Solr's clients that run at once. Others wait.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_SEARCHES_MAX: usize = 4;
 /// How long a search of a Solr client waits for others.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_SEARCH_WAIT: Duration = Duration::from_secs(5);
 /// How long a search of a Solr client runs.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_SEARCH_TIME: Duration = Duration::from_secs(10);
 /// Bytes of a form that a Solr client posts.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_FORM_BYTES_MAX: usize = 1 << 20;
 /// Forms that are read and held at once.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_FORMS_MAX: usize = 64;
 /// Bytes of a body that is too long for a form and is read to its end all the same.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_BODY_BYTES_MAX: usize = 64 << 20;
 /// Parameters of a request of a Solr client.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_PARAMS_MAX: usize = 1_000;
 /// Bytes of a mark before or after a word that is highlighted.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_MARK_BYTES_MAX: usize = 256;
 /// Rows of a page of a Solr client.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_ROWS_MAX: usize = 10_000;
 /// Rows up to the end of a page that is asked for by its number of rows before.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_DEPTH_MAX: usize = 100_000;
 /// Filters of a search of a Solr client.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_FILTERS_MAX: usize = 64;
 /// Bytes that a document holds for each byte of its cells: as a row, as values and as text.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_BYTES_PER_BYTE: u64 = 4;
 /// Bytes of the cells that the documents of an answer are made of, and of its highlights.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// Searches by which pages by score of Solr's clients continue.
-#[cfg(feature = "web")]
 pub(crate) const SOLR_VIEWS_MAX: usize = 64;
 /// Maximum connections waiting to be accepted, per port; the system may permit fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;

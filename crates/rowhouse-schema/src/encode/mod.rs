@@ -11,10 +11,6 @@ mod encodable;
 mod field_type;
 mod fixed;
 mod float;
-#[cfg(feature = "foreign")]
-pub(crate) mod foreign;
-#[cfg(not(feature = "foreign"))]
-#[path = "no_foreign.rs"]
 pub(crate) mod foreign;
 mod form;
 mod hashed;

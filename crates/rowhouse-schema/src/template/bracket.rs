@@ -2,7 +2,6 @@
 //! word before it.
 
 use super::Naming;
-use super::words::is_foreign;
 use crate::error::Fault;
 
 /// An iterator over words.
@@ -38,9 +37,6 @@ impl<'a> Words<'a> {
         if word.is_empty() {
             let at = start.saturating_sub(usize::from(start == self.text.len()));
             return Err(Fault::new(at, "superfluous space"));
-        }
-        if !cfg!(feature = "foreign") && is_foreign(word) {
-            return Err(Fault::without_foreign(start, word));
         }
         self.at = start + len + 1;
         Ok(Some((start, word)))

@@ -3,20 +3,17 @@
 //! calls of clients that have given up, and counts and logs all calls.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::BytesMut;
 use rowhouse_format::exception::Exception;
-use rowhouse_format::rpc::{self, Method, Request};
+use rowhouse_format::rpc::{self, Method};
 use rowhouse_model::{Error, ErrorKind, Result};
 use rowhouse_store::NonBlocking;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::call::{CallContext, Client};
-use crate::dispatch::route;
-use crate::limits::{READERS_MIN, READERS_PER_PROCESSOR, WORKERS_MAX};
+use crate::call::CallContext;
 use crate::memory::Reserved;
-use crate::server::Context;
+use crate::slow_calls;
+use crate::workers::{Permits, Workers};
 
 /// A call that is tried on the connection's task and resumed on a worker thread if it would block,
 /// has taken long there, or has a large answer.
@@ -100,40 +97,11 @@ fn resume(
     }
 }
 
-/// Answers a call that arrived at `arrived`, or returns the rest of it for a worker thread.
-pub(crate) fn answer(
-    context: &Arc<Context>,
-    client: Client,
-    request: Request,
-    memory: Option<Reserved>,
-    arrived: Instant,
-    out: &mut BytesMut,
-) -> Option<PendingCall> {
-    // The connection of a server that was killed is cut.
-    let _running = context.server.begin_call()?;
-    context.server.requests.count();
-    let call_context = CallContext::new(Arc::clone(context), client, request, memory, arrived);
-    if context.server.is_stopping() {
-        let stopping = Error::new(ErrorKind::ServerNotRunning, "the server is stopping");
-        call_context.refuse(out, &stopping);
-        return None;
-    }
-    let written = out.len();
-    match route(&call_context, out) {
-        Ok(Routed::Answered) => call_context.finish(out.len() - written),
-        Ok(Routed::Pending { work, is_begun }) => {
-            return Some(PendingCall { call_context, work, is_begun });
-        }
-        Err(error) => call_context.refuse(out, &error),
-    }
-    None
-}
-
 /// A call that waits for memory and for a worker thread.
 pub(crate) struct PendingCall {
-    call_context: CallContext,
-    work: Work,
-    is_begun: bool,
+    pub(crate) call_context: CallContext,
+    pub(crate) work: Work,
+    pub(crate) is_begun: bool,
 }
 
 /// The bytes of answers, and what they have reserved.
@@ -153,6 +121,12 @@ impl Answer {
         }
         Self { bytes, _memory: memory }
     }
+}
+
+/// Counts a call that was answered with so many bytes, and logs it if it was slow or large.
+pub(crate) fn account(call_context: &CallContext, bytes: usize) {
+    let now = call_context.finish(bytes);
+    slow_calls::note(call_context, bytes, now);
 }
 
 /// What has become of a call on a worker thread.
@@ -185,7 +159,7 @@ impl PendingCall {
         }
         let mut bytes = BytesMut::new();
         match work(&call_context, &mut bytes) {
-            Ok(Routed::Answered) => call_context.finish(bytes.len()),
+            Ok(Routed::Answered) => account(&call_context, bytes.len()),
             Ok(Routed::Pending { work, is_begun }) => {
                 return Ran::Paused(Box::new(Self { call_context, work, is_begun }));
             }
@@ -199,51 +173,16 @@ impl PendingCall {
     fn is_reader(&self) -> bool {
         self.call_context.request.method == Method::Scan
     }
-}
 
-/// The worker threads of a region server. At most [`WORKERS_MAX`] calls run at once, and of those
-/// that read much a few for each processor, so that others are not slowed down; the rest waits in
-/// the order in which they came, of each connection one at a time. Threads start on demand and end
-/// when idle.
-pub(crate) struct Workers {
-    threads: Arc<Semaphore>,
-    readers: Arc<Semaphore>,
-}
-
-impl Default for Workers {
-    fn default() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let readers = (processors * READERS_PER_PROCESSOR).max(READERS_MIN);
-        Self {
-            threads: Arc::new(Semaphore::new(WORKERS_MAX)),
-            readers: Arc::new(Semaphore::new(readers)),
-        }
-    }
-}
-
-/// The right to use a thread.
-struct Permits {
-    _thread: OwnedSemaphorePermit,
-    _reader: Option<OwnedSemaphorePermit>,
-}
-
-/// The invariant of semaphores that are never closed.
-const OPEN: &str = "an open semaphore";
-
-impl Workers {
-    /// Runs a call once there is memory and a thread for it, and returns its answer.
-    pub(crate) async fn run(&self, mut call: PendingCall) -> Answer {
-        let call_id = call.call_context.request.call_id;
+    /// Runs the call on worker threads once there is memory and a thread for it, and returns its
+    /// answer.
+    pub(crate) async fn finish(mut self, workers: &Workers) -> Answer {
+        let call_id = self.call_context.request.call_id;
         loop {
-            let permits = self.admit(&mut call).await;
-            let ran = tokio::task::spawn_blocking(move || {
-                let ran = call.run();
-                drop(permits);
-                ran
-            });
-            match ran.await {
+            let permits = self.admit(workers).await;
+            match permits.run(move || self.run()).await {
                 Ok(Ran::Answered(answer)) => return answer,
-                Ok(Ran::Paused(rest)) => call = *rest,
+                Ok(Ran::Paused(rest)) => self = *rest,
                 Err(panic) => {
                     // Without an answer the client would wait until its timeout.
                     tracing::error!(%panic, "a call broke off");
@@ -257,35 +196,15 @@ impl Workers {
         }
     }
 
-    /// Waits until a call has its memory and a thread.
-    async fn admit(&self, call: &mut PendingCall) -> Permits {
-        let is_reader = call.is_reader();
-        let share = Arc::clone(&call.call_context.client.share);
-        // One call of a connection waits at a time, so that a connection with many delays others
-        // only by that one. A call that was paused has its memory, and does not wait behind one
-        // that waits for it.
-        if !call.call_context.try_reserve() {
+    /// Waits until the call has its memory and a thread.
+    async fn admit(&mut self, workers: &Workers) -> Permits {
+        let is_reader = self.is_reader();
+        let share = Arc::clone(&self.call_context.client.share);
+        // A call that was paused has its memory, and does not wait behind one that waits for it.
+        if !self.call_context.try_reserve() {
             let _turn = share.memory_turn.lock().await;
-            call.call_context.reserve().await;
+            self.call_context.reserve().await;
         }
-        if let Some(permits) = self.try_permits(is_reader) {
-            return permits;
-        }
-        let _turn = share.thread_turn.lock().await;
-        let reader = match is_reader {
-            true => Some(Arc::clone(&self.readers).acquire_owned().await.expect(OPEN)),
-            false => None,
-        };
-        let thread = Arc::clone(&self.threads).acquire_owned().await.expect(OPEN);
-        Permits { _thread: thread, _reader: reader }
-    }
-
-    fn try_permits(&self, is_reader: bool) -> Option<Permits> {
-        let reader = match is_reader {
-            true => Some(Arc::clone(&self.readers).try_acquire_owned().ok()?),
-            false => None,
-        };
-        let thread = Arc::clone(&self.threads).try_acquire_owned().ok()?;
-        Some(Permits { _thread: thread, _reader: reader })
+        workers.admit(is_reader, &share.thread_turn).await
     }
 }

@@ -13,13 +13,12 @@ use rowhouse_format::rpc::{self, CellCodec, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 use rowhouse_store::WaitMode;
 
-use crate::handle::slow_log;
+use crate::context::Context;
 use crate::limits::{
     CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SCAN_ANSWER_WAIT_MIN, SHORT_CALL_BYTES, SHORT_CALL_WAIT,
     WORKER_SLICE,
 };
 use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, SMALL_ANSWER_BYTES};
-use crate::server::Context;
 use crate::slow_log::ScanSource;
 
 /// The properties of a client that answers depend on.
@@ -310,14 +309,14 @@ impl CallContext {
         }
     }
 
-    /// Counts a call that was answered with so many bytes, and logs it where it was slow or large.
-    pub(crate) fn finish(&self, bytes: usize) {
+    /// Counts a call that was answered with so many bytes; returns when it ended.
+    pub(crate) fn finish(&self, bytes: usize) -> Instant {
         let now = Instant::now();
         self.count(now, false);
         if let Some(cap) = &self.context.server.cap {
             cap.charge(bytes);
         }
-        slow_log::note(self, bytes, now);
+        now
     }
 
     fn count(&self, now: Instant, is_error: bool) {

@@ -13,6 +13,7 @@ use rowhouse_model::{
 };
 use rowhouse_search::{Found, PinnedViews, SearchEngine};
 use rowhouse_store::{Assignment, Region, Store};
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::Options;
@@ -25,7 +26,7 @@ use crate::maintenance::Maintenance;
 use crate::members::Members;
 use crate::memory::CallMemory;
 use crate::region_server::RegionServer;
-use crate::server::StopRequest;
+use crate::stop_request::StopRequest;
 
 /// The whole served cluster: what its region servers share, and the region servers.
 pub(crate) struct Cluster {
@@ -46,6 +47,8 @@ pub(crate) struct Cluster {
     /// The memory of the calls to all ports.
     pub(crate) call_memory: Arc<CallMemory>,
     pub(crate) options: Options,
+    /// Begins to serve the port of a region server.
+    pub(crate) serve_port: ServePort,
     /// The tasks that serve ports.
     pub(crate) tasks: Mutex<JoinSet<()>>,
     namespace_region: RegionInfo,
@@ -56,6 +59,9 @@ pub(crate) struct Cluster {
     /// Searches by which clients continue rows by score.
     pub(crate) searches: PinnedViews<Found>,
 }
+
+/// Begins to serve the port of a region server or of the master.
+pub(crate) type ServePort = fn(&Arc<Cluster>, TcpListener, &Arc<RegionServer>);
 
 /// A number that differs after each change of tables and regions, and one for region servers.
 pub(crate) type Version = (u64, u64);
@@ -81,10 +87,10 @@ impl Cluster {
     /// # Errors
     /// Those of [`BulkLoads::begin`] and [`Store::set_region_servers`].
     pub(crate) fn new(
-        store: Store,
-        search: Arc<SearchEngine>,
+        (store, search): (Store, Arc<SearchEngine>),
         master: Arc<RegionServer>,
         region_servers: Vec<Arc<RegionServer>>,
+        serve_port: ServePort,
         options: &Options,
     ) -> Result<Self> {
         let members = Members::new(region_servers);
@@ -110,6 +116,7 @@ impl Cluster {
                 options.connection_memory_bytes,
             )),
             options: options.clone(),
+            serve_port,
             tasks: Mutex::default(),
             namespace_region: store.namespace_region(),
             store,
@@ -186,6 +193,19 @@ impl Cluster {
         Err(not_online(name, server))
     }
 
+    /// Checks that an open scanner may go on with a region on this server: its table may be disabled
+    /// by now, or the region moved. A scanner of a region that was split or merged meanwhile reads
+    /// the old region to its end.
+    ///
+    /// # Errors
+    /// `NotServingRegion`.
+    pub(crate) fn check_scanned(&self, server: &RegionServer, region: &Region) -> Result<()> {
+        if region.assignment().server != server.number {
+            return Err(not_online(&RegionRef::Full(region.name().full.clone()), server));
+        }
+        region.check_scannable()
+    }
+
     /// Returns the description of the region that a request names.
     pub(crate) fn region_info(
         &self,
@@ -242,7 +262,7 @@ impl Cluster {
     }
 }
 
-pub(crate) fn not_online(name: &RegionRef, server: &RegionServer) -> Error {
+fn not_online(name: &RegionRef, server: &RegionServer) -> Error {
     Error::new(ErrorKind::NotServingRegion, format!("{name} is not online on {}", server.name))
 }
 
@@ -253,8 +273,8 @@ mod tests {
     use rowhouse_model::{FamilyDescriptor, Get, ServerName, TableDescriptor};
 
     use super::*;
+    use crate::context::Context;
     use crate::handle::{master, registry};
-    use crate::server::Context;
 
     /// Returns the contexts of a cluster of so many region servers over a directory.
     fn cluster(dir: &std::path::Path, servers: u16) -> Vec<Context> {
@@ -267,7 +287,8 @@ mod tests {
         let region_servers: Vec<_> = region_servers.collect();
         let master = Arc::clone(&region_servers[0]);
         let search = Arc::new(SearchEngine::without_thread(&store));
-        let cluster = Cluster::new(store, search, master, region_servers, &options).unwrap();
+        let cluster =
+            Cluster::new((store, search), master, region_servers, |_, _, _| {}, &options).unwrap();
         let cluster = Arc::new(cluster);
         let servers = cluster.region_servers().into_iter();
         servers.map(|server| Context::new(Arc::clone(&cluster), server)).collect()

@@ -1,16 +1,49 @@
 //! Routes each request to its handler. The match over methods has no wildcard, so it lists every
 //! supported method.
 
-use bytes::BytesMut;
-use rowhouse_format::rpc::{Call, Method};
-use rowhouse_model::{Error, Result};
+use std::sync::Arc;
+use std::time::Instant;
 
-use crate::answer::{Routed, try_here};
-use crate::call::CallContext;
+use bytes::BytesMut;
+use rowhouse_format::rpc::{Call, Method, Request};
+use rowhouse_model::{Error, ErrorKind, Result};
+
+use crate::answer::{PendingCall, Routed, account, try_here};
+use crate::call::{CallContext, Client};
+use crate::context::Context;
 use crate::handle::{
     admin, bulk_load, endpoint, get, hbck, master, multi, mutate, registry, scan, server, slow_log,
 };
-use crate::server::Context;
+use crate::memory::Reserved;
+
+/// Answers a call that arrived at `arrived`, or returns the rest of it for a worker thread.
+pub(crate) fn answer(
+    context: &Arc<Context>,
+    client: Client,
+    request: Request,
+    memory: Option<Reserved>,
+    arrived: Instant,
+    out: &mut BytesMut,
+) -> Option<PendingCall> {
+    // The connection of a server that was killed is cut.
+    let _running = context.server.begin_call()?;
+    context.server.requests.count();
+    let call_context = CallContext::new(Arc::clone(context), client, request, memory, arrived);
+    if context.server.is_stopping() {
+        let stopping = Error::new(ErrorKind::ServerNotRunning, "the server is stopping");
+        call_context.refuse(out, &stopping);
+        return None;
+    }
+    let written = out.len();
+    match route(&call_context, out) {
+        Ok(Routed::Answered) => account(&call_context, out.len() - written),
+        Ok(Routed::Pending { work, is_begun }) => {
+            return Some(PendingCall { call_context, work, is_begun });
+        }
+        Err(error) => call_context.refuse(out, &error),
+    }
+    None
+}
 
 /// Answers with the result of `handle`, on the connection's task.
 fn short<M: Call>(
@@ -45,7 +78,7 @@ fn not_configured<T>(what: &str) -> Result<T> {
 const NO_ACCESS_CONTROL: &str =
     "org.apache.hadoop.hbase.security.access.AccessController is not loaded";
 
-pub(crate) fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
+fn route(call: &CallContext, out: &mut BytesMut) -> Result<Routed> {
     match call.request.method {
         // Data.
         Method::Get => try_here::<get::GetCall>(call, out),

@@ -19,6 +19,7 @@ mod call;
 mod cap;
 mod cluster;
 mod connection;
+mod context;
 mod descriptors;
 mod dispatch;
 mod filtered;
@@ -36,9 +37,12 @@ mod region_server;
 mod requests;
 mod scanners;
 mod server;
+mod slow_calls;
 mod slow_log;
+mod stop_request;
 #[cfg(feature = "web")]
 mod web;
+mod workers;
 mod zookeeper;
 
 pub use options::{Options, WebPort};

@@ -7,8 +7,7 @@ use tokio::runtime::Handle;
 
 use crate::cluster::Cluster;
 use crate::ports::bind;
-use crate::region_server::RegionServer;
-use crate::server::{serve_rpc, start_code};
+use crate::region_server::{RegionServer, start_code};
 
 /// How a region server ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +67,7 @@ impl Cluster {
         let name = ServerName { start_code, ..before.name.clone() };
         let server = Arc::new(before.succeeded(name, &self.options));
         self.members.begin(Arc::clone(&server));
-        serve_rpc(self, listener, &server);
+        (self.serve_port)(self, listener, &server);
         self.set_targets(&[])?;
         tracing::info!(server = %server.name, "a region server was started");
         Ok(server.name.clone())
@@ -162,7 +161,7 @@ impl Cluster {
     /// stop only if it is permitted.
     ///
     /// # Errors
-    /// Those of [`StopRequest::ask`](crate::server::StopRequest::ask); `Io`, `ReadOnly`.
+    /// Those of [`StopRequest::ask`](crate::stop_request::StopRequest::ask); `Io`, `ReadOnly`.
     pub(crate) fn end_for_client(&self, server: &RegionServer, reason: &str) -> Result<()> {
         if self.region_servers().len() == 1 {
             return self.stop_request.ask("AdminService.StopServer", reason);

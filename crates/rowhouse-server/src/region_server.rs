@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rowhouse_model::ServerName;
 use tokio::sync::watch;
 
 use crate::Options;
-use crate::answer::Workers;
 use crate::cap::Cap;
 use crate::limits::{KILL_LOOK, KILL_WAIT};
 use crate::metrics::Calls;
 use crate::requests::Requests;
 use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;
+use crate::workers::Workers;
 
 /// A region server: its name and what it keeps for its clients. The store, the master and ZooKeeper
 /// are the cluster's.
@@ -144,4 +144,10 @@ impl RegionServer {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.stop.send_replace(true);
     }
+}
+
+/// Returns a start code that differs from that of the server's last run.
+pub(crate) fn start_code() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(1)
 }

@@ -7,19 +7,16 @@ use std::time::Instant;
 
 use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
 use rowhouse_filter::FilterRun;
-use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScannedRow};
 use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result, Row};
 use rowhouse_store::{Region, RegionScanner, ScanLimits, ScanProgress, Scanned};
 
-use crate::cluster::not_online;
 use crate::filtered::filter_row;
 use crate::limits::{
     CLOSED_SCANNERS_MAX, CONNECTION_SCANNERS_MAX, SCANNER_LEASE, SCANNERS_AHEAD_BYTES_MAX,
     SCANNERS_MAX, SHORT_SCAN_BYTES,
 };
-use crate::region_server::RegionServer;
 use crate::slow_log::ScanSource;
 
 /// The scanners of one region server.
@@ -128,20 +125,11 @@ impl Scanner {
             && scan.result_bytes_max.is_some_and(|bytes| bytes <= SHORT_SCAN_BYTES)
     }
 
-    /// Checks that the region still accepts reads on this server: its table may be disabled by now,
-    /// or the region moved.
-    ///
-    /// # Errors
-    /// `NotServingRegion`.
-    pub(crate) fn check_serving(&self, server: &RegionServer) -> Result<()> {
+    /// Returns the region, unless it is one of the system.
+    pub(crate) fn region(&self) -> Option<&Arc<Region>> {
         match &self.rows {
-            // A scanner of a region that was split or merged meanwhile reads the old region to its
-            // end.
-            Rows::Stored(region, _) if region.assignment().server != server.number => {
-                Err(not_online(&RegionRef::Full(region.name().full.clone()), server))
-            }
-            Rows::Stored(region, _) => region.check_scannable(),
-            Rows::System(_) => Ok(()),
+            Rows::Stored(region, _) => Some(region),
+            Rows::System(_) => None,
         }
     }
 

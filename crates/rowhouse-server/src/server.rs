@@ -2,24 +2,25 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_search::SearchEngine;
 use rowhouse_store::Store;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use crate::cluster::Cluster;
+use crate::context::Context;
 use crate::limits::{
     CONNECTIONS_MAX, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, KEEPALIVE_TIME, SCANNER_LEASE,
     SCANNER_MEMORY_WAIT, STOP_WAIT,
 };
 use crate::ports::{Ports, RpcPort, bind, local_address};
-use crate::region_server::RegionServer;
+use crate::region_server::{RegionServer, start_code};
 use crate::{Options, balancer, connection, descriptors, zookeeper};
 
 /// A running server.
@@ -33,47 +34,6 @@ pub struct Server {
 
 /// Interval between two checks whether a backup has ended.
 const BACKUP_LOOK: Duration = Duration::from_millis(20);
-
-/// What the calls to a region server share.
-#[derive(Clone)]
-pub(crate) struct Context {
-    pub(crate) cluster: Arc<Cluster>,
-    /// The region server that listens on the connection's port.
-    pub(crate) server: Arc<RegionServer>,
-}
-
-impl Context {
-    pub(crate) fn new(cluster: Arc<Cluster>, server: Arc<RegionServer>) -> Self {
-        Self { cluster, server }
-    }
-}
-
-/// A client's request to stop the server, honored only if permitted.
-pub(crate) struct StopRequest {
-    allowed: bool,
-    asked: Notify,
-}
-
-impl StopRequest {
-    pub(crate) fn new(allowed: bool) -> Self {
-        Self { allowed, asked: Notify::new() }
-    }
-
-    /// Signals [`Server::stop_requested`].
-    ///
-    /// # Errors
-    /// `Unsupported` unless the server was started with permission for clients to stop it.
-    pub(crate) fn ask(&self, method: &'static str, reason: &str) -> Result<()> {
-        if !self.allowed {
-            return Err(Error::unsupported(format!(
-                "clients may not stop this server unless it is started with --allow-shutdown: call={method}"
-            )));
-        }
-        tracing::info!(method, reason, "a client stops the server");
-        self.asked.notify_one();
-        Ok(())
-    }
-}
 
 impl Server {
     /// Opens the store, binds the ports and starts serving.
@@ -160,7 +120,7 @@ impl Server {
     /// Returns once a client has asked to stop the server, which [`Options::allow_shutdown`]
     /// permits. The caller then calls [`Server::stop`].
     pub async fn stop_requested(&self) {
-        self.cluster.stop_request.asked.notified().await;
+        self.cluster.stop_request.requested().await;
     }
 
     /// Stops the server: refuses new calls, finishes calls under way, syncs the log.
@@ -233,11 +193,14 @@ fn assemble(
     if servers.is_empty() {
         servers.push(Arc::clone(&master_server));
     }
-    Ok((Arc::new(Cluster::new(store, search, master_server, servers, options)?), listeners))
+    Ok((
+        Arc::new(Cluster::new((store, search), master_server, servers, serve_rpc, options)?),
+        listeners,
+    ))
 }
 
 /// Serves the RPC port of a region server or of the master.
-pub(crate) fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &Arc<RegionServer>) {
+fn serve_rpc(cluster: &Arc<Cluster>, listener: TcpListener, server: &Arc<RegionServer>) {
     let context = Context::new(Arc::clone(cluster), Arc::clone(server));
     let stop = server.stopping();
     let serve = move |stream, peer| connection::serve(stream, peer, context.clone());
@@ -350,10 +313,4 @@ async fn free_scanned_memory(cluster: &Arc<Cluster>) {
         Ok(bytes) => tracing::debug!(bytes, "open scanners hold flushed memstores"),
         Err(error) => tracing::error!(%error, "idle scanners were not checked"),
     }
-}
-
-/// Returns a start code that differs from that of the server's last run.
-pub(crate) fn start_code() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(1)
 }

@@ -12,6 +12,9 @@ use rowhouse_format::proto::slow_log_response_request::{FilterByOperator, LogTyp
 
 use crate::limits::{SLOW_LOG_ENTRIES_MAX, SLOW_LOG_PARAM_BYTES_MAX};
 
+/// The Java package of HBase's messages.
+pub(crate) const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
+
 /// The most recent slow and large calls of a server.
 pub(crate) struct SlowLog {
     slow: Duration,

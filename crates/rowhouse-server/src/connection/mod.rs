@@ -14,15 +14,16 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinError, JoinSet};
 
 use self::output::Output;
-use crate::answer::{self, Answer};
+use crate::answer::Answer;
 use crate::call::{Caller, Client, Share};
 use crate::cap::Admission;
+use crate::context::Context;
+use crate::dispatch;
 use crate::limits::{
     BUFFER_KEEP_BYTES, BUFFER_KEEP_WAIT, CLOSED_LOOK, HANDSHAKE_WAIT, INPUT_BYTES_MAX,
     INPUT_BYTES_MIN, LONG_CALLS_MAX, PACE_BYTES, PACE_WAIT, SHORT_CALL_WAIT,
 };
 use crate::memory::{CALL_BYTES, ConnectionMemory, Reserved, SMALL_REQUEST_BYTES, TURN_BYTES};
-use crate::server::Context;
 
 /// Serves a connection until either side closes it.
 pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context) {
@@ -300,12 +301,12 @@ impl Connection {
             }
         }
         let output = self.output.small();
-        let Some(call) = answer::answer(&self.context, client, request, memory, arrived, output)
+        let Some(call) = dispatch::answer(&self.context, client, request, memory, arrived, output)
         else {
             return;
         };
         let server = Arc::clone(&self.context.server);
-        self.calls.spawn(async move { server.workers.run(call).await });
+        self.calls.spawn(async move { call.finish(&server.workers).await });
     }
 
     /// Answers a call once the limit of the region server permits it.
@@ -325,10 +326,10 @@ impl Connection {
             // What waits here would wait with the memory of its request.
             let memory_of_answer = context.cluster.call_memory.try_small(TURN_BYTES);
             let mut bytes = BytesMut::new();
-            match answer::answer(&context, client, request, memory, arrived, &mut bytes) {
+            match dispatch::answer(&context, client, request, memory, arrived, &mut bytes) {
                 Some(call) => {
                     drop(memory_of_answer);
-                    context.server.workers.run(call).await
+                    call.finish(&context.server.workers).await
                 }
                 None => Answer::small(bytes, memory_of_answer),
             }

@@ -11,7 +11,7 @@ use rowhouse_store::CompactionKind;
 
 use super::master::status::region_loads;
 use crate::cluster::ServedRegion;
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn region_info(
     context: &Context,

@@ -13,7 +13,7 @@ use rowhouse_store::{Region, Store};
 
 use crate::bulk_loads::FamilyPaths;
 use crate::cluster::ServedRegion;
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn prepare(
     context: &Context,

@@ -7,7 +7,7 @@ use rowhouse_model::Result;
 use rowhouse_store::Region;
 
 use super::master::{procedure, region};
-use crate::server::Context;
+use crate::context::Context;
 
 /// HBase's -1: no procedure was started.
 const NO_PROCEDURE: u64 = u64::MAX;

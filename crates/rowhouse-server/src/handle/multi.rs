@@ -21,8 +21,8 @@ use super::{bytes_of, endpoint};
 use crate::answer::ResumableCall;
 use crate::call::CallContext;
 use crate::cluster::ServedRegion;
+use crate::context::Context;
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
-use crate::server::Context;
 
 /// A call of many actions, and its progress.
 pub(crate) struct Multi {

@@ -4,7 +4,7 @@ use rowhouse_format::convert::{names, region};
 use rowhouse_format::proto;
 use rowhouse_model::{RegionInfo, Result};
 
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn cluster_id(
     context: &Context,

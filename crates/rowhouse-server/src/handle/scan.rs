@@ -17,12 +17,12 @@ use super::bytes_of;
 use crate::answer::ResumableCall;
 use crate::call::CallContext;
 use crate::cluster::ServedRegion;
+use crate::context::Context;
 use crate::limits::{
     CLIENT_CELL_OVERHEAD_BYTES, READY_SCANNERS_MAX, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE,
     SCANNER_WAIT, SHORT_SCAN_ROWS,
 };
 use crate::scanners::{HeldScanner, PartialRow, Rows, Scanner, SystemRows};
-use crate::server::Context;
 use crate::slow_log::ScanSource;
 
 /// A call that opens, continues or closes a scanner.
@@ -213,7 +213,10 @@ fn resume(
         let scanner = Some(id);
         return answered(ScanResult { scanner, more_results: true, ..ScanResult::default() });
     }
-    if let Err(error) = scanner.check_serving(&call_context.context.server) {
+    let Context { cluster, server } = &*call_context.context;
+    if let Some(region) = scanner.region()
+        && let Err(error) = cluster.check_scanned(server, region)
+    {
         scanners.close(id);
         return Err(error);
     }

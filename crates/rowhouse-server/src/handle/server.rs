@@ -6,7 +6,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{Error, Result};
 
 use crate::cluster::ServedRegion;
-use crate::server::Context;
+use crate::context::Context;
 
 /// Turns compactions on or off until the server restarts; returns the previous state.
 pub(crate) fn switch_compactions(

@@ -5,11 +5,11 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto::slow_log_payload::Type;
 use rowhouse_model::{Result, TableName, escape_controls};
 
-use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
 use super::servers::address;
 use super::shown::{Keys, bytes, duration, shortened, time};
+use super::state::Web;
 use super::{tables, words};
 use crate::region_server::RegionServer;
 use crate::slow_log::LoggedCall;

@@ -10,48 +10,12 @@ use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 
+use super::held_answer::Connection;
 use super::paced::Paced;
-use super::{Web, monitoring_routes, routes};
-use crate::limits::{
-    HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX, WEB_WRITE_WAIT,
-};
-use crate::memory::CallMemory;
-
-/// The connection of a request.
-#[derive(Clone, Default)]
-pub(super) struct Connection {
-    ended: Arc<Notify>,
-}
-
-impl Connection {
-    /// Ends the connection if `calls` wait for memory and the answer that is returned with this is
-    /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a window of
-    /// 0, without that a write waits.
-    pub(super) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
-        let (ended, calls) = (Arc::clone(&self.ended), Arc::clone(calls));
-        let watch = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(WEB_WRITE_WAIT).await;
-                if calls.waiting() > 0 {
-                    return ended.notify_one();
-                }
-            }
-        });
-        HeldAnswer(watch.abort_handle())
-    }
-}
-
-/// Ends the watch of an answer.
-pub(super) struct HeldAnswer(AbortHandle);
-
-impl Drop for HeldAnswer {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+use super::routes::{monitoring_routes, routes};
+use super::state::Web;
+use crate::limits::{HANDSHAKE_WAIT, WEB_HEADER_BYTES_MAX, WEB_MONITORING_TIME, WEB_STREAMS_MAX};
 
 /// How HTTP/2 begins. No method of HTTP/1.1 has this name.
 const HTTP_2: &[u8] = b"PRI";

@@ -12,7 +12,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::{Web, solr};
+use super::solr;
+use super::state::Web;
 use crate::limits::WEB_URI_BYTES_MAX;
 
 /// Headers of every answer. Scripts, styles and pictures come from here alone, no other page may

@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 use super::page::{Page, Place, status_of};
 use super::reader::{Reader, escaped};
 use super::shown::{Keys, bytes, number, time};
+use super::state::{Web, failed};
 use super::words::{self, Text};
-use super::{Web, failed, messages, monitoring, tables, verdict};
+use super::{messages, monitoring, tables, verdict};
 
 /// Hours back from now that the page offers, and all that was measured.
 const HOURS: [(&str, Text); 5] = [

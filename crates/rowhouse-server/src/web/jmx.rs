@@ -9,8 +9,9 @@ use rowhouse_model::TableName;
 use rowhouse_store::Table;
 use serde_json::{Map, Value, json};
 
+use super::monitoring;
 use super::reader::Reader;
-use super::{Web, failed, monitoring};
+use super::state::{Web, failed};
 use crate::cluster::Cluster;
 use crate::limits::WEB_LISTED_MAX;
 use crate::metrics::{Calls, Totals};

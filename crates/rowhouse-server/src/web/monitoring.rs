@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
-use super::{Web, failed};
+use super::state::{Web, failed};
 use crate::metrics;
 
 /// Answers 200 while writes are taken, and 503 with the reason otherwise.

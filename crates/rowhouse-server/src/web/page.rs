@@ -6,9 +6,9 @@ use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 use rowhouse_model::{Error, ErrorKind};
 
-use super::Web;
 use super::reader::{Lang, Reader};
 use super::shown;
+use super::state::Web;
 use super::words::{self, Text};
 
 /// The parts of the navigation, in its order.

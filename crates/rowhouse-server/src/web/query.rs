@@ -11,10 +11,10 @@ use rowhouse_query::{QueryScan, StoreKeys, StoreQuery, scan_region};
 use rowhouse_schema::{ColumnSchema, KeySchema, PlanPart, Predicate, TimeZone};
 use rowhouse_store::{RegionScanner, ScanLimits, Scanned, Table};
 
-use super::Web;
 use super::page::{Page, Place, status_of};
 use super::reader::Reader;
 use super::shown::{Keys, bytes, count, shortened};
+use super::state::Web;
 use super::{shown, tables, words};
 use crate::limits::{
     WEB_FAMILY_CELLS_MAX, WEB_LISTED_MAX, WEB_QUERY_ROWS_MAX, WEB_QUERY_WAIT, WEB_SHOWN_CHARS_MAX,

@@ -6,10 +6,10 @@ use std::time::Instant;
 use maud::{Markup, html};
 use rowhouse_model::{MasterSwitch, RegionSwitch, Result, TableState};
 
-use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
 use super::shown::{bytes, count, duration, number, time};
+use super::state::Web;
 use super::words;
 use crate::limits::WEB_LISTED_MAX;
 use crate::region_server::RegionServer;

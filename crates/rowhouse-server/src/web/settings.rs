@@ -6,10 +6,10 @@ use maud::{Markup, html};
 use rowhouse_model::Result;
 use rowhouse_store::{CompactionSettings, Settings, SplitSettings};
 
-use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
 use super::shown::{bytes, count, duration, number};
+use super::state::Web;
 use super::words;
 use crate::{Options, WebPort, limits};
 

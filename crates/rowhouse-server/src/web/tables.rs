@@ -10,10 +10,10 @@ use rowhouse_schema::{
 };
 use rowhouse_store::{RegionRequests, RegionSize, Table};
 
-use super::Web;
 use super::page::{Page, Place};
 use super::reader::{Reader, escaped};
 use super::shown::{Keys, bytes, count, number, shortened, time};
+use super::state::Web;
 use super::tasks::index_state;
 use super::{shown, words};
 use crate::limits::WEB_LISTED_MAX;

@@ -5,10 +5,10 @@ use rowhouse_model::{Columns, Result, RowRange, escape_controls};
 use rowhouse_schema::IndexState;
 use rowhouse_store::Table;
 
-use super::Web;
 use super::page::{Page, Place};
 use super::reader::Reader;
 use super::shown::{Keys, duration, message, shortened, time};
+use super::state::Web;
 use super::{tables, words};
 use crate::limits::WEB_LISTED_MAX;
 

@@ -17,7 +17,7 @@ use self::number::{Decimal, Double, Long};
 use super::scan::open_region;
 use crate::call::CallContext;
 use crate::cluster::ServedRegion;
-use crate::server::Context;
+use crate::context::Context;
 
 /// The Java package of the answer messages.
 const PROTOS: &str = "org.apache.hadoop.hbase.protobuf.generated.";

@@ -10,8 +10,8 @@ use rowhouse_model::{Error, ErrorKind, Result, SearchPlace, SearchRequest, Searc
 use rowhouse_schema::Direction;
 use rowhouse_search::Found;
 
+use crate::context::Context;
 use crate::limits::{SEARCH_FACETS_MAX, SEARCH_ROWS_MAX};
-use crate::server::Context;
 
 /// Answers a call of the service.
 pub(super) fn answer(

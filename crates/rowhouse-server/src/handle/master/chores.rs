@@ -4,7 +4,7 @@
 use rowhouse_format::proto;
 use rowhouse_model::Result;
 
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn run_catalog_scan(
     _: &Context,

@@ -6,7 +6,7 @@ use rowhouse_format::proto;
 use rowhouse_model::Result;
 
 use super::region;
-use crate::server::Context;
+use crate::context::Context;
 
 /// Returns the oldest time of a last major compaction among a table's regions; 0 if a region never
 /// had one, and for an unknown table.

@@ -5,7 +5,7 @@ use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
 use rowhouse_model::{Result, TableDescriptor, TableName, TableState};
 
-use crate::server::Context;
+use crate::context::Context;
 
 /// A table and its state.
 type Listed = (TableDescriptor, TableState);

@@ -5,7 +5,7 @@ use rowhouse_format::proto;
 use rowhouse_model::Result;
 
 use super::procedure;
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn create(
     context: &Context,

@@ -21,8 +21,8 @@ use rowhouse_store::LayoutChange;
 
 use super::{snapshot, table};
 use crate::call::CallContext;
+use crate::context::Context;
 use crate::lifecycle::End;
-use crate::server::Context;
 
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
 

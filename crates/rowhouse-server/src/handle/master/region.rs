@@ -9,7 +9,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 use rowhouse_store::Region;
 
 use super::procedure;
-use crate::server::Context;
+use crate::context::Context;
 
 /// Splits a region at a row, or in the middle of its data.
 pub(crate) fn split(

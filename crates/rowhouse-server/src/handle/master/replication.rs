@@ -3,7 +3,7 @@
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, MasterSwitch, Result};
 
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn list(_: &Context, _: proto::ListReplicationPeersRequest) -> Result<()> {
     Ok(())

@@ -5,7 +5,7 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
 use rowhouse_model::Result;
 
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn shutdown(
     context: &Context,

@@ -5,7 +5,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
 
 use super::procedure;
-use crate::server::Context;
+use crate::context::Context;
 
 /// How long clients poll until a snapshot is done, in milliseconds: HBase's own value.
 pub(super) const EXPECTED_MILLIS: i64 = 300_000;

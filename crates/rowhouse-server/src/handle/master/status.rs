@@ -9,8 +9,8 @@ use rowhouse_model::{CompactionState, MasterSwitch, Result, ServerTask, TableNam
 use rowhouse_schema::SERVER_KEEPER;
 use rowhouse_store::Region;
 
+use crate::context::Context;
 use crate::region_server::RegionServer;
-use crate::server::Context;
 
 /// The HBase version announced to clients, which choose their protocol features by it.
 const HBASE_VERSION: &str = "2.6.4";

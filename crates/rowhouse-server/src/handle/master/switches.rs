@@ -3,7 +3,7 @@
 use rowhouse_format::proto;
 use rowhouse_model::{Balanced, Error, MasterSwitch, RegionSwitch, Result};
 
-use crate::server::Context;
+use crate::context::Context;
 
 /// Turns splits or merges on or off, permanently and for all tables; returns the previous states.
 pub(crate) fn set(

@@ -6,7 +6,7 @@ use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use rowhouse_store::Table;
 
 use super::procedure;
-use crate::server::Context;
+use crate::context::Context;
 
 pub(crate) fn create(
     context: &Context,

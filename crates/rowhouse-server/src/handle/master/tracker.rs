@@ -6,7 +6,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, TableName, escape};
 
 use super::procedure;
-use crate::server::Context;
+use crate::context::Context;
 
 /// HBase's setting.
 const TRACKER: &str = "hbase.store.file-tracker.impl";

@@ -15,6 +15,7 @@ mod json;
 mod params;
 mod request;
 mod search;
+mod shared;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,38 +27,16 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use rowhouse_model::{Action, Error, ErrorKind, Result};
-use rowhouse_search::PinnedViews;
-use tokio::sync::Semaphore;
 
 use self::answer::Data;
 use self::body::Read;
 use self::params::Params;
-use self::search::KeptSearch;
-use super::connection::HeldAnswer;
-use super::{Connection, Web, failed};
-use crate::limits::{
-    SOLR_BYTES_PER_BYTE, SOLR_FORM_BYTES_MAX, SOLR_FORMS_MAX, SOLR_SEARCH_WAIT, SOLR_SEARCHES_MAX,
-    SOLR_VIEWS_MAX,
-};
+use super::held_answer::{Connection, HeldAnswer};
+use super::state::{Web, failed};
+
+pub(super) use self::shared::Solr;
+use crate::limits::{SOLR_BYTES_PER_BYTE, SOLR_FORM_BYTES_MAX, SOLR_SEARCH_WAIT};
 use crate::memory::{CALL_BYTES, CallMemory, Reserved};
-
-/// What the searches of Solr's clients share.
-pub(super) struct Solr {
-    /// A permit for each search that may run.
-    searches: Arc<Semaphore>,
-    /// A permit for each form that may be read and held.
-    forms: Semaphore,
-    /// Searches whose pages by score go on.
-    kept: PinnedViews<KeptSearch>,
-}
-
-impl Solr {
-    pub(super) fn new() -> Self {
-        let searches = Arc::new(Semaphore::new(SOLR_SEARCHES_MAX));
-        let forms = Semaphore::new(SOLR_FORMS_MAX);
-        Self { searches, forms, kept: PinnedViews::new(SOLR_VIEWS_MAX) }
-    }
-}
 
 /// Answers what is below `/solr/`: `TABLE/select` and `TABLE/admin/ping`, and refuses the others.
 pub(super) async fn answer(

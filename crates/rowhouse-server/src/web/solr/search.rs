@@ -6,7 +6,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result, TableName, escape};
 use rowhouse_schema::{ColumnSchema, Index, IndexSchema, KeySchema, SearchPlan};
-use rowhouse_search::{DocumentQuery, Found, OrderKey, OrderedPage, PagePart, Pinned, ROW_NAME};
+use rowhouse_search::{DocumentQuery, Found, OrderKey, OrderedPage, PagePart, ROW_NAME};
 use rowhouse_store::Table;
 
 use super::AnswerMemory;
@@ -17,21 +17,9 @@ use super::facets;
 use super::highlight::Highlights;
 use super::params::Params;
 use super::request::{Request, SCORE};
+use super::shared::KeptSearch;
 use crate::limits::{SOLR_ANSWER_BYTES_MAX, SOLR_SEARCH_TIME};
-use crate::web::Web;
-
-/// A search that is kept for the next page.
-pub(super) struct KeptSearch {
-    table: Arc<Table>,
-    /// Its pages are read one after the other.
-    found: Mutex<Found>,
-}
-
-impl Pinned for KeptSearch {
-    fn is_over(&self) -> bool {
-        self.table.is_gone()
-    }
-}
+use crate::web::state::Web;
 
 /// Returns the table with a name.
 pub(super) fn table_of(web: &Web, name: &str) -> Result<Arc<Table>> {

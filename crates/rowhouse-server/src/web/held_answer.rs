@@ -1,0 +1,42 @@
+//! Ends connections whose clients do not take an answer while calls wait for memory.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use crate::limits::WEB_WRITE_WAIT;
+use crate::memory::CallMemory;
+
+/// The connection of a request.
+#[derive(Clone, Default)]
+pub(super) struct Connection {
+    pub(super) ended: Arc<Notify>,
+}
+
+impl Connection {
+    /// Ends the connection if `calls` wait for memory and the answer that is returned with this is
+    /// there for longer than [`WEB_WRITE_WAIT`]. In HTTP/2 a client stops an answer by a window of
+    /// 0, without that a write waits.
+    pub(super) fn hold_answer(&self, calls: &Arc<CallMemory>) -> HeldAnswer {
+        let (ended, calls) = (Arc::clone(&self.ended), Arc::clone(calls));
+        let watch = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(WEB_WRITE_WAIT).await;
+                if calls.waiting() > 0 {
+                    return ended.notify_one();
+                }
+            }
+        });
+        HeldAnswer(watch.abort_handle())
+    }
+}
+
+/// Ends the watch of an answer.
+pub(super) struct HeldAnswer(AbortHandle);
+
+impl Drop for HeldAnswer {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

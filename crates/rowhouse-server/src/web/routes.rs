@@ -1,0 +1,117 @@
+//! Which page answers which path.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::middleware;
+use axum::response::Response;
+use axum::routing::{any, get};
+use rowhouse_model::Result;
+
+use super::page::Page;
+use super::reader::Reader;
+use super::state::Web;
+use super::{
+    assets, calls, guard, heat, jmx, monitoring, query, servers, settings, solr, tables, tasks,
+};
+
+pub(super) fn routes(web: Web) -> Router {
+    let to_page = |make: fn(&Web, &Reader) -> Result<Page>| {
+        get(move |State(web): State<Web>, reader: Reader| web.page(reader, make))
+    };
+    Router::new()
+        .route("/", to_page(tables::list))
+        .route("/tables/{name}", get(table))
+        .route("/servers", to_page(servers::list))
+        .route("/heat/{name}", get(heat::answer))
+        .route("/query", get(run_query))
+        .route("/calls", to_page(calls::list))
+        .route("/tasks", to_page(tasks::list))
+        .route("/settings", to_page(settings::list))
+        .route("/style.css", get(assets::style))
+        .route("/heat.js", get(assets::heat_script))
+        .route("/icon.svg", get(assets::icon))
+        .route("/health", get(monitoring::health))
+        .route("/metrics", get(monitoring::metrics))
+        .route("/rs-status", get(monitoring::tasks))
+        .route("/jmx", get(jmx::beans))
+        .route("/solr/{*path}", any(solr::answer))
+        .fallback(not_found)
+        .layer(middleware::from_fn_with_state(web.clone(), guard::check))
+        .with_state(web)
+}
+
+/// The routes of a connection beyond the limit.
+pub(super) fn monitoring_routes(web: Web) -> Router {
+    Router::new()
+        .route("/health", get(monitoring::health))
+        .route("/metrics", get(monitoring::metrics))
+        .fallback(async || {
+            let message = "too many connections are open: /health and /metrics are answered\n";
+            (StatusCode::SERVICE_UNAVAILABLE, message)
+        })
+        .layer(middleware::from_fn_with_state(web.clone(), guard::check))
+        .with_state(web)
+}
+
+async fn table(State(web): State<Web>, Path(name): Path<String>, reader: Reader) -> Response {
+    web.page(reader, move |web, reader| tables::one(web, reader, &name)).await
+}
+
+async fn run_query(State(web): State<Web>, reader: Reader) -> Response {
+    let permits = Arc::clone(&web.queries);
+    web.limited_page(reader, permits, query::run).await
+}
+
+async fn not_found(State(web): State<Web>, reader: Reader) -> Response {
+    Page::not_found(&reader).response(&web, &reader)
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::ServerName;
+    use rowhouse_search::SearchEngine;
+    use rowhouse_store::Store;
+
+    use super::*;
+    use crate::Options;
+    use crate::cluster::Cluster;
+    use crate::context::Context;
+    use crate::limits::{WEB_HEATS_MAX, WEB_QUERIES_MAX};
+    use crate::region_server::RegionServer;
+
+    #[tokio::test]
+    async fn only_so_many_queries_and_reads_of_heat_run_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options::new(dir.path());
+        let name = ServerName { host: "h".into(), port: 1, start_code: 1 };
+        let server = Arc::new(RegionServer::new(0, name, (1, None), &options));
+        let store = Store::open(dir.path()).unwrap();
+        let servers = vec![Arc::clone(&server)];
+        let search = Arc::new(SearchEngine::without_thread(&store));
+        let cluster =
+            Cluster::new((store, search), Arc::clone(&server), servers, |_, _, _| {}, &options)
+                .unwrap();
+        let web = Web::new(Context::new(Arc::new(cluster), server));
+        let query = || run_query(State(web.clone()), Reader::new("/query", Vec::new(), ""));
+        let heat = |name: &str| {
+            let reader = Reader::new("/heat", Vec::new(), "");
+            heat::answer(State(web.clone()), Path(name.to_owned()), reader)
+        };
+        let running = Arc::clone(&web.queries).acquire_many_owned(WEB_QUERIES_MAX as u32);
+        let reading = Arc::clone(&web.heats).acquire_many_owned(WEB_HEATS_MAX as u32);
+        let (running, reading) = (running.await.unwrap(), reading.await.unwrap());
+        assert_eq!(query().await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(heat("t").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(heat("t.json").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop((running, reading));
+        // Each gives its permit back.
+        for _ in 0..=WEB_HEATS_MAX {
+            assert_eq!(query().await.status(), StatusCode::OK);
+            assert_eq!(heat("t").await.status(), StatusCode::NOT_FOUND);
+            assert_eq!(heat("t.json").await.status(), StatusCode::NOT_FOUND);
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rowhouse::admin::{CompactionKind, CompactionState, RegionLoad};
-use rowhouse::advise::{Advice, Design, Spread, Workload, advise, Way, simulate, workload_of};
+use rowhouse::advise::{Advice, Design, Spread, Way, Workload, advise, simulate, workload_of};
 use rowhouse::query::Analysis;
 use rowhouse::{Database, Mutation, Put, Table, TableSpec, Value};
 use rowhouse_server::{Options, Server};
@@ -118,7 +118,8 @@ async fn assert_simulated(
             read += analysis.total().rows_read;
             returned += analysis.rows_returned();
             most = most.max(analysis.total().rows_read);
-            by_index += u64::from(analysis.reads().tables.iter().any(|it| it.table != *table.name()));
+            by_index +=
+                u64::from(analysis.reads().tables.iter().any(|it| it.table != *table.name()));
         }
         let mean = |sum: u64| sum as f64 / cost.asked as f64;
         let of = format!("{design}: {}", cost.question);
@@ -176,7 +177,8 @@ fn random_workload(random: &mut Random) -> Workload {
             conditions.push(random.one_of(&CONDITIONS));
         }
         let order = random.one_of(&["", "", " limit 3", " newest 5", " oldest 4"]);
-        let _ = writeln!(text, "ask {}{order} : {}/s", conditions.join(" and "), 1 + random.below(20));
+        let _ =
+            writeln!(text, "ask {}{order} : {}/s", conditions.join(" and "), 1 + random.below(20));
     }
     Workload::parse(&text).unwrap()
 }

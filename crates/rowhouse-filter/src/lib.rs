@@ -20,6 +20,7 @@ mod charset;
 mod comparison;
 mod condition;
 mod decimal;
+mod depth;
 mod regex;
 mod run;
 

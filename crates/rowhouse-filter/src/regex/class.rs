@@ -1,6 +1,6 @@
 //! Character classes in brackets: ranges, nested classes, and `&&` for intersections.
 
-use super::PatternError;
+use super::error::PatternError;
 use super::escapes::Escape;
 use super::flags::Case;
 use super::translate::{PatternReader, write_char};

@@ -2,7 +2,7 @@
 
 use rowhouse_model::RegexEngine;
 
-use super::PatternError;
+use super::error::PatternError;
 use super::translate::PatternReader;
 
 /// The meaning of an escape.

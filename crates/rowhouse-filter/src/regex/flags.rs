@@ -2,7 +2,7 @@
 
 use rowhouse_model::{RegexEngine, RegexPattern};
 
-use super::PatternError;
+use super::error::PatternError;
 
 /// All flags of Java.
 const KNOWN: i32 = 0x1FF;

@@ -6,16 +6,17 @@
 //! exceeding the limit is an error.
 
 mod class;
+mod error;
 mod escapes;
 mod flags;
 mod groups;
 mod names;
 mod translate;
 
-use rowhouse_model::{Comparator, Error, ErrorKind, Filter, RegexPattern, Result};
+use rowhouse_model::{Comparator, Error, Filter, RegexPattern, Result};
 
 use crate::charset::Charset;
-use crate::run::check_depth;
+use crate::depth::check_depth;
 
 /// Most backtracking steps of a match: about a third of a second.
 const BACKTRACK_STEPS_MAX: usize = 4_000_000;
@@ -148,38 +149,6 @@ fn add_java_flags(filter: &mut Filter) -> Result<()> {
 fn java_flags(pattern: &RegexPattern) -> Result<i32> {
     Regex::start(pattern, RegexMemoryLimit::for_several(1))?;
     Ok(translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?.flags)
-}
-
-/// The reason for rejecting an expression, without the expression's text.
-#[derive(Debug)]
-struct PatternError {
-    kind: ErrorKind,
-    what: String,
-    /// Index of the offending character.
-    at: usize,
-}
-
-impl PatternError {
-    /// Creates the error for an expression that Java rejects.
-    fn invalid(what: impl Into<String>, at: usize) -> Self {
-        Self { kind: ErrorKind::InvalidRequest, what: what.into(), at }
-    }
-
-    /// Creates the error for an expression that Java accepts.
-    fn unsupported(what: impl Into<String>, at: usize) -> Self {
-        Self { kind: ErrorKind::Unsupported, what: what.into(), at }
-    }
-
-    fn into_error(self, pattern: &str) -> Error {
-        let about = match self.kind {
-            ErrorKind::Unsupported => "regular expression is not supported",
-            _ => "not a regular expression",
-        };
-        Error::new(
-            self.kind,
-            format!("{about}: {}, at={}, expression={pattern}", self.what, self.at),
-        )
-    }
 }
 
 #[cfg(test)]

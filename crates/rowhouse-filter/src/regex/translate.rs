@@ -2,7 +2,7 @@
 
 use rowhouse_model::{RegexEngine, RegexPattern, Result};
 
-use super::PatternError;
+use super::error::PatternError;
 use super::escapes::Escape;
 use super::flags::{Case, Flags};
 

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{CellRef, Key, KeyBuf, Result};
 
-use super::{FilterVerdict, KeptValue};
+use super::verdict::{FilterVerdict, KeptValue};
 
 /// The steps of a filter, as HBase's class of this name has them. The state of each filter
 /// implements those that its HBase class overrides.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use rowhouse_model::{CellRef, ColumnOffset, Error, Key, KeyBuf, Result};
 
-use super::FilterVerdict;
 use super::base::FilterBase;
+use super::verdict::FilterVerdict;
 
 /// ColumnPrefixFilter.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use rowhouse_model::{CellRef, Error, FuzzyKey, Key, KeyBuf, Result, escape};
 
-use super::FilterVerdict;
 use super::base::FilterBase;
 use super::rows::{row_hint, successor};
+use super::verdict::FilterVerdict;
 
 /// Execution state of FuzzyRowFilter. In forward scans the hints are HBase's. In reversed scans,
 /// where HBase's hints never end, they skip no matching row.

@@ -6,7 +6,7 @@ use rowhouse_model::{CellRef, Key, KeyBuf, Result};
 
 use super::base::FilterBase;
 use super::state::State;
-use super::{FilterVerdict, KeptValue};
+use super::verdict::{FilterVerdict, KeptValue};
 
 /// A list in which all members must include a cell: FilterListWithAND.
 #[derive(Debug)]

@@ -17,28 +17,12 @@ mod verdict;
 mod wrap;
 
 use state::State;
-pub use verdict::FilterVerdict;
+pub use verdict::{FilterVerdict, KeptValue};
 
-use rowhouse_model::{
-    CellRef, Comparator, Comparison, Error, FILTER_DEPTH_MAX, Filter, KeyBuf, Result,
-};
+use rowhouse_model::{CellRef, Comparator, Comparison, Error, Filter, KeyBuf, Result};
 
+use crate::depth::check_depth;
 use crate::regex::RegexMemoryLimit;
-
-/// The part of an included cell's value to keep. With anything but [`KeptValue::Whole`] the cell
-/// also loses its tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptValue {
-    /// The whole value.
-    Whole,
-    /// No value: it becomes empty.
-    Nothing,
-    /// Its length, as four bytes, big-endian.
-    Length,
-    /// This number, as four bytes, big-endian: of several KeyOnlyFilters, a later one counts the
-    /// bytes that an earlier one left.
-    Number(u32),
-}
 
 /// Execution state of a filter. The caller follows HBase's `RegionScannerImpl` and
 /// `UserScanQueryMatcher`: [`FilterRun::reset`] before each row, [`FilterRun::filters_row_key`],
@@ -60,7 +44,7 @@ impl FilterRun {
     ///
     /// # Errors
     /// `InvalidRequest` for a filter that HBase's constructors reject, one nested deeper than
-    /// [`FILTER_DEPTH_MAX`], or an invalid regular expression;
+    /// [`FILTER_DEPTH_MAX`](rowhouse_model::FILTER_DEPTH_MAX), or an invalid regular expression;
     /// `Unsupported` for a Java regular expression that is not supported here.
     pub fn new(filter: &Filter, reversed: bool) -> Result<Self> {
         check_depth(filter)?;
@@ -148,18 +132,6 @@ impl FilterRun {
             failed
         })
     }
-}
-
-/// Returns an error for a filter that is nested too deeply for recursion.
-pub(crate) fn check_depth(filter: &Filter) -> Result<()> {
-    let mut level = vec![filter];
-    for _ in 0..FILTER_DEPTH_MAX {
-        level = level.into_iter().flat_map(Filter::children).collect();
-        if level.is_empty() {
-            return Ok(());
-        }
-    }
-    Err(Error::invalid(format!("filters nested too deeply: max={FILTER_DEPTH_MAX}")))
 }
 
 /// Returns the number of regular expressions in the filter. Call [`check_depth`] first.

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use rowhouse_model::{CellRef, Error, FilterRange, Key, KeyBuf, Result, escape};
 
-use super::FilterVerdict;
 use super::base::FilterBase;
 use super::rows::row_hint;
+use super::verdict::FilterVerdict;
 
 /// Execution state of MultiRowRangeFilter.
 #[derive(Debug)]

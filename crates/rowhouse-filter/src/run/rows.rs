@@ -6,8 +6,8 @@ use std::hash::{BuildHasher, RandomState};
 use bytes::Bytes;
 use rowhouse_model::{CellRef, Comparison, Error, Key, KeyBuf, Result};
 
-use super::FilterVerdict;
 use super::base::FilterBase;
+use super::verdict::FilterVerdict;
 use crate::comparison::ComparisonRun;
 use crate::regex::RegexMemoryLimit;
 

@@ -11,8 +11,8 @@ use super::list::{AllOf, AnyOf};
 use super::ranges::Ranges;
 use super::rows::{Compared, InclusiveStop, Page, Prefix, RandomRow};
 use super::values::{ColumnValue, Dependent, FirstKey, KeyOnly, Part, PartCompared, SingleColumn};
+use super::verdict::{FilterVerdict, KeptValue};
 use super::wrap::{Skip, WhileMatch};
-use super::{FilterVerdict, KeptValue};
 use crate::regex::RegexMemoryLimit;
 
 /// Execution state of a filter; the names follow [`Filter`].

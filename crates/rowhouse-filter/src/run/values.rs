@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rowhouse_model::{CellRef, CompareOperator, Comparison, Error, Filter, Result};
 
 use super::base::FilterBase;
-use super::{FilterVerdict, KeptValue};
+use super::verdict::{FilterVerdict, KeptValue};
 use crate::comparison::ComparisonRun;
 use crate::regex::RegexMemoryLimit;
 

@@ -1,5 +1,20 @@
 //! Verdicts on cells, and their combination.
 
+/// The part of an included cell's value to keep. With anything but [`KeptValue::Whole`] the cell
+/// also loses its tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptValue {
+    /// The whole value.
+    Whole,
+    /// No value: it becomes empty.
+    Nothing,
+    /// Its length, as four bytes, big-endian.
+    Length,
+    /// This number, as four bytes, big-endian: of several KeyOnlyFilters, a later one counts the
+    /// bytes that an earlier one left.
+    Number(u32),
+}
+
 /// A filter's verdict on a cell: HBase's ReturnCode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterVerdict {

@@ -5,7 +5,7 @@ use rowhouse_model::{CellRef, Result};
 
 use super::base::FilterBase;
 use super::state::State;
-use super::{FilterVerdict, KeptValue};
+use super::verdict::{FilterVerdict, KeptValue};
 
 /// SkipFilter. As in HBase, any verdict except [`FilterVerdict::Include`] excludes the row, even
 /// one that includes the cell with a longer step.

@@ -7,7 +7,10 @@ use rowhouse::{Error, Result};
 use crate::numbers::NumberMarks;
 
 use super::csv_input::CsvInput;
-use super::{Next, Reading, Record, RecordPosition, TextInput, unreadable, without_line_end};
+use super::lines::{unreadable, without_line_end};
+use super::reading::Reading;
+use super::record::{Next, Record, RecordPosition};
+use super::text::TextInput;
 
 /// A CSV file, open.
 pub(super) struct CsvSource {

@@ -3,8 +3,10 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
+use super::lines::{BYTE_ORDER_MARK, ROW_LEN_MAX};
 use super::quotes::Quotes;
-use super::{BYTE_ORDER_MARK, ROW_LEN_MAX, Reading, TextInput};
+use super::reading::Reading;
+use super::text::TextInput;
 
 /// A text that is read up to a limit, which moves with the rows. After a seek, reading starts at
 /// the beginning of a row. The bytes of the current row are held, so that a rejected row can be

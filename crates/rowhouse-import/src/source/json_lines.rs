@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use rowhouse::{Error, Result, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{
-    BYTE_ORDER_MARK, Datum, Next, ROW_LEN_MAX, Reading, Record, RecordPosition, TextInput,
-    unreadable, without_line_end,
-};
+use super::lines::{BYTE_ORDER_MARK, ROW_LEN_MAX, unreadable, without_line_end};
+use super::reading::Reading;
+use super::record::{Datum, Next, Record, RecordPosition};
+use super::text::TextInput;
 
 /// A file of JSON lines, open.
 pub(super) struct JsonLinesSource {

@@ -5,6 +5,7 @@ mod compression;
 mod csv;
 mod csv_input;
 mod json_lines;
+mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(not(feature = "parquet"))]
@@ -17,7 +18,6 @@ mod text;
 mod utf16;
 
 use std::fs::File;
-use std::io;
 use std::path::Path;
 
 use rowhouse::{Error, Result};
@@ -26,19 +26,11 @@ use crate::numbers::NumberMarks;
 use compression::Compression;
 use csv::CsvSource;
 use json_lines::JsonLinesSource;
+use lines::unreadable;
 use parquet::ParquetSource;
 pub use reading::{Encoding, Format, Reading};
-pub(crate) use record::{Datum, Record, RecordPosition};
+pub(crate) use record::{Datum, Next, Record, RecordPosition};
 use text::TextInput;
-
-/// The next item of a file.
-pub(crate) enum Next {
-    /// A row, stored in the caller's record.
-    Row(RecordPosition),
-    /// An invalid row, and the reason.
-    Broken(RecordPosition, Error),
-    End,
-}
 
 /// An open file with a position.
 pub(crate) struct Source {
@@ -215,37 +207,6 @@ fn parquet_file(path: &Path) -> Result<File> {
         ))),
     }
 }
-
-/// Returns the error of a file that could not be read at a line.
-fn unreadable(path: &Path, line: u64, source: io::Error) -> Error {
-    let path = path.display();
-    match source.kind() {
-        io::ErrorKind::InvalidData => Error::corruption(format!(
-            "the file cannot be decoded: {source}: file={path}, line={line}"
-        )),
-        io::ErrorKind::Unsupported => {
-            Error::unsupported(format!("{source}: file={path}, line={line}"))
-        }
-        io::ErrorKind::FileTooLarge => Error::invalid(format!(
-            "a row is too long, or a quote is not closed: file={path}, line={line}, \
-             bytes_max={ROW_LEN_MAX}"
-        )),
-        _ => Error::io(format_args!("cannot read {path}, line {line}"), source),
-    }
-}
-
-/// Returns a line without its end. Blanks before the end are kept: they may be values.
-fn without_line_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// The byte order mark with which some programs begin a file.
-const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
-
-/// The longest row of a text file, in bytes: a quote that is never closed would take the rest of
-/// the file.
-const ROW_LEN_MAX: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests;

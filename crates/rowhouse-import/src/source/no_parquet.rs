@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rowhouse::{Error, Result};
 
-use super::{Next, Record, RecordPosition};
+use super::record::{Next, Record, RecordPosition};
 
 /// A Parquet file that could be opened: there is none.
 pub(super) enum ParquetSource {}

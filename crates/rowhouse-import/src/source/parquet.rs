@@ -16,7 +16,7 @@ use parquet::record::{Field, Row};
 use rowhouse::key::{Time, TimeUnit};
 use rowhouse::{Error, Result};
 
-use super::{Datum, Next, Record, RecordPosition};
+use super::record::{Datum, Next, Record, RecordPosition};
 
 /// A Parquet file, open.
 pub(super) struct ParquetSource {

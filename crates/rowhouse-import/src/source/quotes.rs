@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::BYTE_ORDER_MARK;
+use super::lines::BYTE_ORDER_MARK;
 
 /// Parses the bytes of a file as the CSV reader does.
 pub(super) struct Quotes {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rowhouse::Value;
+use rowhouse::{Error, Value};
 use serde_json::{Map, Value as Json};
 
 /// The position of a row in its file.
@@ -14,6 +14,15 @@ pub(crate) struct RecordPosition {
     pub(crate) line: u64,
     /// The number of records of a CSV file before it.
     pub(crate) record: u64,
+}
+
+/// The next item of a file.
+pub(crate) enum Next {
+    /// A row, stored in the caller's record.
+    Row(RecordPosition),
+    /// An invalid row, and the reason.
+    Broken(RecordPosition, Error),
+    End,
 }
 
 /// A row: its data, in the order of the file's names.

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use rowhouse::{Error, Result};
 
 use super::compression::{Compression, skip};
+use super::lines::unreadable;
 use super::reading::Encoding;
-use super::unreadable;
 use super::utf16::Utf16Reader;
 
 /// The text of a file: decompressed, and converted to UTF-8 if the file is in UTF-16. Offsets count

@@ -8,7 +8,7 @@ use rowhouse::key::{Calendar, FieldType, Holds, KeySchema, Uuid};
 use rowhouse::{Error, Result, Value};
 use serde_json::json;
 
-use super::{KeyResult, Outcome};
+use super::outcome::{KeyResult, Outcome};
 
 /// The number of keys per pass, large enough that the branch predictor does not learn them.
 const KEYS: usize = 1_000;

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::input::keys_in;
 use super::notation::Notation;
+use super::outcome::{KeyError, KeyResult, Outcome};
 use super::spread::Distribution;
 use super::values::ValueFiles;
 use super::zone::ZoneArgs;
-use super::{KeyError, KeyResult, Outcome};
 use crate::output::report;
 
 /// Arguments of `check`.

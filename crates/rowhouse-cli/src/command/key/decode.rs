@@ -8,8 +8,8 @@ use serde_json::{Map, json};
 
 use super::input::each_line;
 use super::notation::{self, Notation};
+use super::outcome::{KeyResult, Outcome};
 use super::zone::{Zone, ZoneArgs};
-use super::{KeyResult, Outcome};
 
 /// Arguments of `decode`.
 #[derive(Debug, clap::Args)]

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::input::each_line;
 use super::notation::Notation;
+use super::outcome::{KeyResult, Outcome};
 use super::values::{ValueFiles, key, pairs};
 use super::zone::ZoneArgs;
-use super::{KeyResult, Outcome};
 
 /// Arguments of `encode`.
 #[derive(Debug, clap::Args)]

@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 
 use super::input::keys_in;
 use super::notation::Notation;
+use super::outcome::{KeyResult, Outcome};
 use super::plan::QueryArgs;
-use super::{KeyResult, Outcome};
 use crate::explained::explained;
 
 /// Arguments of `explain`.

@@ -7,7 +7,7 @@ use std::path::Path;
 use rowhouse::{Error, Result};
 
 use super::notation::Notation;
-use super::{KeyError, KeyResult, Outcome};
+use super::outcome::{KeyError, KeyResult, Outcome};
 use crate::output::report;
 
 /// Calls `take` with every line of standard input, without its end. An invalid request is reported

@@ -7,6 +7,7 @@ mod encode;
 mod explain;
 mod input;
 mod notation;
+mod outcome;
 mod plan;
 mod splits;
 mod spread;
@@ -25,6 +26,7 @@ use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
 use explain::ExplainArgs;
+use outcome::{KeyError, KeyResult, Outcome};
 use plan::PlanArgs;
 use splits::SplitsArgs;
 
@@ -61,24 +63,6 @@ enum KeyCommand {
     Bench,
 }
 
-/// The outcome of a command that ran to its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Fine,
-    /// Findings, or input that does not fit: exit status 1.
-    Findings,
-}
-
-/// The reason why a command ended early.
-enum KeyError {
-    /// The template or the request is wrong.
-    Request(Error),
-    /// The output is closed or cannot be written.
-    Output(io::Error),
-}
-
-type KeyResult = Result<Outcome, KeyError>;
-
 /// Exits with 0 on success, 1 for findings and for input that does not fit, 2 for a request that
 /// cannot be answered.
 pub(crate) fn run(args: &KeyArgs) -> ExitCode {
@@ -106,25 +90,6 @@ fn answer(args: &KeyArgs, out: &mut dyn Write) -> KeyResult {
         KeyCommand::Check(check) => check::run(check, &schema, args.json, out),
         KeyCommand::Bench => bench::run(&schema, args.json, out),
         KeyCommand::Splits(splits) => splits::run(splits, &schema, args.json, out),
-    }
-}
-
-impl Outcome {
-    /// Returns findings, if either has them.
-    fn and(self, other: Self) -> Self {
-        if self == Self::Fine { other } else { self }
-    }
-}
-
-impl From<Error> for KeyError {
-    fn from(error: Error) -> Self {
-        Self::Request(error)
-    }
-}
-
-impl From<io::Error> for KeyError {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
     }
 }
 

@@ -9,8 +9,8 @@ use rowhouse::{Result, RowRange, Value};
 use serde_json::{Value as Json, json};
 
 use super::notation::{self, Notation};
+use super::outcome::{KeyResult, Outcome};
 use super::zone::ZoneArgs;
-use super::{KeyResult, Outcome};
 
 /// The argument with the query.
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use rowhouse::key::KeySchema;
 use serde_json::json;
 
 use super::notation::Notation;
-use super::{KeyResult, Outcome};
+use super::outcome::{KeyResult, Outcome};
 
 /// Arguments of `splits`.
 #[derive(Debug, clap::Args)]

@@ -8,8 +8,8 @@ use rowhouse::{Bytes, Error, Result, Value};
 use serde_json::{Map, Value as Json};
 
 use super::input::{each_line_in, opened};
+use super::outcome::{KeyError, KeyResult, Outcome};
 use super::zone::Zone;
-use super::{KeyError, KeyResult, Outcome};
 use crate::command::unreadable_csv;
 use crate::output::report;
 

@@ -3,7 +3,7 @@
 use rowhouse_model::{CellRef, DataBlockEncoding};
 
 use super::delta::{self, DeltaEncoder};
-use super::{KEY_OFFSET, Layout, ROW_INDEX_ID};
+use super::layout::{KEY_OFFSET, Layout, ROW_INDEX_ID};
 use crate::hfile::block::{BlockKind, BlockSealer};
 use crate::hfile::key::{KEY_FIXED_LEN, write_key};
 use crate::hfile::varint::{VINT_LEN_MAX, vint_len, write_vint};

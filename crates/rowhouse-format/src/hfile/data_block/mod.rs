@@ -2,8 +2,10 @@
 //! delta-encoded.
 
 mod builder;
+mod cell_offsets;
 mod cursor;
 mod delta;
+mod layout;
 mod markers;
 
 use std::cmp::Ordering;
@@ -14,38 +16,21 @@ use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result, row_pre
 
 pub(super) use builder::DataBlockBuilder;
 pub use cursor::{Cursor, MarkerSkip};
+pub use layout::Layout;
 
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
-use cursor::CellOffsets;
+use cell_offsets::CellOffsets;
+use layout::{ROW_INDEX_ID, ROW_OFFSET};
 use markers::BlockMarkerRun;
 
 /// Length in bytes of an encoding's number.
 const ID_LEN: usize = 2;
-/// The number of ROW_INDEX_V1 in the first two bytes of a block.
-const ROW_INDEX_ID: u16 = 7;
-/// Bytes of a cell before its key: key length and value length.
-const KEY_OFFSET: usize = 4 + 4;
-/// Bytes of a cell before its row: the two lengths and the row length.
-const ROW_OFFSET: usize = KEY_OFFSET + 2;
 /// Least distance in bytes between milestones, the cells whose offsets are recorded for binary
 /// search: about four cells of 100 bytes.
 const MILESTONE_BYTES: usize = 512;
 /// Prefetch distance in bytes ahead of the current cell.
 const PREFETCH_BYTES: usize = 1024;
-
-/// The layout of a file's cells, as the file info declares it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Encoding of the data blocks.
-    pub encoding: DataBlockEncoding,
-    /// Whether each cell has a tags length.
-    pub tags: bool,
-    /// Whether repeated tags are dictionary-compressed; only with a delta encoding.
-    pub tags_compressed: bool,
-    /// Whether each cell is followed by its sequence number.
-    pub sequences: bool,
-}
 
 /// A data block, ready to search. Cells are validated when a cursor reaches them.
 #[derive(Clone, Debug)]

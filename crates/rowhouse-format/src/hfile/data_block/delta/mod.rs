@@ -12,8 +12,8 @@ mod tags;
 
 use rowhouse_model::{CellRef, DataBlockEncoding, Key};
 
-use super::cursor::CellOffsets;
-use super::{KEY_OFFSET, Layout};
+use super::cell_offsets::CellOffsets;
+use super::layout::{KEY_OFFSET, Layout};
 use crate::hfile::key::{KEY_FIXED_LEN, write_key};
 use crate::hfile::varint::{read_vint, write_vint};
 use source::Source;

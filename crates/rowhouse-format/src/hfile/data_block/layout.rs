@@ -1,0 +1,23 @@
+//! The layout of cells in data blocks.
+
+use rowhouse_model::DataBlockEncoding;
+
+/// The number of ROW_INDEX_V1 in the first two bytes of a block.
+pub(super) const ROW_INDEX_ID: u16 = 7;
+/// Bytes of a cell before its key: key length and value length.
+pub(super) const KEY_OFFSET: usize = 4 + 4;
+/// Bytes of a cell before its row: the two lengths and the row length.
+pub(super) const ROW_OFFSET: usize = KEY_OFFSET + 2;
+
+/// The layout of a file's cells, as the file info declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Encoding of the data blocks.
+    pub encoding: DataBlockEncoding,
+    /// Whether each cell has a tags length.
+    pub tags: bool,
+    /// Whether repeated tags are dictionary-compressed; only with a delta encoding.
+    pub tags_compressed: bool,
+    /// Whether each cell is followed by its sequence number.
+    pub sequences: bool,
+}

@@ -115,6 +115,38 @@ fn modules_of_the_program_use_only_those_below_them() {
     check("rowhouse-cli", CLI);
 }
 
+/// The most files whose imports may form a circle.
+const CIRCLE_MAX: usize = 6;
+
+/// Crates with larger circles, and the size of the largest.
+const LARGER_CIRCLES: &[(&str, usize)] = &[
+    ("rowhouse", 20),
+    ("rowhouse-model", 10),
+    ("rowhouse-schema", 28),
+    ("rowhouse-search", 7),
+    ("rowhouse-store", 8),
+];
+
+#[test]
+fn circles_of_imports_are_small() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut problems = Vec::new();
+    for entry in fs::read_dir(&root).expect("the folder of the crates") {
+        let dir = entry.expect("an entry").path();
+        let name = dir.file_name().expect("a name").to_string_lossy().into_owned();
+        let max = LARGER_CIRCLES.iter().find(|(crate_name, _)| *crate_name == name);
+        let max = max.map_or(CIRCLE_MAX, |(_, max)| *max);
+        let circles = Files::read(&dir.join("src")).circles();
+        let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
+        if largest > max || (max > CIRCLE_MAX && largest < max) {
+            let circles = circles.iter().filter(|circle| circle.len() > CIRCLE_MAX);
+            let circles: Vec<_> = circles.map(|circle| circle.join(", ")).collect();
+            problems.push(format!("{name}: {largest} files, max={max}: {}", circles.join("; ")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
 /// Compares the modules of a crate, and their table in the documentation, with `layers`.
 fn check(name: &str, layers: &[Layer]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -207,6 +239,173 @@ impl Sources {
             uses.entry(used).or_insert(place);
         }
     }
+}
+
+/// A path of modules, from the root of the crate.
+type ModulePath = Vec<String>;
+
+/// The files of a crate and what they import of each other, without tests.
+#[derive(Default)]
+struct Files {
+    /// The code of each module that has a file.
+    code: BTreeMap<ModulePath, String>,
+    /// The names that `use` statements bring into each module, and what they stand for.
+    names: BTreeMap<(ModulePath, String), ModulePath>,
+}
+
+impl Files {
+    fn read(dir: &Path) -> Self {
+        let mut files = Self::default();
+        let root = ["lib.rs", "main.rs"].map(|name| dir.join(name));
+        let root = root.iter().find(|path| path.exists()).expect("a crate has a root");
+        files.add(root, Vec::new(), dir);
+        for (module, code) in &files.code {
+            for statement in code.split(';').filter_map(|statement| statement.rsplit_once("use ")) {
+                for path in leaves(statement.1) {
+                    let Some(path) = files.absolute(module, &path) else { continue };
+                    let Some(name) = path.last().cloned() else { continue };
+                    files.names.insert((module.clone(), name), path);
+                }
+            }
+        }
+        files
+    }
+
+    /// Adds the file of a module, and those of the modules in it, which are in `folder`.
+    fn add(&mut self, file: &Path, module: ModulePath, folder: &Path) {
+        let code = without_tests(file);
+        for name in declared(&code) {
+            let below = folder.join(&name);
+            let files = [folder.join(format!("{name}.rs")), below.join("mod.rs")];
+            if let Some(file) = files.iter().find(|file| file.exists()) {
+                self.add(file, [&module[..], &[name]].concat(), &below);
+            }
+        }
+        // `pub(in path)` imports nothing.
+        self.code.insert(module, code.replace("pub(in crate::", "pub(in "));
+    }
+
+    /// Returns the path from the root for a path in a module; `None` for another crate.
+    fn absolute(&self, module: &[String], path: &[String]) -> Option<ModulePath> {
+        let (first, rest) = path.split_first()?;
+        match &first[..] {
+            "crate" => Some(rest.to_vec()),
+            "self" => Some([module, rest].concat()),
+            "super" => {
+                let ups = path.iter().take_while(|part| *part == "super").count();
+                let above = &module[..module.len().saturating_sub(ups)];
+                Some([above, &path[ups..]].concat())
+            }
+            _ => {
+                let inside = [module, path].concat();
+                let child = [module, &path[..1]].concat();
+                self.code.contains_key(&child).then_some(inside)
+            }
+        }
+    }
+
+    /// Returns the module that has the item of a path, through re-exports.
+    fn owner(&self, path: &[String], depth: usize) -> ModulePath {
+        let lens = (0..=path.len()).rev();
+        let module = lens.map(|len| &path[..len]).find(|path| self.code.contains_key(*path));
+        let module = module.unwrap_or_default().to_vec();
+        let name = path.get(module.len()).map(|name| (module.clone(), name.clone()));
+        match name.and_then(|name| self.names.get(&name)) {
+            Some(other) if other != path && depth < 8 => {
+                self.owner(&[other, &path[module.len() + 1..]].concat(), depth + 1)
+            }
+            _ => module,
+        }
+    }
+
+    /// Returns the modules that a module imports from.
+    fn imports(&self, module: &ModulePath) -> BTreeSet<ModulePath> {
+        let code = &self.code[module];
+        let mut paths = Vec::new();
+        for prefix in ["crate::", "self::", "super::"] {
+            for (at, _) in code.match_indices(prefix) {
+                let is_longer = |c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '$';
+                if !code[..at].ends_with(is_longer) {
+                    paths.extend(leaves(&code[at..]));
+                }
+            }
+        }
+        let children = self
+            .code
+            .keys()
+            .filter(|path| path.split_last().is_some_and(|(_, above)| above == module.as_slice()));
+        for child in children.filter_map(|path| path.last()) {
+            for (at, _) in code.match_indices(&format!("{child}::")) {
+                if !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+                    paths.extend(leaves(&code[at..]));
+                }
+            }
+        }
+        let paths = paths.iter().filter_map(|path| self.absolute(module, path));
+        paths.map(|path| self.owner(&path, 0)).filter(|other| other != module).collect()
+    }
+
+    /// Returns the sets of modules that import from each other, directly or not.
+    fn circles(&self) -> Vec<Vec<String>> {
+        let imports: BTreeMap<_, _> =
+            self.code.keys().map(|module| (module, self.imports(module))).collect();
+        let reach = |from: &ModulePath| {
+            let (mut reached, mut next) = (BTreeSet::new(), vec![from.clone()]);
+            while let Some(module) = next.pop() {
+                for other in &imports[&module] {
+                    if reached.insert(other.clone()) {
+                        next.push(other.clone());
+                    }
+                }
+            }
+            reached
+        };
+        let reached: BTreeMap<_, _> = self.code.keys().map(|it| (it, reach(it))).collect();
+        let mut seen = BTreeSet::new();
+        let mut circles = Vec::new();
+        for (module, others) in &reached {
+            let back = others.iter().filter(|other| reached[other].contains(*module));
+            let circle: Vec<_> = back.cloned().collect();
+            if circle.len() > 1 && seen.insert(circle.clone()) {
+                circles.push(circle.iter().map(|path| path.join("::")).collect());
+            }
+        }
+        circles
+    }
+}
+
+/// Returns the paths that a tree of paths names, each by its parts.
+fn leaves(tree: &str) -> Vec<ModulePath> {
+    let end = |c: char| !(c.is_alphanumeric() || c == '_' || c == ':');
+    let tree = tree.trim_start();
+    let head = &tree[..tree.find(end).unwrap_or(tree.len())];
+    let parts: ModulePath =
+        head.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let rest = &tree[head.len()..];
+    if !head.ends_with("::") || !rest.starts_with('{') {
+        return if parts.is_empty() { Vec::new() } else { vec![parts] };
+    }
+    let mut depth = 0;
+    let mut begin = 1;
+    let mut paths = Vec::new();
+    for (at, c) in rest.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if (c == ',' && depth == 1) || depth == 0 {
+            for leaf in leaves(&rest[begin..at]) {
+                let leaf = if leaf == ["self"] { Vec::new() } else { leaf };
+                paths.push([&parts[..], &leaf].concat());
+            }
+            begin = at + 1;
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    paths
 }
 
 /// Reads a source file without comments and without items under `#[cfg(test)]`, keeping its lines.

@@ -122,12 +122,12 @@ impl BlockCache {
         }
     }
 
-    /// Returns how many block bytes the cache has.
+    /// Returns the bytes that cached blocks take.
     pub(crate) fn bytes(&self) -> u64 {
         self.caches().map(Cache::weight).sum()
     }
 
-    /// Returns the maximum block bytes in the cache.
+    /// Returns the maximum bytes that cached blocks may take.
     pub(crate) fn bytes_max(&self) -> u64 {
         self.bytes_max
     }

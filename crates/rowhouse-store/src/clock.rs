@@ -69,8 +69,8 @@ const BEHIND_MILLIS_MAX: i64 = 1_000;
 /// separate version (decision 0060).
 pub(crate) const AHEAD_MILLIS_MAX: i64 = 100;
 
-/// How many times at most a put waits 1 ms if it would run further ahead, after as many deletes in
-/// the same row.
+/// The maximum number of 1 ms waits for a put that would run further ahead, after as many deletes
+/// in the same row.
 const WAITS_MAX: usize = 5;
 
 impl TimestampSource {

@@ -1,4 +1,4 @@
-//! Every byte of a small store, flipped one at a time, and every file cut at every length: reads
+//! Every byte in a small store, flipped one at a time, and every file cut at every length: reads
 //! either return correct data or fail with an error that names the file. No corruption is silent.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::{Settings, Store};
 const ROWS: u8 = 12;
 
 /// Returns the offsets at which a file is damaged for a salvage. A salvage writes a store, so it
-/// takes too long for each byte of the larger files.
+/// takes too long for each byte in the larger files.
 fn some_places(path: &str, len: usize) -> impl Iterator<Item = usize> {
     // An odd step, so that each bit is flipped.
     (0..len).step_by(if path == "MANIFEST" { 1 } else { 15 })
@@ -71,7 +71,7 @@ fn open(disk: &SimulatedDisk) -> rowhouse_model::Result<Store> {
     builder.with_boot_id([1; 16]).by_hand(1).open()
 }
 
-/// The result of reading a damaged store.
+/// The result after reading a damaged store.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
     /// An error reports the damage.
@@ -123,7 +123,7 @@ pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
     if there == ROWS * 2 { Found::Right } else { Found::First(there / 2) }
 }
 
-/// Salvages a damaged store into another one. Returns whether all of it is there. Panics on wrong
+/// Salvages a damaged store into another one. Returns true if everything is there. Panics on wrong
 /// data and on an unreported loss.
 pub(super) fn salvage(disk: &SimulatedDisk, damaged: &str) -> bool {
     let whole: Arc<dyn Disk> = Arc::new(disk.clone());

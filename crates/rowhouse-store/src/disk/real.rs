@@ -1,4 +1,4 @@
-//! A disk in a directory of the operating system.
+//! A disk in an operating system directory.
 
 use std::fs::{self, File};
 use std::io;
@@ -109,7 +109,7 @@ impl Disk for RealDisk {
         let dir = self.open_at(dir, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut names = Vec::new();
         for entry in Dir::new(dir)? {
-            // A name that is not UTF-8 is not one of the store's.
+            // A name that is not UTF-8 does not belong to the store.
             match entry?.file_name().to_str() {
                 Ok("." | "..") | Err(_) => {}
                 Ok(name) => names.push(name.to_owned()),

@@ -195,7 +195,7 @@ impl SimulatedDisk {
         self.state.lock().lost_pages
     }
 
-    /// Returns how many bytes all files have.
+    /// Returns the total bytes in all files.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.state.lock().used_bytes()
     }

@@ -304,7 +304,7 @@ impl FamilyStore {
         self.super_version().files.iter().any(|file| file.is_wider_than(&self.range))
     }
 
-    /// Returns how many bytes the files have.
+    /// Returns the files' total bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
@@ -355,7 +355,7 @@ impl FamilyStore {
         memstores.filter_map(|memstore| memstore.first_sequence()).min()
     }
 
-    /// Returns how many bytes the memstores have.
+    /// Returns the memstores' total bytes.
     pub(crate) fn memstore_bytes(&self) -> u64 {
         let super_version = self.super_version();
         super_version

@@ -36,7 +36,7 @@ fn put(millis: i64) -> Mutation {
     Put::new("row").unwrap().add_at("f", "q", at(millis), "").unwrap().into()
 }
 
-/// Returns the timestamps and kinds of the stored cells.
+/// Returns the timestamps and kinds on the stored cells.
 fn stored(table: &Arc<Table>) -> String {
     let mut scanner = table.scan(Scan { raw: true, ..Scan::all().versions(u32::MAX) }).unwrap();
     let mut shown = Vec::new();
@@ -51,7 +51,7 @@ fn files(table: &Table) -> usize {
     table.regions()[0].families()[0].super_version().files.len()
 }
 
-/// Returns the cells left by a flush of puts at 1, 2, 3 and 4 and a delete of the version at 4.
+/// Returns the cells left by a flush of puts at 1, 2, 3 and 4 and a delete for the version at 4.
 fn left_by_a_flush(family: FamilyDescriptor) -> String {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family);
@@ -113,8 +113,8 @@ fn a_sequence_from_before_a_flush_is_too_old_for_its_outcome() {
     assert_eq!(begun.next().unwrap().unwrap().to_cells()[0].timestamp(), at(3));
 }
 
-/// Returns the cells left of puts at 4, 5 and 6 if a delete marker with its own TTL covers the last
-/// one.
+/// Returns the cells left from puts at 4, 5 and 6 if a delete marker with its own TTL covers the
+/// last one.
 fn left_behind_a_marker_that_goes(delete: Delete) -> String {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family().versions(1));
@@ -140,13 +140,13 @@ fn a_version_that_only_a_marker_with_a_time_to_live_covers_counts_not_as_one_tha
     assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteFamilyVersion 6/Put 5/Put 4/Put");
 }
 
-/// Returns the number of these memstores that are still allocated, though their cells are in files.
+/// Returns how many of these memstores are still allocated, though their cells are in files.
 fn alive(memstores: &[Weak<Memstore>]) -> usize {
     memstores.iter().filter(|memstore| memstore.upgrade().is_some()).count()
 }
 
-/// Opens a scan, puts 200 rows and flushes them, repeatedly. Returns the number of memstores kept
-/// by the scans.
+/// Opens a scan, puts 200 rows and flushes them, repeatedly. Returns how many memstores the scans
+/// hold.
 fn scans_over_flushes(reversed: bool, go_on: impl Fn(&mut RegionScanner)) -> usize {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family());

@@ -12,8 +12,8 @@ pub(super) const ROW_BYTES_MAX: usize = 256;
 
 /// A sketch that finds the hottest rows in a sliding window with two halves. For every row with `n`
 /// requests in the window and every result: `n <= reads + writes <= n + overestimate`, and
-/// `overestimate` is at most the sum, over the halves, that the requests divided by `rows_max`
-/// give. A row that is in neither half's results has at most that many requests.
+/// `overestimate` is at most the requests in both halves divided by `rows_max`. A row that is in
+/// neither half's results has at most that many requests.
 #[derive(Debug)]
 pub(super) struct HotRows {
     /// The current half, and the one before.

@@ -1,11 +1,11 @@
-//! Row keys cut to a fixed length: the bounds of key ranges.
+//! Row keys cut to a fixed length: the bounds for key ranges.
 
 use std::fmt;
 
-/// The maximum bytes of a bound; longer row keys are cut.
+/// The maximum bytes in a bound; longer row keys are cut.
 pub(super) const KEY_BYTES_MAX: usize = 64;
 
-/// A row key of at most [`KEY_BYTES_MAX`] bytes, without an allocation.
+/// A row key with at most [`KEY_BYTES_MAX`] bytes, without an allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Key {
     len: u8,
@@ -16,7 +16,7 @@ impl Key {
     /// The first key.
     pub(super) const FIRST: Self = Self { len: 0, bytes: [0; KEY_BYTES_MAX] };
 
-    /// Returns the beginning of a row key.
+    /// Returns a row key's first bytes.
     pub(super) fn cut(row: &[u8]) -> Self {
         let len = row.len().min(KEY_BYTES_MAX);
         let mut key = Self::FIRST;
@@ -29,7 +29,7 @@ impl Key {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns the next key; `None` for one of the maximum length, which may be cut.
+    /// Returns the next key; `None` for one with the maximum length, which may be cut.
     pub(super) fn next(&self) -> Option<Self> {
         let is_short = usize::from(self.len) < KEY_BYTES_MAX;
         is_short.then_some(Self { len: self.len + 1, ..*self })

@@ -1,4 +1,4 @@
-//! The cells of a file, in order.
+//! The cells in a file, in order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rowhouse_model::{Cell, CellRef, Error, Key, Result, compare};
 
 use super::{HFile, named};
 
-/// A position among the cells of an [`HFile`].
+/// A position among the cells in an [`HFile`].
 #[derive(Debug)]
 pub struct HFileCells<'a> {
     file: &'a HFile,

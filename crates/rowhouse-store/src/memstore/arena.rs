@@ -9,7 +9,7 @@ use super::sync::{AtomicPtr, AtomicU64, AtomicUsize, Mutex, Watched};
 /// Every piece has this alignment.
 pub(super) const ALIGN: usize = align_of::<Chunk>();
 
-/// The first chunk's size: what a memstore with a handful cells costs.
+/// The first chunk's size: what a memstore with a handful of cells costs.
 const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
 /// A chunk is as large as all earlier ones together, up to this limit, which is the large page size
 /// on most machines.

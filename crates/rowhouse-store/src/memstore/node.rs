@@ -124,8 +124,7 @@ impl<'a> NodeRef<'a> {
     pub(super) fn key_value(self) -> &'a [u8] {
         let len = self.head().len as usize;
         // SAFETY: `len` bytes after the header were written before the node was linked, and never
-        // again. The pointer has provenance over the whole piece, not only over the header as the
-        // reference has.
+        // again. The pointer has the whole piece's provenance, unlike the reference to the header.
         unsafe { std::slice::from_raw_parts(self.node.add(1).cast::<u8>().as_ptr(), len) }
     }
 

@@ -1,4 +1,4 @@
-//! Scanners and read points that hold a memstore when it is flushed. They continue in its file.
+//! Scanners and read points that hold a memstore when it is flushed. They continue in the file.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use crate::reader_memory::{CountedBytes, ReaderMemory};
 use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
-/// The result of flushing one or several memstores together.
+/// The result after flushing one or several memstores together.
 pub(crate) struct FlushResult {
     /// `None` if no cell was worth keeping.
     pub(crate) file: Option<Arc<StoreFile>>,
@@ -19,21 +19,21 @@ pub(crate) struct FlushResult {
     pub(crate) retention: Retention,
 }
 
-/// The result of the flush of a memstore, for its readers.
+/// The result from a memstore's flush, for its readers.
 #[derive(Default)]
 pub(super) struct Readers {
     flushed: OnceLock<Arc<FlushResult>>,
-    /// Its bytes, once only readers hold it.
+    /// The memstore's bytes, once only readers hold it.
     held: OnceLock<CountedBytes>,
 }
 
 impl Memstore {
-    /// Returns the result of its flush; `None` before that.
+    /// Returns the flush result; `None` before the flush.
     pub(crate) fn flushed(&self) -> Option<&Arc<FlushResult>> {
         self.readers.flushed.get()
     }
 
-    /// Records the result of its flush, once.
+    /// Records the flush result, once.
     pub(crate) fn set_flushed(&self, flushed: Arc<FlushResult>) {
         let _ = self.readers.flushed.set(flushed);
     }
@@ -49,7 +49,7 @@ impl Memstore {
         bytes
     }
 
-    /// Its bytes, if only readers hold it.
+    /// The memstore's bytes, if only readers hold it.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.readers.held.get().map_or(0, CountedBytes::bytes)
     }

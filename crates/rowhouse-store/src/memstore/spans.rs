@@ -91,8 +91,8 @@ unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, 
     }
 }
 
-/// Returns the bound for the cells between a tower and a node by the links on a level; at least
-/// `known`.
+/// Returns the bound for the cells between a tower and a node, according to the links on a level;
+/// at least `known`.
 ///
 /// # Safety
 /// The links on `level` lead from `before` to `node`.

@@ -1,4 +1,4 @@
-//! Background compactions of whole stores, on the simulated disk.
+//! Background compactions in whole stores, on the simulated disk.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::disk::simulated::SimulatedDisk;
 use crate::disk::{Disk, DiskFile};
 use crate::{Clock, CompactionKind, CompactionSettings, Region, Settings, Store, Table};
 
-/// A disk that, when told to, panics where files are created.
+/// A disk that, when instructed, panics where files are created.
 #[derive(Clone, Default)]
 struct PanickingDisk {
     disk: SimulatedDisk,
@@ -225,7 +225,7 @@ fn a_large_merge_leaves_a_thread_for_small_ones() {
         endless(compaction);
     };
     let mut settings = settings(two_threads);
-    // A compaction of more than 20 times this size is large.
+    // A compaction with more than 20 times this size is large.
     settings.memstore_flush_bytes = 100 << 10;
     let store = open(SimulatedDisk::default(), settings);
     let large = ["a", "b"].map(|name| create(&store, name, family()));
@@ -336,7 +336,7 @@ fn files_whose_cells_have_all_expired_go_unread() {
     let store = builder.with_disk(disk.clone()).with_clock(clock.clone()).open().unwrap();
     let table = create(&store, "t", family().attribute("TTL", "10"));
     put_file(&table, "0", [0]);
-    // A marker expires by its own timestamp.
+    // A marker expires by its timestamp.
     let delete = rowhouse_model::Delete::new("1").unwrap();
     table
         .mutate(&delete.column("f", "q", rowhouse_model::Timestamp::LATEST).unwrap().into())
@@ -350,7 +350,7 @@ fn files_whose_cells_have_all_expired_go_unread() {
     // After exactly ten seconds a cell still exists.
     assert_eq!(files(&table), 3);
     assert!(held.next().unwrap().is_some());
-    // Any read of the file fails from here on.
+    // Any read from the file fails from here on.
     disk.corrupt("files/0000000003.hfile", 60, 1);
     clock.0.fetch_add(1, Ordering::Relaxed);
     wait_until("the first two go", || files(&table) == 1);
@@ -372,7 +372,7 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
     let store = open(SimulatedDisk::default(), settings);
     let table = create(&store, "t", family());
     let other = create(&store, "other", family());
-    // Files of one row: every read of it consults all of them.
+    // Files with one row: every read at it consults all files.
     (0..3).for_each(|n| put_file(&table, "0", [n]));
     // Writes that fit into memory are accepted but not flushed.
     put(&table, "3", vec![3; 32 << 10]).unwrap();

@@ -83,8 +83,8 @@ const SURPLUS_SHARE: f64 = 0.4;
 /// compacted by size.
 const SURPLUS_FILES_MORE: usize = 2;
 
-/// A file is rewritten alone once this share has expired since it was written. The file must also
-/// have a minimum fraction of all bytes: one eighth.
+/// A file is rewritten alone once this share has expired since it was written; and the fraction of
+/// all bytes, one eighth, that the file must have.
 const EXPIRED_SHARE: f64 = 0.5;
 const EXPIRED_FILE_SHARE: u64 = 8;
 
@@ -236,8 +236,8 @@ fn unexpired_at_creation(file: &FileSummary<'_>, situation: &PolicyInput<'_>) ->
     file.timestamp_min.max(situation.unexpired_from.saturating_sub(age))
 }
 
-/// Estimates how much in a file has expired since it was written, as a share, assuming evenly
-/// spread timestamps.
+/// Estimates what share of a file has expired since it was written, assuming evenly spread
+/// timestamps.
 fn expired_share(file: &FileSummary<'_>, situation: &PolicyInput<'_>) -> f64 {
     let from = unexpired_at_creation(file, situation);
     if situation.unexpired_from <= from {

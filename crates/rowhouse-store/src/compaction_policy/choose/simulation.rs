@@ -40,7 +40,7 @@ enum Pattern {
     TimeFirst,
     /// Keys that begin with the time; some rows are put again within two hours.
     TimeFirstTwice,
-    /// Keys that begin with a metric, one in a thousand, then the time; with a TTL.
+    /// Keys that begin with one of a thousand metrics, then the time; with a TTL.
     TimeBehind,
     /// Every row is deleted five hours after it was put.
     Queue,

@@ -29,7 +29,7 @@ fn disk() -> SimulatedDisk {
     disk
 }
 
-/// Returns the heat of a store with one table, of this id.
+/// Returns the heat for a store with one table that has this id.
 fn one_table(clock: &SetClock, id: u64) -> (Heat, Arc<TableHeat>) {
     let heat = Heat::new(true, &clock.as_clock());
     let table = heat.new_table().unwrap();
@@ -37,7 +37,7 @@ fn one_table(clock: &SetClock, id: u64) -> (Heat, Arc<TableHeat>) {
     (heat, table)
 }
 
-/// Returns a key of 200 bytes that shares few with others.
+/// Returns a key with 200 bytes that shares few with others.
 fn long_row(number: u64) -> String {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("{mixed:016x}{:016x}{:0168}", mixed.rotate_left(17), number)

@@ -1,4 +1,4 @@
-//! Skipping runs of delete markers over links whose spans show that nothing else lies between.
+//! Skips runs of delete markers over links whose spans show that nothing else lies between.
 
 use rowhouse_format::hfile::OwnedKey;
 use rowhouse_model::{CellKind, Key, equal_bytes};
@@ -9,13 +9,13 @@ use super::link::Between;
 use super::node::NodeRef;
 
 impl MemstoreCursor {
-    /// Returns the end of the run at the cursor's position.
+    /// Returns where the run at the cursor's position ends.
     pub(crate) fn run_end(&self) -> Option<OwnedKey> {
         let node = self.node().filter(|node| node.beside() > Between::Anything)?;
         behind_markers(node, false, None).map(|(key, _)| OwnedKey::new(&key))
     }
 
-    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell of another
+    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell from another
     /// source.
     ///
     /// [`Cells::skip_markers`]: crate::cells::Cells::pass_markers
@@ -33,9 +33,9 @@ impl MemstoreCursor {
 /// Returns the key at which to continue from a marker, and a node near it: before the first later
 /// marker that may cover a cell after the run, or `bound`. Returns `None` if that skips nothing.
 ///
-/// Column markers cover cells of their own column, version markers only cells of their own column
-/// and timestamp. A column marker that the reader has already matched (`judged`) covers the rest of
-/// its column, unless it may have expired.
+/// Column markers cover only cells in their column, version markers only cells in their column and
+/// at their timestamp. A column marker that the reader has already matched (`judged`) covers the
+/// rest of its column, unless it may have expired.
 pub(super) fn behind_markers<'a>(
     here: NodeRef<'a>,
     judged: bool,
@@ -54,22 +54,22 @@ pub(super) fn behind_markers<'a>(
         return Some((Key::column_start(last.row, last.family, last.qualifier), run.before));
     }
     let run = match run.all {
-        // Some of them cover older cells, so they must be matched.
+        // Some markers cover older cells, so they must be matched.
         Between::Markers if !covers_column => Run::from(here, Between::Versions, bound)?,
         _ => run,
     };
-    // Of several markers at one timestamp, the first may be the only one that covers: others may
-    // have expired.
+    // Where several markers have one timestamp, the first may be the only one that covers: others
+    // may have expired.
     let key = Key { kind: u8::MAX, ..run.last.cell().key };
     (key > cell.key).then_some((key, run.before))
 }
 
-/// A run of markers after a cell.
+/// A marker run after a cell.
 struct Run<'a> {
     last: NodeRef<'a>,
     /// A marker before the last, or the cell itself.
     before: NodeRef<'a>,
-    /// The highest bound that a link over all of them could state.
+    /// The highest bound that a link over all markers could state.
     all: Between,
 }
 

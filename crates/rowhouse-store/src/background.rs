@@ -38,7 +38,7 @@ pub(crate) struct Queue {
     changed: Condvar,
 }
 
-/// The result after waiting for work.
+/// The result of waiting for work.
 pub(crate) enum Popped {
     Work(Work),
     /// There was no work before the deadline.

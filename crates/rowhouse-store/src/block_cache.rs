@@ -73,10 +73,10 @@ pub(crate) struct BlockCache {
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
 }
 
-/// The result when blocks are evicted.
+/// The result of evicting blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evicted {
-    /// How many blocks.
+    /// The block count.
     pub blocks: u64,
     /// Their bytes in memory.
     pub bytes: u64,
@@ -100,7 +100,7 @@ impl Weighter<BlockKey, CachedBlock> for ByBytes {
 const BLOCK_BYTES_USUAL: u64 = 64 << 10;
 
 impl BlockCache {
-    /// Returns a cache for up to `bytes_max` bytes.
+    /// Returns a cache of up to `bytes_max` bytes.
     pub(crate) fn new(bytes_max: u64) -> Self {
         Self { blocks: cache(bytes_max), bytes_max, in_memory: OnceLock::new() }
     }

@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use crate::store_file::{FileCursor, Files, StoreFile};
 use crate::wal::{self, LogScan};
 
-/// The result from [`check`].
+/// The result of [`check`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct CheckReport {

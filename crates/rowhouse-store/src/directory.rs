@@ -106,7 +106,7 @@ impl Directory {
         Self::hold(path, state)
     }
 
-    /// Returns the path.
+    /// Returns the directory's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -177,7 +177,7 @@ fn write_holder(file: &mut File, state: HolderState<'_>) -> std::io::Result<()> 
     file.write_all(text.as_bytes())
 }
 
-/// Returns what [`FORMAT`] contains.
+/// Returns the [`FORMAT`] contents.
 fn format_text() -> String {
     let text = format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
     let crc = crc32c::crc32c(text.as_bytes());

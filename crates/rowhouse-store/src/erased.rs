@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-/// A value with one type, which the layer that made it knows.
+/// A value of one type, which the layer that made it knows.
 pub(crate) struct Erased(Box<dyn Any + Send + Sync>);
 
 impl Erased {

@@ -5,7 +5,7 @@ use rowhouse_model::{Columns, Result, RowRange};
 use crate::region::Region;
 use crate::table::Table;
 
-/// If there are more ranges than this, a sample with this size is estimated.
+/// If there are more ranges than this, a sample of this size is estimated.
 const RANGES_MAX: usize = 200;
 /// Memstore cells sampled for all ranges together, within the limits for each range.
 const MEMSTORE_CELLS: usize = 2048;
@@ -22,7 +22,7 @@ pub struct RangeEstimate {
     pub cells: u64,
 }
 
-/// A sum over estimates, not rounded.
+/// A sum of estimates, not rounded.
 #[derive(Clone, Copy, Default)]
 struct Amount {
     bytes: f64,

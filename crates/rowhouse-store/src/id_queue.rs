@@ -1,4 +1,4 @@
-//! A queue with work on regions or tables, by their ids.
+//! A queue of work on regions or tables, by id.
 
 use std::collections::BTreeSet;
 

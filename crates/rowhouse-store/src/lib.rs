@@ -1,4 +1,4 @@
-//! The embedded store: what one HBase region server contains, for one process.
+//! The embedded store: the contents of one HBase region server, for one process.
 //!
 //! The store is synchronous: threads and files. Tables have families and regions; every (region,
 //! family) has a memstore and HFiles; one write-ahead log and one sequence number serve them all.

@@ -18,10 +18,10 @@ use crate::store::Store;
 use crate::store_file::StoreFile;
 
 impl Store {
-    /// Creates a store in `into`, which must not exist, with everything that this store contains at
-    /// one read point over all tables. The HFiles are hard links to this store's HFiles, so it
-    /// costs a flush, and no disk space until compactions here replace the files. It is on disk
-    /// when this returns. Concurrent reads and writes continue.
+    /// Creates a store in `into`, which must not exist, with the contents of this store at one read
+    /// point over all tables. The HFiles are hard links to this store's HFiles, so it costs a
+    /// flush, and no disk space until compactions here replace the files. It is on disk when this
+    /// returns. Concurrent reads and writes continue.
     ///
     /// # Errors
     /// `InvalidRequest` if `into` exists; `Unsupported` if it is on another file system, or this

@@ -6,8 +6,8 @@ use crate::store_file::FileSummary;
 /// an index and a Bloom filter in memory, and a full scan opens each.
 const DISJOINT_FILES: usize = 8;
 
-/// Returns how many files at most have a range that contains the same row. A read at that row
-/// consults them.
+/// Returns the maximum number of files whose ranges contain one row, which a read of that row
+/// consults.
 pub(crate) fn max_overlap(files: &[FileSummary<'_>]) -> usize {
     let mut first: Vec<&[u8]> = files.iter().map(|file| file.first_row).collect();
     let mut last: Vec<&[u8]> = files.iter().map(|file| file.last_row).collect();

@@ -53,7 +53,7 @@ struct Failure {
 const RETRY_WAIT: Duration = Duration::from_secs(10);
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(3600);
 
-/// A compaction with more bytes than this many flushed memstores is large: as HBase's
+/// A compaction of more bytes than this many flushed memstores is large: as HBase's
 /// `hbase.regionserver.thread.compaction.throttle`, twice ten memstores.
 const LARGE_IN_FLUSHES: u64 = 20;
 
@@ -154,8 +154,8 @@ impl Compactions {
         self.changed.notify_all();
     }
 
-    /// Returns the most urgent compaction with up to `bytes_max` bytes, waiting for one; `None`
-    /// once closed. Once per period, calls `each_period` and queues a check for all families.
+    /// Returns the most urgent compaction of up to `bytes_max` bytes, waiting for one; `None` once
+    /// closed. Once per period, calls `each_period` and queues a check of all families.
     pub(crate) fn next(
         &self,
         candidates: &Candidates<'_>,
@@ -254,7 +254,7 @@ impl State {
         retries.chain(self.next_check).min()
     }
 
-    /// Returns the most urgent compaction with up to `bytes_max` bytes. Removes families that have
+    /// Returns the most urgent compaction of up to `bytes_max` bytes. Removes families that have
     /// nothing to compact.
     fn most_urgent(
         &mut self,

@@ -71,7 +71,7 @@ fn open(disk: &SimulatedDisk) -> rowhouse_model::Result<Store> {
     builder.with_boot_id([1; 16]).by_hand(1).open()
 }
 
-/// The result after reading a damaged store.
+/// The result of reading a damaged store.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
     /// An error reports the damage.

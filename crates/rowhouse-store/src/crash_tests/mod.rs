@@ -164,7 +164,7 @@ fn a_load_of_rows_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     });
 }
 
-/// Makes the disk fail at the first change in a load with four rows, then at the second, and so on.
+/// Makes the disk fail at the first change in a load of four rows, then at the second, and so on.
 fn is_whole_wherever_the_disk_fails(
     load: impl Fn(&Store) -> rowhouse_model::Result<crate::LoadReport>,
 ) {

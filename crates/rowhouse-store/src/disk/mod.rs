@@ -41,7 +41,7 @@ pub trait Disk: Send + Sync + 'static {
 /// An open file.
 #[expect(clippy::len_without_is_empty, reason = "nobody asks a file that")]
 pub trait DiskFile: Send + Sync + 'static {
-    /// Returns the length in bytes.
+    /// Returns the file's length in bytes.
     fn len(&self) -> io::Result<u64>;
     /// Fills `buffer` from `offset`; returns an error when the file ends before that.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;

@@ -94,7 +94,7 @@ impl Random {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    /// Returns true with the probability `of_256` out of 256.
+    /// Returns true with a probability of `of_256` out of 256.
     pub(crate) fn chance(&mut self, of_256: u8) -> bool {
         of_256 > 0 && self.next() % 256 < u64::from(of_256)
     }

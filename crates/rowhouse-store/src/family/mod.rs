@@ -309,8 +309,8 @@ impl FamilyStore {
         self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
 
-    /// Whether writers must wait until files are compacted; `flush_bytes` is how large a full
-    /// memstore is.
+    /// Whether writers must wait until files are compacted; `flush_bytes` is the size of a full
+    /// memstore.
     pub(crate) fn holds_writers(&self, flush_bytes: u64) -> bool {
         self.is_blocked() && self.active().bytes() >= flush_bytes
     }

@@ -49,9 +49,9 @@ impl Running {
 }
 
 impl<'a> Choosing<'a> {
-    /// Returns how many files, oldest first in `files`, are being compacted or are older than one
-    /// that is. As in HBase only newer files are free; a compaction's output is compacted with its
-    /// older neighbours once it is done.
+    /// Returns how many of `files`, oldest first, are being compacted or are older than one that
+    /// is. As in HBase only newer files are free; a compaction's output is compacted with its older
+    /// neighbours once it is done.
     pub(crate) fn busy(&self, files: &[Arc<StoreFile>]) -> usize {
         let is_taken = |file: &Arc<StoreFile>| {
             self.merges.iter().any(|taken| taken.files.contains(&file.id()))

@@ -159,7 +159,7 @@ fn write_frozen(
     Ok(())
 }
 
-/// The outcome after memstores were written to a file.
+/// The outcome of writing memstores to a file.
 struct Written {
     /// `None` if no cell was worth keeping.
     file: Option<FileMeta>,
@@ -212,8 +212,8 @@ fn write_file(
             engine.check_working()?;
         }
     }
-    // A closed store does not wait for the disk here. The log has these cells except from mutations
-    // with SKIP_WAL, and closing has already flushed those or reported that it could not.
+    // A closed store does not wait for the disk here. The log has these cells, except cells from
+    // mutations with SKIP_WAL, and closing has already flushed those or reported that it could not.
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;
     let readable_from = if dropped { last.min(judged_to) } else { 0 };

@@ -47,7 +47,7 @@ impl From<ExportedCells> for ExportOptions {
     }
 }
 
-/// The result from [`Store::export_hfiles`].
+/// The result of [`Store::export_hfiles`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ExportReport {

@@ -16,7 +16,7 @@ use crate::region::{Region, not_serving};
 use crate::store::Store;
 use crate::table::Table;
 
-/// The result from [`Store::bulk_load`].
+/// The result of [`Store::bulk_load`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadReport {

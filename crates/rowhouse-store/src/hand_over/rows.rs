@@ -103,8 +103,8 @@ impl<'t> RegionFiles<'t> {
     }
 }
 
-/// Checks that the cells have one row, after the row in `before`, in order, and without tags, which
-/// the files are not written with.
+/// Checks that all cells are in one row after the row of `before`, in order, and without tags,
+/// which the files are not written with.
 fn check_cells(before: Option<&Cell>, cells: &[Cell]) -> Result<()> {
     let Some(first) = cells.first() else { return Ok(()) };
     if let Some(before) = before.filter(|before| before.row() >= first.row()) {

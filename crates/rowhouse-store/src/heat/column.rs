@@ -63,8 +63,8 @@ impl Column {
     }
 
     /// Returns the column for both spans and the time between them, in at most `ranges_max` ranges.
-    /// The load sum stays. A range that the other column divides is taken to have had its load
-    /// evenly in the parts.
+    /// The sum of the loads stays. A range that the other column divides is taken to have had its
+    /// load evenly in the parts.
     pub(super) fn merged(&self, other: &Self, ranges_max: usize) -> Self {
         let begun_millis = self.begun_millis.min(other.begun_millis);
         let length_millis = self.end_millis().max(other.end_millis()) - begun_millis;

@@ -4,8 +4,8 @@ use rowhouse_model::{Bytes, Columns, HotColumns};
 
 use super::hot_rows::{HotRows, ROW_BYTES_MAX};
 
-/// A sketch that finds which column sets reads in the last minutes named, by family. It has the
-/// same bounds as [`HotRows`].
+/// A sketch of the column sets that reads in the last minutes named, by family. It has the same
+/// bounds as [`HotRows`].
 #[derive(Debug)]
 pub(super) struct ColumnSets {
     /// The sets are the rows in it, as [`encode`] writes them.

@@ -8,7 +8,7 @@ use super::column::Column;
 use crate::disk::Disk;
 use crate::layout::TMP_DIR;
 
-/// The path in the data directory.
+/// The file's path in the data directory.
 pub(super) const PATH: &str = "heat";
 const MAGIC: &[u8; 8] = b"ROWHHEAT";
 const VERSION: u32 = 1;

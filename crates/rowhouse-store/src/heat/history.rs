@@ -59,9 +59,9 @@ impl History {
     }
 
     /// Makes the columns coarser until they take `bytes_max` bytes or only one is left, and drops
-    /// columns older than a week. Once they are a day old they are a quarter hour long. If memory
-    /// is still short, the two neighbours that are shortest for their age become one, again and
-    /// again: among columns with the same length the oldest two.
+    /// columns older than a week. Columns at least a day old are a quarter of an hour long. If
+    /// memory is still short, the two neighbours that are shortest for their age become one, again
+    /// and again: of columns with the same length the oldest two.
     pub(super) fn thin(&mut self, now_millis: i64, bytes_max: usize) {
         self.columns.retain(|column| column.end_millis() > now_millis - AGE_MILLIS_MAX);
         self.thin_old(now_millis);

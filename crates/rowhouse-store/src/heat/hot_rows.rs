@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rowhouse_model::{Bytes, HotRow};
 
-/// The window that the sketch covers has two halves with this length: it is 5 to 10 minutes long.
+/// The window that the sketch covers has two halves of this length: it is 5 to 10 minutes long.
 pub(super) const HALF_MILLIS: i64 = 5 * 60_000;
 /// The maximum bytes retained from a row key; longer keys are distinguished by a hash.
 pub(super) const ROW_BYTES_MAX: usize = 256;
@@ -99,7 +99,7 @@ impl HotRows {
     }
 }
 
-/// A sketch for one half window.
+/// A sketch of one half of the window.
 #[derive(Debug, Default)]
 struct Half {
     /// The hash for each entry's row, and the entry's requests, apart from the entries: searches

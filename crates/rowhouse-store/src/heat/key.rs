@@ -5,7 +5,7 @@ use std::fmt;
 /// The maximum bytes in a bound; longer row keys are cut.
 pub(super) const KEY_BYTES_MAX: usize = 64;
 
-/// A row key with at most [`KEY_BYTES_MAX`] bytes, without an allocation.
+/// A row key of at most [`KEY_BYTES_MAX`] bytes, without an allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Key {
     len: u8,
@@ -29,7 +29,7 @@ impl Key {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns the next key; `None` for one with the maximum length, which may be cut.
+    /// Returns the next key; `None` for one of the maximum length, which may be cut.
     pub(super) fn next(&self) -> Option<Self> {
         let is_short = usize::from(self.len) < KEY_BYTES_MAX;
         is_short.then_some(Self { len: self.len + 1, ..*self })

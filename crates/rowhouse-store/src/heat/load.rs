@@ -27,7 +27,7 @@ impl Load {
         Self { writes: 1, written_bytes: bytes, ..Self::default() }
     }
 
-    /// Returns how many requests there are.
+    /// Returns the request count.
     pub(super) fn requests(&self) -> u64 {
         self.reads.saturating_add(self.writes)
     }
@@ -37,7 +37,7 @@ impl Load {
         self.map(|count| count.saturating_mul(weight))
     }
 
-    /// Takes `part` out of `whole` equal parts from the load and returns it, rounded down.
+    /// Takes `part` of `whole` equal parts out of the load and returns it, rounded down.
     pub(super) fn take(&mut self, part: u64, whole: u64) -> Self {
         let taken = self.map(|count| share(count, part, whole));
         self.reads -= taken.reads;
@@ -61,7 +61,7 @@ impl Load {
     }
 }
 
-/// Returns `part` out of `whole` equal parts from a count, rounded down; `part` is at most `whole`.
+/// Returns `part` of `whole` equal parts of a count, rounded down; `part` is at most `whole`.
 pub(super) fn share(count: u64, part: u64, whole: u64) -> u64 {
     (u128::from(count) * u128::from(part) / u128::from(whole)) as u64
 }

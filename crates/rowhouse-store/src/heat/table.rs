@@ -19,9 +19,9 @@ use super::report::shown;
 /// A table's heat. It survives region splits, merges and moves, and allocates its columns with the
 /// first request.
 ///
-/// A request is recorded with a probability that is one divided by a power of two, which follows
-/// the request rate, and then counts as often as that power says: sums are right on average, and
-/// exact while there are fewer than some thousand requests per second.
+/// A request is recorded with a probability of one in a power of two, which follows the request
+/// rate, and then counts as often as that power says: sums are right on average, and exact while
+/// there are fewer than some thousand requests per second.
 pub(crate) struct TableHeat {
     budget: Arc<Budget>,
     /// The power of two, or [`OFF`].
@@ -231,7 +231,7 @@ fn minute_of(millis: i64) -> i64 {
     millis - millis.rem_euclid(MINUTE_MILLIS)
 }
 
-/// Returns a number that looks random (the last steps in SplitMix64).
+/// Returns a number that looks random (the last steps of SplitMix64).
 fn mix(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

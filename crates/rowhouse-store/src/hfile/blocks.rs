@@ -13,7 +13,7 @@ use super::{HFile, named, read};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BlockFacts {
-    /// The offset in the file, in bytes.
+    /// The block's offset in the file, in bytes.
     pub offset: u64,
     /// Bytes in the file, header and checksums included.
     pub len: u64,

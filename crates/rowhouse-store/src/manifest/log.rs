@@ -17,8 +17,8 @@ use crate::layout::{FILES_DIR, WAL_DIR};
 const NEW_PATH: &str = "MANIFEST.new";
 const COPY_NEW_PATH: &str = "MANIFEST.copy.new";
 
-/// The file is rewritten once it has this many times its length after the last rewrite, but not
-/// below [`HISTORY_BYTES_MIN`].
+/// The file is rewritten at this multiple of its length after the last rewrite, but not below
+/// [`HISTORY_BYTES_MIN`].
 const HISTORY_FACTOR: u64 = 4;
 const HISTORY_BYTES_MIN: u64 = 1 << 20;
 
@@ -152,7 +152,7 @@ impl Manifest {
     /// # Errors
     /// `Io` when the edit could not be written. It is then not applied and may be retried. If the
     /// failed write could also not be undone or the sync failed, [`Manifest::check_writable`]
-    /// reports it, every later edit is refused as `ReadOnly`, and what the disk contains is unknown
+    /// reports it, every later edit is refused as `ReadOnly`, and the disk contents are unknown
     /// until the store is reopened.
     pub(crate) fn append(&self, edit: &Edit) -> Result<ManifestAge> {
         let mut log = self.log.lock();
@@ -264,7 +264,7 @@ impl Log {
     }
 }
 
-/// Writes and syncs the first manifest in a directory, with what `state` contains.
+/// Writes and syncs the first manifest in a directory, with the contents of `state`.
 ///
 /// # Errors
 /// `Io`.

@@ -34,11 +34,11 @@ pub(super) struct FileHeader {
     pub(super) generation: u32,
 }
 
-/// The result when one position in the file is read.
+/// The result of reading one position in the file.
 pub(super) enum EditRead {
     /// An edit, and the offset where it ends.
     Edit(Edit, usize),
-    /// No records were written from here on.
+    /// The written records end here.
     End,
     /// No valid record, with the reason.
     Nothing(&'static str),

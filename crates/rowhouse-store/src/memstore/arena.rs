@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::sync::{AtomicPtr, AtomicU64, AtomicUsize, Mutex, Watched};
 
-/// Every piece has this alignment.
+/// Alignment of every piece.
 pub(super) const ALIGN: usize = align_of::<Chunk>();
 
-/// The first chunk's size: what a memstore with a handful of cells costs.
+/// The first chunk's size: the cost of a memstore with a handful of cells.
 const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
 /// A chunk is as large as all earlier ones together, up to this limit, which is the large page size
 /// on most machines.
@@ -41,7 +41,7 @@ struct Chunk {
 }
 
 // SAFETY: chunks belong to the arena alone. Their pointers are followed under the mutex or after an
-// acquire load from `current`; their shared fields are atomic.
+// acquire load of `current`; their shared fields are atomic.
 unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}
@@ -71,7 +71,7 @@ impl Default for NewestChunk {
 }
 
 impl Arena {
-    /// Returns the bytes requested from the allocator: the sum over every [`Piece::added`].
+    /// Returns the bytes requested from the allocator: the sum of every [`Piece::added`].
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
     }
@@ -109,7 +109,7 @@ impl Arena {
         Some(piece)
     }
 
-    /// Allocates a chunk with `chunk_len` bytes and returns it with the first piece.
+    /// Allocates a chunk of `chunk_len` bytes and returns it with the first piece.
     fn add_chunk(
         &self,
         newest: &mut NewestChunk,
@@ -148,7 +148,7 @@ fn cut(chunk: NonNull<Chunk>, len: usize) -> Option<NonNull<u8>> {
 }
 
 impl Chunk {
-    /// Allocates a chunk with `len` bytes, `used` bytes already taken.
+    /// Allocates a chunk of `len` bytes, of which `used` are taken.
     fn allocate(len: usize, used: usize, before: *mut Self) -> NonNull<Self> {
         let layout = Self::layout(len);
         // SAFETY: the layout is not empty, since `len` includes the header.

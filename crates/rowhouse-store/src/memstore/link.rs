@@ -161,7 +161,7 @@ impl Link {
         self.0.load(Relaxed)
     }
 
-    /// Reads the node and the span, in the total order over all link reads and changes.
+    /// Reads the node and the span, in the total order of all link reads and changes.
     #[inline]
     pub(super) fn look(&self) -> Seen {
         Seen::of(self.0.load(SeqCst))

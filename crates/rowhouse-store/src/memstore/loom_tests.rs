@@ -1,6 +1,6 @@
-//! Tests in every interleaving that a few threads can have, under loom.
+//! Tests in every interleaving of a few threads, under loom.
 //!
-//! Readers run on separate threads: loom tries fewer interleavings for the main thread.
+//! Readers run on separate threads: loom tries fewer interleavings of the main thread.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -239,7 +239,7 @@ fn chunks_added_side_by_side_are_counted_once() {
     });
 }
 
-/// Inserts a cell in row `r`: `m` is a put to column m, `m=` deletes column m, `m-` a version in
+/// Inserts a cell in row `r`: `m` is a put to column m, `m=` deletes column m, `m-` a version of
 /// it.
 fn insert_column(list: &SkipList, column: &str, height: usize) {
     let (qualifier, kind) = match column.split_at(1) {

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Miri checks every memory access in the tests; loom runs the production code in every
-//! interleaving that three threads have with up to three preemptions. Each takes some minutes.
+//! interleaving of three threads with up to three preemptions. Each takes some minutes.
 
 mod arena;
 mod cursor;
@@ -129,9 +129,9 @@ impl Memstore {
         }
     }
 
-    /// Returns the bytes requested from the allocator: exactly the sum over the values that
-    /// [`Memstore::insert`] returned. This includes the unused rest in the current chunk, at most
-    /// half the total or 2 MiB.
+    /// Returns the bytes requested from the allocator: exactly the sum of the values returned by
+    /// [`Memstore::insert`]. This includes the unused rest of the current chunk, at most half of
+    /// the total or 2 MiB.
     pub(crate) fn bytes(&self) -> u64 {
         self.cells.bytes()
     }

@@ -19,7 +19,7 @@ use super::arena::{ALIGN, Arena};
 use super::link::{Between, Link, Seen, Span};
 use super::sync::{AtomicBool, Watched};
 
-/// Maximum links per node. One node in four is a level higher, so this suits a list with 4¹² (17
+/// Maximum links per node. One node in four is a level higher, so this suits a list of 4¹² (17
 /// million) cells.
 pub(super) const HEIGHT_MAX: usize = 12;
 

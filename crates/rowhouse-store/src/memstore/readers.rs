@@ -7,7 +7,7 @@ use crate::reader_memory::{CountedBytes, ReaderMemory};
 use crate::retention::Retention;
 use crate::store_file::StoreFile;
 
-/// The result after flushing one or several memstores together.
+/// The result of flushing one or several memstores together.
 pub(crate) struct FlushResult {
     /// `None` if no cell was worth keeping.
     pub(crate) file: Option<Arc<StoreFile>>,
@@ -19,7 +19,7 @@ pub(crate) struct FlushResult {
     pub(crate) retention: Retention,
 }
 
-/// The result from a memstore's flush, for its readers.
+/// The result of flushing a memstore, for its readers.
 #[derive(Default)]
 pub(super) struct Readers {
     flushed: OnceLock<Arc<FlushResult>>,

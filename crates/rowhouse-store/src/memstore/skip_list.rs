@@ -323,7 +323,7 @@ fn overwrite_equal(next: Option<NodeRef<'_>>, place: &SearchKey<'_>) {
     }
 }
 
-/// Returns 1 for three nodes in four, 2 for three in four among the others, and so on.
+/// Returns 1 for three nodes in four, 2 for three in four of the others, and so on.
 fn random_height() -> usize {
     thread_local! {
         static STATE: Cell<u64> = const { Cell::new(0) };

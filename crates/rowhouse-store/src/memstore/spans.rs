@@ -24,14 +24,14 @@
 //! scanned there, and N's scan meets P itself, or a link over it whose `known` bound does not
 //! exceed P's bound; N ignores bounds that are only possible.
 //!
-//! One insert necessarily sees the other only if there is a total order over their accesses: P
-//! links below and reads above, N splits above and reads below. Hence `SeqCst` for links, where
-//! they are changed and where they are followed. Readers need less: everything a completed insert
-//! read or changed happened before they read.
+//! For one of the two to see the other, their accesses need a total order: P links below and reads
+//! above, N splits above and reads below. Hence `SeqCst` for links, where they are changed and
+//! where they are followed. Readers need less: everything a completed insert read or changed
+//! happened before they read.
 //!
 //! P continues to the first level that has no node after it. A node is linked there only later, so
-//! its insert sees what P did on the levels below. Without markers no link has a known bound, and
-//! an insert that sees no marker after it has linked its node is done: the first marker sets
+//! its insert sees the result of P on the levels below. Without markers no link has a known bound,
+//! and an insert that sees no marker after it has linked its node is done: the first marker sets
 //! `has_markers` before it is linked anywhere.
 
 use std::cmp::Ordering;

@@ -9,7 +9,7 @@ mod here {
 
     pub(in super::super) use parking_lot::Mutex;
 
-    /// A fence for loom, which does not model the total order over `SeqCst` accesses. Does nothing
+    /// A fence for loom, which does not model the total order of `SeqCst` accesses. Does nothing
     /// otherwise.
     #[inline(always)]
     pub(in super::super) fn fence() {}

@@ -225,7 +225,7 @@ fn a_large_merge_leaves_a_thread_for_small_ones() {
         endless(compaction);
     };
     let mut settings = settings(two_threads);
-    // A compaction with more than 20 times this size is large.
+    // A compaction of more than 20 times this size is large.
     settings.memstore_flush_bytes = 100 << 10;
     let store = open(SimulatedDisk::default(), settings);
     let large = ["a", "b"].map(|name| create(&store, name, family()));

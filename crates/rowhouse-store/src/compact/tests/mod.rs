@@ -165,7 +165,7 @@ fn reads(family: &FamilyDescriptor, now: i64, cells: &[Cell], sequence: u64) -> 
     answers
 }
 
-/// Numbers cells with sequences from 1 and splits them into files with these lengths.
+/// Numbers cells with sequences from 1 and splits them into files of these lengths.
 fn files(cells: &[Cell], lens: &[usize]) -> Vec<Vec<Cell>> {
     let mut cells = cells.iter().zip(1..).map(|(cell, at)| cell.clone().with_sequence(at));
     lens.iter().map(|&len| cells.by_ref().take(len).collect()).collect()

@@ -1,10 +1,10 @@
-//! Chooses the files to compact: one pure function from the files and the policy to a choice.
+//! Chooses the files to compact: one pure function of the files and the policy.
 //!
 //! It starts from Apache HBase's `ExploringCompactionPolicy`: among all runs of neighbouring files
-//! with about one size it takes the run that removes the most files. The measures differ. Two files
-//! without a common row cost a reader no more than one, so files are compacted where enough files
-//! overlap in one row: keys that begin with the time are hardly compacted at all. Where a family
-//! has a TTL, files are compacted with others from the same time, so that they expire as a whole.
+//! of about the same size it takes the run that removes the most files. The measures differ. Two
+//! files without a common row cost a reader no more than one, so files are compacted where enough
+//! files overlap in one row: keys that begin with the time are hardly compacted at all. In a family
+//! with a TTL, files are compacted with others from the same time, so that they expire as a whole.
 //! And once two fifths of the stored cells are garbage, all files are compacted, whatever their
 //! sizes. `docs/PERFORMANCE.md` shows the gains.
 //!
@@ -236,7 +236,7 @@ fn unexpired_at_creation(file: &FileSummary<'_>, situation: &PolicyInput<'_>) ->
     file.timestamp_min.max(situation.unexpired_from.saturating_sub(age))
 }
 
-/// Estimates what share of a file has expired since it was written, assuming evenly spread
+/// Estimates the share of a file that has expired since it was written, assuming evenly spread
 /// timestamps.
 fn expired_share(file: &FileSummary<'_>, situation: &PolicyInput<'_>) -> f64 {
     let from = unexpired_at_creation(file, situation);
@@ -291,7 +291,7 @@ fn best_run(
             if bytes > policy.bytes_max {
                 break;
             }
-            // Files with about one size: none has more bytes than the others together, times the
+            // Files of about the same size: none has more bytes than the others together, times the
             // ratio. Checking the largest is enough.
             let in_ratio = largest as f64 <= (bytes - largest) as f64 * policy.ratio;
             if bytes >= policy.bytes_min && !in_ratio {

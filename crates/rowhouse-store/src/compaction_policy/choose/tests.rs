@@ -136,7 +136,7 @@ fn a_store_whose_writers_wait_is_relieved_for_the_fewest_bytes() {
     let files = "32000 9000 3000 1000 300 90";
     check(files, "nothing");
     check_with(files, blocking, "minor 3..6");
-    // Three files with 1 MiB rather than ten with 90.
+    // Three files of 1 MiB rather than ten of 90.
     let files = "9000 90 90 90 90 90 90 90 1000 1 1 1";
     check(files, "minor 1..8");
     check_with(files, blocking, "minor 9..12");

@@ -92,7 +92,7 @@ type Cells = BTreeMap<Place, u64>;
 #[derive(Clone, Debug)]
 struct Op {
     number: u64,
-    /// What each place contains after it; `None` for a delete.
+    /// The contents of each place after it; `None` for a delete.
     places: Vec<(Place, Option<u64>)>,
     outcome: Outcome,
     /// No other mutation leaves the same value in a place, so a found value shows whether this one
@@ -117,7 +117,7 @@ struct History {
     clock: Arc<AtomicI64>,
     boot: u8,
     store: Option<Store>,
-    /// What the disk contained at an earlier open.
+    /// The disk contents at an earlier open.
     base: Cells,
     /// The mutations since then, in order.
     ops: Vec<Op>,
@@ -161,7 +161,7 @@ impl History {
         }
     }
 
-    /// Runs the history. Returns what the disk contains when it ends.
+    /// Runs the history. Returns the final disk contents.
     fn run(mut self) -> Vec<String> {
         self.open();
         let steps = 20 + self.random.below(60);
@@ -515,7 +515,7 @@ impl History {
         self.check_indexes();
     }
 
-    /// Returns the tables with an index: a table may be a clone.
+    /// Returns the tables with an index: a table may be a clone of another one.
     fn indexed(&self) -> Vec<TableName> {
         let store = self.store();
         let has_index =
@@ -734,8 +734,8 @@ fn synced_ops(ops: &[Op]) -> usize {
     ops.iter().rposition(|op| op.outcome == Outcome::Synced).map_or(0, |last| last + 1)
 }
 
-/// Returns true if `found` is what these mutations make from `base`, where mutations with an
-/// unknown outcome may be missing.
+/// Returns true if `found` is the result of applying these mutations to `base`, where mutations
+/// with an unknown outcome may be missing.
 fn explains(base: &Cells, ops: &[Op], found: &Cells) -> bool {
     let places = (0..TABLES)
         .flat_map(|table| (0..ROWS).flat_map(move |row| [0, 1].map(|family| (table, row, family))));

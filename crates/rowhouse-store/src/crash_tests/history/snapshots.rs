@@ -16,7 +16,7 @@ type TableCells = BTreeMap<(u8, u8), u64>;
 
 /// A snapshot's expected state.
 pub(super) struct Held {
-    /// The table.
+    /// The table that the snapshot was taken from.
     table: u8,
     /// The contents; `None` if they were unknown when the snapshot was taken.
     cells: Option<TableCells>,

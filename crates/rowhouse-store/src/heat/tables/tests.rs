@@ -37,7 +37,7 @@ fn one_table(clock: &SetClock, id: u64) -> (Heat, Arc<TableHeat>) {
     (heat, table)
 }
 
-/// Returns a key with 200 bytes that shares few with others.
+/// Returns a key of 200 bytes that shares few with others.
 fn long_row(number: u64) -> String {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("{mixed:016x}{:016x}{:0168}", mixed.rotate_left(17), number)

@@ -58,13 +58,13 @@ pub(super) fn behind_markers<'a>(
         Between::Markers if !covers_column => Run::from(here, Between::Versions, bound)?,
         _ => run,
     };
-    // Where several markers have one timestamp, the first may be the only one that covers: others
-    // may have expired.
+    // Of several markers at one timestamp, the first may be the only one that covers: others may
+    // have expired.
     let key = Key { kind: u8::MAX, ..run.last.cell().key };
     (key > cell.key).then_some((key, run.before))
 }
 
-/// A marker run after a cell.
+/// A run of markers after a cell.
 struct Run<'a> {
     last: NodeRef<'a>,
     /// A marker before the last, or the cell itself.

@@ -121,11 +121,11 @@ impl Queue {
 #[derive(Debug)]
 pub(crate) enum Failed {
     Error(Error),
-    /// A panic with its message: a bug.
+    /// A panic with the message: a bug.
     Panic(String),
 }
 
-/// Runs work so that its thread survives errors and panics. A panic leaves the same state as an
+/// Runs work so that the thread survives errors and panics. A panic leaves the same state as an
 /// error: locks are released, unfinished files removed, and memstores and files change in one step.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> std::result::Result<(), Failed> {
     match catch_unwind(AssertUnwindSafe(work)) {

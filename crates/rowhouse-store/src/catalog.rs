@@ -156,8 +156,8 @@ impl Entries {
         self.tables.get(name).cloned().ok_or_else(|| table_not_found(name))
     }
 
-    /// Returns a table and the entry table for its index, from the tables at a read point; `None`
-    /// if the index is not ready there.
+    /// Returns a table and the entry table for an index, from the tables at a read point; `None` if
+    /// the index is not ready there.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index.
@@ -174,7 +174,7 @@ impl Entries {
         Ok(is_ready.then(|| IndexRead { table, entries, point: Arc::clone(point) }))
     }
 
-    /// Returns a table and the table for its full-text index, from the tables at a read point.
+    /// Returns a table and the table for a full-text index, from the tables at a read point.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one with another kind.
@@ -196,7 +196,7 @@ impl Entries {
         Ok(SearchRead { table, entries, point: Arc::clone(point), index, state })
     }
 
-    /// Adds a table, or replaces the table with the same name and its regions.
+    /// Adds a table, or replaces the table with the same name and the regions in it.
     pub(crate) fn replace(&mut self, table: Arc<Table>) {
         self.remove(table.name());
         self.add(table);

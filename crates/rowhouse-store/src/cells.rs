@@ -26,7 +26,7 @@ pub(crate) trait Cells {
         Ok(false)
     }
 
-    /// Adds the current cell to a row; the cell shares its block unless `copied`.
+    /// Adds the current cell to a row; the cell shares the block unless `copied`.
     fn push_to(&self, row: &mut RowBuilder, copied: bool);
 
     /// Adds cells from the current one on that are visible without further checks, as many as it

@@ -143,14 +143,14 @@ pub(crate) fn check_disk(
     Ok(report)
 }
 
-/// Adds a file's table, region and rows to its error.
+/// Adds a file's table, region and rows to the file's error.
 pub(crate) fn placed(error: Error, state: &ManifestState, named: &NamedFile<'_>) -> Error {
     let message = format!("{error}; {}", whereabouts(state, named));
     Error::new(error.kind(), message).with_source(error)
 }
 
 /// Describes a file's table, region and rows. Rows are shown with their key fields too, if the
-/// table declares its key.
+/// table declares a key.
 fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     let mut tables = state.tables.values();
     let table = tables.find(|table| table.regions.contains_key(&named.region_id));

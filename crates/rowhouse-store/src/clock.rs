@@ -23,7 +23,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// The lower limits for a write's timestamp, given the earlier timestamps in the same rows.
+/// The lower limits for a write's timestamp, given the earlier timestamps of the rows it writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TimestampFloor {
     /// A put at this timestamp or later is hidden by no delete and no older version.

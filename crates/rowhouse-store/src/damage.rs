@@ -140,7 +140,7 @@ impl Damage {
     }
 }
 
-/// The source for an error in a file that was noted.
+/// The source of an error from a noted file.
 #[derive(Debug)]
 struct NotedFile(Error);
 

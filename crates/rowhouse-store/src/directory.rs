@@ -14,7 +14,7 @@ pub(crate) const LOCK: &str = "LOCK";
 /// The line in [`LOCK`] for a server that does not serve yet.
 const STARTING: &str = "starting";
 const FORMAT: &str = "FORMAT";
-/// The prefixes that names in a data directory have.
+/// The prefixes of names in a data directory.
 const OWN_NAMES: [&str; 10] =
     [LOCK, FORMAT, "MANIFEST", "heat", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
 /// The format version that this code writes, and the oldest version that can read it.
@@ -332,7 +332,7 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// Creates a directory for a store, with mode 0700: its files have the cells from all tables in
+/// Creates a directory for a store, with mode 0700: the files have the cells from all tables in
 /// clear. One that exists stays as it is.
 ///
 /// # Errors

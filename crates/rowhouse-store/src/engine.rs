@@ -106,7 +106,7 @@ impl Engine {
         self.memory.wake();
     }
 
-    /// Lets go of what refers to tables, which refer to the engine.
+    /// Releases everything that refers to tables, which refer to the engine.
     pub(crate) fn release_tables(&self) {
         self.indexed.store(None);
         self.observers.clear();
@@ -125,8 +125,8 @@ impl Engine {
         }
     }
 
-    /// Appends an edit to the manifest. It is on the disk when this returns, and says how far the
-    /// log was then; the log says that the manifest has it.
+    /// Appends an edit to the manifest. It is on disk when this returns, and records how far the
+    /// log was then; the log records that the manifest has it.
     ///
     /// # Errors
     /// As [`Manifest::append`].
@@ -262,7 +262,7 @@ impl Engine {
         })
     }
 
-    /// Requests a flush of the family if its memstore is full, or of the largest memstores if
+    /// Requests a flush of the family if the memstore is full, or of the largest memstores if
     /// memory is short. Called after cells were added.
     pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore) {
         if memstore.bytes() >= self.settings.memstore_flush_bytes {
@@ -299,7 +299,7 @@ fn closed() -> Error {
     Error::new(ErrorKind::ServerNotRunning, "the store is closed")
 }
 
-/// Counts the bytes in all memstores that are not flushed yet.
+/// Counts the bytes of all memstores that are not flushed yet.
 #[derive(Default)]
 pub(crate) struct Memory {
     bytes: AtomicU64,

@@ -46,18 +46,19 @@ pub(crate) struct KeptIndex {
 #[derive(Clone)]
 struct KnownDamage {
     why: String,
-    /// The index is not being built yet: what is written to its table now is dropped later.
+    /// The index is not being built yet: writes to its table now are dropped later.
     is_off: bool,
-    /// The store builds it anew without a request.
+    /// The store rebuilds it without a request.
     is_temporary: bool,
 }
 
 impl KeptIndex {
-    /// `is_small` says that the base table is, so that damage to the index is temporary.
+    /// `is_small` returns true if the base table is small, so that damage to the index is
+    /// temporary.
     fn new(index: Index, table: &Arc<Table>, is_small: impl FnOnce() -> bool) -> Self {
         let damage = index_damage(table.descriptor()).map(|why| {
             let state = IndexState::of_table(table.descriptor());
-            // A copy is not mended, but replaced, once its base table has been read.
+            // A copy is not repaired in place, but replaced, once its base table has been read.
             let is_replaced = index.is_copy() && matches!(state, Ok(IndexState::Repairing));
             let is_off = is_replaced || matches!(state, Ok(IndexState::Off(_)));
             KnownDamage { why, is_off, is_temporary: !is_off || is_small() }

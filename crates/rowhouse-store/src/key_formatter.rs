@@ -1,4 +1,4 @@
-//! Formats rows in messages: the row bytes and, if the table declares its key, the fields.
+//! Formats rows in messages: the row bytes and, if the table declares a key, the fields.
 
 use rowhouse_model::{RowRange, TableDescriptor, escape};
 use rowhouse_schema::KeySchema;
@@ -20,7 +20,7 @@ impl KeyFormatter {
         }
     }
 
-    /// Formats the fields in a row, or in the first part of a row; `None` if no key is declared.
+    /// Formats the fields of a row, or of the first part of a row; `None` if no key is declared.
     fn fields(&self, row: &[u8]) -> Option<String> {
         Some(self.0.as_ref()?.read_prefix(row).to_string())
     }

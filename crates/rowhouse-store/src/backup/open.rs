@@ -99,7 +99,7 @@ impl PinnedState {
         let engine = store.engine();
         engine.check_open()?;
         let families: Vec<_> = engine.families.read().values().cloned().collect();
-        // Flushes most data before writers have to wait.
+        // Flushes most of the data before writers have to wait.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
         // No other flush may add a file.
         let _quiet: Vec<_> = families.iter().map(|family| family.flushing.lock()).collect();

@@ -47,7 +47,7 @@ impl Target {
                 }
             }
         }
-        // As a data directory, but the directory above must be there: its name may be a mistake.
+        // As a data directory, but the directory above must be there: the name may be a mistake.
         let made = DirBuilder::new().mode(0o700).create(&unfinished);
         made.map_err(|source| at("cannot make", &unfinished, source))?;
         let target = Self { path: path.to_owned(), unfinished, is_finished: false };

@@ -23,7 +23,7 @@ pub(crate) struct RecentWrites {
     rows: Mutex<Rows>,
 }
 
-/// By region and row, the sequence that the last commit to it has.
+/// By region and row, the sequence of the last commit to it.
 #[derive(Default)]
 struct Rows {
     regions: BTreeMap<u64, BTreeMap<Vec<u8>, u64>>,

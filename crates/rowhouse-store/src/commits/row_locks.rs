@@ -1,11 +1,11 @@
 //! Row locks, with the last timestamps that rows were given.
 //!
-//! A row is locked through the stripe that its hash selects, so a lock needs no memory and no
-//! allocation. Two rows in one stripe wait for each other needlessly; with a thousand stripes and
-//! locks held for microseconds that is rare.
+//! A row is locked through the stripe that its hash selects, so a lock needs no separate memory and
+//! no allocation. Two rows in one stripe wait for each other needlessly; with a thousand stripes
+//! and locks held for microseconds that is rare.
 //!
-//! A stripe also keeps the timestamps that its rows were given last. A delete hides cells with the
-//! delete's timestamp or an older one, so a later put needs a newer one, even within one
+//! A stripe also keeps the timestamps that rows in it were given last. A delete hides cells with
+//! the delete's timestamp or an older one, so a later put needs a newer one, even within one
 //! millisecond; and two puts to one cell are two versions only at two timestamps (decision 0060).
 
 use std::collections::hash_map::RandomState;
@@ -41,12 +41,12 @@ pub(crate) struct StripeTimestamps {
     others: RowTimestamps,
 }
 
-/// The last timestamps in a row; [`Timestamp::MIN`] if unknown.
+/// The last timestamps of a row; [`Timestamp::MIN`] if unknown.
 #[derive(Clone, Copy)]
 struct RowTimestamps {
-    /// The newest timestamp on any cell.
+    /// The newest timestamp of any cell.
     written: Timestamp,
-    /// The newest timestamp on a delete.
+    /// The newest timestamp of a delete.
     deleted: Timestamp,
 }
 

@@ -7,7 +7,7 @@ use crate::family::{DropLimits, FamilyStore};
 use crate::read::{Rules, Verdict, Visible, own_ttl};
 use crate::retention::Retention;
 
-/// Filters the cells in a compaction, in cell order.
+/// Filters the cells of a compaction, in cell order.
 pub(crate) struct CompactionFilter {
     /// The matchers by kind: minor for rows that other files may have, major for those they cannot
     /// have.
@@ -68,7 +68,7 @@ impl Steady {
             }
             return (self.drops_surplus_of_row, self.drops_surplus[CompactionKind::Major as usize]);
         }
-        // The puts that a marker with its own TTL covers are retained: it must cover them.
+        // The puts that a marker with a separate TTL covers are retained: it must cover them.
         let may_drop = self.drops_markers && cell.kind().is_delete() && own_ttl(cell).is_none();
         let drops = may_drop
             && kind == CompactionKind::Major
@@ -118,7 +118,8 @@ impl Surplus {
         if !(self.of_column && self.of_row) {
             return false;
         }
-        // A put that has its own TTL can expire and uncover an older version, so it does not count.
+        // A put that has a separate TTL can expire and uncover an older version, so it does not
+        // count.
         self.versions += u32::from(cell.tags.is_empty());
         false
     }

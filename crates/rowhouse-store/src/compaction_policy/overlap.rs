@@ -16,7 +16,7 @@ pub(crate) fn max_overlap(files: &[FileSummary<'_>]) -> usize {
     let mut ended = 0;
     let mut most = 0;
     for (begun, row) in first.iter().enumerate() {
-        // A file includes its last row.
+        // A file includes the last row.
         while last[ended] < *row {
             ended += 1;
         }

@@ -116,7 +116,7 @@ impl Compactions {
         asked.into_iter().chain(running).chain(family.merges.kinds()).collect()
     }
 
-    /// Enables or disables compactions and returns whether they were enabled. Disabling them drops
+    /// Enables or disables compactions; returns true if they were enabled. Disabling them drops
     /// the requests.
     pub(crate) fn set_enabled(&self, on: bool) -> bool {
         let mut state = self.state.lock();

@@ -51,7 +51,7 @@ impl Pace {
         }
     }
 
-    /// Returns when `bytes` may begin to be written.
+    /// Returns when writing `bytes` may begin.
     fn reserve(&self, candidates: &Candidates<'_>, bytes: u64, now: Instant) -> Instant {
         let mut state = self.state.lock();
         if state.tuned.is_none_or(|tuned| now.duration_since(tuned) >= TUNE_PERIOD) {
@@ -66,7 +66,7 @@ impl Pace {
     }
 }
 
-/// Returns the highest pressure on any family: how close its files are to blocking writers, from 0
+/// Returns the highest pressure on any family: how close the files are to blocking writers, from 0
 /// to 1.
 fn pressure(candidates: &Candidates<'_>) -> f64 {
     let families = candidates.families.read();

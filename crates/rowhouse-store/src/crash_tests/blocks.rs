@@ -123,7 +123,7 @@ fn damage_outside_the_data_blocks_of_a_file_costs_no_cell() {
     let blocks = data_blocks(&bytes);
     assert!(blocks.len() > 5, "{blocks:?}");
     let mut places = 0;
-    // An odd step, so that every bit in a byte gets its turn.
+    // An odd step, so that every bit of a byte gets its turn.
     for at in (0..bytes.len()).step_by(3) {
         if blocks.iter().any(|block| block.contains(&at)) {
             continue;

@@ -1,4 +1,4 @@
-//! Damage to each file in each index kind: answers stay right, writes go on, and the index is
+//! Damage to each file of each kind of index: answers stay right, writes go on, and the index is
 //! rebuilt.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Every byte in a small store, flipped one at a time, and every file cut at every length: reads
+//! Every byte of a small store, flipped one at a time, and every file cut at every length: reads
 //! either return correct data or fail with an error that names the file. No corruption is silent.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::{Settings, Store};
 const ROWS: u8 = 12;
 
 /// Returns the offsets at which a file is damaged for a salvage. A salvage writes a store, so it
-/// takes too long for each byte in the larger files.
+/// takes too long for each byte of the larger files.
 fn some_places(path: &str, len: usize) -> impl Iterator<Item = usize> {
     // An odd step, so that each bit is flipped.
     (0..len).step_by(if path == "MANIFEST" { 1 } else { 15 })

@@ -48,7 +48,7 @@ fn put(store: &Store, row: u8, value: u8, synced: bool) -> rowhouse_model::Resul
     store.table(&name()).unwrap().mutate(&put.into()).map(|_| ())
 }
 
-/// Returns each row's value, after checking that no row is torn between its families.
+/// Returns each row's value, after checking that no row is torn between families.
 fn values(store: &Store) -> Vec<Option<u8>> {
     let table = store.table(&name()).unwrap();
     let values = (0..16u8).map(|row| {

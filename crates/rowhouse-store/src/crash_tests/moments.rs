@@ -1,5 +1,6 @@
 //! Parts from an earlier state in one store's life beside parts from a later state, for every
-//! choice: the table in `docs/formats/data-directory.md`. Random ones are in `history/moments.rs`.
+//! choice of parts: the table in `docs/formats/data-directory.md`. Random ones are in
+//! `history/moments.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -144,7 +145,7 @@ fn salvage(disk: &SimulatedDisk) {
     assert!(!report.lost.is_empty());
 }
 
-/// Returns the outcomes for all part choices, each with its choices.
+/// Returns the outcomes for all part choices, each with the choices.
 fn outcomes(older: &SimulatedDisk, newer: &SimulatedDisk) -> String {
     let mut choices: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for chosen in 1..1 << PARTS.len() {
@@ -158,8 +159,8 @@ fn outcomes(older: &SimulatedDisk, newer: &SimulatedDisk) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// L is the log, N its note, M the manifest, C its copy, F the HFiles: the parts from the earlier
-/// point in time. A store that was closed has no note.
+/// L is the log, N the log's note, M the manifest, C the copy, F the HFiles: the parts from the
+/// earlier point in time. A store that was closed has no note.
 const OUTCOMES: &str = "\
 closed in killed
 as the earlier one: LNMC LNMCF

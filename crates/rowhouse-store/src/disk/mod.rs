@@ -30,9 +30,9 @@ pub trait Disk: Send + Sync + 'static {
     /// Returns the bytes that files can still gain; `u64::MAX` if there is no limit.
     fn available_bytes(&self) -> io::Result<u64>;
     /// Returns an error if the tree, or a directory that [`Disk::create_dir`] created, is no longer
-    /// where it was opened: it was removed, moved, or another one is in its place. The store then
-    /// takes no more writes. Called once a second while there are writes, and after each manifest
-    /// edit. By default a tree cannot be moved.
+    /// where it was opened: it was removed, moved, or another one has taken the place. The store
+    /// then takes no more writes. Called once a second while there are writes, and after each
+    /// manifest edit. By default a tree cannot be moved.
     fn check_in_place(&self) -> io::Result<()> {
         Ok(())
     }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::{Disk, DiskFile};
 
 /// A [`Disk`] in a directory. The directory is held open from the first use on, and all paths are
-/// relative to it: nothing is ever created in a directory that has taken its place.
+/// relative to it: nothing is ever created in another directory that has taken the same place.
 #[derive(Clone, Debug)]
 pub struct RealDisk {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub struct RealDisk {
     watched: Arc<Mutex<Vec<(String, Held)>>>,
 }
 
-/// A file that is held open, so that no other one can have its number.
+/// A file that is held open, so that no other one can have the same number.
 #[derive(Debug)]
 struct Held {
     file: File,
@@ -60,7 +60,7 @@ impl RealDisk {
     /// Returns the tree below `root`.
     pub fn new(root: impl AsRef<Path>) -> Self {
         let root = root.as_ref();
-        // The process may change its working directory.
+        // The process may change the working directory.
         let path = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         Self { path, read_only: false, root: Arc::default(), watched: Arc::default() }
     }

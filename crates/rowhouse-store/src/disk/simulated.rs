@@ -230,7 +230,7 @@ impl SimulatedDisk {
     }
 
     /// Gives this disk the files from another disk that `is_part` chooses by their paths, in place
-    /// of its own.
+    /// of this disk's files.
     pub(crate) fn take_files(&self, from: &Self, is_part: impl Fn(&str) -> bool) {
         let from = from.after_kill();
         let other = from.state.lock();
@@ -309,7 +309,7 @@ impl NameChange {
 impl Contents {
     fn after_power_cut(&self, random: &mut Random) -> Self {
         let mut left = self.durable.clone();
-        // Usually a file loses everything, nothing, or the end; sometimes pieces anywhere.
+        // Usually a file loses everything, nothing, or its end; sometimes pieces anywhere.
         let mode = random.below(4);
         let reached = random.below(self.unsynced.len() + 1);
         for (at, change) in self.unsynced.iter().enumerate() {

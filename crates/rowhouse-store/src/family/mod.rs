@@ -210,9 +210,10 @@ impl FamilyStore {
     }
 
     /// Returns the super version for a reader at `sequence`. Returns `None` if a flush or
-    /// compaction has since dropped cells visible there: the reader must take a newer sequence. For
-    /// a reader that loads its sequence and then its super version this happens only if an entire
-    /// flush or compaction, including its first load of the sequence, ran between the two.
+    /// compaction has since dropped cells visible there: the reader must take a newer sequence. A
+    /// reader that loads first the sequence and then the super version gets `None` only if an
+    /// entire flush or compaction, including the first time it loads the sequence, ran between the
+    /// two.
     pub(crate) fn super_version_at(&self, sequence: u64) -> Option<Guard<Arc<SuperVersion>>> {
         let super_version = self.super_version.load();
         (super_version.readable_from <= sequence).then_some(super_version)

@@ -62,7 +62,7 @@ pub(crate) struct DropLimits {
     version_markers: Option<OtherFiles>,
     /// Ids of files that have none of the rows whose markers are dropped.
     apart: Vec<u64>,
-    /// The highest timestamp on a dropped marker.
+    /// The highest timestamp of a dropped marker.
     marker_dropped: Option<i64>,
     surplus_dropped: bool,
 }
@@ -139,8 +139,8 @@ impl FamilyStore {
         self.steady.keeps_markers.load(Ordering::Acquire)
     }
 
-    /// Declares whether a steady family keeps its delete markers. The caller may declare that it
-    /// does as with [`FamilyStore::set_steady`], and that it does not at any time.
+    /// Declares whether a steady family keeps delete markers. The caller may declare that it does
+    /// as with [`FamilyStore::set_steady`], and that it does not at any time.
     pub(crate) fn set_keeps_markers(&self, on: bool) {
         if self.keeps_markers() != on {
             let _latch = on.then(|| self.steady.latch.write());
@@ -150,7 +150,7 @@ impl FamilyStore {
 
     /// Installs the outcome of a flush or compaction that dropped cells within `limits`, while no
     /// observed write to the family is under way. Returns `false`, without running `install`, if
-    /// the family is steady and its rows would show something else.
+    /// the family is steady and the rows would show something else.
     pub(crate) fn install(
         &self,
         limits: Option<&DropLimits>,

@@ -1,4 +1,4 @@
-//! Flushes that make room: in the log, and in the memory for all memstores together.
+//! Flushes that make room: in the log, and in the memory of all memstores together.
 
 use std::sync::Arc;
 

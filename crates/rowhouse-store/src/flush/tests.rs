@@ -36,7 +36,7 @@ fn put(millis: i64) -> Mutation {
     Put::new("row").unwrap().add_at("f", "q", at(millis), "").unwrap().into()
 }
 
-/// Returns the timestamps and kinds on the stored cells.
+/// Returns the timestamps and kinds of the stored cells.
 fn stored(table: &Arc<Table>) -> String {
     let mut scanner = table.scan(Scan { raw: true, ..Scan::all().versions(u32::MAX) }).unwrap();
     let mut shown = Vec::new();
@@ -51,7 +51,7 @@ fn files(table: &Table) -> usize {
     table.regions()[0].families()[0].super_version().files.len()
 }
 
-/// Returns the cells left by a flush of puts at 1, 2, 3 and 4 and a delete for the version at 4.
+/// Returns the cells left by a flush of puts at 1, 2, 3 and 4 and a delete of the version at 4.
 fn left_by_a_flush(family: FamilyDescriptor) -> String {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family);

@@ -62,7 +62,7 @@ pub struct ExportReport {
 impl Store {
     /// Writes `table`'s cells, as of one read point, to HFiles under `dir`: one for each region and
     /// family, compressed and encoded as the family declares. `dir` is created, or must be empty. A
-    /// file gets its name once it is complete and on disk. After an error the named files are
+    /// file gets the final name once it is complete and on disk. After an error the named files are
     /// complete, and the caller should remove `dir`.
     ///
     /// # Errors

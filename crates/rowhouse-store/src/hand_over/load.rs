@@ -85,10 +85,10 @@ impl Store {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a read-only
-    /// table and for a cell with another family than its file's; `Io`, `Corruption` and
-    /// `Unsupported` for unreadable files; `RegionTooBusy` if the disk is full; `NotServingRegion`
-    /// for a region that is not assigned, and if the table was dropped meanwhile. After an error
-    /// nothing was changed.
+    /// table and for a cell of another family than its file's; `Io`, `Corruption` and `Unsupported`
+    /// for unreadable files; `RegionTooBusy` if the disk is full; `NotServingRegion` for a region
+    /// that is not assigned, and if the table was dropped meanwhile. After an error nothing was
+    /// changed.
     pub fn bulk_load(
         &self,
         table: &TableName,
@@ -236,7 +236,7 @@ fn look_at_all<'a>(
 }
 
 impl LoadFile<'_> {
-    /// Returns true if all rows in the file, according to its metadata, are in `range`.
+    /// Returns true if all rows in the file, according to the metadata, are in `range`.
     fn fits(&self, range: &RowRange) -> bool {
         self.ends.iter().all(|row| range.contains(row))
     }

@@ -223,8 +223,8 @@ impl<'a> Load<'a> {
             for Written { homes, meta, .. } in &self.written {
                 let first = Arc::new(StoreFile::new(&engine.files, meta.clone()));
                 loaded.push(Arc::clone(&first));
-                // Every region must name the file before a compaction can release it for one
-                // region.
+                // Every region must name the file before a compaction can release it for one of
+                // them.
                 let others: Vec<_> = homes.iter().skip(1).map(|_| first.share()).collect();
                 for (home, file) in homes.iter().zip([first].into_iter().chain(others)) {
                     home.change(|super_version| super_version.files.push(file));
@@ -239,8 +239,9 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Returns the number that orders a file's cells among other files in its cluster: the bulk load's
-/// sequence number, which HBase puts into the file name, otherwise the last mutation's.
+/// Returns the number that orders a file's cells among other files in the same cluster: the bulk
+/// load's sequence number, which HBase puts into the file name, otherwise the number of the last
+/// mutation.
 fn source_sequence(file: &HFile) -> Result<u64> {
     let name = file.path().file_name().and_then(|name| name.to_str());
     let named = name.and_then(|name| name.rsplit_once("_SeqId_")?.1.split_once('_'));

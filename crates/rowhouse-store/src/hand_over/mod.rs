@@ -1,4 +1,4 @@
-//! Exports tables to a cluster and imports them from one, as HFiles in the layout for HBase's bulk
+//! Exports tables to a cluster and imports them from one, as HFiles in the layout of HBase's bulk
 //! load: a directory with a folder of HFiles for each family
 //! (`docs/decisions/0040-handing-over-as-hfiles.md`).
 

@@ -11,7 +11,7 @@ use crate::table::Table;
 
 impl Store {
     /// Puts the rows that `next` returns into `table`. They must come in key order, each key once
-    /// and its cells in cell order; `None` ends them. They bypass the log and the memstores and go
+    /// and the cells in cell order; `None` ends them. They bypass the log and the memstores and go
     /// to files, one for each region and family. All become visible atomically, also across a
     /// crash. Cells at the latest timestamp get a timestamp from when the load begins, after all
     /// earlier writes.

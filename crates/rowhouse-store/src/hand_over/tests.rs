@@ -401,7 +401,7 @@ fn a_region_takes_files_of_its_rows_alone() {
     assert_eq!(error.kind(), ErrorKind::NotServingRegion);
 }
 
-/// Checks that a load into a region changes nothing if `happens` runs while its files are read.
+/// Checks that a load into a region changes nothing if `happens` runs while the files are read.
 fn load_while(happens: fn(&Store, &crate::Region)) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

@@ -1,11 +1,11 @@
-//! What the heats for all tables share: their memory, and the clock.
+//! What the heats of all tables share: their memory, and the clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::clock::Clock;
 
-/// Bytes that the heat for one table may take, and the heat for all tables together.
+/// Bytes that the heat of one table may take, and the heat of all tables together.
 const TABLE_BYTES_MAX: usize = 1 << 20;
 const BYTES_MAX: usize = 16 << 20;
 /// How many tables have heat at most: each has 32 KiB then.

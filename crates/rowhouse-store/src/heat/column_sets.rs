@@ -59,7 +59,7 @@ impl ColumnSets {
     }
 }
 
-/// Writes a family and qualifiers, each after its length in two bytes.
+/// Writes a family and qualifiers, each after a two-byte length.
 fn encode<'q>(family: &'q Bytes, qualifiers: impl Iterator<Item = &'q Bytes>, set: &mut Vec<u8>) {
     set.clear();
     for name in std::iter::once(family).chain(qualifiers) {

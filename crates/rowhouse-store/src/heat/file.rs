@@ -1,4 +1,4 @@
-//! The file with the heat for all tables (`docs/formats/heat.md`).
+//! The file with the heat of all tables (`docs/formats/heat.md`).
 
 use std::io;
 

@@ -5,13 +5,13 @@ use super::load::{Load, share};
 
 /// Keys sampled per range, from which the split bound is chosen.
 const SAMPLES: usize = 8;
-/// Once a range has all its samples, one request in this many replaces a sample.
+/// Once a range has all samples, one request in this many replaces a sample.
 const SAMPLE_EVERY: u64 = 4;
 /// A range is split once it has this many times the mean load.
 const SPLIT_SHARE: u64 = 2;
 
 /// The current minute's key ranges and their loads. They cover all keys. A range with more than
-/// twice the mean load is split at the median key in a sample, and the neighbours that have least
+/// twice the mean load is split at the median of a key sample, and the neighbours that have least
 /// together become one range, so that there are never more than `ranges_max`.
 ///
 /// Splits and merges compare loads that are halved each minute, so that the ranges in a minute
@@ -98,7 +98,7 @@ impl Grid {
         self.ranges.capacity() * size_of::<Range>() + samples * size_of::<Key>()
     }
 
-    /// Splits a range that has all its samples, unless it is a single row.
+    /// Splits a range that has all samples, unless it is a single row.
     fn split(&mut self, at: usize) {
         let stop = self.ranges.get(at + 1).map(|next| next.start);
         let range = &mut self.ranges[at];

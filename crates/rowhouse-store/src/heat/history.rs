@@ -2,13 +2,12 @@
 
 use super::column::Column;
 
-/// A minute: the length that a new column has.
+/// A minute: the length of a new column.
 pub(super) const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
 /// The age at which columns are dropped.
 const AGE_MILLIS_MAX: i64 = 7 * DAY_MILLIS;
-/// The length that columns have once they are older than a day, and the maximum range count in
-/// each.
+/// The length of columns older than a day, and the maximum range count in each.
 const OLD_LENGTH_MILLIS: i64 = 15 * MINUTE_MILLIS;
 const OLD_RANGES_MAX: usize = 16;
 /// Columns for which there is spare space.

@@ -139,7 +139,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts for a row about which only this is known: that it has at most as many.
+    /// Returns the counts for a row of which only this is known: that it has at most as many.
     fn as_bound(self) -> Self {
         Self { overestimate: self.requests(), ..self }
     }

@@ -1,8 +1,8 @@
-//! Row keys cut to a fixed length: the bounds for key ranges.
+//! Row keys cut to a fixed length: the bounds of key ranges.
 
 use std::fmt;
 
-/// The maximum bytes in a bound; longer row keys are cut.
+/// The maximum length of a bound, in bytes; longer row keys are cut.
 pub(super) const KEY_BYTES_MAX: usize = 64;
 
 /// A row key of at most [`KEY_BYTES_MAX`] bytes, without an allocation.

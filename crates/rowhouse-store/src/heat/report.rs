@@ -1,10 +1,10 @@
-//! The columns in a heat, as callers see them.
+//! The columns of a heat, as callers see them.
 
 use rowhouse_model::{HeatBucket, HeatColumn};
 
 use super::column::Column;
 
-/// Returns a column with the ranges.
+/// Returns a column with its ranges.
 pub(super) fn shown(column: &Column) -> HeatColumn {
     let buckets = column.ranges().into_iter().map(|(start, load)| HeatBucket {
         start,

@@ -16,7 +16,7 @@ use super::load::Load;
 use super::rate::Rate;
 use super::report::shown;
 
-/// A table's heat. It survives region splits, merges and moves, and allocates its columns with the
+/// A table's heat. It survives region splits, merges and moves, and allocates the columns with the
 /// first request.
 ///
 /// A request is recorded with a probability of one in a power of two, which follows the request
@@ -67,7 +67,7 @@ impl TableHeat {
         (mix(nth) & (weight - 1) == 0).then_some(weight)
     }
 
-    /// Records requests at a row, for `weight` as many. `is_of_row` says that all requests are for
+    /// Records requests at a row, for `weight` as many. `is_of_row` is true if all requests are for
     /// this row, rather than for rows from it on; `columns` are the columns that reads request.
     pub(crate) fn record(
         &self,
@@ -116,7 +116,7 @@ impl TableHeat {
         }
     }
 
-    /// Completes the column once its minute is over, and obeys a budget that has become smaller.
+    /// Completes the column once the minute is over, and obeys a budget that has become smaller.
     pub(super) fn keep(&self) {
         let now_millis = self.budget.now_millis();
         if let Some(state) = &mut *self.state.lock() {

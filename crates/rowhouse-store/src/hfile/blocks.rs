@@ -17,9 +17,9 @@ pub struct BlockFacts {
     pub offset: u64,
     /// Bytes in the file, header and checksums included.
     pub len: u64,
-    /// The kind of contents.
+    /// The kind of its contents.
     pub kind: BlockKind,
-    /// Bytes in the contents, decompressed.
+    /// Bytes of the contents, decompressed.
     pub payload_len: usize,
     /// How many cells the block has, if it has cells.
     pub cells: Option<u64>,

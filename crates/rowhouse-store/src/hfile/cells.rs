@@ -8,7 +8,7 @@ use rowhouse_model::{Cell, CellRef, Error, Key, Result, compare};
 
 use super::{HFile, named};
 
-/// A position among the cells in an [`HFile`].
+/// A position among the cells of an [`HFile`].
 #[derive(Debug)]
 pub struct HFileCells<'a> {
     file: &'a HFile,

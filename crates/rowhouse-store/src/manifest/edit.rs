@@ -22,7 +22,7 @@ pub(crate) struct Edit {
 }
 
 /// How far the log was on disk at some time. A log that does not reach this position in a segment
-/// with this epoch is older or has lost the end.
+/// with this epoch is older, or lacks the end.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct LogSynced {
     #[prost(uint64, tag = "1")]
@@ -306,7 +306,7 @@ impl RegionAssigned {
     }
 }
 
-/// A table dropped, with its regions and files.
+/// A table dropped, with the regions and files.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableDropped {
     #[prost(uint64, tag = "1")]

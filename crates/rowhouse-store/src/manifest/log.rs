@@ -1,4 +1,4 @@
-//! The open manifest: its current state, appending to the file, rewriting it.
+//! The open manifest: the current state, appending to the file, rewriting it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,7 +17,7 @@ use crate::layout::{FILES_DIR, WAL_DIR};
 const NEW_PATH: &str = "MANIFEST.new";
 const COPY_NEW_PATH: &str = "MANIFEST.copy.new";
 
-/// The file is rewritten at this multiple of its length after the last rewrite, but not below
+/// The file is rewritten at this multiple of the length after the last rewrite, but not below
 /// [`HISTORY_BYTES_MIN`].
 const HISTORY_FACTOR: u64 = 4;
 const HISTORY_BYTES_MIN: u64 = 1 << 20;
@@ -87,7 +87,7 @@ impl Manifest {
         })
     }
 
-    /// Returns true if an edit removed a file, so that its remains can be deleted.
+    /// Returns true if an edit removed a file, so that the remains can be deleted.
     pub(crate) fn is_gone(&self, file_id: u64) -> bool {
         self.gone.contains(&file_id)
     }

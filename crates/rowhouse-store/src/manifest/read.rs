@@ -123,7 +123,7 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
     Ok(Some(whole))
 }
 
-/// The readable part in a damaged manifest, and the errors for the rest.
+/// The readable part of a damaged manifest, and the errors for the rest.
 struct Left {
     state: ManifestState,
     lost: Vec<Error>,

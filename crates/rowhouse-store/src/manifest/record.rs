@@ -29,8 +29,8 @@ pub(super) struct FileHeader {
     /// is unreadable.
     epoch: Option<u64>,
     pub(super) boot_id: [u8; 16],
-    /// How many times the manifest has been rewritten; 0 in files from versions that maintained
-    /// only one copy.
+    /// How many times the manifest has been rewritten; 0 in files from versions that kept only one
+    /// copy.
     pub(super) generation: u32,
 }
 
@@ -69,7 +69,7 @@ impl FileHeader {
         bytes
     }
 
-    /// Decodes the header, given a whole file.
+    /// Decodes the header of a whole file.
     ///
     /// # Errors
     /// `Corruption` for a damaged header; `Unsupported` for a file with another version.

@@ -235,7 +235,8 @@ mod tests {
         TableCreated { table_id, descriptor, regions: regions.into(), disabled: false }
     }
 
-    /// Returns a state with a table that has regions 2 and 3, a file in the first, and a snapshot.
+    /// Returns a state with a table that has regions 2 and 3, a file in the first, and a snapshot
+    /// of the table.
     fn state() -> ManifestState {
         let mut state = ManifestState::default();
         let file = FileMeta { file_id: 4, sequence_max: 9, ..FileMeta::default() };

@@ -117,7 +117,7 @@ impl ManifestState {
         self.files().chain(self.snapshots.values().flat_map(|snapshot| snapshot.files()))
     }
 
-    /// Returns the newest timestamp on any cell in any file.
+    /// Returns the newest timestamp of any cell in any file.
     pub(crate) fn newest_timestamp(&self) -> i64 {
         self.all_files().map(|file| file.meta.timestamp_max).max().unwrap_or(0)
     }
@@ -495,8 +495,8 @@ impl ManifestState {
 impl FamilyFiles {
     /// Returns the file that a commit with this sequence number was flushed to, or that it was
     /// compacted into: the first file that reaches up to the number, since logged sequence numbers
-    /// do not overlap between files. `None` if the commit was not flushed, or no cell from it was
-    /// retained.
+    /// do not overlap between files. `None` if the commit was not flushed, or none of its cells
+    /// were retained.
     pub(crate) fn file_with(&self, sequence: u64) -> Option<&FileMeta> {
         if sequence > self.flushed_sequence || sequence <= self.begins_behind {
             return None;

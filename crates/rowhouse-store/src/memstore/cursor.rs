@@ -21,7 +21,7 @@ pub(crate) struct MemstoreCursor {
     memstore: Arc<Memstore>,
 }
 
-// SAFETY: the node lives as long as `memstore`, and is only read, apart from its atomics.
+// SAFETY: the node lives as long as `memstore`, and is only read, apart from the atomics.
 unsafe impl Send for MemstoreCursor {}
 // SAFETY: as above.
 unsafe impl Sync for MemstoreCursor {}

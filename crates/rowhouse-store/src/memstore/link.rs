@@ -24,7 +24,7 @@ pub(super) enum Between {
     Versions,
 }
 
-/// The bound that a link states for the cells between its ends.
+/// The bound that a link states for the cells between the ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// The bound that is certain.
@@ -47,7 +47,7 @@ const SPAN_BITS: usize = 0b111;
 const _: () = assert!(align_of::<Node>() > SPAN_BITS);
 
 impl Between {
-    /// Returns the highest bound that a link over a cell with this kind may state.
+    /// Returns the highest bound that a link over a cell of this kind may state.
     #[inline]
     pub(super) fn beside(kind: u8) -> Self {
         const COLUMN: u8 = CellKind::DeleteColumn.code();
@@ -102,7 +102,7 @@ impl Span {
     }
 
     /// Returns the span for both halves after a node is inserted between; the node itself is in
-    /// neither half. After inserting a marker its writer may determine more; after any other cell
+    /// neither half. After inserting a marker the writer may determine more; after any other cell
     /// the span is never used.
     #[inline]
     pub(super) fn split_by(self, node: Between) -> Self {

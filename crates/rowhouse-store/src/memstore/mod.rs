@@ -1,6 +1,6 @@
 //! The cells in one family and region that are in the log but not yet in a file.
 //!
-//! A memstore is a skip list in an arena: a cell is copied once, next to its links, and all memory
+//! A memstore is a skip list in an arena: a cell is copied once, next to the links, and all memory
 //! is freed together. Many threads insert concurrently; readers never wait.
 //!
 //! The unsafe code is in `arena`, `node`, `skip_list`, `spans`, `cursor` and `passing`. The usual
@@ -48,7 +48,7 @@ pub(crate) struct Memstore {
     first_sequence: AtomicU64,
     /// The highest sequence inserted.
     last_sequence: AtomicU64,
-    /// The lowest timestamp on a put, in the order that [`ordered`] gives.
+    /// The lowest timestamp of a put, in the order that [`ordered`] gives.
     earliest_put: AtomicU64,
     has_tags: AtomicBool,
     has_version_markers: AtomicBool,
@@ -173,7 +173,7 @@ impl Memstore {
         self.has_tags.load(Relaxed)
     }
 
-    /// Returns the lowest timestamp on a put; `i64::MAX` if there is none.
+    /// Returns the lowest timestamp of a put; `i64::MAX` if there is none.
     pub(crate) fn earliest_put(&self) -> i64 {
         (self.earliest_put.load(Relaxed) ^ SIGN).cast_signed()
     }

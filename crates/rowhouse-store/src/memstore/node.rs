@@ -1,4 +1,4 @@
-//! A skip list node: a cell in the arena with its links.
+//! A skip list node: a cell in the arena with links.
 //!
 //! ```text
 //!    link h-1 │ … │ link 1 │ link 0 │ sequence │ length, height, flag │ KeyValue
@@ -113,7 +113,7 @@ impl<'a> NodeRef<'a> {
         head
     }
 
-    /// Returns the sequence number that the cell's mutation has.
+    /// Returns the sequence number of the mutation that wrote the cell.
     #[inline]
     pub(super) fn sequence(self) -> u64 {
         self.head().sequence
@@ -170,7 +170,7 @@ impl<'a> NodeRef<'a> {
 
     /// Prefetches nodes that a walk reaches soon. On the lowest level each node must be loaded
     /// before the next is known; a higher link leads past some nodes to one that can be loaded
-    /// meanwhile, and so can its successors once it is here.
+    /// meanwhile, and so can the nodes after that one, once it is here.
     #[inline]
     pub(super) fn prefetch_ahead(self) {
         if let Some(ahead) = self.ahead() {
@@ -194,7 +194,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether the same cell was inserted again. A read point that includes the cells' sequence was
-    /// published after both inserts, so its reader finds exactly one cell.
+    /// published after both inserts, so a reader there finds exactly one cell.
     #[inline]
     pub(super) fn is_overwritten(self) -> bool {
         self.head().overwritten.load(Relaxed)
@@ -276,7 +276,7 @@ impl<'a> SearchKey<'a> {
     }
 }
 
-/// The links in a node or in the list's head.
+/// The links of a node or of the list's head.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Tower<'a> {
     lowest: NonNull<Link>,

@@ -1,4 +1,5 @@
-//! Scanners and read points that hold a memstore when it is flushed. They continue in the file.
+//! Scanners and read points that hold a memstore when it is flushed. They continue in the file that
+//! it was flushed to.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +20,7 @@ pub(crate) struct FlushResult {
     pub(crate) retention: Retention,
 }
 
-/// The result of flushing a memstore, for its readers.
+/// The flush result for the memstore's readers.
 #[derive(Default)]
 pub(super) struct Readers {
     flushed: OnceLock<Arc<FlushResult>>,
@@ -38,7 +39,7 @@ impl Memstore {
         let _ = self.readers.flushed.set(flushed);
     }
 
-    /// Notes that only readers hold it from now on: its bytes are counted with `memory` until it is
+    /// Notes that only readers hold it from now on: the bytes are counted with `memory` until it is
     /// dropped. Nobody writes to it any more. Returns these bytes, the first time.
     pub(crate) fn leave_to_readers(&self, memory: &Arc<ReaderMemory>) -> u64 {
         let mut bytes = 0;

@@ -2,7 +2,7 @@
 //!
 //! Nodes are never removed, so a position once found stays valid: only new nodes can appear between
 //! it and the next one. A node is linked from the lowest level up with one compare-and-exchange per
-//! level; a writer that loses the race continues its search from the same position. `spans`
+//! level; a writer that loses the race continues searching from the same position. `spans`
 //! describes the spans on links.
 
 use std::cell::Cell;
@@ -17,7 +17,7 @@ use super::node::{HEIGHT_MAX, NodeRef, SearchKey, Tower};
 use super::spans;
 use super::sync::{AtomicBool, AtomicUsize, fence};
 
-/// The skip list with its arena.
+/// The skip list and its arena.
 pub(super) struct SkipList {
     /// The links to the first node on each level, the lowest level last.
     head: [Link; HEIGHT_MAX],
@@ -334,7 +334,7 @@ fn random_height() -> usize {
             // Any seed will do; this one differs by thread.
             number = std::ptr::from_ref(state).addr() as u64 | 1;
         }
-        // Marsaglia's xorshift: never zero, and its low bits are good enough here.
+        // Marsaglia's xorshift: never zero, and the low bits are good enough here.
         number ^= number << 13;
         number ^= number >> 7;
         number ^= number << 17;

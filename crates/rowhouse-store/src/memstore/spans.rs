@@ -11,7 +11,7 @@
 //!   finds. The half after the node has nothing known before that scan: a reader coming from a
 //!   lower level sees that link before the node is linked on its level, when no other insert can
 //!   lower it.
-//! - On the levels above it *lowers* the link over its node to the node's bound, both `known` and
+//! - On the levels above it *lowers* the link over the node to the node's bound, both `known` and
 //!   `possible`.
 //!
 //! **A lowered bound stays lowered.** Let P be an insert that has linked its node on a level or
@@ -30,9 +30,9 @@
 //! happened before they read.
 //!
 //! P continues to the first level that has no node after it. A node is linked there only later, so
-//! its insert sees the result of P on the levels below. Without markers no link has a known bound,
-//! and an insert that sees no marker after it has linked its node is done: the first marker sets
-//! `has_markers` before it is linked anywhere.
+//! the node's insert sees the result of P on the levels below. Without markers no link has a known
+//! bound, and an insert that sees no marker after it has linked a node is done: the first marker
+//! sets `has_markers` before it is linked anywhere.
 
 use std::cmp::Ordering;
 

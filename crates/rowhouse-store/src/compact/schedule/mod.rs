@@ -18,7 +18,7 @@ pub(crate) fn work_by_hand(engine: &Engine) -> bool {
 /// The compactions that a thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// The most urgent one of any size.
+    /// The most urgent one, however large.
     All,
     /// Only small compactions, so that they need not wait for large ones.
     Small,

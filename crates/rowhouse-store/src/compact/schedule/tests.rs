@@ -1,4 +1,4 @@
-//! Background compactions in whole stores, on the simulated disk.
+//! Background compactions of whole stores, on the simulated disk.
 
 use std::io;
 use std::sync::Arc;
@@ -336,7 +336,7 @@ fn files_whose_cells_have_all_expired_go_unread() {
     let store = builder.with_disk(disk.clone()).with_clock(clock.clone()).open().unwrap();
     let table = create(&store, "t", family().attribute("TTL", "10"));
     put_file(&table, "0", [0]);
-    // A marker expires by its timestamp.
+    // A marker expires by its own timestamp.
     let delete = rowhouse_model::Delete::new("1").unwrap();
     table
         .mutate(&delete.column("f", "q", rowhouse_model::Timestamp::LATEST).unwrap().into())
@@ -350,7 +350,7 @@ fn files_whose_cells_have_all_expired_go_unread() {
     // After exactly ten seconds a cell still exists.
     assert_eq!(files(&table), 3);
     assert!(held.next().unwrap().is_some());
-    // Any read from the file fails from here on.
+    // Any read of the file fails from here on.
     disk.corrupt("files/0000000003.hfile", 60, 1);
     clock.0.fetch_add(1, Ordering::Relaxed);
     wait_until("the first two go", || files(&table) == 1);
@@ -372,7 +372,7 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
     let store = open(SimulatedDisk::default(), settings);
     let table = create(&store, "t", family());
     let other = create(&store, "other", family());
-    // Files with one row: every read at it consults all files.
+    // Files with one row: every read of it consults all of them.
     (0..3).for_each(|n| put_file(&table, "0", [n]));
     // Writes that fit into memory are accepted but not flushed.
     put(&table, "3", vec![3; 32 << 10]).unwrap();
@@ -440,7 +440,7 @@ fn a_scanner_that_is_too_old_is_refused_and_lets_go_of_what_it_held() {
     assert!(rows <= 65, "{rows}");
     assert_eq!(error.kind(), ErrorKind::UnknownScanner);
     assert_eq!(disk.list("files").unwrap().len(), 1);
-    // The scanner must not report its end: that would be a wrong answer.
+    // The scanner must not report that it has ended: that would be a wrong answer.
     assert!(scanner.next().is_err());
 }
 

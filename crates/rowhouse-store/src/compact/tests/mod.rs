@@ -1,4 +1,4 @@
-//! The cells that compactions leave, compared with the definition for reads: cell by cell here, and
+//! The cells that compactions leave, compared with the definition of reads: cell by cell here, and
 //! through whole stores below.
 
 mod steady;
@@ -60,7 +60,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
 }
 
-/// Generates cells with few rows, columns and timestamps, so that most affect others.
+/// Generates cells of few rows, columns and timestamps, so that most affect others.
 fn cell() -> impl Strategy<Value = Cell> {
     let kinds = prop::sample::select(vec![
         CellKind::Put,
@@ -73,7 +73,7 @@ fn cell() -> impl Strategy<Value = Cell> {
     ]);
     (0u8..2, 0u8..3, 1i64..6, kinds).prop_map(|(row, qualifier, millis, kind)| {
         let of_family = matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
-        // Family markers share the empty qualifier with its column.
+        // Family markers share the empty qualifier with the column that has it.
         let qualifier =
             if qualifier == 0 || of_family { String::new() } else { qualifier.to_string() };
         Cell::new(row.to_string(), "f", qualifier, at(millis), kind, "").unwrap()
@@ -188,7 +188,7 @@ proptest! {
             let start = start.index(merged.len());
             let stop = (start + len).min(merged.len());
             let run = merged[start..stop].concat();
-            // Readers before a compaction's last cell hold its input files.
+            // Readers before a compaction's last cell hold the input files.
             readable_from = run.iter().map(Cell::sequence).fold(readable_from, u64::max);
             let outcome = merge(CompactionKind::Minor, &family, now_millis(expired), &run);
             merged.splice(start..stop, [outcome]);

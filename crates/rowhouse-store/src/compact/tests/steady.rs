@@ -96,7 +96,7 @@ impl Fixture {
         crate::compact::run::merge(engine, &self.family, kinds, run, now, Pacing::Waited).unwrap();
     }
 
-    /// Writes `cells` when the next flush or compaction has read its inputs.
+    /// Writes `cells` when the next flush or compaction has read the inputs.
     fn write_meanwhile(&self, cells: &[Cell]) -> Arc<Mutex<Option<Shown>>> {
         let (table, family) = (Arc::clone(&self.table), Arc::clone(&self.family));
         let (cells, shown) = (cells.to_vec(), Arc::new(Mutex::new(None)));
@@ -113,7 +113,7 @@ impl Fixture {
         shown_by(&self.family, self.clock.load(Ordering::Relaxed))
     }
 
-    /// Returns the timestamps on the visible versions in row 0.
+    /// Returns the timestamps of the visible versions in row 0.
     fn versions(&self) -> Vec<i64> {
         let get = Get::new("0").unwrap().versions(9);
         let row = self.table.get(&get).unwrap();
@@ -359,13 +359,13 @@ enum Step {
     Pass(i64),
 }
 
-/// Returns steps that write cells in two rows, or in one column and its family.
+/// Returns steps that write cells in two rows, or in one column and the family around it.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let several = prop::collection::vec(step(cell_with_ttl), 1..40);
     prop_oneof![several, prop::collection::vec(step(cell_of_one_column), 1..40)]
 }
 
-/// Generates cells in one column and its family: mostly puts, so that many are surplus.
+/// Generates cells in one column and the family around it: mostly puts, so that many are surplus.
 fn cell_of_one_column() -> impl Strategy<Value = Cell> {
     let kinds = prop_oneof![
         12 => Just(CellKind::Put),

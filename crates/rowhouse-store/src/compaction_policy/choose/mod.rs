@@ -72,11 +72,11 @@ pub(crate) enum Choice {
     Nothing,
     /// Remove these files unread: all cells in them have expired.
     DropExpired(Vec<usize>),
-    /// Compact this run.
+    /// Compact this run of files.
     Merge(Range<usize>, CompactionKind),
 }
 
-/// The garbage share among all cells from which all files are compacted.
+/// The share of garbage among all cells from which all files are compacted.
 const SURPLUS_SHARE: f64 = 0.4;
 
 /// How many files beyond the policy's minimum such a compaction requires: fewer files are soon
@@ -179,7 +179,7 @@ fn merge(files: &[FileSummary<'_>], run: Range<usize>) -> Choice {
     Choice::Merge(run, if all { CompactionKind::Major } else { CompactionKind::Minor })
 }
 
-/// Whether the oldest file is old enough to compact all files.
+/// Whether the oldest file is old enough for a compaction of all files.
 fn is_major_due(situation: &PolicyInput<'_>, policy: &Policy) -> bool {
     let files = situation.files;
     let oldest = files.iter().map(|file| file.created_millis).min().unwrap_or(0);

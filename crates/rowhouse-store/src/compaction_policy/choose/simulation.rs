@@ -254,7 +254,7 @@ impl Side {
                 return !is_major;
             }
             let is_surplus = std::mem::replace(&mut seen, true);
-            // Whether to drop versions that a delete on the newest could uncover is up to the
+            // Whether to drop versions that a delete of the newest could uncover is up to the
             // family (decision 0050).
             !(deleted || is_surplus && (is_major || self != Self::RowhouseKeeping))
         });

@@ -18,8 +18,8 @@ impl fmt::Display for Choice {
 }
 
 /// Parses files, each given by its MiB. `!` after them means that a compaction over all files wrote
-/// it, `-3` that it was written three days ago, `@4..9` its timestamps; `/` that a split left it;
-/// `[a-c]` its first and last row, by default `a` and `z`; `+5` that five cells in a hundred are
+/// it, `-3` that it was written three days ago, `@4..9` the timestamps; `/` that a split left it;
+/// `[a-c]` the first and last row, by default `a` and `z`; `+5` that five cells in a hundred are
 /// markers, and `*5` that five come after another cell in their column.
 fn parse(text: &str) -> Vec<FileSummary<'_>> {
     text.split_whitespace().enumerate().map(|(at, text)| parse_one(at, text)).collect()

@@ -6,8 +6,8 @@
 //! ROWHOUSE_HISTORIES=50000 cargo test -p rowhouse-store --lib --release history
 //! ```
 //!
-//! Every mutation writes its number into all cells that it writes, so the cells found afterwards
-//! show which mutations are there.
+//! Every mutation writes the mutation number into all cells that it writes, so the cells found
+//! afterwards show which mutations are there.
 
 mod loads;
 mod moments;
@@ -85,7 +85,7 @@ impl Drop for Told {
 
 /// A table, a row, a family.
 type Place = (u8, u8, u8);
-/// The number that identifies each cell's mutation; absent cells have no entry.
+/// The number of the mutation that wrote each cell; absent cells have no entry.
 type Cells = BTreeMap<Place, u64>;
 
 /// A mutation, or several that apply atomically.
@@ -523,7 +523,7 @@ impl History {
         (0..TABLES).map(name).filter(has_index).collect()
     }
 
-    /// Checks that every row has its entries, and every entry its row, where an index is ready.
+    /// Checks that every row has entries, and every entry a row, where an index is ready.
     fn check_indexes(&self) {
         let store = self.store();
         for table in self.indexed() {
@@ -770,7 +770,7 @@ fn add_what_is_lost(store: &Store) {
     }
 }
 
-/// Returns a table. The first one has an index over the cells in its first family.
+/// Returns a table. The first one has an index over the cells in the first family.
 fn declared(table: &TableName) -> TableDescriptor {
     let families = FAMILIES.iter().fold(TableDescriptor::new(table.clone()), |table, name| {
         table.family(FamilyDescriptor::new(*name).unwrap())

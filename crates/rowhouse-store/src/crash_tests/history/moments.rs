@@ -1,8 +1,8 @@
-//! Parts from an earlier point in a history beside parts from a later one: the log, its note, the
-//! manifest, its copy, the HFiles. The store is refused, or has the contents from the later point.
-//! If log and manifest are both from the earlier one, it may have the contents from there. If the
-//! log is, it may lack commits after the manifest's last edit: the commits that were not synced,
-//! or, if the note is from the earlier point too, the commits that were not synced then.
+//! Parts from an earlier point in a history beside parts from a later one: the log, the log's note,
+//! the manifest, the copy, the HFiles. The store is refused, or has the contents from the later
+//! point. If log and manifest are both from the earlier one, it may have the contents from there.
+//! If the log is, it may lack commits after the manifest's last edit: the commits that were not
+//! synced, or, if the note is from the earlier point too, the commits that were not synced then.
 
 use std::sync::Arc;
 
@@ -135,8 +135,7 @@ impl History {
         self.boot = boot;
     }
 
-    /// Opens a copy made from a disk and reads everything. Panics if an index disagrees with its
-    /// table.
+    /// Opens a copy of a disk and reads everything. Panics if an index disagrees with the table.
     fn contents(&mut self, disk: &SimulatedDisk) -> Result<Cells> {
         let copy = disk.after_kill();
         let store = self.builder(&copy).open()?;

@@ -34,7 +34,7 @@ struct Known {
 }
 
 impl Heat {
-    /// Returns the heat for a store; if not `is_kept`, the tables have none.
+    /// Returns the heat of a store; if not `is_kept`, the tables have none.
     pub(crate) fn new(is_kept: bool, clock: &Arc<dyn Clock>) -> Self {
         let known = Known { saved_millis: clock.now_millis(), ..Known::default() };
         let budget = is_kept.then(|| Arc::new(Budget::new(Arc::clone(clock))));

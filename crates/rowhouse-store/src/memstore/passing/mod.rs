@@ -33,9 +33,9 @@ impl MemstoreCursor {
 /// Returns the key at which to continue from a marker, and a node near it: before the first later
 /// marker that may cover a cell after the run, or `bound`. Returns `None` if that skips nothing.
 ///
-/// Column markers cover only cells in their column, version markers only cells in their column and
-/// at their timestamp. A column marker that the reader has already matched (`judged`) covers the
-/// rest of its column, unless it may have expired.
+/// Column markers cover only cells in the same column, version markers only cells in the same
+/// column and at the same timestamp. A column marker that the reader has already matched (`judged`)
+/// covers the rest of the column, unless it may have expired.
 pub(super) fn behind_markers<'a>(
     here: NodeRef<'a>,
     judged: bool,
@@ -74,8 +74,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Returns the run after `start` in its row, up to `bound`, as far as each marker allows the
-    /// span `least`.
+    /// Returns the run after `start` in the same row, up to `bound`, as far as each marker allows
+    /// the span `least`.
     fn from(start: NodeRef<'a>, least: Between, bound: Option<&Key<'_>>) -> Option<Self> {
         let row = start.row();
         let goes_on = |node: NodeRef<'_>| {

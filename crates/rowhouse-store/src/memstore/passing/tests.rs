@@ -71,7 +71,7 @@ fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
     check("p9= q9= r9= / a5", None, "r9");
     check("p9= q9= r9=", None, "r9");
     check("p9= q9= r9= / a9= b9=", None, "r9");
-    // A version marker covers only its timestamp.
+    // A version marker covers only its own timestamp.
     check("q9- q8- q7- q6- q6", None, "q6");
     check("p9- p8= q7- q6- q5- q4", None, "q7");
     check("p9- q8- r7- r6- r5", None, "r6");

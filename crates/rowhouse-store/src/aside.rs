@@ -1,6 +1,6 @@
-//! The directory `aside/`: files that nothing names, damaged files of indexes, and log bytes cut
-//! off after a power cut, kept for people to inspect. Each name begins with the time of the move,
-//! so that files expire.
+//! The directory `aside/`: files that nothing names, damaged index files, and log bytes cut off
+//! after a power cut, retained for people to inspect. Each name begins with the time when the file
+//! was moved, so that files expire.
 
 use std::io;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::settings::Settings;
 
 pub(crate) const DIR: &str = "aside";
 
-/// A file of the directory.
+/// A file in the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AsideFile {
     name: String,
@@ -21,7 +21,7 @@ struct AsideFile {
     len: u64,
 }
 
-/// The number and bytes of the files in the directory.
+/// How many files the directory has, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AsideSize {
     pub(crate) files: u64,

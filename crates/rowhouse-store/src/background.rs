@@ -1,5 +1,5 @@
 //! Work for the store's flush and log threads, which `store/workers.rs` runs. Compactions have
-//! threads and a queue of their own: a long one must not delay flushes.
+//! separate threads and a separate queue: a long one must not delay flushes.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Bytes, Error, Result};
 
-/// A piece of background work.
+/// A background work item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Flush a full memstore to a file.
@@ -19,7 +19,7 @@ pub(crate) enum Work {
     TidyLog,
     /// Sync the log, after a delay.
     SyncLog,
-    /// Remove the files that are kept for the next log segments.
+    /// Remove the files that are retained for the next log segments.
     RemoveSpares,
     /// Flush the memstores that pin the oldest log segment.
     RelieveLog,
@@ -27,12 +27,11 @@ pub(crate) enum Work {
     RelieveMemory,
     /// Delete expired snapshots.
     ExpireSnapshots,
-    /// Keep the heat of the tables in its bounds, and write it to the disk from time to time.
+    /// Keep the tables' heat within bounds, and write it to disk from time to time.
     KeepHeat,
 }
 
-/// Pending work. Holds each piece of work once, so its length is bounded by the number of (region,
-/// family) pairs.
+/// Pending work. Holds each item once, so the number of (region, family) pairs bounds the length.
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
@@ -71,7 +70,7 @@ impl Queue {
         }
     }
 
-    /// Returns the next piece of work, waiting for one. `None` once the queue is closed.
+    /// Returns the next work item, waiting for one. `None` once the queue is closed.
     pub(crate) fn pop(&self) -> Option<Work> {
         loop {
             match self.pop_until(None) {
@@ -82,7 +81,7 @@ impl Queue {
         }
     }
 
-    /// Returns the next piece of work, waiting for one until `deadline`.
+    /// Returns the next work item, waiting for one until `deadline`.
     pub(crate) fn pop_until(&self, deadline: Option<Instant>) -> Popped {
         let mut state = self.state.lock();
         loop {
@@ -103,7 +102,7 @@ impl Queue {
         }
     }
 
-    /// Returns the next piece of work, if there is one.
+    /// Returns the next work item, if there is one.
     #[cfg(test)]
     pub(crate) fn pop_waiting(&self) -> Option<Work> {
         self.state.lock().work.pop_front()
@@ -118,15 +117,15 @@ impl Queue {
     }
 }
 
-/// The reason why a piece of work failed.
+/// The reason why a work item failed.
 #[derive(Debug)]
 pub(crate) enum Failed {
     Error(Error),
-    /// A panic with its message: a bug.
+    /// A panic with the message: a bug.
     Panic(String),
 }
 
-/// Runs work so that its thread survives errors and panics. A panic leaves the same state as an
+/// Runs work so that the thread survives errors and panics. A panic leaves the same state as an
 /// error: locks are released, unfinished files removed, and memstores and files change in one step.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> std::result::Result<(), Failed> {
     match catch_unwind(AssertUnwindSafe(work)) {

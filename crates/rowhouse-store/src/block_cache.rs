@@ -1,4 +1,4 @@
-//! The cache of file blocks: shared by all regions, bounded in bytes, and resistant to long scans.
+//! The file block cache: shared by all regions, bounded in bytes, and resistant to long scans.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rowhouse_format::hfile::{BloomChunk, DataBlock, Index};
 
-/// The origin of a block: file id and offset.
+/// A block's origin: file id and offset.
 pub(crate) type BlockKey = (u64, u64);
 
 /// A verified block. Clones share it.
@@ -20,7 +20,7 @@ pub(crate) enum CachedBlock {
     Bloom(Arc<KeptChunk>),
 }
 
-/// A file's direct reference to one of its bloom chunks while the cache holds it.
+/// A file's direct reference to a bloom chunk while the cache holds the chunk.
 pub(crate) type ChunkSlot = ArcSwapOption<BloomChunk>;
 
 /// The cache's reference to a bloom chunk. When the cache evicts it, the file's slot is cleared.
@@ -36,7 +36,7 @@ impl KeptChunk {
         Self { chunk: Arc::clone(chunk), slot }
     }
 
-    /// Returns its bytes in memory.
+    /// Returns how many bytes it takes in memory.
     fn memory_len(&self) -> usize {
         self.chunk.memory_len()
     }
@@ -56,10 +56,11 @@ pub(crate) enum Caching {
     Past,
     /// Uses cached blocks, and adds none.
     LookOnly,
-    /// Adds blocks to those of other readers.
+    /// Adds blocks to the blocks from other readers.
     #[default]
     Shared,
-    /// Adds blocks to those of IN_MEMORY families, which blocks of other families do not evict.
+    /// Adds blocks to the IN_MEMORY families' blocks, which blocks from other families do not
+    /// evict.
     InMemory,
 }
 
@@ -67,7 +68,7 @@ pub(crate) enum Caching {
 pub(crate) struct BlockCache {
     blocks: Cache<BlockKey, CachedBlock, ByBytes>,
     bytes_max: u64,
-    /// Blocks of IN_MEMORY families: a quarter of the capacity, as in HBase, from the first such
+    /// Blocks from IN_MEMORY families: a quarter of the capacity, as in HBase, from the first such
     /// block on.
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
 }
@@ -75,7 +76,7 @@ pub(crate) struct BlockCache {
 /// The result of evicting blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evicted {
-    /// The number of blocks.
+    /// The block count.
     pub blocks: u64,
     /// Their bytes in memory.
     pub bytes: u64,
@@ -95,7 +96,7 @@ impl Weighter<BlockKey, CachedBlock> for ByBytes {
     }
 }
 
-/// The block size by which the cache estimates its number of entries.
+/// The block size by which the cache estimates how many entries it has.
 const BLOCK_BYTES_USUAL: u64 = 64 << 10;
 
 impl BlockCache {
@@ -121,17 +122,17 @@ impl BlockCache {
         }
     }
 
-    /// Returns the bytes of blocks in the cache.
+    /// Returns the bytes that cached blocks take.
     pub(crate) fn bytes(&self) -> u64 {
         self.caches().map(Cache::weight).sum()
     }
 
-    /// Returns the maximum bytes of blocks in the cache.
+    /// Returns the maximum bytes that cached blocks may take.
     pub(crate) fn bytes_max(&self) -> u64 {
         self.bytes_max
     }
 
-    /// Evicts all blocks of these files.
+    /// Evicts all blocks from these files.
     pub(crate) fn evict(&self, files: &BTreeSet<u64>) -> Evicted {
         let (blocks, bytes) = (Cell::new(0), Cell::new(0));
         for cache in self.caches() {
@@ -178,7 +179,7 @@ mod tests {
     const ROWS: u32 = 200;
 
     impl BlockCache {
-        /// Returns the number of cached data blocks of a file.
+        /// Returns how many data blocks from a file are cached.
         fn data_blocks_of(&self, file: u64) -> usize {
             let blocks = self.caches().flat_map(Cache::iter);
             blocks
@@ -218,7 +219,7 @@ mod tests {
         while scanner.next().unwrap().is_some() {}
     }
 
-    /// Returns the number of cached blocks of a family.
+    /// Returns how many blocks from a family are cached.
     fn kept(table: &Table, family: &str) -> usize {
         let region = &table.regions()[0];
         let store = region.families().iter().find(|have| have.name() == family.as_bytes()).unwrap();

@@ -14,15 +14,15 @@ use crate::region::{Region, table_not_found};
 use crate::request_totals::{RequestTotals, StoreRequests};
 use crate::table::Table;
 
-/// The tables and regions of a store.
+/// A store's tables and regions.
 pub(crate) struct Catalog {
     entries: RwLock<Arc<Entries>>,
-    /// Is told which tables have indexes.
+    /// Is informed which tables have indexes.
     engine: Arc<Engine>,
     requests: RequestTotals,
 }
 
-/// A snapshot of the catalog.
+/// A catalog snapshot.
 #[derive(Clone, Default)]
 pub(crate) struct Entries {
     pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
@@ -30,28 +30,28 @@ pub(crate) struct Entries {
     by_encoded_name: HashMap<String, Arc<Region>>,
 }
 
-/// A table and the table of the entries of one of its indexes, at one read point.
+/// A table and the entry table for one index, at one read point.
 pub struct IndexRead {
     /// The table.
     pub table: Arc<Table>,
-    /// The table of the entries.
+    /// The entry table.
     pub entries: Arc<Table>,
     /// The read point. At it, every row that must have an entry has one.
     pub point: Arc<ReadPoint>,
 }
 
-/// A table and the table of one of its full-text indexes, at one read point.
+/// A table and the table for one full-text index, at one read point.
 pub struct SearchRead {
     /// The table.
     pub table: Arc<Table>,
-    /// The table of the index: its queue, segments and list.
+    /// The index table: the queue, segments and list.
     pub entries: Arc<Table>,
-    /// The read point. At it, every row is in the queue that changed after the read points of the
-    /// segments, unless `state` says that the index must be built.
+    /// The read point. At it, every row that changed after the segments' read points is in the
+    /// queue, unless `state` says that the index must be built.
     pub point: Arc<ReadPoint>,
     /// The index.
     pub index: Index,
-    /// Its state at the read point.
+    /// The index state at the read point.
     pub state: IndexState,
 }
 
@@ -84,7 +84,7 @@ impl Catalog {
         self.entries.read().by_encoded_name.get(name).cloned()
     }
 
-    /// Takes a read point at the current state of all tables; returns it with the tables.
+    /// Takes a read point at the current state across all tables; returns it with the tables.
     pub(crate) fn read_point(&self, engine: &Engine) -> (ReadPoint, Arc<Entries>) {
         loop {
             // The sequence number is not older than the tables: an index that is ready may have
@@ -97,13 +97,13 @@ impl Catalog {
         }
     }
 
-    /// Takes a read point at a sequence number that no commit has, and at the current state of all
-    /// tables; returns it with the tables.
+    /// Takes a read point at a sequence number that no commit has, and at the current state across
+    /// all tables; returns it with the tables.
     pub(crate) fn read_point_of_own(&self, engine: &Engine) -> (ReadPoint, Arc<Entries>) {
         loop {
             // As above. Earlier commits hold the latch, too, so they end without waiting for it.
             let latch = engine.freeze_latch.read();
-            // Like the sequence of a write that the log refused.
+            // Like the sequence for a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
             if let Some(point) = self.take_read_point(engine, sequence) {
@@ -113,8 +113,8 @@ impl Catalog {
         }
     }
 
-    /// Takes a read point. The caller holds the freeze latch for reading, which also excludes
-    /// replacement of regions and changes of the states of indexes.
+    /// Takes a read point. The caller holds the freeze latch for reading, which also keeps regions
+    /// from being replaced and index states from changing.
     fn take_read_point(&self, engine: &Engine, sequence: u64) -> Option<(ReadPoint, Arc<Entries>)> {
         let served = self.entries();
         let (context, families) = (engine.read_context(), engine.families.read());
@@ -122,13 +122,13 @@ impl Catalog {
         Some((point, served))
     }
 
-    /// Adds tables, or replaces the tables of the same names and their regions.
+    /// Adds tables, or replaces the tables with the same names and their regions.
     pub(crate) fn replace(&self, tables: impl IntoIterator<Item = Arc<Table>>) {
         self.change(|entries| tables.into_iter().for_each(|table| entries.replace(table)));
     }
 
-    /// Changes the tables. Readers see all of the change or none of it, and writers know the
-    /// changed indexes and names of observers from the same moment on.
+    /// Changes the tables. Readers see the whole change or nothing, and writers learn the changed
+    /// indexes and observer names at the same time.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Entries)) {
         let mut entries = self.entries.write();
         let mut changed = Entries::clone(&entries);
@@ -156,8 +156,8 @@ impl Entries {
         self.tables.get(name).cloned().ok_or_else(|| table_not_found(name))
     }
 
-    /// Returns a table and the table of the entries of its index, of the tables at a read point;
-    /// `None` if the index is not ready there.
+    /// Returns a table and the entry table for an index, from the tables at a read point; `None` if
+    /// the index is not ready there.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index.
@@ -174,10 +174,10 @@ impl Entries {
         Ok(is_ready.then(|| IndexRead { table, entries, point: Arc::clone(point) }))
     }
 
-    /// Returns a table and the table of its full-text index, of the tables at a read point.
+    /// Returns a table and the table for a full-text index, from the tables at a read point.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one of another kind.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one with another kind.
     pub(crate) fn search_read(
         &self,
         point: &Arc<ReadPoint>,
@@ -196,7 +196,7 @@ impl Entries {
         Ok(SearchRead { table, entries, point: Arc::clone(point), index, state })
     }
 
-    /// Adds a table, or replaces the table of the same name and its regions.
+    /// Adds a table, or replaces the table with the same name and the regions in it.
     pub(crate) fn replace(&mut self, table: Arc<Table>) {
         self.remove(table.name());
         self.add(table);

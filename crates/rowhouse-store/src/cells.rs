@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use rowhouse_model::{CellRef, Key, Result, RowBuilder};
 
-/// A forward cursor over sorted cells: of one file, or of several merged files and memstores.
+/// A forward cursor over sorted cells: in one file, or in several merged files and memstores.
 pub(crate) trait Cells {
     /// Whether [`Cells::push_columns`] ever adds anything. `false` where several sources are
-    /// merged, because visibility then depends on all of them.
+    /// merged, because visibility then depends on all sources.
     const PUSHES_COLUMNS: bool = false;
 
     /// Returns the current cell; `None` after the last.
@@ -20,18 +20,18 @@ pub(crate) trait Cells {
     fn seek(&mut self, key: &Key<'_>) -> Result<()>;
 
     /// Moves from a delete marker past later markers that cover nothing after them, if many can be
-    /// skipped quickly. Valid only for readers to whom markers cover by timestamp. Returns whether
+    /// skipped quickly. Valid only for readers to whom markers cover by timestamp. Returns true if
     /// it skipped any.
     fn skip_markers(&mut self) -> Result<bool> {
         Ok(false)
     }
 
-    /// Adds the current cell to a row; the cell shares its block unless `copied`.
+    /// Adds the current cell to a row; the cell shares the block unless `copied`.
     fn push_to(&self, row: &mut RowBuilder, copied: bool);
 
     /// Adds cells from the current one on that are visible without further checks, as many as it
-    /// can quickly, and moves past them: puts at a timestamp in `times`, each of a different column
-    /// of the same row. The current cell must be the first of its column. Returns whether it added
+    /// can quickly, and moves past them: puts at a timestamp in `times`, each in a different column
+    /// in the same row. The current cell must be the first in its column. Returns true if it added
     /// any.
     fn push_columns(
         &mut self,
@@ -41,9 +41,9 @@ pub(crate) trait Cells {
         Ok(false)
     }
 
-    /// Skips cells of the current row, up to `cells_max` and only those it can skip quickly. It
-    /// skips a cell only if the next cell of the row exists and, with a `qualifier`, lies before
-    /// that column. Returns the number of cells skipped and the bytes of their values.
+    /// Skips cells in the current row, up to `cells_max` and only cells it can skip quickly. It
+    /// skips a cell only if the next cell in the row exists and, with a `qualifier`, lies before
+    /// that column. Returns how many cells were skipped and how many value bytes they have.
     fn pass_columns(&mut self, _qualifier: Option<&[u8]>, _cells_max: usize) -> (usize, usize) {
         (0, 0)
     }

@@ -27,19 +27,19 @@ use crate::wal::{self, LogScan};
 pub struct CheckReport {
     /// Tables, without system tables.
     pub tables: usize,
-    /// Regions of all tables.
+    /// Regions in all tables.
     pub regions: usize,
-    /// Snapshots of tables.
+    /// Table snapshots.
     pub snapshots: usize,
     /// HFiles that belong to tables and snapshots.
     pub files: usize,
-    /// Bytes of these HFiles.
+    /// Bytes in these HFiles.
     pub file_bytes: u64,
     /// Readable cells in these HFiles.
     pub cells: u64,
     /// Commits in the write-ahead log.
     pub log_records: u64,
-    /// Bytes of the write-ahead log.
+    /// Bytes in the write-ahead log.
     pub log_bytes: u64,
     /// How the log ends, unless the store was closed. This is not damage, but commits that were not
     /// synced can be missing after the end without a trace.
@@ -50,34 +50,34 @@ pub struct CheckReport {
     /// Why other processes can write to the store meanwhile: it is on a read-only mount without a
     /// lock file.
     pub unlocked: Option<String>,
-    /// The defects found, each with its file.
+    /// The defects found, each with the file.
     pub problems: Vec<Error>,
 }
 
-/// The progress of a check or a salvage.
+/// How far a check or a salvage has got.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Progress<'a> {
     /// The file being read.
     pub file: &'a str,
-    /// Bytes of files read so far.
+    /// File bytes read so far.
     pub bytes_done: u64,
-    /// Bytes of all files.
+    /// Bytes in all files.
     pub bytes_total: u64,
 }
 
 impl<'a> Progress<'a> {
-    /// Returns the progress after `bytes_done` of `bytes_total`, while `file` is being read.
+    /// Returns the progress after `bytes_done` out of `bytes_total`, while `file` is being read.
     pub fn new(file: &'a str, bytes_done: u64, bytes_total: u64) -> Self {
         Self { file, bytes_done, bytes_total }
     }
 }
 
-/// Reads everything in the data directory `dir` and reports its defects.
+/// Reads everything in the data directory `dir` and reports defects.
 ///
 /// # Errors
-/// A directory that holds no store, is in use, or is of another version. Defects of the data are
-/// not errors but part of the report.
+/// A directory that holds no store, is in use, or has another version. Data defects are not errors
+/// but part of the report.
 pub fn check(dir: impl AsRef<Path>, progress: impl FnMut(Progress<'_>)) -> Result<CheckReport> {
     let look = ReadOnlyDirectory::at(dir.as_ref())?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(dir));
@@ -143,14 +143,14 @@ pub(crate) fn check_disk(
     Ok(report)
 }
 
-/// Adds the table, region and rows of a file to its error.
+/// Adds a file's table, region and rows to the file's error.
 pub(crate) fn placed(error: Error, state: &ManifestState, named: &NamedFile<'_>) -> Error {
     let message = format!("{error}; {}", whereabouts(state, named));
     Error::new(error.kind(), message).with_source(error)
 }
 
-/// Describes the table, region and rows of a file. Rows are shown with their key fields too, if the
-/// table declares its key.
+/// Describes a file's table, region and rows. Rows are shown with their key fields too, if the
+/// table declares a key.
 fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     let mut tables = state.tables.values();
     let table = tables.find(|table| table.regions.contains_key(&named.region_id));
@@ -179,14 +179,14 @@ fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     )
 }
 
-/// Returns the files of a store that is not open, with the default limits.
+/// Returns the files in a store that is not open, with the default limits.
 pub(crate) fn files_on(disk: &Arc<dyn Disk>) -> Arc<Files> {
     let settings = Settings::default();
     let open_max = open_files_max(settings.open_files_max);
     Arc::new(Files::new(Arc::clone(disk), open_max, settings.block_cache_bytes))
 }
 
-/// Reads the log of a store that is not open.
+/// Reads the log in a store that is not open.
 pub(crate) fn read_log(
     disk: &dyn Disk,
     boot_id: [u8; 16],
@@ -216,10 +216,10 @@ struct Checked {
     problem: Option<Error>,
 }
 
-/// Reads a file from its first cell to its last.
+/// Reads a file from the first cell to the last.
 ///
 /// # Errors
-/// The first failed read; the rest of the file is then not checked.
+/// The first failed read; the rest is then not checked.
 fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) -> Result<()> {
     let meta = named.meta;
     let path = file_path(meta.file_id);

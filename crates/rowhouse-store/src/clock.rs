@@ -1,4 +1,4 @@
-//! The source of timestamps.
+//! The timestamp source.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -23,12 +23,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// The lower limits for the timestamp of a write, given the earlier timestamps of its rows.
+/// The lower limits for a write's timestamp, given the earlier timestamps of the rows it writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TimestampFloor {
     /// A put at this timestamp or later is hidden by no delete and no older version.
     pub(crate) least: Timestamp,
-    /// A put at this timestamp or later is a version of its own.
+    /// A put at this timestamp or later is a separate version.
     pub(crate) distinct: Timestamp,
     /// A delete at this timestamp or later covers all earlier writes.
     pub(crate) covering: Timestamp,
@@ -48,14 +48,14 @@ impl TimestampFloor {
     }
 }
 
-/// Issues the timestamps of writes: the clock's time, but never less than an earlier one, so that a
-/// clock set back does not hide new writes under old ones.
+/// Issues the timestamps for writes: the clock's time, but never less than an earlier one, so that
+/// a clock set back does not hide new writes under old ones.
 pub(crate) struct TimestampSource {
     clock: Arc<dyn Clock>,
     last: AtomicI64,
     /// The highest timestamp issued ahead of the clock.
     ahead: AtomicI64,
-    /// The highest timestamp in the queues of full-text indexes when the store was opened.
+    /// The highest timestamp in the full-text index queues when the store was opened.
     queued: AtomicI64,
     /// Set while the clock lags behind issued timestamps and this was logged.
     behind: AtomicBool,
@@ -65,12 +65,12 @@ pub(crate) struct TimestampSource {
 /// amounts all the time.
 const BEHIND_MILLIS_MAX: i64 = 1_000;
 
-/// How far, in milliseconds, timestamps of a row may run ahead of the clock, so that each put is a
-/// version of its own (decision 0060).
+/// How far, in milliseconds, timestamps in a row may run ahead of the clock, so that each put is a
+/// separate version (decision 0060).
 pub(crate) const AHEAD_MILLIS_MAX: i64 = 100;
 
-/// The maximum number of 1 ms waits of a put that would run further ahead, after as many deletes of
-/// its row.
+/// The maximum number of 1 ms waits for a put that would run further ahead, after as many deletes
+/// in the same row.
 const WAITS_MAX: usize = 5;
 
 impl TimestampSource {
@@ -84,7 +84,7 @@ impl TimestampSource {
         }
     }
 
-    /// Returns the timestamp of a current write.
+    /// Returns the timestamp for a current write.
     pub(crate) fn issue(&self) -> Timestamp {
         let now = self.clock.now_millis();
         let issued = self.last.fetch_max(now, Ordering::Relaxed).max(now);
@@ -101,23 +101,23 @@ impl TimestampSource {
         self.issue()
     }
 
-    /// Returns the timestamp of a put. The put is a version of its own unless that would take it
+    /// Returns the timestamp for a put. The put is a separate version unless that would take it
     /// more than [`AHEAD_MILLIS_MAX`] ahead of the clock.
     pub(crate) fn issue_put(&self, after: TimestampFloor) -> Timestamp {
         let issued = self.issue();
         if issued >= after.distinct { issued } else { self.issue_ahead(issued, after) }
     }
 
-    /// Returns the timestamp of a delete, which covers all earlier writes.
+    /// Returns the timestamp for a delete, which covers all earlier writes.
     pub(crate) fn issue_delete(&self, after: TimestampFloor) -> Timestamp {
         let at = self.issue().max(after.covering);
         self.note_ahead(at);
         at
     }
 
-    /// Returns the timestamp of an entry in the queue of a full-text index. It is later than all
-    /// entries of the row that `after` counts as deletes, and than those of earlier opens whatever
-    /// the clock says: an entry is removed with all that are not later.
+    /// Returns the timestamp for an entry in a full-text index queue. It is later than all entries
+    /// for the row that `after` counts as deletes, and later than entries from earlier opens
+    /// whatever the clock says: an entry is removed together with all entries that are not later.
     pub(crate) fn issue_queued(&self, after: TimestampFloor) -> Timestamp {
         let stored = self.queued.load(Ordering::Relaxed);
         let after_stored = Timestamp::from_millis(stored).unwrap_or(Timestamp::MIN);
@@ -126,7 +126,7 @@ impl TimestampSource {
         at
     }
 
-    /// Notes the highest timestamp in the queues of full-text indexes.
+    /// Notes the highest timestamp in the full-text index queues.
     pub(crate) fn continue_queues(&self, newest_millis: i64) {
         self.queued.fetch_max(newest_millis, Ordering::Relaxed);
     }
@@ -148,12 +148,12 @@ impl TimestampSource {
         at
     }
 
-    /// Returns whether a timestamp is ahead of the next one to be issued.
+    /// Returns true if a timestamp is ahead of the next one to be issued.
     pub(crate) fn is_ahead(&self, at: Timestamp) -> bool {
         at.as_millis() > self.last.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the store may have issued a timestamp. One that is further ahead derives
+    /// Returns true if the store may have issued a timestamp. One that is further ahead derives
     /// from a client's timestamp in the future, or advances faster than the clock; later writes
     /// ignore it.
     pub(crate) fn may_be_own(&self, at: Timestamp) -> bool {
@@ -168,8 +168,8 @@ impl TimestampSource {
         }
     }
 
-    /// Raises later timestamps above all those of deletes, and those issued ahead of the clock,
-    /// because the timestamps of rows are about to be forgotten.
+    /// Raises later timestamps above all timestamps given to deletes and all issued ahead of the
+    /// clock, because row timestamps are about to be forgotten.
     pub(crate) fn catch_up(&self) {
         let after = self.ahead.load(Ordering::Relaxed).saturating_add(1);
         self.last.fetch_max(after, Ordering::Relaxed);
@@ -203,7 +203,7 @@ impl TimestampSource {
     pub(crate) fn compare_with_stored(&self, newest_millis: i64) {
         let now = self.clock.now_millis();
         let bound = now.saturating_add(AHEAD_MILLIS_MAX);
-        // A put at the timestamp of a delete would be hidden.
+        // A put at a delete's timestamp would be hidden.
         self.last.fetch_max(newest_millis.min(bound).saturating_add(1), Ordering::Relaxed);
         if newest_millis > bound {
             tracing::warn!(

@@ -1,5 +1,5 @@
-//! Damage that reads have found: files whose bytes are not those that were written, and tables of
-//! indexes whose contents cannot be decoded. `store/index_damage.rs` puts the indexes off
+//! Damage that reads have found: files whose bytes are not the bytes that were written, and index
+//! tables whose contents cannot be decoded. `store/index_damage.rs` puts the indexes off
 //! (`docs/decisions/0067-indexes.md`).
 
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-/// The damage that is known, and what of it the states of indexes do not show yet.
+/// The known damage, and which part the index states do not show yet.
 #[derive(Default)]
 pub(crate) struct Damage {
     state: Mutex<State>,
@@ -19,7 +19,7 @@ pub(crate) struct Damage {
     settle: OnceLock<Settle>,
 }
 
-/// Makes the states of indexes show all damage.
+/// Makes the index states show all damage.
 type Settle = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 #[derive(Default)]
@@ -30,12 +30,12 @@ struct State {
     closed: bool,
 }
 
-/// Damage that the states of indexes do not show yet.
+/// Damage that the index states do not show yet.
 #[derive(Clone, Default)]
 pub(crate) struct Unsettled {
     /// Damaged files, by id.
     pub(crate) files: BTreeSet<u64>,
-    /// Tables of indexes whose contents are damaged, by id, each with the reason.
+    /// Index tables whose contents are damaged, by id, each with the reason.
     pub(crate) tables: BTreeMap<u64, String>,
 }
 
@@ -46,7 +46,7 @@ impl Unsettled {
 }
 
 impl Damage {
-    /// Notes that a file is damaged. Returns the error, marked as that of a noted file.
+    /// Notes that a file is damaged. Returns the error, marked as belonging to a noted file.
     pub(crate) fn note_file(&self, id: u64, error: Error) -> Error {
         let State { files, unsettled, .. } = &mut *self.state.lock();
         if let Entry::Vacant(place) = files.entry(id) {
@@ -57,7 +57,7 @@ impl Damage {
         error.clone().with_source(NotedFile(error))
     }
 
-    /// Notes that the data of an index's table is damaged.
+    /// Notes that the data in an index table is damaged.
     pub(crate) fn note_table(&self, table_id: u64, error: &Error) {
         let mut state = self.state.lock();
         state.unsettled.tables.entry(table_id).or_insert_with(|| error.to_string());
@@ -71,7 +71,7 @@ impl Damage {
         state.files.remove(&id).is_some()
     }
 
-    /// Returns the error of the first of these files that is damaged.
+    /// Returns the error for the first damaged file among these.
     pub(crate) fn first_of(&self, mut files: impl Iterator<Item = u64>) -> Option<String> {
         let state = self.state.lock();
         if state.files.is_empty() {
@@ -112,7 +112,7 @@ impl Damage {
     /// Settles the damage that was noted before this call. No row may be locked.
     ///
     /// # Errors
-    /// `Io` of the manifest; `ServerNotRunning`.
+    /// `Io` from the manifest; `ServerNotRunning`.
     pub(crate) fn settle(&self) -> Result<()> {
         match self.settle.get() {
             Some(settle) if self.has_unsettled() => settle(),
@@ -140,7 +140,7 @@ impl Damage {
     }
 }
 
-/// The source of an error of a file that was noted.
+/// The source of an error from a noted file.
 #[derive(Debug)]
 struct NotedFile(Error);
 
@@ -166,7 +166,7 @@ pub fn is_unreadable(error: &Error) -> bool {
     error.kind() == ErrorKind::Io || is_damage(error)
 }
 
-/// Returns true if an error is that of a damaged file, which is noted.
+/// Returns true if an error comes from a damaged file, which is noted.
 pub(crate) fn is_of_noted_file(error: &Error) -> bool {
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = next {

@@ -1,4 +1,4 @@
-//! The data directory: its holder and format version (`docs/formats/data-directory.md`).
+//! The data directory: the holder and format version (`docs/formats/data-directory.md`).
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use crate::manifest;
 
 pub(crate) const LOCK: &str = "LOCK";
-/// The line in [`LOCK`] of a server that does not serve yet.
+/// The line in [`LOCK`] for a server that does not serve yet.
 const STARTING: &str = "starting";
 const FORMAT: &str = "FORMAT";
 /// The prefixes of names in a data directory.
@@ -21,7 +21,7 @@ const OWN_NAMES: [&str; 10] =
 const FORMAT_VERSION: u32 = 4;
 /// The first version whose [`FORMAT`] has a checksum.
 const FORMAT_VERSION_CHECKSUM: u32 = 3;
-/// The prefix of the checksum line. The checksum covers everything before it.
+/// The prefix on the checksum line. The checksum covers everything before it.
 const CHECKSUM: &str = "crc32c ";
 /// The oldest version that this code reads.
 const FORMAT_VERSION_OLDEST: u32 = 2;
@@ -38,7 +38,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Returns the current holder of the directory; `None` when it is free or does not exist.
+    /// Returns the directory's current holder; `None` when it is free or does not exist.
     pub fn of(dir: impl AsRef<Path>) -> Result<Option<Self>> {
         let path = dir.as_ref().join(LOCK);
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
@@ -79,8 +79,8 @@ impl Directory {
     /// Locks a directory, creating it if it does not exist.
     ///
     /// # Errors
-    /// `InUse`, with the holder; `Unsupported` for a directory of a newer format; `InvalidRequest`
-    /// for one with other files.
+    /// `InUse`, with the holder; `Unsupported` for a directory with a newer format;
+    /// `InvalidRequest` for one with other files.
     pub(crate) fn hold(path: &Path, state: HolderState<'_>) -> Result<Self> {
         create_data_directory(path)?;
         refuse_foreign(path)?;
@@ -106,7 +106,7 @@ impl Directory {
         Self::hold(path, state)
     }
 
-    /// Returns its path.
+    /// Returns the directory's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -177,7 +177,7 @@ fn write_holder(file: &mut File, state: HolderState<'_>) -> std::io::Result<()> 
     file.write_all(text.as_bytes())
 }
 
-/// Returns the contents of [`FORMAT`].
+/// Returns the [`FORMAT`] contents.
 fn format_text() -> String {
     let text = format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
     let crc = crc32c::crc32c(text.as_bytes());
@@ -239,7 +239,7 @@ fn parse_format(text: &str, dir: &Path) -> Result<u32> {
 pub(crate) struct ReadOnlyDirectory {
     /// The lock, if there is a file to lock.
     _lock: Option<File>,
-    /// Defects of the files read here. The rest of the store can still be read.
+    /// Defects in the files read here. The rest of the store can still be read.
     pub(crate) wrong: Vec<Error>,
     /// Why other processes can write to the directory meanwhile.
     pub(crate) unlocked: Option<String>,
@@ -249,8 +249,8 @@ impl ReadOnlyDirectory {
     /// Opens an existing directory for reading.
     ///
     /// # Errors
-    /// `InUse`, with the holder; `Unsupported` for a directory of a newer format; `InvalidRequest`
-    /// for one without a store.
+    /// `InUse`, with the holder; `Unsupported` for a directory with a newer format;
+    /// `InvalidRequest` for one without a store.
     pub(crate) fn at(path: &Path) -> Result<Self> {
         refuse_without_store(path)?;
         let (lock, unlocked) = match lock(path)? {
@@ -332,7 +332,7 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// Creates a directory for a store, with mode 0700: its files have the cells of all tables in
+/// Creates a directory for a store, with mode 0700: the files have the cells from all tables in
 /// clear. One that exists stays as it is.
 ///
 /// # Errors
@@ -353,9 +353,9 @@ pub fn create_data_directory(path: impl AsRef<Path>) -> Result<()> {
     create().map_err(|source| io(format_args!("cannot make {}", path.display()), source))
 }
 
-/// Returns whether a store was created in this directory.
+/// Returns true if a store was created in this directory.
 pub fn is_data_directory(path: impl AsRef<Path>) -> bool {
-    // Each of these files suffices to read the store.
+    // Each file here suffices to read the store.
     [FORMAT, manifest::PATH, manifest::COPY_PATH]
         .iter()
         .any(|name| path.as_ref().join(name).is_file())
@@ -374,7 +374,7 @@ fn refuse_without_store(path: &Path) -> Result<()> {
     }))
 }
 
-/// Refuses to create a store among files of other programs.
+/// Refuses to create a store among files from other programs.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if is_data_directory(path) {
         return Ok(());
@@ -385,7 +385,8 @@ fn refuse_foreign(path: &Path) -> Result<()> {
         let entry =
             entry.map_err(|source| io(format_args!("cannot list {}", path.display()), source))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Files of the file system, and hidden files or logs of a service manager, do no harm.
+        // Files that belong to the file system, and hidden files or logs from a service manager, do
+        // no harm.
         let is_harmless = name.starts_with('.') || name.ends_with(".log") || name == "lost+found";
         if !is_harmless && !OWN_NAMES.iter().any(|own| name.starts_with(own)) {
             let message = "the directory has other files and no database: choose an empty \
@@ -396,7 +397,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if there is no entry of that name, or no directory that could have one.
+/// Returns true if there is no entry with that name, or no directory that could have one.
 fn is_missing(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

@@ -1,4 +1,4 @@
-//! The state that all regions of a store share.
+//! The state that all regions in a store share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -30,10 +30,10 @@ use crate::store_file::{Files, SnapshotFiles};
 use crate::tasks::{RunningTask, Tasks};
 use crate::wal::{self, Wal};
 
-/// Number of cells written between two checks whether the store is closing.
+/// Cells written between two checks whether the store is closing.
 pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
-/// The state that all regions of a store share.
+/// The state that all regions in a store share.
 pub(crate) struct Engine {
     pub(crate) settings: Settings,
     pub(crate) disk: Arc<dyn Disk>,
@@ -58,26 +58,26 @@ pub(crate) struct Engine {
     pub(crate) indexed: ArcSwapOption<Erased>,
     pub(crate) files: Arc<Files>,
     pub(crate) heat: Heat,
-    /// Work of the flush thread.
+    /// The flush thread's work.
     pub(crate) queue: Queue,
     /// Log maintenance that no caller has to wait for.
     pub(crate) log_work: Queue,
     pub(crate) space: Space,
-    /// Work of the compaction threads.
+    /// The compaction threads' work.
     pub(crate) compactions: Compactions,
     pub(crate) tasks: Tasks,
     /// Regions that may have to be split.
     pub(crate) splits: IdQueue,
     /// Index tables that may lack entries.
     pub(crate) index_builds: IdQueue,
-    /// The number of rows put into queues of full-text indexes since the store was opened.
+    /// How many rows were put into full-text index queues since the store was opened.
     pub(crate) rows_queued: AtomicU64,
     /// Set when reads and writes are refused.
     pub(crate) closing: AtomicBool,
     /// Set when flushes and compactions are refused.
     pub(crate) closed: AtomicBool,
     pub(crate) families: RwLock<Families>,
-    /// The files of snapshots. The lock serializes taking, using and deleting them.
+    /// The snapshots' files. The lock serializes taking, using and deleting them.
     pub(crate) snapshots: Mutex<SnapshotFiles>,
     /// Held by a compaction from the edit that removes files until their family has released them,
     /// and by operations that add references to a family's files (snapshots, backups).
@@ -106,7 +106,7 @@ impl Engine {
         self.memory.wake();
     }
 
-    /// Lets go of what refers to tables, which refer to the engine.
+    /// Releases everything that refers to tables, which refer to the engine.
     pub(crate) fn release_tables(&self) {
         self.indexed.store(None);
         self.observers.clear();
@@ -125,8 +125,8 @@ impl Engine {
         }
     }
 
-    /// Appends an edit to the manifest. It is on the disk when this returns, and says how far the
-    /// log was then; the log says that the manifest has it.
+    /// Appends an edit to the manifest. It is on disk when this returns, and records how far the
+    /// log was then; the log records that the manifest has it.
     ///
     /// # Errors
     /// As [`Manifest::append`].
@@ -192,7 +192,7 @@ impl Engine {
         let _ = self.disk.remove(&file_path(id));
     }
 
-    /// Returns the family of a region, if it has not been dropped.
+    /// Returns a region's family, if it has not been dropped.
     pub(crate) fn find_family(&self, region: u64, name: &Bytes) -> Option<Arc<FamilyStore>> {
         self.families.read().get(&(region, name.clone())).cloned()
     }
@@ -235,14 +235,14 @@ impl Engine {
         self.begin_task(format!("{what} {family} in {region}"), status)
     }
 
-    /// Keeps the heat of the tables in its bounds, and writes it to the disk if that is due.
+    /// Keeps the tables' heat within bounds, and writes it to disk if that is due.
     pub(crate) fn keep_heat(&self) {
         if self.heat.keep() {
             self.save_heat();
         }
     }
 
-    /// Writes the heat of the tables to the disk, unless it is full.
+    /// Writes the tables' heat to disk, unless the disk is full.
     pub(crate) fn save_heat(&self) {
         if self.space.check(&*self.disk, Need::Room).is_ok() {
             self.heat.save(&*self.disk);
@@ -262,7 +262,7 @@ impl Engine {
         })
     }
 
-    /// Requests a flush of the family if its memstore is full, or of the largest memstores if
+    /// Requests a flush of the family if the memstore is full, or of the largest memstores if
     /// memory is short. Called after cells were added.
     pub(crate) fn after_insert(&self, family: &FamilyStore, memstore: &Memstore) {
         if memstore.bytes() >= self.settings.memstore_flush_bytes {
@@ -276,7 +276,7 @@ impl Engine {
     pub(crate) fn discard(&self, family: &FamilyStore) {
         let dropped = family.drop_all();
         self.leave_to_readers(dropped.frozen.iter().chain([&dropped.active]));
-        // Memory without readers is free now; readers of the rest are asked to release it.
+        // Memory without readers is free now; readers holding the rest are requested to release it.
         drop(dropped);
         self.reader_memory.free();
     }

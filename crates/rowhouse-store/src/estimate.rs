@@ -1,18 +1,18 @@
-//! Estimates how much of a table lies in ranges of rows, for planners that choose what to read.
+//! Estimates how much table data lies in row ranges, for planners that choose what to read.
 
 use rowhouse_model::{Columns, Result, RowRange};
 
 use crate::region::Region;
 use crate::table::Table;
 
-/// Of more ranges than this, a sample of this size is estimated.
+/// If there are more ranges than this, a sample of this size is estimated.
 const RANGES_MAX: usize = 200;
-/// Cells of a memstore sampled for all ranges together, within the limits for each range.
+/// Memstore cells sampled for all ranges together, within the limits for each range.
 const MEMSTORE_CELLS: usize = 2048;
 const RANGE_CELLS_MIN: usize = 8;
 const RANGE_CELLS_MAX: usize = 64;
 
-/// About how much of a table lies in some ranges of rows: see [`Table::estimate`].
+/// About how much table data lies in some row ranges: see [`Table::estimate`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RangeEstimate {
@@ -30,15 +30,15 @@ struct Amount {
 }
 
 impl Table {
-    /// Estimates how many bytes and cells a scan of `ranges` would read in the families that
-    /// `columns` names, from the indexes of the files and from samples of the memstores. Data
-    /// blocks are consulted only if they are in the block cache. Everything stored counts: all
-    /// columns of the families, delete markers, and versions that no read shows.
+    /// Estimates how many bytes and cells a scan over `ranges` would read in the families that
+    /// `columns` names, from the file indexes and from memstore samples. Data blocks are consulted
+    /// only if they are in the block cache. Everything stored counts: all columns in the families,
+    /// delete markers, and versions that no read shows.
     ///
-    /// For a range of many blocks, or of many cells in memory, the error is usually below a
-    /// quarter. Cells of a file count as equally large. A range of several rows within one block
-    /// that is not in the cache counts as a quarter of the block. Of more than 200 ranges, 200 are
-    /// estimated for all: `ranges` must be in order, and should be similar.
+    /// For a range with many blocks, or with many cells in memory, the error is usually below a
+    /// quarter. Cells in a file count as equally large. A range with several rows within one block
+    /// that is not in the cache counts as a quarter of the block. If there are more than 200
+    /// ranges, 200 are estimated for all: `ranges` must be in order, and should be similar.
     ///
     /// ```
     /// # use rowhouse_model::{Columns, FamilyDescriptor, Put, RowRange};
@@ -59,7 +59,7 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// `TableNotEnabled`, `NoSuchColumnFamily`; `Io` and `Corruption` of the files' indexes.
+    /// `TableNotEnabled`, `NoSuchColumnFamily`; `Io` and `Corruption` from the file indexes.
     pub fn estimate(&self, ranges: &[RowRange], columns: &Columns) -> Result<RangeEstimate> {
         self.check_enabled()?;
         let mut regions = self.regions_now();
@@ -96,7 +96,7 @@ impl Table {
 }
 
 impl Region {
-    /// Estimates the rows of `range` that lie in this region.
+    /// Estimates the rows in `range` that lie in this region.
     fn estimate(&self, range: &RowRange, columns: &Columns, cells_min: u64) -> Result<Amount> {
         let range = range.intersect(&self.info().range);
         for (family, _) in columns.families() {

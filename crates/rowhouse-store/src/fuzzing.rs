@@ -1,8 +1,8 @@
-//! Parsers of the log and the manifest, for the fuzz targets in `fuzz/` (feature `fuzzing`).
+//! Parsers for the log and the manifest, for the fuzz targets in `fuzz/` (feature `fuzzing`).
 //!
-//! Both parsers are private. A fuzzer also cannot get past the checksums of records, so it could
-//! not reach them through files: these functions take the bytes below the checksums. The tests on
-//! the simulated disk damage whole files.
+//! Both parsers are private. A fuzzer also cannot get past the record checksums, so it could not
+//! reach them through files: these functions take the bytes below the checksums. The tests on the
+//! simulated disk damage whole files.
 
 use bytes::Bytes;
 use prost::Message;
@@ -11,16 +11,16 @@ use rowhouse_model::{Error, Result};
 use crate::manifest::{Edit, ManifestState};
 use crate::wal;
 
-/// Decodes the body of a log record and encodes the record again.
+/// Decodes a log record's body and encodes the record again.
 ///
 /// # Errors
-/// `Corruption` for a malformed body; `Unsupported` for a record of an unknown kind.
+/// `Corruption` for a malformed body; `Unsupported` for an unknown record kind.
 pub fn reencode_log_record(body: &[u8]) -> Result<Vec<u8>> {
     wal::reencode(Bytes::copy_from_slice(body))
 }
 
-/// Applies edits of a manifest to an empty state, and returns the shortest list of edits that leads
-/// to the same state. Each edit has its length before it, as protobuf writes lengths.
+/// Applies manifest edits to an empty state, and returns the shortest edit list that leads to the
+/// same state. Each edit has its length before it, as protobuf writes lengths.
 ///
 /// # Errors
 /// `Corruption` for a malformed edit or one that contradicts the state.

@@ -1,4 +1,4 @@
-//! A queue of work on regions or tables, by their ids.
+//! A queue of work on regions or tables, by id.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ impl IdQueue {
         self.state.lock().ids.pop_first()
     }
 
-    /// Closes the queue and discards its ids.
+    /// Closes the queue and discards the ids.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;

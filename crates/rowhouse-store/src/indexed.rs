@@ -14,50 +14,51 @@ use crate::engine::Engine;
 use crate::erased::Erased;
 use crate::table::Table;
 
-/// The indexes of every table that declares some.
+/// The indexes for every table that declares some.
 pub(crate) struct IndexedTables {
     by_name: HashMap<TableName, Result<IndexedTable>>,
 }
 
-/// The indexes of a table.
+/// A table's indexes.
 #[derive(Clone)]
 pub(crate) struct IndexedTable {
     pub(crate) indexes: Vec<KeptIndex>,
-    /// The columns that decide the entries of any of them.
+    /// The columns that decide the entries in any index.
     pub(crate) columns: Columns,
     /// `columns` names single columns alone.
     pub(crate) has_single_columns: bool,
-    /// The copies, which have all cells of the rows.
+    /// The copies, which have all cells in the rows.
     pub(crate) copies: Vec<KeptIndex>,
-    /// The full-text indexes, whose tables have queues of changed rows and no entries.
+    /// The full-text indexes, whose tables have queues with changed rows and no entries.
     pub(crate) searches: Vec<KeptIndex>,
 }
 
-/// An index whose entries are rows of a table.
+/// An index whose entries are rows in a table.
 #[derive(Clone)]
 pub(crate) struct KeptIndex {
     pub(crate) index: Index,
-    /// The table of the entries. After a split it leads to the new regions.
+    /// The entry table. After a split it leads to the new regions.
     pub(crate) table: Arc<Table>,
     damage: Option<KnownDamage>,
 }
 
-/// The damage of an index that is not built anew yet.
+/// The damage to an index that is not rebuilt yet.
 #[derive(Clone)]
 struct KnownDamage {
     why: String,
-    /// The index is not being built yet: what is written to its table now is dropped later.
+    /// The index is not being built yet: writes to its table now are dropped later.
     is_off: bool,
-    /// The store builds it anew without a request.
+    /// The store rebuilds it without a request.
     is_temporary: bool,
 }
 
 impl KeptIndex {
-    /// `is_small` says that the base table is, so that damage of the index is temporary.
+    /// `is_small` returns true if the base table is small, so that damage to the index is
+    /// temporary.
     fn new(index: Index, table: &Arc<Table>, is_small: impl FnOnce() -> bool) -> Self {
         let damage = index_damage(table.descriptor()).map(|why| {
             let state = IndexState::of_table(table.descriptor());
-            // A copy is not mended, but replaced, once its base table has been read.
+            // A copy is not repaired in place, but replaced, once its base table has been read.
             let is_replaced = index.is_copy() && matches!(state, Ok(IndexState::Repairing));
             let is_off = is_replaced || matches!(state, Ok(IndexState::Off(_)));
             KnownDamage { why, is_off, is_temporary: !is_off || is_small() }
@@ -65,12 +66,13 @@ impl KeptIndex {
         Self { index, table: Arc::clone(table), damage }
     }
 
-    /// Returns true if the index is not kept, because its data is damaged and not yet built anew.
+    /// Returns true if the index is not maintained, because the index data is damaged and not yet
+    /// rebuilt.
     pub(crate) fn is_off(&self) -> bool {
         self.damage.as_ref().is_some_and(|damage| damage.is_off)
     }
 
-    /// Refuses a new value of a unique index whose data is damaged, until it is built anew: another
+    /// Refuses a new value for a unique index whose data is damaged, until it is rebuilt: another
     /// row may have the value.
     ///
     /// # Errors
@@ -109,8 +111,8 @@ impl KeptIndex {
 }
 
 impl IndexedTables {
-    /// Returns the indexes of these tables; `None` if none has one. Damaged indexes of tables with
-    /// up to `rebuild_bytes_max` bytes are built anew without a request.
+    /// Returns the indexes for these tables; `None` if none has one. Damaged indexes on tables with
+    /// up to `rebuild_bytes_max` bytes are rebuilt without a request.
     pub(crate) fn of(
         tables: &BTreeMap<TableName, Arc<Table>>,
         rebuild_bytes_max: u64,
@@ -129,7 +131,7 @@ impl IndexedTables {
         (!by_name.is_empty()).then_some(Self { by_name })
     }
 
-    /// Returns the indexes of a table as they are now; `None` if it has none.
+    /// Returns a table's current indexes; `None` if it has none.
     ///
     /// # Errors
     /// As [`IndexedTables::get`].
@@ -139,12 +141,12 @@ impl IndexedTables {
         Ok(indexed.get::<Self>().get(table)?.cloned())
     }
 
-    /// Makes them those of the engine's tables.
+    /// Installs them as the indexes for the engine's tables.
     pub(crate) fn install(indexed: Option<Self>, engine: &Engine) {
         engine.indexed.store(indexed.map(|indexed| Arc::new(Erased::new(indexed))));
     }
 
-    /// Returns the indexes of a table; `None` if it has none.
+    /// Returns a table's indexes; `None` if it has none.
     ///
     /// # Errors
     /// `Unsupported` for indexes that a newer version declared: the table cannot be written.
@@ -196,26 +198,26 @@ impl IndexedTable {
         Ok(Self { indexes, columns, has_single_columns, copies, searches })
     }
 
-    /// All of them.
+    /// All indexes.
     pub(crate) fn all(&self) -> impl Iterator<Item = &KeptIndex> {
         self.indexes.iter().chain(&self.copies).chain(&self.searches)
     }
 
-    /// Returns an index by its name.
+    /// Returns an index by name.
     pub(crate) fn find(&self, name: &str) -> Option<&KeptIndex> {
         self.all().find(|kept| kept.index.name() == name)
     }
 }
 
-/// Whether a table is that of a full-text index.
+/// Whether a table belongs to a full-text index.
 pub(crate) fn is_search_table(table: &TableDescriptor) -> bool {
     let of = IndexOf::of_table(table).ok().flatten();
-    // A copy has the families of its base table; other index tables have one for their entries.
+    // A copy has the same families as the base table; other index tables have one for the entries.
     of.is_some_and(|of| !of.is_copy) && table.find_family(QUEUE_FAMILY.as_bytes()).is_ok()
 }
 
-/// Returns true if a table is that of an index which its base table declares: all of its cells can
-/// be made of those of the base table.
+/// Returns true if a table belongs to an index which the base table declares: all cells in it can
+/// be made from the base table's cells.
 pub(crate) fn is_declared_index<'t>(
     table: &TableDescriptor,
     find: impl Fn(&TableName) -> Option<&'t TableDescriptor>,
@@ -228,13 +230,13 @@ pub(crate) fn is_declared_index<'t>(
     IndexOf::of_table(table).ok().flatten().and_then(declares) == Some(true)
 }
 
-/// Returns true if the index of a table is off because its data is damaged: it is neither read nor
-/// kept.
+/// Returns true if a table's index is off because the index data is damaged: it is neither read nor
+/// maintained.
 pub(crate) fn is_off_by_damage(table: &TableDescriptor) -> bool {
     index_damage(table).is_some() && matches!(IndexState::of_table(table), Ok(IndexState::Off(_)))
 }
 
-/// Returns the error for a row of an index's table that is no entry.
+/// Returns the error for a row in an index table that is no entry.
 pub(crate) fn not_an_entry(entries: &Table, row: &[u8], why: &KeyMismatch) -> Error {
     let (name, row) = (entries.name(), escape(row));
     Error::corruption(format!("a row of {name} is no entry: {why}: row={row}"))

@@ -1,14 +1,14 @@
-//! Formats rows in messages: their bytes and, if the table declares its key, the fields.
+//! Formats rows in messages: the row bytes and, if the table declares a key, the fields.
 
 use rowhouse_model::{RowRange, TableDescriptor, escape};
 use rowhouse_schema::KeySchema;
 
-/// The format of a table's rows.
+/// The format for a table's rows.
 pub(crate) struct KeyFormatter(Option<KeySchema>);
 
 impl KeyFormatter {
     pub(crate) fn of(table: &TableDescriptor) -> Self {
-        // A template of a newer version cannot be used here; readers of keys report it.
+        // A template from a newer version cannot be used here; readers of keys report it.
         Self(KeySchema::of_table(table).ok().flatten())
     }
 
@@ -20,12 +20,12 @@ impl KeyFormatter {
         }
     }
 
-    /// Formats the fields of a row, or of the beginning of one; `None` if no key is declared.
+    /// Formats the fields of a row, or of the first part of a row; `None` if no key is declared.
     fn fields(&self, row: &[u8]) -> Option<String> {
         Some(self.0.as_ref()?.read_prefix(row).to_string())
     }
 
-    /// Formats a row range as a suffix to the name of its region; empty if no key is declared.
+    /// Formats a row range as a suffix to the region's name; empty if no key is declared.
     pub(crate) fn range(&self, range: &RowRange) -> String {
         let end = |row: &[u8]| match row {
             [] => Some("the end".to_owned()),

@@ -1,13 +1,13 @@
-//! The layout of a data directory: its subdirectories, and the names of the store's files
+//! How a data directory is laid out: the subdirectories, and the store's file names
 //! (`docs/formats/data-directory.md`).
 
-/// The directory of HFiles.
+/// The directory for HFiles.
 pub(crate) const FILES_DIR: &str = "files";
 
-/// The directory of log segments.
+/// The directory for log segments.
 pub(crate) const WAL_DIR: &str = "wal";
 
-/// The directory of unfinished output.
+/// The directory for unfinished output.
 pub(crate) const TMP_DIR: &str = "tmp";
 
 /// Returns a file's name in [`FILES_DIR`].
@@ -15,7 +15,7 @@ pub(crate) fn file_name(id: u64) -> String {
     format!("{id:010}.hfile")
 }
 
-/// Returns the id in a file's name; `None` when it is not the name of an HFile of the store.
+/// Returns the id in a file's name; `None` when the name does not belong to an HFile in the store.
 pub(crate) fn file_id(name: &str) -> Option<u64> {
     name.strip_suffix(".hfile")?.parse().ok()
 }

@@ -15,13 +15,13 @@ use crate::layout::{WAL_DIR, file_path};
 use crate::manifest;
 use crate::wal;
 
-/// Copies the store in `from`, which must not be open, to `into`, which must not exist: its
-/// manifest, the HFiles of its tables and snapshots, and its log. Reads and checks everything
-/// before the copy, and reads back and checks the copy.
+/// Copies the store in `from`, which must not be open, to `into`, which must not exist: the
+/// manifest, the HFiles for tables and snapshots, and the log. Reads and checks everything before
+/// the copy, and reads back and checks the copy.
 ///
 /// # Errors
-/// Those of [`check`](crate::check); `Corruption` if the store or the copy is damaged;
-/// `InvalidRequest` if `into` exists; `Io`.
+/// As [`check`](crate::check); `Corruption` if the store or the copy is damaged; `InvalidRequest`
+/// if `into` exists; `Io`.
 pub fn copy_store(
     from: impl AsRef<Path>,
     into: impl AsRef<Path>,

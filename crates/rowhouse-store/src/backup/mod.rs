@@ -1,5 +1,5 @@
-//! Copies of whole stores in other directories: a checkpoint and a backup of an open store, and a
-//! copy of a store that is not open, which also restores a backup.
+//! Copies whole stores into other directories: a checkpoint and a backup made from an open store,
+//! and a copy made from a store that is not open, which also restores a backup.
 
 mod closed;
 mod open;
@@ -11,19 +11,19 @@ use rowhouse_model::{Error, Result};
 
 use crate::check::CheckReport;
 
-/// The totals of a copy.
+/// A copy's totals.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopyReport {
     /// Tables, without system tables.
     pub tables: usize,
-    /// Snapshots of tables.
+    /// Table snapshots.
     pub snapshots: usize,
-    /// HFiles of tables and snapshots.
+    /// HFiles for tables and snapshots.
     pub files: usize,
-    /// Bytes of these HFiles.
+    /// Bytes in these HFiles.
     pub file_bytes: u64,
-    /// Bytes of the write-ahead log; 0 if all cells are in HFiles.
+    /// Bytes in the write-ahead log; 0 if all cells are in HFiles.
     pub log_bytes: u64,
 }
 

@@ -19,7 +19,7 @@ use crate::store_file::StoreFile;
 
 impl Store {
     /// Creates a store in `into`, which must not exist, with the contents of this store at one read
-    /// point over all tables. Its HFiles are hard links to those of this store, so it costs a
+    /// point over all tables. The HFiles are hard links to this store's HFiles, so it costs a
     /// flush, and no disk space until compactions here replace the files. It is on disk when this
     /// returns. Concurrent reads and writes continue.
     ///
@@ -39,8 +39,8 @@ impl Store {
         Ok(pinned.report())
     }
 
-    /// As [`Store::checkpoint`], with copies of the HFiles, on any file system. All checksums of
-    /// the copy are verified before the directory gets its name.
+    /// As [`Store::checkpoint`], with HFile copies, on any file system. All checksums in the copy
+    /// are verified before the directory gets its name.
     ///
     /// # Errors
     /// `InvalidRequest` if `into` exists; `Corruption` if the copy is damaged, because the store is
@@ -87,7 +87,7 @@ impl Store {
     }
 }
 
-/// The store at one read point, and its files, which stay while this is held.
+/// The store at one read point, and the files, which stay while this is held.
 struct PinnedState {
     state: ManifestState,
     files: BTreeMap<u64, Arc<StoreFile>>,
@@ -122,8 +122,8 @@ impl PinnedState {
         Ok(Self { state, files })
     }
 
-    /// Completes the directory: syncs the file names and writes the manifest. Files of another
-    /// directory in the place of the store's would be another store's.
+    /// Completes the directory: syncs the file names and writes the manifest. If another directory
+    /// took the store's place, the files there would be another store's.
     fn name(&self, store: &Store, target: &Target) -> Result<()> {
         store.engine().wal().check_in_place()?;
         target.sync()?;

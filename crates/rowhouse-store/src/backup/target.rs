@@ -12,7 +12,7 @@ use crate::directory::{Directory, HolderState};
 use crate::disk::{Disk, RealDisk};
 use crate::layout::{FILES_DIR, WAL_DIR};
 
-/// The suffix of the name of an unfinished directory.
+/// The suffix on an unfinished directory's name.
 const UNFINISHED: &str = "unfinished";
 /// Bytes read at once.
 const BUFFER_LEN: usize = 1 << 20;
@@ -28,7 +28,7 @@ impl Target {
     /// Creates the directory, with the files that every store has.
     ///
     /// # Errors
-    /// `InvalidRequest` if its name or its temporary name is taken; `Io`.
+    /// `InvalidRequest` if the name or the temporary name is taken; `Io`.
     pub(super) fn create(path: &Path) -> Result<Self> {
         let Some(name) = path.file_name() else {
             return Err(Error::invalid(format!("{} is not a directory name", path.display())));
@@ -47,7 +47,7 @@ impl Target {
                 }
             }
         }
-        // As a data directory, but the directory above must be there: its name may be a mistake.
+        // As a data directory, but the directory above must be there: the name may be a mistake.
         let made = DirBuilder::new().mode(0o700).create(&unfinished);
         made.map_err(|source| at("cannot make", &unfinished, source))?;
         let target = Self { path: path.to_owned(), unfinished, is_finished: false };
@@ -59,12 +59,12 @@ impl Target {
         Ok(target)
     }
 
-    /// Returns its path while it is unfinished.
+    /// Returns the path while it is unfinished.
     pub(super) fn dir(&self) -> &Path {
         &self.unfinished
     }
 
-    /// Links a file of another store into this directory.
+    /// Links a file from another store into this directory.
     ///
     /// # Errors
     /// `Unsupported` on another file system, or one without hard links.
@@ -83,8 +83,8 @@ impl Target {
         })
     }
 
-    /// Copies a file of another store and syncs it. Reports the bytes of each chunk to `copied`,
-    /// whose error aborts the copy. Returns the file's length.
+    /// Copies a file from another store and syncs it. Reports each chunk's bytes to `copied`, whose
+    /// error aborts the copy. Returns the file's length.
     pub(super) fn copy(
         &self,
         from: &Path,
@@ -112,7 +112,7 @@ impl Target {
         Ok(len)
     }
 
-    /// Syncs the names of files.
+    /// Syncs the file names.
     pub(super) fn sync(&self) -> Result<()> {
         let disk = RealDisk::new(&self.unfinished);
         [FILES_DIR, WAL_DIR, ""].into_iter().try_for_each(|dir| {
@@ -120,7 +120,7 @@ impl Target {
         })
     }
 
-    /// Renames the directory to its final name and syncs that.
+    /// Renames the directory to the final name and syncs that.
     pub(super) fn finish(mut self) -> Result<()> {
         let path = self.path.clone();
         let failed = |source| at("cannot finish", &path, source);

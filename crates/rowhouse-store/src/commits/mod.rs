@@ -1,5 +1,5 @@
-//! What the commits of a store share: row locks, the rows written recently, and the nonces of
-//! accepted mutations.
+//! What a store's commits share: row locks, the rows written recently, and the nonces from accepted
+//! mutations.
 
 mod nonces;
 mod recent_writes;

@@ -1,4 +1,4 @@
-//! Nonces of accepted increments and appends, so that a client's retry is applied once.
+//! Nonces from accepted increments and appends, so that a client's retry is applied once.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rowhouse_model::Nonce;
 
-/// Age, or number of nonces, after which the older half is dropped. Clients give up earlier:
-/// HBase's stock client retries a call for at most twenty minutes, with growing pauses.
+/// Age, or nonce count, after which the older half is dropped. Clients give up earlier: HBase's
+/// stock client retries a call for at most twenty minutes, with growing pauses.
 const HALF_LIFE: Duration = Duration::from_secs(20 * 60);
 const HALF_LEN_MAX: usize = 1_000_000;
 
-/// Remembers the nonces of increments and appends for at least [`HALF_LIFE`], unless
+/// Remembers the nonces from increments and appends for at least [`HALF_LIFE`], unless
 /// [`HALF_LEN_MAX`] others come in between.
 pub(crate) struct Nonces {
     halves: Mutex<Halves>,
@@ -32,7 +32,7 @@ impl Nonces {
     }
 
     /// Returns the sequence at which the mutation with this nonce was accepted, if it was. The
-    /// caller holds its row lock, so that no other call comes between this check and
+    /// caller holds the row lock, so that no other call comes between this check and
     /// [`Nonces::take`].
     pub(crate) fn taken_at(&self, nonce: Nonce) -> Option<u64> {
         let halves = self.halves.lock();

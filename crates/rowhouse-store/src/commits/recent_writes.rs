@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::RowRange;
 
-/// Maximum bytes of remembered rows, with their overhead.
+/// Maximum bytes in remembered rows, with their overhead.
 const BYTES_MAX: usize = 16 << 20;
 /// Overhead in bytes per remembered row.
 const ROW_BYTES: usize = 64;
@@ -16,14 +16,14 @@ const ROW_BYTES: usize = 64;
 /// recorded, and a commit pays for one atomic load.
 #[derive(Default)]
 pub(crate) struct RecentWrites {
-    /// Number of open transactions.
+    /// How many transactions are open.
     open: AtomicUsize,
     /// Serializes beginning and ending transactions.
     counting: Mutex<()>,
     rows: Mutex<Rows>,
 }
 
-/// By region and row, the sequence of the last commit that wrote it.
+/// By region and row, the sequence of the last commit to it.
 #[derive(Default)]
 struct Rows {
     regions: BTreeMap<u64, BTreeMap<Vec<u8>, u64>>,
@@ -32,7 +32,7 @@ struct Rows {
     complete_from: u64,
 }
 
-/// A row or range of one region that a transaction has read or written.
+/// A row or range in one region that a transaction has read or written.
 #[derive(Clone, Debug)]
 pub(crate) enum Touched {
     Row(Vec<u8>),
@@ -62,7 +62,7 @@ impl RecentWrites {
         }
     }
 
-    /// Records the rows of a commit, each with its region's id, before it is published, if a
+    /// Records the rows in a commit, each with the region's id, before it is published, if a
     /// transaction is open. The caller holds the freeze latch.
     pub(crate) fn note<'r>(&self, written: impl Iterator<Item = (u64, &'r [u8])>, sequence: u64) {
         if self.open.load(Ordering::Relaxed) == 0 {
@@ -81,8 +81,8 @@ impl RecentWrites {
         }
     }
 
-    /// Whether any of the rows and ranges may have been written after `sequence`. The caller holds
-    /// the freeze latch for writing, so that all commits have been recorded.
+    /// Whether any rows or ranges may have been written after `sequence`. The caller holds the
+    /// freeze latch for writing, so that all commits have been recorded.
     pub(crate) fn may_have_changed<'t>(
         &self,
         touched: impl IntoIterator<Item = (u64, &'t Touched)>,

@@ -1,12 +1,12 @@
 //! Row locks, with the last timestamps that rows were given.
 //!
-//! A row is locked through the stripe of its hash, so a lock needs no memory of its own and no
-//! allocation. Two rows of one stripe wait for each other needlessly; with a thousand stripes and
-//! locks held for microseconds that is rare.
+//! A row is locked through the stripe that its hash selects, so a lock needs no separate memory and
+//! no allocation. Two rows in one stripe wait for each other needlessly; with a thousand stripes
+//! and locks held for microseconds that is rare.
 //!
-//! A stripe also keeps the timestamps that its rows were given last. A delete hides cells with its
-//! timestamp or an older one, so a later put needs a newer one, even within one millisecond; and
-//! two puts of one cell are two versions only at two timestamps (decision 0060).
+//! A stripe also keeps the timestamps that rows in it were given last. A delete hides cells with
+//! the delete's timestamp or an older one, so a later put needs a newer one, even within one
+//! millisecond; and two puts to one cell are two versions only at two timestamps (decision 0060).
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -23,7 +23,7 @@ const STRIPES: usize = 1024;
 /// How long a non-blocking caller waits for a row.
 const LOCK_WAIT_MAX: Duration = Duration::from_micros(200);
 
-/// Number of rows that a stripe tracks individually.
+/// How many rows a stripe tracks individually.
 const ROWS_MAX: usize = 4;
 
 /// The lock stripes.
@@ -34,10 +34,10 @@ pub(crate) struct RowLocks {
 
 /// The timestamps that a stripe's rows were given last.
 pub(crate) struct StripeTimestamps {
-    /// Hashes of the tracked rows.
+    /// Hashes for the tracked rows.
     rows: [u64; ROWS_MAX],
     stamps: [RowTimestamps; ROWS_MAX],
-    /// At least the timestamps of every other row.
+    /// At least as high as the timestamps in every other row.
     others: RowTimestamps,
 }
 
@@ -66,7 +66,7 @@ impl RowTimestamps {
         self.written == Timestamp::MIN
     }
 
-    /// Returns the limits for the next timestamp of this row.
+    /// Returns the limits for this row's next timestamp.
     fn floor(self) -> TimestampFloor {
         if self.is_unknown() {
             return TimestampFloor::NOTHING;
@@ -75,8 +75,8 @@ impl RowTimestamps {
     }
 
     /// Returns the limits for a row that is not tracked individually. They do not require distinct
-    /// versions: otherwise the puts of many rows within one millisecond would push each other ahead
-    /// of the clock.
+    /// versions: otherwise puts to many rows within one millisecond would push each other ahead of
+    /// the clock.
     fn floor_of_others(self) -> TimestampFloor {
         if self.is_unknown() {
             return TimestampFloor::NOTHING;
@@ -128,7 +128,7 @@ fn deleted_at(at: Timestamp) -> RowTimestamps {
 pub(crate) enum RowsGuard<'a> {
     /// No rows.
     None,
-    /// The row of most writes: needs no allocation.
+    /// The row in most writes: needs no allocation.
     One(LockedRow, StripeGuard<'a>),
     Several {
         /// In the caller's order.
@@ -148,14 +148,14 @@ pub(crate) struct LockedRow {
 }
 
 impl LockedRow {
-    /// Returns the place, in the same stripe, of the timestamps of the row's index entries.
+    /// Returns the place, in the same stripe, for timestamps on the row's index entries.
     pub(crate) fn of_entries(self) -> Self {
         Self { hash: !self.hash, ..self }
     }
 }
 
 impl<'a> RowsGuard<'a> {
-    /// Returns the limits for the next timestamp of all rows together.
+    /// Returns the limits for the next timestamp across all rows together.
     pub(crate) fn after(&self) -> TimestampFloor {
         match self {
             Self::None => TimestampFloor::NOTHING,
@@ -167,41 +167,41 @@ impl<'a> RowsGuard<'a> {
         }
     }
 
-    /// Returns the limits for the next timestamp of the `nth` row.
+    /// Returns the limits for the next timestamp in the `nth` row.
     pub(crate) fn after_nth(&self, nth: usize) -> TimestampFloor {
         self.nth(nth).map_or(TimestampFloor::NOTHING, |row| self.after_of(row))
     }
 
-    /// Returns the limits for the next timestamp of a row whose stripe is locked.
+    /// Returns the limits for the next timestamp in a row whose stripe is locked.
     pub(crate) fn after_of(&self, row: LockedRow) -> TimestampFloor {
         self.stripe(row).map_or(TimestampFloor::NOTHING, |stripe| stripe.after(row.hash))
     }
 
-    /// Whether the stripe of a row is locked.
+    /// Whether a row's stripe is locked.
     pub(crate) fn holds(&self, row: LockedRow) -> bool {
         self.stripe(row).is_some()
     }
 
-    /// Records a delete of the `nth` row.
+    /// Records a delete in the `nth` row.
     pub(crate) fn note_delete(&mut self, nth: usize, at: Timestamp) {
         if let Some(row) = self.nth(nth) {
             self.note_delete_of(row, at);
         }
     }
 
-    /// Records a put of the `nth` row.
+    /// Records a put to the `nth` row.
     pub(crate) fn note_put(&mut self, nth: usize, at: Timestamp) {
         if let Some(row) = self.nth(nth) {
             self.note_put_of(row, at);
         }
     }
 
-    /// Records a delete of a row whose stripe is locked.
+    /// Records a delete in a row whose stripe is locked.
     pub(crate) fn note_delete_of(&mut self, row: LockedRow, at: Timestamp) {
         self.note(row, deleted_at(at));
     }
 
-    /// Records a put of a row whose stripe is locked.
+    /// Records a put to a row whose stripe is locked.
     pub(crate) fn note_put_of(&mut self, row: LockedRow, at: Timestamp) {
         self.note(row, put_at(at));
     }
@@ -248,13 +248,13 @@ impl RowLocks {
         }
     }
 
-    /// Returns the stripe and hash of a row of a region.
+    /// Returns the stripe and hash for a region's row.
     pub(crate) fn place(&self, region: u64, row: &[u8]) -> LockedRow {
         let hash = self.hasher.hash_one((region, row));
         LockedRow { stripe: hash as usize % STRIPES, hash }
     }
 
-    /// Locks rows, each given with its region's id. Stripes are locked in order, so two callers
+    /// Locks rows, each given with the region's id. Stripes are locked in order, so two callers
     /// cannot deadlock; a caller that holds row locks must not request more.
     pub(crate) fn lock<'a>(
         &self,
@@ -274,7 +274,7 @@ impl RowLocks {
         self.lock_stripes(rows, stripes, wait_mode)
     }
 
-    /// As [`RowLocks::lock`], with the stripes of `more` locked as well. Waits as long as it takes.
+    /// As [`RowLocks::lock`], with the stripes in `more` locked as well. Waits as long as it takes.
     pub(crate) fn lock_with<'a, 'm>(
         &self,
         rows: impl Iterator<Item = (u64, &'a [u8])>,
@@ -286,7 +286,7 @@ impl RowLocks {
         self.lock_stripes(rows, stripes, WaitMode::Blocking).done()
     }
 
-    /// As [`RowLocks::lock`], with all rows of all regions locked. Waits as long as it takes.
+    /// As [`RowLocks::lock`], with all rows in all regions locked. Waits as long as it takes.
     pub(crate) fn lock_all<'a>(
         &self,
         rows: impl Iterator<Item = (u64, &'a [u8])>,

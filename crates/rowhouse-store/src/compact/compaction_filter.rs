@@ -28,34 +28,34 @@ pub(crate) struct CompactionFilter {
     steady: Option<Steady>,
 }
 
-/// The rules of a steady family.
+/// The rules for a steady family.
 struct Steady {
     limits: DropLimits,
-    /// Whether surplus versions of a row are dropped, by kind.
+    /// Whether surplus versions in a row are dropped, by kind.
     drops_surplus: [bool; 2],
     drops_markers: bool,
-    /// Whether surplus versions of the current row are dropped.
+    /// Whether surplus versions in the current row are dropped.
     drops_surplus_of_row: bool,
 }
 
-/// Finds the surplus versions among the cells that would be kept.
+/// Finds the surplus versions among the cells that would be retained.
 struct Surplus {
     versions_max: u32,
     /// Versions that stay although they have outlived the family's TTL.
     versions_min: u32,
     unexpired_from: i64,
-    /// The current column, and the number of its versions kept so far.
+    /// The current column, and how many versions in it are retained so far.
     column: Vec<u8>,
     versions: u32,
-    /// False after a marker with a TTL of its own: the versions it covers are kept but not visible,
-    /// so kept versions must not all be counted.
+    /// False after a marker that has a separate TTL: the versions it covers are retained but not
+    /// visible, so retained versions must not all be counted.
     of_column: bool,
     of_row: bool,
 }
 
 impl Steady {
-    /// Returns whether to drop a cell that a minor compaction would keep, and if not, whether a
-    /// later compaction may drop it.
+    /// Returns two flags: whether to drop a cell that a minor compaction would keep, and if not,
+    /// whether a later compaction may drop it.
     fn judge(
         &mut self,
         cell: &CellRef<'_>,
@@ -68,7 +68,7 @@ impl Steady {
             }
             return (self.drops_surplus_of_row, self.drops_surplus[CompactionKind::Major as usize]);
         }
-        // The puts that a marker with its own TTL covers are kept: it must cover them.
+        // The puts that a marker with a separate TTL covers are retained: it must cover them.
         let may_drop = self.drops_markers && cell.kind().is_delete() && own_ttl(cell).is_none();
         let drops = may_drop
             && kind == CompactionKind::Major
@@ -118,14 +118,14 @@ impl Surplus {
         if !(self.of_column && self.of_row) {
             return false;
         }
-        // A put with a TTL of its own can expire and uncover an older version, so it does not
+        // A put that has a separate TTL can expire and uncover an older version, so it does not
         // count.
         self.versions += u32::from(cell.tags.is_empty());
         false
     }
 }
 
-/// The kind of compaction for each row.
+/// The compaction kind for each row.
 pub(crate) enum RowKinds {
     /// The same kind for all rows.
     All(CompactionKind),
@@ -134,7 +134,7 @@ pub(crate) enum RowKinds {
 }
 
 impl RowKinds {
-    /// Returns the ids of the files that have none of the rows compacted as major.
+    /// Returns the ids for the files that have no row compacted as major.
     pub(super) fn apart(&self) -> Vec<u64> {
         match self {
             Self::All(_) => Vec::new(),
@@ -142,7 +142,7 @@ impl RowKinds {
         }
     }
 
-    /// Whether the compaction covers all files of a family.
+    /// Whether the compaction covers all files in a family.
     pub(super) fn are_all_major(&self) -> bool {
         matches!(self, Self::All(CompactionKind::Major))
     }
@@ -162,7 +162,7 @@ pub(crate) fn is_plain(family: &FamilyDescriptor) -> bool {
 }
 
 impl CompactionFilter {
-    /// Creates the filter of a compaction whose files have no put older than `earliest_put`.
+    /// Creates the filter for a compaction whose files have no put older than `earliest_put`.
     pub(crate) fn new(
         kinds: impl Into<RowKinds>,
         family: &FamilyDescriptor,
@@ -202,7 +202,7 @@ impl CompactionFilter {
         }
     }
 
-    /// Makes it the filter of a steady family.
+    /// Turns it into the filter for a steady family.
     pub(super) fn within(
         mut self,
         limits: DropLimits,
@@ -210,8 +210,8 @@ impl CompactionFilter {
         now_millis: i64,
         drops_surplus: bool,
     ) -> Self {
-        // A deleted cell that is kept counts as a version in a major compaction, so visible ones
-        // would be surplus. By sequence, a dropped cell can matter to any other one.
+        // A deleted cell that is retained counts as a version in a major compaction, so visible
+        // ones would be surplus. By sequence, a dropped cell can matter to any other one.
         let by_time = family.keep_deleted_cells() == KeepDeletedCells::False
             && !family.new_version_behavior();
         self.surplus = Some(Surplus::new(family, now_millis));
@@ -224,13 +224,13 @@ impl CompactionFilter {
         self
     }
 
-    /// Returns the limits of a steady family, with what was dropped.
+    /// Returns a steady family's limits, with what was dropped.
     pub(crate) fn into_limits(self) -> Option<DropLimits> {
         self.steady.map(|steady| steady.limits)
     }
 
-    /// Also drops versions that are surplus among the compacted cells, even if a delete of the
-    /// newest version could uncover them (decision 0050). Families with MIN_VERSIONS,
+    /// Also drops versions that are surplus among the compacted cells, even if a delete that covers
+    /// the newest version could uncover them (decision 0050). Families with MIN_VERSIONS,
     /// KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
     #[must_use]
     pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor, now_millis: i64) -> Self {
@@ -266,7 +266,7 @@ impl CompactionFilter {
         }
     }
 
-    /// Returns the kind by whose rules the cells of the current row are matched.
+    /// Returns the kind by whose rules the cells in the current row are matched.
     fn judged_as(&self) -> CompactionKind {
         if self.steady.is_some() { CompactionKind::Minor } else { self.kind }
     }

@@ -15,7 +15,7 @@ use crate::new_file::NewFile;
 use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, FileSummary, StoreFile};
 
-/// Bytes of rows and values between two checks whether to stop or wait, if [`CELLS_BETWEEN_CHECKS`]
+/// Row and value bytes between two checks whether to stop or wait, if [`CELLS_BETWEEN_CHECKS`]
 /// cells are more: large cells would delay the check for too long.
 const BYTES_BETWEEN_CHECKS: u64 = 256 << 10;
 
@@ -29,8 +29,8 @@ pub(crate) enum Pacing {
 }
 
 /// Drops files whose cells have all expired, then runs the one compaction that is requested or,
-/// without a request, due. The caller holds `family.compacting`; other compactions of older files
-/// may run concurrently.
+/// without a request, due. The caller holds `family.compacting`; other compactions may run on older
+/// files concurrently.
 ///
 /// # Errors
 /// `ServerNotRunning` if the store closes meanwhile, `NotServingRegion` if the region is dropped.
@@ -82,8 +82,8 @@ pub(crate) fn compact(
     }
 }
 
-/// Rewrites the files that a split left, without the rows of other regions, and waits until that is
-/// done.
+/// Rewrites the files that a split left, without the rows from other regions, and waits until that
+/// is done.
 ///
 /// # Errors
 /// As [`compact`].
@@ -109,7 +109,7 @@ fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
     Ok(())
 }
 
-/// Compacts `files`, neighbours of this family, into one; `kinds` gives the kind for each row.
+/// Compacts `files`, neighbours in this family, into one; `kinds` gives the kind for each row.
 pub(super) fn merge(
     engine: &Engine,
     family: &FamilyStore,
@@ -122,7 +122,7 @@ pub(super) fn merge(
     let bytes = files.iter().map(|file| file.len()).sum::<u64>();
     let status = format!("{} files of {bytes} bytes", files.len());
     let _task = engine.begin_family_task("Compacting", family, status);
-    // A reader at this sequence or later sees all cells of these files: they were visible before
+    // A reader at this sequence or later sees all cells in these files: they were visible before
     // they were flushed.
     let readable_from = engine.mvcc.visible();
     let is_steady = family.is_steady();
@@ -153,7 +153,7 @@ pub(super) fn merge(
 }
 
 /// Replaces `files` by `merged`, in the manifest and for readers. Returns `false`, and does
-/// nothing, if rows of a steady family would change.
+/// nothing, if rows in a steady family would change.
 fn replace(
     engine: &Engine,
     family: &FamilyStore,
@@ -186,8 +186,8 @@ fn replace(
     Ok(true)
 }
 
-/// Writes the cells to keep to one file; returns `None` if there are none. Returns what the cells
-/// of a steady family were dropped within.
+/// Writes the cells to keep to one file; returns `None` if there are none. Returns the limits
+/// within which cells in a steady family were dropped.
 fn merge_files(
     engine: &Engine,
     family: &FamilyStore,
@@ -218,7 +218,7 @@ fn merge_files(
     let mut keep = CompactionFilter::of_family(kinds, family, earliest_put, now_millis, limits);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile<'_>> = None;
-    // A file that a split left continues with rows of another region.
+    // A file that a split left continues with rows from another region.
     while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {
         let keeps = keep.keeps(&cell);
         progress.passed(cell.key.row.len() + cell.value.len(), keeps)?;

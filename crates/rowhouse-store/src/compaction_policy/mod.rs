@@ -1,4 +1,4 @@
-//! Which files to compact: pure functions of the files' properties and a family's policy.
+//! Which files to compact: pure functions of file properties and a family's policy.
 
 mod choose;
 mod other_files;

@@ -1,22 +1,22 @@
-//! The rows that files outside of a compaction may have, and for which it must not drop cells for
+//! The rows that files outside a compaction may have, and for which it must not drop cells for
 //! good.
 
 use rowhouse_model::Bytes;
 
 use crate::store_file::FileSummary;
 
-/// Sorted, disjoint ranges of rows, each from a first to a last row.
+/// Sorted, disjoint row ranges, each from a first to a last row.
 #[derive(Debug, Default)]
 pub(crate) struct OtherFiles {
     ranges: Vec<(Bytes, Bytes)>,
-    /// The ids of the files.
+    /// The file ids.
     ids: Vec<u64>,
     /// The first range that may hold a later row.
     at: usize,
 }
 
 impl OtherFiles {
-    /// Collects the row ranges of `files`.
+    /// Collects the row ranges in `files`.
     pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a FileSummary<'a>>) -> Self {
         let mut files: Vec<_> = files.into_iter().collect();
         files.sort_by_key(|file| file.first_row);
@@ -35,12 +35,12 @@ impl OtherFiles {
         Self { ranges, ids: files.iter().map(|file| file.id).collect(), at: 0 }
     }
 
-    /// Returns the ids of the files.
+    /// Returns the file ids.
     pub(crate) fn ids(&self) -> &[u64] {
         &self.ids
     }
 
-    /// Whether any of the files may have `row`. Must be called with rows in order.
+    /// Whether any file may have `row`. Must be called with rows in order.
     pub(crate) fn may_hold(&mut self, row: &[u8]) -> bool {
         while self.ranges.get(self.at).is_some_and(|(_, last)| &last[..] < row) {
             self.at += 1;

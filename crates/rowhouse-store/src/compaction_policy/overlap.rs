@@ -1,9 +1,9 @@
-//! Read amplification: the number of files whose row ranges a read has to consult.
+//! Read amplification: how many files, by their row ranges, a read has to consult.
 
 use crate::store_file::FileSummary;
 
-/// Number of files without a common row that cost as much as one file that every read consults:
-/// each has an index and a Bloom filter in memory, and a full scan opens each.
+/// How many files without a common row cost as much as one file that every read consults: each has
+/// an index and a Bloom filter in memory, and a full scan opens each.
 const DISJOINT_FILES: usize = 8;
 
 /// Returns the maximum number of files whose ranges contain one row, which a read of that row
@@ -16,7 +16,7 @@ pub(crate) fn max_overlap(files: &[FileSummary<'_>]) -> usize {
     let mut ended = 0;
     let mut most = 0;
     for (begun, row) in first.iter().enumerate() {
-        // A file includes its last row.
+        // A file includes the last row.
         while last[ended] < *row {
             ended += 1;
         }
@@ -25,7 +25,7 @@ pub(crate) fn max_overlap(files: &[FileSummary<'_>]) -> usize {
     most
 }
 
-/// Returns the read amplification of the files: their cost in files that every read consults.
+/// Returns the files' read amplification: their cost in files that every read consults.
 pub(crate) fn read_amplification(files: &[FileSummary<'_>]) -> usize {
     max_overlap(files).max(files.len().div_ceil(DISJOINT_FILES))
 }

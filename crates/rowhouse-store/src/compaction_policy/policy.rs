@@ -1,5 +1,4 @@
-//! The compaction policy of a family: the store's settings, overridden by the table's and the
-//! family's.
+//! A family's compaction policy: the store's settings, overridden by the table's and the family's.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
 use crate::settings::Settings;
 
-/// The parameters of [`choose`](super::choose).
+/// The parameters for [`choose`](super::choose).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Policy {
     /// Whether files are compacted at all.
@@ -27,7 +26,7 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// Returns the policy of the store's settings.
+    /// Returns the policy from the store's settings.
     pub(crate) fn new(settings: &Settings) -> Self {
         let compaction = &settings.compaction;
         Self {
@@ -45,11 +44,11 @@ impl Policy {
         .within_reason()
     }
 
-    /// Returns the policy of a family: HBase's keys in the configuration of the family and the
-    /// table override the store's settings.
+    /// Returns a family's policy: HBase's keys in the family's and the table's configuration
+    /// override the store's settings.
     ///
     /// # Errors
-    /// `InvalidRequest` for an invalid value of a key.
+    /// `InvalidRequest` if a key has an invalid value.
     pub(crate) fn of(
         settings: &Settings,
         table: &TableDescriptor,
@@ -76,7 +75,7 @@ impl Policy {
         Ok(policy.within_reason())
     }
 
-    /// Returns the policy of an existing family, whose declaration can no longer be refused.
+    /// Returns the policy for an existing family, whose declaration can no longer be refused.
     pub(crate) fn of_stored(
         settings: &Settings,
         table: &TableDescriptor,
@@ -96,7 +95,7 @@ impl Policy {
     }
 }
 
-/// A type of configuration value.
+/// A configuration value type.
 trait Value: FromStr {
     const WORDS: &str = "a number";
 }
@@ -109,7 +108,7 @@ impl Value for bool {
     const WORDS: &str = "true or false";
 }
 
-/// The configuration of a table and a family.
+/// A table's and a family's configuration.
 struct Said<'a> {
     table: &'a TableDescriptor,
     family: &'a FamilyDescriptor,

@@ -1,4 +1,4 @@
-//! The queue of compactions, the most urgent family first, and the rate at which they may write.
+//! The compaction queue, the most urgent family first, and the rate at which compactions may write.
 
 mod pace;
 
@@ -20,7 +20,7 @@ use crate::store_file::FileSummary;
 /// Region id and family name.
 type StoreKey = (u64, Bytes);
 
-/// The families that may need a compaction, and the state of compactions.
+/// The families that may need a compaction, and the compaction state.
 #[derive(Default)]
 pub(crate) struct Compactions {
     state: Mutex<State>,
@@ -28,10 +28,10 @@ pub(crate) struct Compactions {
     pace: Pace,
 }
 
-/// Holds each family at most once, so its size is bounded by their number.
+/// Holds each family at most once, so the family count bounds how large it is.
 #[derive(Default)]
 struct State {
-    /// Families to check, with the kind of compaction requested.
+    /// Families to check, with the compaction kind requested.
     wanted: BTreeMap<StoreKey, Option<CompactionKind>>,
     running: Vec<(StoreKey, Option<CompactionKind>)>,
     failed: BTreeMap<StoreKey, Failure>,
@@ -54,10 +54,11 @@ const RETRY_WAIT: Duration = Duration::from_secs(10);
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(3600);
 
 /// A compaction of more bytes than this many flushed memstores is large: as HBase's
-/// `hbase.regionserver.thread.compaction.throttle`, twice ten of them.
+/// `hbase.regionserver.thread.compaction.throttle`, twice ten memstores.
 const LARGE_IN_FLUSHES: u64 = 20;
 
-/// The families that compactions choose from, with the settings and the time of the choice.
+/// The families that compactions choose from, with the settings and the time when the choice is
+/// made.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidates<'a> {
     pub(crate) families: &'a RwLock<Families>,
@@ -72,7 +73,7 @@ pub(crate) struct Job {
     pub(crate) asked: Option<CompactionKind>,
 }
 
-/// The priority of a compaction: the greatest runs first.
+/// A compaction's priority: the greatest runs first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Urgency {
     /// Writers are waiting for it.
@@ -86,7 +87,7 @@ impl Compactions {
         &self.pace
     }
 
-    /// Requests a check of a family: it has more files than before, or a compaction is requested.
+    /// Requests a check for a family: it has more files than before, or a compaction is requested.
     pub(crate) fn request(&self, family: &FamilyStore, asked: Option<CompactionKind>) {
         let mut state = self.state.lock();
         if state.closed {
@@ -104,7 +105,7 @@ impl Compactions {
         self.changed.notify_all();
     }
 
-    /// Returns the kinds of compactions that run or are requested.
+    /// Returns the compaction kinds that run or are requested.
     pub(crate) fn kinds_of(&self, family: &FamilyStore) -> Vec<CompactionKind> {
         let key = (family.region_id(), family.name().clone());
         let state = self.state.lock();
@@ -115,7 +116,7 @@ impl Compactions {
         asked.into_iter().chain(running).chain(family.merges.kinds()).collect()
     }
 
-    /// Enables or disables compactions and returns whether they were enabled. Disabling them drops
+    /// Enables or disables compactions; returns true if they were enabled. Disabling them drops
     /// the requests.
     pub(crate) fn set_enabled(&self, on: bool) -> bool {
         let mut state = self.state.lock();
@@ -196,21 +197,21 @@ impl Compactions {
         Some(job)
     }
 
-    /// Returns how many compactions of a family failed in succession, and the last message.
+    /// Returns how many compactions in a family failed in succession, and the last message.
     #[cfg(test)]
     pub(crate) fn failures(&self, key: &StoreKey) -> Option<(u32, String)> {
         let state = self.state.lock();
         state.failed.get(key).map(|failure| (failure.times, failure.message.clone()))
     }
 
-    /// Returns the number of running compactions.
+    /// Returns how many compactions are running.
     #[cfg(test)]
     pub(crate) fn running_len(&self) -> usize {
         self.state.lock().running.len()
     }
 
-    /// Records the result of a job and queues its family again: one compaction often makes another
-    /// one due.
+    /// Records a job's result and queues the family again: one compaction often makes another one
+    /// due.
     pub(crate) fn done(&self, job: Job, failed: Option<String>) {
         let mut state = self.state.lock();
         let this = |(key, asked): &(StoreKey, _)| *key == job.key && *asked == job.asked;
@@ -231,7 +232,7 @@ impl Compactions {
 }
 
 impl State {
-    /// Queues a check of all families, once per period. Returns whether it did.
+    /// Queues a check for all families, once per period. Returns true if it did.
     fn check_all(&mut self, candidates: &Candidates<'_>, now: Instant) -> bool {
         if self.next_check.is_some_and(|at| now < at) {
             return false;

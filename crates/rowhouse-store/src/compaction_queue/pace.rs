@@ -1,4 +1,4 @@
-//! Limits the write rate of compactions.
+//! Limits the rate at which compactions write.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::compaction_policy::Policy;
 /// Time between two checks while waiting.
 const WAIT_SLICE: Duration = Duration::from_millis(50);
 
-/// Time between two adjustments of the rate.
+/// Time between two rate adjustments.
 const TUNE_PERIOD: Duration = Duration::from_secs(1);
 
 /// The rate limiter shared by all background compactions.
@@ -33,7 +33,7 @@ impl Pace {
     /// Waits until `bytes` more may be written.
     ///
     /// # Errors
-    /// The error of `check`, which is called every 50 ms.
+    /// The error from `check`, which is called every 50 ms.
     pub(crate) fn wait_for(
         &self,
         candidates: &Candidates<'_>,
@@ -51,7 +51,7 @@ impl Pace {
         }
     }
 
-    /// Returns when the writing of `bytes` may begin.
+    /// Returns when writing `bytes` may begin.
     fn reserve(&self, candidates: &Candidates<'_>, bytes: u64, now: Instant) -> Instant {
         let mut state = self.state.lock();
         if state.tuned.is_none_or(|tuned| now.duration_since(tuned) >= TUNE_PERIOD) {
@@ -66,7 +66,7 @@ impl Pace {
     }
 }
 
-/// Returns the highest pressure of any family: how close its files are to blocking writers, from 0
+/// Returns the highest pressure on any family: how close the files are to blocking writers, from 0
 /// to 1.
 fn pressure(candidates: &Candidates<'_>) -> f64 {
     let families = candidates.families.read();
@@ -75,7 +75,7 @@ fn pressure(candidates: &Candidates<'_>) -> f64 {
     pressures.fold(0.0, f64::max)
 }
 
-/// HBase's measure: 0 up to the minimum number of files of a compaction, 1 where writers wait.
+/// HBase's measure: 0 up to the minimum file count for a compaction, 1 where writers wait.
 fn pressure_of(files: usize, policy: &Policy) -> f64 {
     if files >= policy.files_blocking {
         return 1.0;

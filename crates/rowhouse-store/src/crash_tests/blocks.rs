@@ -1,4 +1,4 @@
-//! Salvage of HFiles in which only data blocks are readable: it reads the blocks one by one.
+//! Salvages HFiles in which only data blocks are readable: it reads the blocks one by one.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -72,7 +72,7 @@ fn rows_in(bytes: &[u8]) -> BTreeSet<u32> {
     (0..ROWS).filter(has).collect()
 }
 
-/// Returns the byte ranges of the data blocks.
+/// Returns the data blocks' byte ranges.
 fn data_blocks(bytes: &[u8]) -> Vec<Range<usize>> {
     let trailer = &bytes[bytes.len() - Trailer::LEN..];
     let end = Trailer::parse(trailer, bytes.len() as u64).unwrap().load_on_open().start as usize;
@@ -128,7 +128,7 @@ fn damage_outside_the_data_blocks_of_a_file_costs_no_cell() {
         if blocks.iter().any(|block| block.contains(&at)) {
             continue;
         }
-        // The trailer has many zeros: a sample of them is enough.
+        // The trailer has many zeros: a sample is enough.
         if bytes[at] == 0 && at % 16 != 0 {
             continue;
         }
@@ -166,7 +166,7 @@ fn damage_of_a_block_costs_its_cells_and_no_others_even_without_an_index() {
             segments.flat_map(|path| rows_in(&bytes_of(&whole, &path))).collect();
         assert!(logged.len() < 15, "{logged:?}");
         for block in &blocks {
-            // Kind, lengths, the offset of the previous block, and a cell.
+            // Kind, lengths, the previous block's offset, and a cell.
             for at in [0, 7, 8, 11, 15, 20, 24, 28, 32, 60] {
                 let disk = whole.after_kill();
                 disk.corrupt(&path, block.start + at, 0x41);

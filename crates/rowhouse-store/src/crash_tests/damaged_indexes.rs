@@ -1,5 +1,5 @@
-//! Damage of each file of each kind of index: answers stay right, writes go on, and the index is
-//! built anew.
+//! Damage to each file of each kind of index: answers stay right, writes go on, and the index is
+//! rebuilt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn work(store: &Store) {
     while store.work_by_hand() {}
 }
 
-/// A closed store with rows in two files of the table and of each index.
+/// A closed store with rows in two files for the table and for each index.
 fn filled() -> SimulatedDisk {
     let disk = SimulatedDisk::default();
     let store = open(&disk);
@@ -98,7 +98,7 @@ fn index_table(store: &Store, index: &str) -> Arc<Table> {
     table(store, &format!("mail.{index}"))
 }
 
-/// Returns the paths of a table's files.
+/// Returns the paths to a table's files.
 fn files(store: &Store, of: &str) -> Vec<String> {
     let table = table(store, of);
     let families = table.regions().iter().flat_map(|region| region.families());
@@ -106,7 +106,7 @@ fn files(store: &Store, of: &str) -> Vec<String> {
     files.map(|file| file_path(file.id())).collect()
 }
 
-/// Returns the files of each index.
+/// Returns each index's files.
 fn index_files(disk: &SimulatedDisk) -> Vec<(&'static str, String)> {
     let store = open(&disk.after_kill());
     let files = NAMES.map(|index| {
@@ -123,14 +123,14 @@ fn state(store: &Store, index: &str) -> IndexState {
     store.index_state(&name("mail"), index).unwrap()
 }
 
-/// Returns the rows of the table, by their numbers.
+/// Returns the table's rows, by their numbers.
 fn numbers(store: &Store) -> BTreeSet<u8> {
     let mut rows = table(store, "mail").scan(Scan::all()).unwrap();
     let rows = std::iter::from_fn(|| rows.next().unwrap());
     rows.map(|row| row.key()[row.key().len() - 1]).collect()
 }
 
-/// Reads all entries of an index, as queries do. Returns whether they could be read; an error says
+/// Reads all entries in an index, as queries do. Returns true if they could be read; an error says
 /// that a file is damaged.
 fn read(store: &Store, index: &str, damaged: &str) -> bool {
     let mut entries = match index_table(store, index).scan(Scan::all()) {
@@ -163,8 +163,8 @@ fn check_whole(store: &Store, rows: &BTreeSet<u8>, damaged: &str) {
     }
 }
 
-/// Opens a store with a damaged file of an index, reads it, writes, and checks that it heals.
-/// Returns whether the damage was found.
+/// Opens a store with a damaged index file, reads it, writes, and checks that it heals. Returns
+/// true if the damage was found.
 fn heals(disk: &SimulatedDisk, index: &str, path: &str, damaged: &str) -> bool {
     let store = open(disk);
     let is_off = !matches!(state(&store, index), IndexState::Ready);
@@ -268,7 +268,7 @@ fn an_index_of_a_large_table_is_off_until_it_is_repaired() {
         assert_eq!(state(&store, index), IndexState::Off(why.clone()), "{index} after an open");
         let error = store.verify_index(&name("mail"), index, |_| {}).unwrap_err();
         assert!(error.message().contains(&path), "{error}");
-        // Writes go on, but for new values of a unique index.
+        // Writes go on, except for new values in a unique index.
         let written = table(&store, "mail").mutate(&put(ROWS, ROWS));
         match index {
             "one_email" => {
@@ -299,7 +299,7 @@ fn an_index_of_a_large_table_is_off_until_it_is_repaired() {
     }
 }
 
-/// Returns the store with one damaged file of an index, and the path of the file.
+/// Returns the store with one damaged index file, and the path to the file.
 fn with_damage(index: &str) -> (SimulatedDisk, String) {
     let whole = filled();
     let files = index_files(&whole);

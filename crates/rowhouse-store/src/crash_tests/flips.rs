@@ -123,7 +123,7 @@ pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
     if there == ROWS * 2 { Found::Right } else { Found::First(there / 2) }
 }
 
-/// Salvages a damaged store into another one. Returns whether all of it is there. Panics on wrong
+/// Salvages a damaged store into another one. Returns true if everything is there. Panics on wrong
 /// data and on an unreported loss.
 pub(super) fn salvage(disk: &SimulatedDisk, damaged: &str) -> bool {
     let whole: Arc<dyn Disk> = Arc::new(disk.clone());

@@ -1,4 +1,4 @@
-//! Mistakes of people and restores with the files of a store: one is missing, duplicated, swapped
+//! Mistakes that people and restores make with a store's files: one is missing, duplicated, swapped
 //! with another, or replaced by an older version. Reads afterwards return correct data or an error.
 
 use std::sync::Arc;
@@ -162,7 +162,7 @@ fn a_file_that_is_an_older_version_of_itself_is_an_error_or_as_good() {
 /// A change to a file.
 type Mishap<'a> = Box<dyn Fn(&SimulatedDisk, &str) + 'a>;
 
-/// Returns every mistake that can affect one copy of the manifest.
+/// Returns every mistake that can affect one manifest copy.
 fn manifest_mishaps<'a>(whole: &SimulatedDisk, older: &'a [SimulatedDisk]) -> Vec<Mishap<'a>> {
     let len = whole.file_len("MANIFEST").unwrap();
     let mut mishaps: Vec<Mishap<'_>> =

@@ -1,4 +1,4 @@
-//! Tests of the store under kills, power cuts, and failing, full or corrupting disks.
+//! Tests for the store under kills, power cuts, and failing, full or corrupting disks.
 
 mod blocks;
 mod damaged_indexes;
@@ -48,7 +48,7 @@ fn put(store: &Store, row: u8, value: u8, synced: bool) -> rowhouse_model::Resul
     store.table(&name()).unwrap().mutate(&put.into()).map(|_| ())
 }
 
-/// Returns the value of each row, after checking that no row is torn between its families.
+/// Returns each row's value, after checking that no row is torn between families.
 fn values(store: &Store) -> Vec<Option<u8>> {
     let table = store.table(&name()).unwrap();
     let values = (0..16u8).map(|row| {
@@ -164,7 +164,7 @@ fn a_load_of_rows_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     });
 }
 
-/// Makes the disk fail at the first change of a load of four rows, then at the second, and so on.
+/// Makes the disk fail at the first change in a load of four rows, then at the second, and so on.
 fn is_whole_wherever_the_disk_fails(
     load: impl Fn(&Store) -> rowhouse_model::Result<crate::LoadReport>,
 ) {

@@ -1,5 +1,6 @@
-//! Parts of an earlier moment of one store's life beside those of a later one, for every choice of
-//! parts: the table in `docs/formats/data-directory.md`. Random ones are in `history/moments.rs`.
+//! Parts from an earlier state in one store's life beside parts from a later state, for every
+//! choice of parts: the table in `docs/formats/data-directory.md`. Random ones are in
+//! `history/moments.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::disk::simulated::SimulatedDisk;
 use crate::salvage::salvage_disk;
 use crate::{Settings, Store};
 
-/// The letters of the parts, and the beginnings of their paths.
+/// The letters for the parts, and how their paths begin.
 const PARTS: [(char, &str); 5] = [
     ('L', "wal/0"),
     ('N', "wal/SYNCED"),
@@ -52,7 +53,7 @@ fn create(store: &Store) {
     store.create_table(TableDescriptor::new(other()).family(family), &[]).unwrap();
 }
 
-/// Writes a row of table `u` without the log, and flushes it: it is in a file alone.
+/// Writes a row to table `u` without the log, and flushes it: it is in a file alone.
 fn put_and_flush(store: &Store, row: u8) {
     let mut put = Put::new(row.to_string()).unwrap().add("f", "q", [row]).unwrap();
     put.durability = rowhouse_model::Durability::SkipWal;
@@ -65,8 +66,8 @@ fn work(store: &Store) {
     while store.work_by_hand() {}
 }
 
-/// The moments of a life: closed, killed soon after the next open, killed later, closed again. Rows
-/// are written to table `t` with a sync, and to the files of table `u`.
+/// The points in a life: closed, killed soon after the next open, killed later, closed again. Rows
+/// are written to table `t` with a sync, and to the files in table `u`.
 fn life() -> [(&'static str, SimulatedDisk); 4] {
     let disk = SimulatedDisk::default();
     let store = open(&disk).unwrap();
@@ -93,7 +94,7 @@ fn life() -> [(&'static str, SimulatedDisk); 4] {
     [("closed", closed), ("killed", killed), ("killed later", later), ("closed again", disk)]
 }
 
-/// The values of both tables, by row.
+/// The values in both tables, by row.
 type Contents = BTreeMap<(TableName, u8), Option<u8>>;
 
 fn contents(disk: &SimulatedDisk) -> Result<Contents> {
@@ -111,7 +112,7 @@ fn contents(disk: &SimulatedDisk) -> Result<Contents> {
     Ok(found)
 }
 
-/// Opens `newer` with the chosen parts of `older`, and says what comes of it.
+/// Opens `newer` with the chosen parts from `older`, and states the outcome.
 fn outcome(older: &SimulatedDisk, newer: &SimulatedDisk, parts: &[(char, &str)]) -> String {
     let mixed = newer.after_kill();
     mixed.take_files(older, |path| parts.iter().any(|(_, part)| has(part, path)));
@@ -144,7 +145,7 @@ fn salvage(disk: &SimulatedDisk) {
     assert!(!report.lost.is_empty());
 }
 
-/// Returns the outcomes of all choices of parts, each with its choices.
+/// Returns the outcomes for all part choices, each with the choices.
 fn outcomes(older: &SimulatedDisk, newer: &SimulatedDisk) -> String {
     let mut choices: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for chosen in 1..1 << PARTS.len() {
@@ -158,8 +159,8 @@ fn outcomes(older: &SimulatedDisk, newer: &SimulatedDisk) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// L is the log, N its note, M the manifest, C its copy, F the HFiles: the parts of the earlier
-/// moment. A store that was closed has no note.
+/// L is the log, N the log's note, M the manifest, C the copy, F the HFiles: the parts from the
+/// earlier point in time. A store that was closed has no note.
 const OUTCOMES: &str = "\
 closed in killed
 as the earlier one: LNMC LNMCF

@@ -22,7 +22,7 @@ fn key_of(store: &Store, table: &str) -> KeySchema {
     KeySchema::of_table(store.table(&name(table)).unwrap().descriptor()).unwrap().unwrap()
 }
 
-/// A store with rows in files and in the log, all of them synced.
+/// A store with rows in files and in the log, all synced.
 fn filled(seed: u64) -> (SimulatedDisk, Store) {
     let disk = SimulatedDisk::seeded(seed);
     let store = open(&disk, 1).unwrap();
@@ -45,7 +45,7 @@ fn filled(seed: u64) -> (SimulatedDisk, Store) {
     (disk, store)
 }
 
-/// Returns the times in the keys of a table, after checking each against the row's cell.
+/// Returns the times in a table's keys, after checking each against the row's cell.
 fn times(store: &Store, table: &str) -> BTreeSet<u8> {
     let key = key_of(store, table);
     let mut rows = store.table(&name(table)).unwrap().scan(Scan::all()).unwrap();

@@ -1,4 +1,4 @@
-//! Replacements of tables that a crash interrupts.
+//! Table replacements that a crash interrupts.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ fn create(store: &Store, of: &str, value: u8, family: &'static str) {
     }
 }
 
-/// Returns the values of a table's rows.
+/// Returns the values in a table's rows.
 fn values(store: &Store, of: &str, family: &str) -> Vec<u8> {
     let mut rows = store.table(&name(of)).unwrap().scan(Scan::all()).unwrap();
     let rows = std::iter::from_fn(|| rows.next().unwrap());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub use real::RealDisk;
 
-/// A tree of files. Paths are relative to its root, with `/` between parts.
+/// A file tree. Paths are relative to the root, with `/` between parts.
 pub trait Disk: Send + Sync + 'static {
     /// Creates a file, which must not exist yet.
     fn create(&self, path: &str) -> io::Result<Arc<dyn DiskFile>>;
@@ -19,20 +19,20 @@ pub trait Disk: Send + Sync + 'static {
     fn open(&self, path: &str) -> io::Result<Arc<dyn DiskFile>>;
     /// Returns the names in a directory, sorted.
     fn list(&self, dir: &str) -> io::Result<Vec<String>>;
-    /// Creates a directory and its parents; succeeds if it exists.
+    /// Creates a directory and the parents; succeeds if it exists.
     fn create_dir(&self, dir: &str) -> io::Result<()>;
     /// Renames a file, replacing a file that has the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &str) -> io::Result<()>;
-    /// Makes added, changed and removed names of a directory survive a power cut.
+    /// Makes added, changed and removed names in a directory survive a power cut.
     fn sync_dir(&self, dir: &str) -> io::Result<()>;
     /// Returns the bytes that files can still gain; `u64::MAX` if there is no limit.
     fn available_bytes(&self) -> io::Result<u64>;
     /// Returns an error if the tree, or a directory that [`Disk::create_dir`] created, is no longer
-    /// where it was opened: it was removed, moved, or another one is in its place. The store then
-    /// takes no more writes. Called once a second while there are writes, and after each edit of
-    /// the manifest. By default a tree cannot be moved.
+    /// where it was opened: it was removed, moved, or another one has taken the place. The store
+    /// then takes no more writes. Called once a second while there are writes, and after each
+    /// manifest edit. By default a tree cannot be moved.
     fn check_in_place(&self) -> io::Result<()> {
         Ok(())
     }
@@ -41,7 +41,7 @@ pub trait Disk: Send + Sync + 'static {
 /// An open file.
 #[expect(clippy::len_without_is_empty, reason = "nobody asks a file that")]
 pub trait DiskFile: Send + Sync + 'static {
-    /// Returns its length in bytes.
+    /// Returns the file's length in bytes.
     fn len(&self) -> io::Result<u64>;
     /// Fills `buffer` from `offset`; returns an error when the file ends before that.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;

@@ -1,4 +1,4 @@
-//! A disk in a directory of the operating system.
+//! A disk in an operating system directory.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::{Disk, DiskFile};
 
 /// A [`Disk`] in a directory. The directory is held open from the first use on, and all paths are
-/// relative to it: nothing is ever created in a directory that has taken its place.
+/// relative to it: nothing is ever created in another directory that has taken the same place.
 #[derive(Clone, Debug)]
 pub struct RealDisk {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub struct RealDisk {
     watched: Arc<Mutex<Vec<(String, Held)>>>,
 }
 
-/// A file that is held open, so that no other one can have its number.
+/// A file that is held open, so that no other one can have the same number.
 #[derive(Debug)]
 struct Held {
     file: File,
@@ -60,7 +60,7 @@ impl RealDisk {
     /// Returns the tree below `root`.
     pub fn new(root: impl AsRef<Path>) -> Self {
         let root = root.as_ref();
-        // The process may change its working directory.
+        // The process may change the working directory.
         let path = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         Self { path, read_only: false, root: Arc::default(), watched: Arc::default() }
     }
@@ -109,7 +109,7 @@ impl Disk for RealDisk {
         let dir = self.open_at(dir, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut names = Vec::new();
         for entry in Dir::new(dir)? {
-            // A name that is not UTF-8 is not one of the store's.
+            // A name that is not UTF-8 does not belong to the store.
             match entry?.file_name().to_str() {
                 Ok("." | "..") | Err(_) => {}
                 Ok(name) => names.push(name.to_owned()),

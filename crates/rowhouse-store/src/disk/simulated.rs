@@ -1,9 +1,9 @@
 //! A disk in memory that loses, tears, refuses and corrupts data on command, under a seed.
 //!
-//! It keeps names and contents apart, as a file system does. Unsynced writes, and names in an
+//! It stores names and contents apart, as a file system does. Unsynced writes, and names in an
 //! unsynced directory, survive a killed process and may be lost in a power cut. The seed decides
-//! the losses: unsynced writes survive by sectors in any order, changes of names in order, each
-//! directory on its own.
+//! the losses: unsynced writes survive by sectors in any order, name changes in order, each
+//! directory separately.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,16 +16,16 @@ use super::{Disk, DiskFile};
 /// The unit that reaches a medium completely or not at all.
 const SECTOR_LEN: usize = 512;
 
-/// A simulated disk. Clones share its state.
+/// A simulated disk. Clones share the state.
 #[derive(Clone, Default)]
 pub(crate) struct SimulatedDisk {
     state: Arc<Mutex<State>>,
 }
 
-/// Probabilities of failures, out of 256.
+/// Failure probabilities, out of 256.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Faults {
-    /// A write fails after writing a part of its data or nothing.
+    /// A write fails after writing part or none of the data.
     pub(crate) write: u8,
     /// A sync fails, and later syncs never write the data that it covered.
     pub(crate) sync: u8,
@@ -39,9 +39,9 @@ pub(crate) struct Faults {
 struct State {
     names: BTreeMap<String, Shared>,
     durable_names: BTreeMap<String, Shared>,
-    /// Changes of names since their directory was last synced.
+    /// Name changes since their directory was last synced.
     unsynced_names: Vec<NameChange>,
-    /// The number of writes, syncs and name changes until one fails, and all later ones.
+    /// How many writes, syncs and name changes remain until one fails, and all later ones.
     failing_in: Option<u64>,
     capacity: Option<u64>,
     faults: Faults,
@@ -72,7 +72,7 @@ enum Change {
     Truncate(usize),
 }
 
-/// A pseudo-random sequence of numbers from a seed (SplitMix64).
+/// A pseudo-random number sequence from a seed (SplitMix64).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Random(u64);
 
@@ -135,7 +135,7 @@ impl SimulatedDisk {
         Self::with_names(names.collect(), state.lost_pages, random)
     }
 
-    /// Returns the disk as after a kill of the process: with all writes.
+    /// Returns the disk as after killing the process: with all writes.
     pub(crate) fn after_kill(&self) -> Self {
         let state = self.state.lock();
         let copy = |names: &BTreeMap<String, Shared>, copies: &mut Vec<(Shared, Shared)>| {
@@ -170,12 +170,12 @@ impl SimulatedDisk {
         self.state.lock().failing_in = Some(changes);
     }
 
-    /// Returns whether the machine has stopped: [`SimulatedDisk::fail_after`].
+    /// Returns true if the machine has stopped: [`SimulatedDisk::fail_after`].
     pub(crate) fn has_stopped(&self) -> bool {
         self.state.lock().failing_in == Some(0)
     }
 
-    /// Sets the probabilities of failures from now on.
+    /// Sets the failure probabilities from now on.
     pub(crate) fn set_faults(&self, faults: Faults) {
         self.state.lock().faults = faults;
     }
@@ -190,17 +190,17 @@ impl SimulatedDisk {
         self.state.lock().capacity = bytes;
     }
 
-    /// Returns whether a sync has failed. A power cut then loses data that no later sync can save.
+    /// Returns true if a sync has failed. A power cut then loses data that no later sync can save.
     pub(crate) fn has_lost_pages(&self) -> bool {
         self.state.lock().lost_pages
     }
 
-    /// Returns the bytes of all files.
+    /// Returns the total bytes in all files.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.state.lock().used_bytes()
     }
 
-    /// Flips bits of one byte of a file, as a failing medium does.
+    /// Flips bits in one file byte, as a failing medium does.
     pub(crate) fn corrupt(&self, path: &str, at: usize, flip: u8) {
         let contents = self.contents(path);
         let mut contents = contents.lock();
@@ -218,7 +218,7 @@ impl SimulatedDisk {
         contents.durable.truncate(len);
     }
 
-    /// Returns the bytes of a file; `None` when there is none of that name.
+    /// Returns a file's length in bytes; `None` when no file has that name.
     pub(crate) fn file_len(&self, path: &str) -> Option<usize> {
         let contents = self.state.lock().names.get(path).cloned()?;
         Some(contents.lock().current.len())
@@ -229,8 +229,8 @@ impl SimulatedDisk {
         self.state.lock().names.keys().cloned().collect()
     }
 
-    /// Gives this disk the files of another one that `is_part` chooses by their paths, in place of
-    /// its own.
+    /// Gives this disk the files from another disk that `is_part` chooses by their paths, in place
+    /// of this disk's files.
     pub(crate) fn take_files(&self, from: &Self, is_part: impl Fn(&str) -> bool) {
         let from = from.after_kill();
         let other = from.state.lock();
@@ -240,8 +240,8 @@ impl SimulatedDisk {
         state.names.extend(taken.map(|(path, contents)| (path.clone(), Arc::clone(contents))));
     }
 
-    /// Returns true if this disk has the same files as another one, of those that `is_part` chooses
-    /// by their paths.
+    /// Returns true if this disk and another one have the same files, among the files that
+    /// `is_part` chooses by their paths.
     pub(crate) fn has_same_files(&self, other: &Self, is_part: impl Fn(&str) -> bool) -> bool {
         let files = |disk: &Self| -> Vec<(String, Vec<u8>)> {
             let state = disk.state.lock();
@@ -337,7 +337,7 @@ impl Contents {
     }
 }
 
-/// Returns the sectors of a write, which reach the medium independently.
+/// Returns a write's sectors, which reach the medium independently.
 fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {

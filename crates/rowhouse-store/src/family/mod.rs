@@ -1,5 +1,5 @@
-//! The data of one family in one region: the active memstore, the memstores being flushed and the
-//! files. HBase's Store.
+//! One family's data in one region: the active memstore, the memstores being flushed and the files.
+//! HBase's Store.
 
 mod running;
 mod steady;
@@ -27,19 +27,19 @@ use crate::oversized_rows::{OversizedRowLog, RowLimit};
 use crate::retention::Retention;
 use crate::store_file::{FileSummary, StoreFile};
 
-/// The families of all regions, by region id and family name.
+/// The families in all regions, by region id and family name.
 pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
 
-/// The data of one family in one region.
+/// One family's data in one region.
 pub(crate) struct FamilyStore {
     region_id: u64,
-    /// The rows of the region.
+    /// The region's rows.
     range: RowRange,
     name: Bytes,
     declared: Current<Declared>,
     oversized_rows: OversizedRowLog,
     super_version: ArcSwap<SuperVersion>,
-    /// Serializes changes of the super version.
+    /// Serializes changes to the super version.
     changing: Mutex<()>,
     /// Serializes flushes.
     pub(crate) flushing: Mutex<()>,
@@ -50,15 +50,15 @@ pub(crate) struct FamilyStore {
     pub(crate) merges: Running,
     steady: Steady,
     flush_requested: AtomicBool,
-    /// The read amplification of the files, as [`read_amplification`] counts it.
+    /// The files' read amplification, as [`read_amplification`] counts it.
     read_amplification: AtomicUsize,
     /// Requests since the store was opened; all 0 if it keeps no heat.
     pub(crate) requests: SharedLoad,
     /// Since when a flush has been postponed.
     blocked_since: Mutex<Option<Instant>>,
-    /// The region is about to be dropped: compactions of its files are useless.
+    /// The region is about to be dropped: compacting the files is useless.
     leaving: AtomicBool,
-    /// The region is dropped: its memstores need no flush.
+    /// The region is dropped: the memstores need no flush.
     dropped: AtomicBool,
 }
 
@@ -151,7 +151,7 @@ impl FamilyStore {
         self.region_id
     }
 
-    /// Returns the rows of the region.
+    /// Returns the region's rows.
     pub(crate) fn range(&self) -> &RowRange {
         &self.range
     }
@@ -164,7 +164,7 @@ impl FamilyStore {
         &self.name
     }
 
-    /// Returns how long the family's cells are kept.
+    /// Returns how long the family's cells are retained.
     pub(crate) fn retention(&self) -> Retention {
         self.declared.get().retention
     }
@@ -174,7 +174,7 @@ impl FamilyStore {
         self.declared.get().retention.has_versions()
     }
 
-    /// Returns the kind of Bloom filter for new files.
+    /// Returns the Bloom filter kind for new files.
     pub(crate) fn bloom(&self) -> BloomKind {
         self.declared.get().bloom
     }
@@ -210,9 +210,10 @@ impl FamilyStore {
     }
 
     /// Returns the super version for a reader at `sequence`. Returns `None` if a flush or
-    /// compaction has since dropped cells visible there: the reader must take a newer sequence. For
-    /// a reader that loads its sequence and then its super version this happens only if an entire
-    /// flush or compaction, including its first load of the sequence, ran between the two.
+    /// compaction has since dropped cells visible there: the reader must take a newer sequence. A
+    /// reader that loads first the sequence and then the super version gets `None` only if an
+    /// entire flush or compaction, including the first time it loads the sequence, ran between the
+    /// two.
     pub(crate) fn super_version_at(&self, sequence: u64) -> Option<Guard<Arc<SuperVersion>>> {
         let super_version = self.super_version.load();
         (super_version.readable_from <= sequence).then_some(super_version)
@@ -246,8 +247,8 @@ impl FamilyStore {
         });
     }
 
-    /// Replaces compacted files by the outcome, which holds all of their cells except those that no
-    /// reader at `readable_from` or later can see.
+    /// Replaces compacted files by the outcome, which holds all their cells except the cells that
+    /// no reader at `readable_from` or later can see.
     pub(crate) fn replace_files(
         &self,
         merged: &[Arc<StoreFile>],
@@ -267,7 +268,7 @@ impl FamilyStore {
         }
     }
 
-    /// Returns the input of the compaction policy.
+    /// Returns the compaction policy's input.
     pub(crate) fn situation<'a>(
         &self,
         files: &'a [FileSummary<'a>],
@@ -288,23 +289,23 @@ impl FamilyStore {
         PolicyInput { files, busy, now_millis, unexpired_from, drops, asked }
     }
 
-    /// Whether there are so many files that flushes of full memstores are postponed.
+    /// Whether there are so many files that flushing full memstores is postponed.
     pub(crate) fn is_blocked(&self) -> bool {
         self.read_amplification() >= self.policy().files_blocking
     }
 
-    /// Returns the read amplification: the number of files that every read has to consult.
+    /// Returns the read amplification: how many files every read has to consult.
     pub(crate) fn read_amplification(&self) -> usize {
         self.read_amplification.load(Ordering::Relaxed)
     }
 
-    /// Whether it has files with rows of other regions, as a split leaves them until they are
+    /// Whether it has files with rows from other regions, as a split leaves them until they are
     /// compacted.
     pub(crate) fn has_wider_files(&self) -> bool {
         self.super_version().files.iter().any(|file| file.is_wider_than(&self.range))
     }
 
-    /// Returns the bytes of its files.
+    /// Returns the files' total bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
@@ -355,7 +356,7 @@ impl FamilyStore {
         memstores.filter_map(|memstore| memstore.first_sequence()).min()
     }
 
-    /// Returns the bytes of its memstores.
+    /// Returns the memstores' total bytes.
     pub(crate) fn memstore_bytes(&self) -> u64 {
         let super_version = self.super_version();
         super_version
@@ -409,7 +410,7 @@ impl FamilyStore {
         super_version
     }
 
-    /// Releases its files, which the replacing regions reference. Later readers get
+    /// Releases the files, which the replacing regions reference. Later readers get
     /// `NotServingRegion` and find the replacements.
     pub(crate) fn release_files(&self) {
         self.change(|super_version| {

@@ -1,4 +1,4 @@
-//! The running compactions of a family: several at a time, on disjoint files.
+//! A family's running compactions: several at a time, on disjoint files.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::compaction_policy::CompactionKind;
 use crate::store_file::StoreFile;
 
-/// The running compactions of a family.
+/// A family's running compactions.
 #[derive(Default)]
 pub(crate) struct Running {
     merges: Mutex<Vec<Taken>>,
@@ -16,7 +16,7 @@ pub(crate) struct Running {
 /// A running compaction.
 struct Taken {
     kind: CompactionKind,
-    /// The ids of its files.
+    /// The file ids.
     files: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Running {
         Choosing { running: self, merges: self.merges.lock() }
     }
 
-    /// Returns the kinds of the running compactions.
+    /// Returns the running compactions' kinds.
     pub(crate) fn kinds(&self) -> Vec<CompactionKind> {
         self.merges.lock().iter().map(|taken| taken.kind).collect()
     }
@@ -50,8 +50,8 @@ impl Running {
 
 impl<'a> Choosing<'a> {
     /// Returns how many of `files`, oldest first, are being compacted or are older than one that
-    /// is. As in HBase only newer files are free; the output of a compaction is compacted with its
-    /// older neighbours once it is done.
+    /// is. As in HBase only newer files are free; a compaction's output is compacted with its older
+    /// neighbours once it is done.
     pub(crate) fn busy(&self, files: &[Arc<StoreFile>]) -> usize {
         let is_taken = |file: &Arc<StoreFile>| {
             self.merges.iter().any(|taken| taken.files.contains(&file.id()))

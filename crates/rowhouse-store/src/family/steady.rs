@@ -1,9 +1,9 @@
 //! Steady families: flushes and compactions do not change the rows they show (decision 0067).
 //!
-//! What a row shows changes by writes and by the passing of time. In HBase a flush or compaction
-//! can change it as well, because it drops cells that a delete or an expiry would have uncovered,
-//! or drops a delete marker that covers a put outside of its inputs. Whoever derives something from
-//! rows, as observers and indexes do, declares their families steady:
+//! What a row shows changes through writes and as time passes. In HBase a flush or compaction can
+//! change it as well, because it drops cells that a delete or an expiry would have uncovered, or
+//! drops a delete marker that covers a put outside the inputs. Code that derives something from
+//! rows, as observers and indexes do, declares the families steady:
 //!
 //! - [`DropLimits`] limits what a flush or compaction drops, and records what it has dropped.
 //! - [`FamilyStore::install`] installs the outcome while no observed write is between its reads and
@@ -38,28 +38,29 @@ pub(super) struct Steady {
     before_install: parking_lot::Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
-/// Prevents flushes and compactions of steady families from being installed while it lives.
+/// Prevents flushes and compactions in steady families from being installed while it lives.
 #[must_use]
 pub(crate) struct SteadyGuard<'a>(#[expect(dead_code, reason = "held")] Vec<Latched<'a>>);
 
 type Latched<'a> = RwLockReadGuard<'a, ()>;
 
-/// The inputs of a flush or of a compaction.
+/// The inputs to a flush or a compaction.
 #[derive(Clone, Copy)]
 pub(crate) enum Inputs<'a> {
     Memstores(&'a [Arc<Memstore>]),
     Files(&'a [Arc<StoreFile>]),
 }
 
-/// The cells that a flush or compaction of a steady family may drop, and those that it has dropped.
+/// The cells that a flush or compaction in a steady family may drop, and the cells that it has
+/// dropped.
 pub(crate) struct DropLimits {
     retention: Retention,
-    /// No put outside of the inputs is older. Lower than every timestamp to keep all markers.
+    /// No put outside the inputs is older. Lower than every timestamp to keep all markers.
     earliest_put: i64,
-    /// The files outside of the inputs that have version markers: the versions of their rows must
+    /// The files outside the inputs that have version markers: the versions in their rows must
     /// stay. `None` to keep all surplus versions.
     version_markers: Option<OtherFiles>,
-    /// Ids of the files that have none of the rows whose markers are dropped.
+    /// Ids of files that have none of the rows whose markers are dropped.
     apart: Vec<u64>,
     /// The highest timestamp of a dropped marker.
     marker_dropped: Option<i64>,
@@ -67,8 +68,8 @@ pub(crate) struct DropLimits {
 }
 
 impl SteadyGuard<'_> {
-    /// Latches all families of the regions of a record, before the record is observed. A thread
-    /// that has a guard, or holds the freeze latch, must not call this.
+    /// Latches all families in a record's regions, before the record is observed. A thread that has
+    /// a guard, or holds the freeze latch, must not call this.
     pub(crate) fn of<'a>(families: impl Iterator<Item = &'a Arc<FamilyStore>>) -> SteadyGuard<'a> {
         let mut families: Vec<_> = families.filter(|family| family.is_steady()).collect();
         // Each once and in one order: where an installation waits, a further shared latch waits for
@@ -78,18 +79,18 @@ impl SteadyGuard<'_> {
         SteadyGuard(families.into_iter().map(|family| family.steady.latch.read()).collect())
     }
 
-    /// Latches all families of the regions that observers write, beside the guard of the record. A
+    /// Latches all families in the regions that observers write, beside the record's guard. A
     /// thread that holds the freeze latch must not call this.
     pub(crate) fn of_additions<'a>(
         families: impl Iterator<Item = &'a Arc<FamilyStore>>,
     ) -> SteadyGuard<'a> {
         let families = families.filter(|family| family.is_steady());
-        // Passes installations that wait: one of them may wait for this thread.
+        // Passes installations that wait: such an installation may wait for this thread.
         SteadyGuard(families.map(|family| family.steady.latch.read_recursive()).collect())
     }
 }
 
-/// Keeps observed writes of steady families from coming between their reads and their commits while
+/// Keeps observed writes to steady families from coming between their reads and their commits while
 /// files from outside the store are added.
 #[must_use]
 pub(crate) struct LoadGuard<'a>(
@@ -97,7 +98,7 @@ pub(crate) struct LoadGuard<'a>(
 );
 
 impl LoadGuard<'_> {
-    /// Waits until no observed write of these families is under way. A thread that has a guard, or
+    /// Waits until no observed write to these families is under way. A thread that has a guard, or
     /// holds the freeze latch, must not call this.
     pub(crate) fn of<'a>(families: impl Iterator<Item = &'a Arc<FamilyStore>>) -> LoadGuard<'a> {
         let mut families: Vec<_> = families.filter(|family| family.is_steady()).collect();
@@ -105,7 +106,7 @@ impl LoadGuard<'_> {
         families.dedup_by(|a, b| Arc::ptr_eq(a, b));
         let Some((first, others)) = families.split_first() else { return LoadGuard(Vec::new()) };
         loop {
-            // New writes of the first family wait from here on.
+            // New writes to the first family wait from here on.
             let mut guards = vec![first.steady.latch.write()];
             // But not without end: a write may hold another one and wait for the first.
             let wait = Duration::from_millis(5);
@@ -138,8 +139,8 @@ impl FamilyStore {
         self.steady.keeps_markers.load(Ordering::Acquire)
     }
 
-    /// Declares whether a steady family keeps its delete markers. The caller may declare that it
-    /// does as with [`FamilyStore::set_steady`], and that it does not at any time.
+    /// Declares whether a steady family keeps delete markers. The caller may declare that it does
+    /// as with [`FamilyStore::set_steady`], and that it does not at any time.
     pub(crate) fn set_keeps_markers(&self, on: bool) {
         if self.keeps_markers() != on {
             let _latch = on.then(|| self.steady.latch.write());
@@ -148,8 +149,8 @@ impl FamilyStore {
     }
 
     /// Installs the outcome of a flush or compaction that dropped cells within `limits`, while no
-    /// observed write of the family is under way. Returns `false`, without running `install`, if
-    /// the family is steady and its rows would show something else.
+    /// observed write to the family is under way. Returns `false`, without running `install`, if
+    /// the family is steady and the rows would show something else.
     pub(crate) fn install(
         &self,
         limits: Option<&DropLimits>,
@@ -171,7 +172,7 @@ impl FamilyStore {
         install().map(|()| true)
     }
 
-    /// Runs `hook` before the next installation, after its inputs were read.
+    /// Runs `hook` before the next installation, after the inputs were read.
     #[cfg(test)]
     pub(crate) fn before_install(&self, hook: impl FnOnce() + Send + 'static) {
         *self.steady.before_install.lock() = Some(Box::new(hook));
@@ -217,7 +218,7 @@ impl DropLimits {
         })
     }
 
-    /// Returns the limits of a run that drops only cells which cannot matter any more.
+    /// Returns limits for a run that drops only cells which cannot matter any more.
     pub(crate) fn keeping_all(family: &FamilyStore) -> Self {
         Self {
             retention: family.retention(),
@@ -229,18 +230,18 @@ impl DropLimits {
         }
     }
 
-    /// As `self`, but keeps the surplus versions of all rows if `keeps`.
+    /// As `self`, but keeps the surplus versions in all rows if `keeps`.
     pub(crate) fn keeping_surplus_if(mut self, keeps: bool) -> Self {
         self.version_markers = self.version_markers.filter(|_| !keeps);
         self
     }
 
-    /// Whether surplus versions of `row` may be dropped. Must be called with rows in order.
+    /// Whether surplus versions in `row` may be dropped. Must be called with rows in order.
     pub(crate) fn drops_surplus_of(&mut self, row: &[u8]) -> bool {
         self.version_markers.as_mut().is_some_and(|others| !others.may_hold(row))
     }
 
-    /// Whether a delete marker of a row without cells in other files may be dropped; notes it.
+    /// Whether a delete marker may be dropped from a row without cells in other files; notes it.
     pub(crate) fn drop_marker(&mut self, timestamp: i64) -> bool {
         let drops = timestamp < self.earliest_put;
         if drops {
@@ -254,7 +255,7 @@ impl DropLimits {
         self.surplus_dropped = true;
     }
 
-    /// Whether the dropped cells do not matter to those that are now outside of `inputs`.
+    /// Whether the dropped cells do not matter to the cells that are now outside `inputs`.
     fn are_kept(&self, family: &FamilyStore, inputs: Inputs<'_>) -> Result<bool> {
         let (memstores, files) = family.outside(inputs);
         if self.retention != family.retention() {
@@ -280,7 +281,7 @@ impl DropLimits {
     }
 }
 
-/// Returns a lower bound of the timestamps of puts, except those in files that `apart` names.
+/// Returns a lower bound for put timestamps, except in files that `apart` names.
 fn earliest_put(
     memstores: &[Arc<Memstore>],
     files: &[Arc<StoreFile>],

@@ -38,9 +38,9 @@ pub(crate) fn flush_locked(engine: &Engine, family: &FamilyStore) -> Result<()> 
     flush_frozen(engine, family, frozen_at)
 }
 
-/// Flushes several families, all frozen at one point in time. The caller holds `flushing` of all of
-/// them, so that their files then hold exactly the data of that point. Returns the highest sequence
-/// reserved at that point.
+/// Flushes several families, all frozen at one point in time. The caller holds `flushing` for all
+/// families, so that their files then hold exactly the data from that point. Returns the highest
+/// sequence reserved at that point.
 pub(crate) fn flush_all_locked(engine: &Engine, families: &[Arc<FamilyStore>]) -> Result<u64> {
     engine.check_working()?;
     let frozen_at = {
@@ -63,7 +63,7 @@ fn flush_frozen(engine: &Engine, family: &FamilyStore, frozen_at: Option<u64>) -
     };
     // Without a known freeze point, the flush covers only sequences present in the memstores.
     write_frozen(engine, family, &memstores, frozen_at.unwrap_or(last))?;
-    // Memory without readers is free now; readers of the rest are asked to release it.
+    // Memory without readers is free now; readers holding the rest are requested to release it.
     drop(memstores);
     engine.reader_memory.free();
     Ok(())
@@ -108,7 +108,8 @@ fn write_frozen(
     let mut files_len = 0;
     let (written, file) = loop {
         let written = write_file(engine, family, memstores, limits)?;
-        // Other families' cells of the same mutations must survive a power failure before these do.
+        // Other families' cells from the same mutations must survive a power failure before these
+        // do.
         engine.sync_log()?;
         let added = written.file.clone();
         let file = added.clone().map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
@@ -167,7 +168,7 @@ struct Written {
     /// The time in milliseconds against which expired cells were dropped.
     now_millis: i64,
     retention: Retention,
-    /// What the cells of a steady family were dropped within.
+    /// The limits within which cells in a steady family were dropped.
     limits: Option<DropLimits>,
 }
 
@@ -211,7 +212,7 @@ fn write_file(
             engine.check_working()?;
         }
     }
-    // A closed store does not wait for the disk here. The log has these cells except those of
+    // A closed store does not wait for the disk here. The log has these cells, except cells from
     // mutations with SKIP_WAL, and closing has already flushed those or reported that it could not.
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;

@@ -113,8 +113,8 @@ fn a_sequence_from_before_a_flush_is_too_old_for_its_outcome() {
     assert_eq!(begun.next().unwrap().unwrap().to_cells()[0].timestamp(), at(3));
 }
 
-/// Returns the cells left of puts at 4, 5 and 6 if a delete marker with its own TTL covers the last
-/// one.
+/// Returns the cells left from puts at 4, 5 and 6 if a delete marker with its own TTL covers the
+/// last one.
 fn left_behind_a_marker_that_goes(delete: Delete) -> String {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family().versions(1));
@@ -140,13 +140,13 @@ fn a_version_that_only_a_marker_with_a_time_to_live_covers_counts_not_as_one_tha
     assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteFamilyVersion 6/Put 5/Put 4/Put");
 }
 
-/// Returns the number of these memstores that are still allocated, though their cells are in files.
+/// Returns how many of these memstores are still allocated, though their cells are in files.
 fn alive(memstores: &[Weak<Memstore>]) -> usize {
     memstores.iter().filter(|memstore| memstore.upgrade().is_some()).count()
 }
 
-/// Opens a scan, puts 200 rows and flushes them, repeatedly. Returns the number of memstores kept
-/// by the scans.
+/// Opens a scan, puts 200 rows and flushes them, repeatedly. Returns how many memstores the scans
+/// hold.
 fn scans_over_flushes(reversed: bool, go_on: impl Fn(&mut RegionScanner)) -> usize {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family());

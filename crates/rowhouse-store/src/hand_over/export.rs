@@ -36,8 +36,8 @@ pub enum ExportedCells {
 pub struct ExportOptions {
     /// The cells to export.
     pub cells: ExportedCells,
-    /// The form of ZSTD that the cluster's codec reads, for families with ZSTD compression.
-    /// Default: that of HBase's default codec.
+    /// The ZSTD form that the cluster's codec reads, for families with ZSTD compression. Default:
+    /// the form that HBase's default codec reads.
     pub zstd: ZstdForm,
 }
 
@@ -53,17 +53,17 @@ impl From<ExportedCells> for ExportOptions {
 pub struct ExportReport {
     /// The HFiles; none for a region without cells in a family.
     pub files: Vec<PathBuf>,
-    /// Bytes of these files.
+    /// Bytes in these files.
     pub bytes: u64,
     /// Cells in these files.
     pub cells: u64,
 }
 
 impl Store {
-    /// Writes the cells of `table`, as of one read point, to HFiles under `dir`: one for each
-    /// region and family, compressed and encoded as the family declares. `dir` is created, or must
-    /// be empty. A file gets its name once it is complete and on disk. After an error the named
-    /// files are complete, and the caller should remove `dir`.
+    /// Writes `table`'s cells, as of one read point, to HFiles under `dir`: one for each region and
+    /// family, compressed and encoded as the family declares. `dir` is created, or must be empty. A
+    /// file gets the final name once it is complete and on disk. After an error the named files are
+    /// complete, and the caller should remove `dir`.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` for a directory that is not empty; `Io` and `Corruption`
@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// The settings that all files of an export share.
+/// The settings that all files in an export share.
 struct Export<'a> {
     engine: &'a Arc<Engine>,
     point: &'a ReadPoint,
@@ -117,15 +117,15 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Writes the cells of a family of a region. Returns the number of cells and the file's bytes;
-    /// `None` if there are no cells.
+    /// Writes the cells in a region's family. Returns the cell count and the file's bytes; `None`
+    /// if there are no cells.
     fn family(
         &self,
         family: &FamilyStore,
         super_version: &SuperVersion,
         path: &Path,
     ) -> Result<Option<(u64, u64)>> {
-        // A file shared after a split has rows of both regions until it is compacted.
+        // A file shared after a split has rows from both regions until it is compacted.
         let range = family.range();
         let start = Key::row_start(&range.start);
         let (mut sources, mut with_tags, mut earliest_put) = (Vec::new(), false, i64::MAX);
@@ -198,7 +198,7 @@ struct NewHFile {
 }
 
 impl NewHFile {
-    /// Ends the file and renames it to its final name. Returns its cells and bytes.
+    /// Ends the file and renames it to the final name. Returns the cells and bytes in it.
     fn finish(self, sequence_max: u64, major_compaction: bool) -> Result<(u64, u64)> {
         let closing = Finish { sequence_max, major_compaction, ..Finish::default() };
         let (summary, out) = self.writer.finish(&closing)?;

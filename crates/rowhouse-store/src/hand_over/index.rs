@@ -1,4 +1,4 @@
-//! Brings the entries of indexes up to date with the rows of a load.
+//! Brings the index entries up to date with a load's rows.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::table::Table;
 use crate::write::index_fill::{Mending, ROWS_AT_ONCE, mend};
 
 impl Store {
-    /// Writes the entries of the rows of a load, and removes those that its rows had before; then
-    /// the indexes are ready. If the rows cannot be read as they were before, the indexes are
-    /// repaired as a whole.
+    /// Writes the entries for the rows in a load, and removes the entries that these rows had
+    /// before; then the indexes are ready. If the rows cannot be read as they were before, the
+    /// indexes are repaired as a whole.
     pub(super) fn index_loaded_rows(
         &self,
         table: &Arc<Table>,
@@ -33,7 +33,7 @@ impl Store {
                 }
                 Err(error) => Err(error),
             };
-            // The load is done. The index was dropped, or its table is being changed.
+            // The load is done. The index was dropped, or the table is being changed.
             if let Err(error) = mended {
                 let index = kept.table.name();
                 tracing::warn!(%error, %index, "an index is repaired after a load");

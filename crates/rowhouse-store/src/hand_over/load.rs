@@ -24,7 +24,7 @@ pub struct LoadReport {
     pub files: usize,
     /// Cells in these files.
     pub cells: u64,
-    /// The sequence number from which on all cells are visible, which the newest of them have; 0 if
+    /// The sequence number from which on all cells are visible, which the newest cells have; 0 if
     /// there were no cells.
     pub sequence: u64,
 }
@@ -34,8 +34,8 @@ pub struct LoadReport {
 /// bulk load does.
 ///
 /// # Errors
-/// `Io` for a failed listing; `InvalidRequest` for a file in place of a family's folder, and for a
-/// folder inside one.
+/// `Io` for a failed listing; `InvalidRequest` for a file in place of a family folder, and for a
+/// folder inside a family folder.
 pub fn files_to_load(dir: impl AsRef<Path>) -> Result<Vec<(Bytes, PathBuf)>> {
     let mut files = Vec::new();
     for folder in listed(dir.as_ref())? {
@@ -54,7 +54,7 @@ pub fn files_to_load(dir: impl AsRef<Path>) -> Result<Vec<(Bytes, PathBuf)>> {
     Ok(files)
 }
 
-/// Returns the entries of a directory that are not ignored, by name.
+/// Returns the directory entries that are not ignored, by name.
 fn listed(dir: &Path) -> Result<Vec<PathBuf>> {
     let io = |source| Error::io(format_args!("cannot read {}", dir.display()), source);
     let mut paths = Vec::new();
@@ -76,11 +76,11 @@ fn listed(dir: &Path) -> Result<Vec<PathBuf>> {
 }
 
 impl Store {
-    /// Puts the cells of HFiles, each with its family, into `table`. All of them become visible
+    /// Puts the cells in HFiles, each with its family, into `table`. All cells become visible
     /// atomically, also across a crash. They get new sequence numbers, so they count as written
-    /// now; if two files hold the same cell, the one of the file with the higher sequence number of
-    /// its own wins, as in their cluster. The files are read completely and not changed. A file
-    /// with rows of several regions is divided among them, including regions that a concurrent
+    /// now. If two files hold the same cell, the cell in the file whose original sequence number is
+    /// higher wins, as in their cluster. The files are read completely and not changed. A file with
+    /// rows from several regions is divided among the regions, including regions that a concurrent
     /// split or merge creates. The store's copies are compressed as the table declares.
     ///
     /// # Errors
@@ -117,9 +117,9 @@ impl Store {
         Ok(table)
     }
 
-    /// Puts the cells of HFiles, each with its family, into one region, as [`Store::bulk_load`]
-    /// does for a table. Returns `None`, and changes nothing, if a file has rows of other regions:
-    /// the caller then divides it by the current regions.
+    /// Puts the cells in HFiles, each with its family, into one region, as [`Store::bulk_load`]
+    /// does for a table. Returns `None`, and changes nothing, if a file has rows from other
+    /// regions: the caller then divides it by the current regions.
     ///
     /// # Errors
     /// `NotServingRegion`, also if other regions replaced this one meanwhile; otherwise as
@@ -146,7 +146,7 @@ impl Store {
     }
 
     /// Adds the written files to the table, or to the region `only`, if it still accepts loads.
-    /// `files` is the number of HFiles that were read.
+    /// `files` is how many HFiles were read.
     pub(super) fn install(
         &self,
         load: Load<'_>,
@@ -158,7 +158,7 @@ impl Store {
         if load.cells() == 0 {
             return Ok(report);
         }
-        // Before the lock of changes, as builds of indexes take them.
+        // Before the changes lock, as index builds take them.
         let reindexing = table.reindexing.lock();
         let changing = self.changing();
         let now = self.table_to_load(table.name())?;
@@ -210,13 +210,13 @@ fn check_loadable(engine: &Engine, table: &Table) -> Result<()> {
     }
 }
 
-/// A file to load that was inspected. It is not kept open: there may be more files than the process
+/// A file to load that was inspected. It is not held open: there may be more files than the process
 /// may have open.
 struct LoadFile<'a> {
     family: &'a Bytes,
     path: &'a Path,
     len: u64,
-    /// The rows of its first and last cell.
+    /// The rows that the first and last cell have.
     ends: Vec<Bytes>,
 }
 
@@ -236,7 +236,7 @@ fn look_at_all<'a>(
 }
 
 impl LoadFile<'_> {
-    /// Returns whether all rows of the file, according to its metadata, are in `range`.
+    /// Returns true if all rows in the file, according to the metadata, are in `range`.
     fn fits(&self, range: &RowRange) -> bool {
         self.ends.iter().all(|row| range.contains(row))
     }

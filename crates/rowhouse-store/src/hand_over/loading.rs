@@ -17,19 +17,19 @@ use crate::region::Region;
 use crate::space::Need;
 use crate::store_file::StoreFile;
 
-/// Bytes of cells after which a load checks the free disk space again.
+/// Cell bytes after which a load checks the free disk space again.
 const BYTES_UNSEEN_MAX: u64 = 1 << 20;
 
-/// A load in progress. On drop its files are removed unless they were installed.
+/// A load in progress. On drop the load's files are removed unless they were installed.
 pub(super) struct Load<'a> {
     engine: &'a Arc<Engine>,
     written: Vec<Written>,
     cells: u64,
-    /// Bytes of cells since the last check of free disk space.
+    /// Cell bytes since the free disk space was last checked.
     bytes_unseen: u64,
 }
 
-/// The changes of indexes that belong to a load.
+/// The index changes that belong to a load.
 pub(super) struct LoadedIndexes<'i> {
     /// The edits that record them.
     pub(super) edits: Vec<EditKind>,
@@ -39,21 +39,21 @@ pub(super) struct LoadedIndexes<'i> {
 
 /// An installed load.
 pub(super) struct Installed {
-    /// The sequence number before those of the load.
+    /// The sequence number before the load's numbers.
     pub(super) before: u64,
-    /// The last sequence number of the load.
+    /// The load's last sequence number.
     pub(super) last: u64,
     pub(super) files: Vec<Arc<StoreFile>>,
 }
 
-/// A file of the store that a load wrote.
+/// A store file that a load wrote.
 struct Written {
     family: Bytes,
     meta: FileMeta,
-    /// The stores that will name it: that of the region it was written for, or those of the regions
-    /// that replaced it.
+    /// The stores that will name it: the store for the region it was written for, or the stores for
+    /// the regions that replaced that region.
     homes: Vec<Arc<FamilyStore>>,
-    /// The sequence number of the file that its cells came from; 0 if that has none.
+    /// The sequence number that the source file has; 0 if it has none.
     source_sequence: u64,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Load<'a> {
         self.engine
     }
 
-    /// Adds a complete file with cells of a file of `source_sequence`.
+    /// Adds a complete file with cells from a file that has `source_sequence`.
     pub(super) fn add(&mut self, family: &Bytes, meta: FileMeta, source_sequence: u64) {
         let family = family.clone();
         self.written.push(Written { family, meta, homes: Vec::new(), source_sequence });
@@ -90,12 +90,12 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// Returns the number of written cells.
+    /// Returns how many cells were written.
     pub(super) fn cells(&self) -> u64 {
         self.cells
     }
 
-    /// Writes the cells of a file to files of the store, one for each region that has rows in it.
+    /// Writes the cells in a file to store files, one for each region that has rows in it.
     ///
     /// # Errors
     /// `Corruption` for a row without a region according to `region_of`: the file has rows outside
@@ -118,7 +118,7 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// Writes the cells of `region`, from the current one on, to one file of the store.
+    /// Writes `region`'s cells, from the current one on, to one store file.
     fn take_rows_of(
         &mut self,
         region: &Region,
@@ -138,7 +138,7 @@ impl<'a> Load<'a> {
                     escape(cell.key.family)
                 )));
             }
-            // The manifest has the sequence number of the load.
+            // The manifest has the load's sequence number.
             cell.sequence = 0;
             new.append(&cell)?;
             self.count_cell(&cell)?;
@@ -149,8 +149,8 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// Adds the files to those of `regions` that may hold their rows, atomically. Together
-    /// `regions` hold all of the rows. The caller prevents changes of tables meanwhile.
+    /// Adds the files to the `regions` that may hold their rows, atomically. Together `regions`
+    /// hold all rows in the files. The caller prevents table changes meanwhile.
     pub(super) fn install(
         mut self,
         regions: &[Arc<Region>],
@@ -168,9 +168,9 @@ impl<'a> Load<'a> {
         let homes = homes.map(|home| ((home.region_id(), home.name().clone()), Arc::clone(home)));
         let homes: BTreeMap<_, _> = homes.collect();
         for home in homes.values() {
-            // Flushes first, so that sequence numbers of files do not overlap, as far as concurrent
+            // Flushes first, so that file sequence numbers do not overlap, as far as concurrent
             // writers allow: the compaction policy relies on it. Reads and compactions compare the
-            // sequence numbers of cells.
+            // cells' sequence numbers.
             flush(self.engine, home)?;
         }
         let installed = self.publish(indexes)?;
@@ -239,8 +239,8 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Returns the number that orders a file's cells among other files of its cluster: the sequence
-/// number of its bulk load, which HBase puts into the file's name, otherwise that of its last
+/// Returns the number that orders a file's cells among other files in the same cluster: the bulk
+/// load's sequence number, which HBase puts into the file name, otherwise the number of the last
 /// mutation.
 fn source_sequence(file: &HFile) -> Result<u64> {
     let name = file.path().file_name().and_then(|name| name.to_str());

@@ -1,5 +1,5 @@
-//! Export of tables to a cluster and import from one, as HFiles in the layout of HBase's bulk load:
-//! a directory with a folder of HFiles for each family
+//! Exports tables to a cluster and imports them from one, as HFiles in the layout of HBase's bulk
+//! load: a directory with a folder of HFiles for each family
 //! (`docs/decisions/0040-handing-over-as-hfiles.md`).
 
 mod export;

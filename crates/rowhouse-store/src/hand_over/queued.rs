@@ -1,4 +1,4 @@
-//! Puts the rows of a load into the queues of full-text indexes.
+//! Puts the rows from a load into the full-text index queues.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::table::Table;
 use crate::write::index_fill::ROWS_AT_ONCE;
 use crate::write::queue::queue_rows;
 
-/// The most rows of a load that are queued: above it a new index costs less.
+/// The most rows from a load that are queued: above it a new index costs less.
 const ROWS_MAX: usize = 100_000;
 
-/// The most bytes of their keys.
+/// The most bytes in their keys.
 const KEY_BYTES_MAX: usize = 64 << 20;
 
 impl Store {
-    /// Puts the rows of a load into the queues of full-text indexes, which then have the state that
-    /// they had before. If they are too many, or a queue does not take them, the indexes stay under
-    /// repair.
+    /// Puts the rows from a load into the full-text index queues. The indexes then have the state
+    /// that they had before. If the rows are too many, or a queue does not take them, the indexes
+    /// stay under repair.
     pub(super) fn queue_loaded_rows(
         &self,
         table: &Arc<Table>,
@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Returns the rows of a load in order; `None` if they are too many.
+/// Returns a load's rows in order; `None` if they are too many.
 fn rows_of(load: &Installed) -> Result<Option<Vec<Bytes>>> {
     let (mut rows, mut bytes) = (BTreeSet::new(), 0);
     for file in &load.files {

@@ -1,4 +1,4 @@
-//! Writes ordered rows to files of a table's regions.
+//! Writes ordered rows to files for a table's regions.
 
 use rowhouse_model::{Cell, Error, Result, TableName, Timestamp, escape};
 
@@ -10,14 +10,14 @@ use crate::store::Store;
 use crate::table::Table;
 
 impl Store {
-    /// Puts the rows that `next` returns into `table`. They must come in the order of their keys,
-    /// each key once and its cells in cell order; `None` ends them. They bypass the log and the
-    /// memstores and go to files, one for each region and family. All become visible atomically,
-    /// also across a crash. Cells at the latest timestamp get a timestamp of the beginning of the
-    /// load, after those of all earlier writes.
+    /// Puts the rows that `next` returns into `table`. They must come in key order, each key once
+    /// and the cells in cell order; `None` ends them. They bypass the log and the memstores and go
+    /// to files, one for each region and family. All become visible atomically, also across a
+    /// crash. Cells at the latest timestamp get a timestamp from when the load begins, after all
+    /// earlier writes.
     ///
     /// # Errors
-    /// Errors of `next`; as [`Store::bulk_load`]; `InvalidRequest` for rows out of order;
+    /// Errors from `next`; as [`Store::bulk_load`]; `InvalidRequest` for rows out of order;
     /// `Unsupported` for cells with tags.
     pub fn load_rows(
         &self,
@@ -55,10 +55,10 @@ impl Store {
     }
 }
 
-/// The files of a region being written, one for each family that has cells so far.
+/// The files being written for a region, one for each family that has cells so far.
 struct RegionFiles<'t> {
     region: &'t Region,
-    /// In the order of the region's families.
+    /// In the region's family order.
     files: Vec<Option<NewFile<'t>>>,
 }
 
@@ -80,7 +80,7 @@ impl<'t> RegionFiles<'t> {
             return table.descriptor().find_family(cell.family()).map(|_| ());
         };
         let mut view = cell.view();
-        // The manifest has the sequence number of the load.
+        // The manifest has the load's sequence number.
         view.sequence = 0;
         if view.key.timestamp == Timestamp::LATEST.as_millis() {
             view.key.timestamp = now.as_millis();
@@ -103,8 +103,8 @@ impl<'t> RegionFiles<'t> {
     }
 }
 
-/// Checks that the cells are of one row after that of `before`, in order, and without tags, which
-/// the files are not written with.
+/// Checks that all cells are in one row after the row of `before`, in order, and without tags,
+/// which the files are not written with.
 fn check_cells(before: Option<&Cell>, cells: &[Cell]) -> Result<()> {
     let Some(first) = cells.first() else { return Ok(()) };
     if let Some(before) = before.filter(|before| before.row() >= first.row()) {

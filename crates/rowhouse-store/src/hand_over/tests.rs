@@ -1,4 +1,4 @@
-//! Tests of exports and loads, within one store and between stores.
+//! Tests for exports and loads, within one store and between stores.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ fn name() -> TableName {
     TableName::parse("posts").unwrap()
 }
 
-/// Creates a table of families `a` (five versions, SNAPPY, FAST_DIFF) and `b`, whose regions begin
-/// at the first row and at `starts`.
+/// Creates a table with families `a` (five versions, SNAPPY, FAST_DIFF) and `b`, whose regions
+/// begin at the first row and at `starts`.
 fn make(store: &Store, starts: &[&str]) -> Arc<Table> {
     let family = |name: &str| FamilyDescriptor::new(name.to_owned()).unwrap();
     let a = family("a").versions(5).attribute("COMPRESSION", "SNAPPY");
@@ -73,7 +73,7 @@ fn files_of(dir: &Path) -> Vec<PathBuf> {
     files_to_load(dir).unwrap().into_iter().map(|(_, path)| path).collect()
 }
 
-/// Writes fifty rows of two families with some versions and deletes, and flushes half of them.
+/// Writes fifty rows in two families with some versions and deletes, and flushes half the rows.
 fn fill(table: &Table) {
     for number in 0..50 {
         let row = format!("row{number:02}");
@@ -203,7 +203,7 @@ fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
         (Bytes::from_static(b"a"), to)
     };
     let (old, new) = (file("old", "old"), file("new", "new"));
-    // HBase puts the sequence number of the load into the names of loaded files.
+    // HBase puts the load's sequence number into the names that loaded files get.
     let named = |number: u64| file("loaded", &format!("0123_SeqId_{number}_"));
     let (early, late) = (named(0), named(1 << 40));
     for (files, want) in [
@@ -278,7 +278,7 @@ fn a_load_that_is_refused_leaves_nothing() {
     let mut unknown = good.clone();
     unknown[0].0 = Bytes::from_static(b"c");
     assert_eq!(refused(&unknown).kind(), ErrorKind::NoSuchColumnFamily);
-    // Damage the first block of the second file.
+    // Damage the first block in the second file.
     let mut bytes = std::fs::read(&good[1].1).unwrap();
     bytes[40] ^= 1;
     std::fs::write(&good[1].1, bytes).unwrap();
@@ -296,7 +296,7 @@ fn an_export_wants_a_directory_of_its_own() {
     assert!(error.message().ends_with("is not empty"), "{error}");
 }
 
-/// Returns the cells of row `row`, with these families, qualifiers and values.
+/// Returns the cells in row `row`, with these families, qualifiers and values.
 fn row_of(row: &str, columns: &[(&str, &str, &str)]) -> Vec<Cell> {
     let cell = |(family, qualifier, value): &(&str, &str, &str)| {
         let at = rowhouse_model::Timestamp::LATEST;
@@ -338,7 +338,7 @@ fn rows_in_order_are_divided_among_regions_and_families() {
         })
         .collect();
     assert_eq!(texts(&table), want);
-    // They have the time of the load.
+    // They have the load's time.
     let row = table.get(&Get::new("row0").unwrap()).unwrap();
     assert!(row.cell("a", "q").unwrap().timestamp().as_millis() > 1_600_000_000_000);
     drop((table, store));
@@ -381,7 +381,7 @@ fn a_region_takes_files_of_its_rows_alone() {
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &["row20"]);
     let (first, second) = (&table.regions()[0], &table.regions()[1]);
-    // One of the files belongs to another region: none is loaded.
+    // A file belongs to another region: none is loaded.
     assert!(store.bulk_load_region(first, &files).unwrap().is_none());
     assert_eq!(all(&table), Vec::<String>::new());
     let of = |region: &crate::Region| -> Vec<_> {
@@ -401,7 +401,7 @@ fn a_region_takes_files_of_its_rows_alone() {
     assert_eq!(error.kind(), ErrorKind::NotServingRegion);
 }
 
-/// Checks that a load into a region changes nothing if `happens` runs while its files are read.
+/// Checks that a load into a region changes nothing if `happens` runs while the files are read.
 fn load_while(happens: fn(&Store, &crate::Region)) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -428,7 +428,7 @@ fn load_while(happens: fn(&Store, &crate::Region)) {
         store.assign_region(&region.name().full).unwrap();
     }
     assert_eq!(all(&store.table(&name()).unwrap()), before);
-    // Those of the split have been compacted.
+    // The files from the split have been compacted.
     assert!(stored().is_disjoint(&loaded), "{loaded:?}");
 }
 
@@ -453,7 +453,7 @@ fn merge_all(store: &Store) {
     store.merge_regions(&names).unwrap();
 }
 
-/// Changes to the regions of a table, two that meet at `row25`, during a load.
+/// Changes to a table's regions, two that meet at `row25`, during a load.
 const REPLACED: [fn(&Store); 4] = [
     |store| split(store, "row10"),
     |store| ["row10", "row05", "row40"].into_iter().for_each(|at| split(store, at)),

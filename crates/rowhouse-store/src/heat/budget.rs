@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::clock::Clock;
 
-/// Bytes that the heat of one table may take, and that of all tables together.
+/// Bytes that the heat of one table may take, and the heat of all tables together.
 const TABLE_BYTES_MAX: usize = 1 << 20;
 const BYTES_MAX: usize = 16 << 20;
-/// The maximum number of tables with heat: each has 32 KiB then.
+/// How many tables have heat at most: each has 32 KiB then.
 const TABLES_MAX: usize = 512;
-/// The number of key ranges and hot rows of a table.
+/// How many key ranges and hot rows a table has.
 const PLACES: usize = 64;
 /// The same for a table with less memory than [`FEW_BYTES`].
 const PLACES_FEW: usize = 16;
@@ -61,7 +61,7 @@ impl Budget {
         (BYTES_MAX / tables).min(TABLE_BYTES_MAX)
     }
 
-    /// Returns the number of key ranges and of hot rows that each table may have.
+    /// Returns how many key ranges and how many hot rows each table may have.
     pub(super) fn places(&self) -> usize {
         if self.table_bytes() < FEW_BYTES { PLACES_FEW } else { PLACES }
     }
@@ -72,7 +72,7 @@ impl Budget {
         }
     }
 
-    /// Returns whether requests were recorded since the last call.
+    /// Returns true if requests were recorded since the last call.
     pub(super) fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::Relaxed)
     }

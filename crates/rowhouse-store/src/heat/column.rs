@@ -1,22 +1,22 @@
-//! A finished column of a table's heat: its encoding, and how two of them become one.
+//! A finished column in a table's heat: the encoding, and how two columns become one.
 
 use bytes::Bytes;
 
 use super::load::Load;
 
-/// A span of time, with key ranges and their loads in it.
+/// A time span, with key ranges and their loads in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     /// Milliseconds since 1970.
     pub(super) begun_millis: i64,
     pub(super) length_millis: i64,
-    /// Whether some of its requests count for several.
+    /// Whether some requests in it count for several.
     pub(super) sampled: bool,
     /// The ranges, encoded: a tenth of their size in memory.
     ranges: Bytes,
 }
 
-/// The ranges of a column, by start key. The first starts at the empty key.
+/// A column's ranges, by start key. The first starts at the empty key.
 pub(super) type Ranges = Vec<(Bytes, Load)>;
 
 impl Column {
@@ -31,7 +31,7 @@ impl Column {
         Self { begun_millis, length_millis, sampled, ranges }
     }
 
-    /// Returns a stored column; `None` if its ranges are no encoding.
+    /// Returns a stored column; `None` if the ranges are no encoding.
     pub(super) fn stored(
         begun_millis: i64,
         length_millis: i64,
@@ -62,7 +62,7 @@ impl Column {
         size_of::<Self>() + self.ranges.len() + ALLOCATION_BYTES
     }
 
-    /// Returns the column of both spans and the time between them, in at most `ranges_max` ranges.
+    /// Returns the column for both spans and the time between them, in at most `ranges_max` ranges.
     /// The sum of the loads stays. A range that the other column divides is taken to have had its
     /// load evenly in the parts.
     pub(super) fn merged(&self, other: &Self, ranges_max: usize) -> Self {
@@ -86,10 +86,10 @@ impl Column {
     }
 }
 
-/// About what an allocation costs besides its bytes: its header, and the count of references.
+/// About what an allocation costs besides the bytes: the header, and the reference count.
 const ALLOCATION_BYTES: usize = 48;
 
-/// Adds the loads of two columns over the union of their bounds.
+/// Adds the loads in two columns over the union of their bounds.
 fn union(left: Ranges, right: Ranges) -> Ranges {
     let mut bounds: Vec<Bytes> =
         left.iter().chain(&right).map(|(start, _)| start.clone()).collect();

@@ -4,11 +4,11 @@ use rowhouse_model::{Bytes, Columns, HotColumns};
 
 use super::hot_rows::{HotRows, ROW_BYTES_MAX};
 
-/// A sketch of the sets of columns that reads of the last minutes named, by family. It has the
-/// bounds of [`HotRows`].
+/// A sketch of the column sets that reads in the last minutes named, by family. It has the same
+/// bounds as [`HotRows`].
 #[derive(Debug)]
 pub(super) struct ColumnSets {
-    /// Sets are its rows, as [`encode`] writes them.
+    /// The sets are the rows in it, as [`encode`] writes them.
     sets: HotRows,
     /// Reused for a set.
     set: Vec<u8>,
@@ -19,7 +19,7 @@ impl ColumnSets {
         Self { sets: HotRows::new(sets_max), set: Vec::new() }
     }
 
-    /// Adds reads of the same columns.
+    /// Adds reads that name the same columns.
     pub(super) fn add(&mut self, columns: &Columns, reads: u64, now_millis: i64) {
         if columns.is_all() {
             self.sets.add(&[], reads, 0, now_millis);
@@ -59,7 +59,7 @@ impl ColumnSets {
     }
 }
 
-/// Writes a family and qualifiers, each after its length in two bytes.
+/// Writes a family and qualifiers, each after a two-byte length.
 fn encode<'q>(family: &'q Bytes, qualifiers: impl Iterator<Item = &'q Bytes>, set: &mut Vec<u8>) {
     set.clear();
     for name in std::iter::once(family).chain(qualifiers) {

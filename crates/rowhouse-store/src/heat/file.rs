@@ -1,4 +1,4 @@
-//! The file of the heat of all tables (`docs/formats/heat.md`).
+//! The file with the heat of all tables (`docs/formats/heat.md`).
 
 use std::io;
 
@@ -8,16 +8,16 @@ use super::column::Column;
 use crate::disk::Disk;
 use crate::layout::TMP_DIR;
 
-/// Its path in the data directory.
+/// The file's path in the data directory.
 pub(super) const PATH: &str = "heat";
 const MAGIC: &[u8; 8] = b"ROWHHEAT";
 const VERSION: u32 = 1;
-/// Of a file of this version: magic, version, number of tables, checksum.
+/// For a file with this version: magic, version, table count, checksum.
 const LEN_MIN: usize = 20;
 /// The maximum bytes that are read: several times what a store writes.
 const LEN_MAX: u64 = 64 << 20;
 
-/// The columns of tables, each with the table's id.
+/// The columns for each table, with the table's id.
 pub(super) type Tables = Vec<(u64, Vec<Column>)>;
 
 /// Why a file is not used. Heat is not data: the store does without.

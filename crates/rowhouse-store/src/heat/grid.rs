@@ -1,26 +1,26 @@
-//! The current minute of a table: key ranges whose bounds follow the load.
+//! A table's current minute: key ranges whose bounds follow the load.
 
 use super::key::Key;
 use super::load::{Load, share};
 
-/// Keys kept per range, from which the bound of a split is chosen.
+/// Keys sampled per range, from which the split bound is chosen.
 const SAMPLES: usize = 8;
-/// Once a range has all its samples, one of this many requests replaces one of them.
+/// Once a range has all samples, one request in this many replaces a sample.
 const SAMPLE_EVERY: u64 = 4;
 /// A range is split once it has this many times the mean load.
 const SPLIT_SHARE: u64 = 2;
 
-/// The key ranges of the current minute and their loads. They cover all keys. A range with more
-/// than twice the mean load is split at the median of a sample of its keys, and the neighbours that
-/// have least together become one range, so that there are never more than `ranges_max`.
+/// The current minute's key ranges and their loads. They cover all keys. A range with more than
+/// twice the mean load is split at the median of a key sample, and the neighbours that have least
+/// together become one range, so that there are never more than `ranges_max`.
 ///
-/// Splits and merges compare loads that are halved each minute, so that the ranges of a minute
-/// begin as those of the minute before and an idle second does not undo them.
+/// Splits and merges compare loads that are halved each minute, so that the ranges in a minute
+/// begin as the previous minute's ranges and an idle second does not undo them.
 #[derive(Debug)]
 pub(super) struct Grid {
     ranges: Vec<Range>,
     ranges_max: usize,
-    /// The decaying requests of all ranges.
+    /// The decaying requests across all ranges.
     recent: u64,
     random: Random,
 }
@@ -28,7 +28,7 @@ pub(super) struct Grid {
 #[derive(Debug)]
 struct Range {
     start: Key,
-    /// That of this minute.
+    /// The load in this minute.
     load: Load,
     /// Decaying requests.
     recent: u64,
@@ -69,7 +69,7 @@ impl Grid {
         }
     }
 
-    /// Returns the ranges of this minute, by start key, with their loads.
+    /// Returns this minute's ranges, by start key, with their loads.
     pub(super) fn loads(&self) -> impl Iterator<Item = (&[u8], Load)> {
         self.ranges.iter().map(|range| (range.start.as_slice(), range.load))
     }
@@ -83,7 +83,7 @@ impl Grid {
         self.recent = self.ranges.iter().map(|range| range.recent).sum();
     }
 
-    /// Sets the maximum number of ranges.
+    /// Sets the maximum range count.
     pub(super) fn set_ranges_max(&mut self, ranges_max: usize) {
         self.ranges_max = ranges_max.max(2);
         while self.ranges.len() > self.ranges_max {
@@ -98,13 +98,13 @@ impl Grid {
         self.ranges.capacity() * size_of::<Range>() + samples * size_of::<Key>()
     }
 
-    /// Splits a range that has all its samples, unless it is a single row.
+    /// Splits a range that has all samples, unless it is a single row.
     fn split(&mut self, at: usize) {
         let stop = self.ranges.get(at + 1).map(|next| next.start);
         let range = &mut self.ranges[at];
         range.samples.sort_unstable();
         let middle = range.samples[SAMPLES / 2];
-        // If half of the requests are for the first row, it becomes a range of its own.
+        // If half the requests are for the first row, it becomes a separate range.
         let bound = if middle > range.start { Some(middle) } else { middle.next() };
         let Some(bound) = bound.filter(|bound| stop.is_none_or(|stop| *bound < stop)) else {
             return;
@@ -143,7 +143,7 @@ impl Grid {
     }
 }
 
-/// A small generator of pseudo-random numbers (xorshift64*).
+/// A small pseudo-random number generator (xorshift64*).
 #[derive(Debug)]
 struct Random(u64);
 
@@ -172,7 +172,7 @@ mod tests {
         total
     }
 
-    /// Returns the reads of the range that has the row, and whether it has only this row.
+    /// Returns how many reads the range that has the row counted, and whether it has only this row.
     fn of_row(grid: &Grid, row: &str) -> (u64, bool) {
         let ranges: Vec<_> = grid.loads().collect();
         let at = ranges.partition_point(|(start, _)| *start <= row.as_bytes()) - 1;

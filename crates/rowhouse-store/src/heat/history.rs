@@ -1,4 +1,4 @@
-//! The finished columns of a table, coarser the older they are.
+//! A table's finished columns, coarser the older they are.
 
 use super::column::Column;
 
@@ -7,15 +7,15 @@ pub(super) const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
 /// The age at which columns are dropped.
 const AGE_MILLIS_MAX: i64 = 7 * DAY_MILLIS;
-/// The length of columns that are older than a day, and the maximum number of their ranges.
+/// The length of columns older than a day, and the maximum range count in each.
 const OLD_LENGTH_MILLIS: i64 = 15 * MINUTE_MILLIS;
 const OLD_RANGES_MAX: usize = 16;
 /// Columns for which there is spare space.
 const SPARE_MAX: usize = 32;
-/// The maximum number of ranges of a column that was made of several for lack of memory.
+/// The maximum range count in a column that was merged from several for lack of memory.
 const MERGED_RANGES_MAX: usize = 32;
 
-/// Columns in the order of time. They do not overlap; a minute without requests has none.
+/// Columns in time order. They do not overlap; a minute without requests has none.
 #[derive(Debug, Default)]
 pub(super) struct History {
     columns: Vec<Column>,
@@ -50,7 +50,7 @@ impl History {
         }
     }
 
-    /// Adds the columns of an earlier time at which the store was open.
+    /// Adds the columns from an earlier time when the store was open.
     pub(super) fn add_earlier(&mut self, mut columns: Vec<Column>) {
         columns.sort_by_key(|column| column.begun_millis);
         let own = std::mem::take(&mut self.columns);
@@ -58,9 +58,9 @@ impl History {
     }
 
     /// Makes the columns coarser until they take `bytes_max` bytes or only one is left, and drops
-    /// those older than a week. From an age of a day on they are a quarter of an hour long. If
-    /// memory is still short, the two neighbours become one that are shortest for their age, again
-    /// and again: of columns of the same length the oldest two.
+    /// columns older than a week. Columns at least a day old are a quarter of an hour long. If
+    /// memory is still short, the two neighbours that are shortest for their age become one, again
+    /// and again: of columns with the same length the oldest two.
     pub(super) fn thin(&mut self, now_millis: i64, bytes_max: usize) {
         self.columns.retain(|column| column.end_millis() > now_millis - AGE_MILLIS_MAX);
         self.thin_old(now_millis);
@@ -101,12 +101,12 @@ impl History {
         let column = &mut self.columns[at];
         let before = column.bytes() + other.bytes();
         *column = column.merged(&other, ranges_max);
-        // The place of the other in the list is spare now.
+        // The list entry that the other column had is spare now.
         (before - size_of::<Column>()).saturating_sub(column.bytes())
     }
 }
 
-/// Returns the length that two neighbours would have as one, in parts of their age.
+/// Returns the length that two neighbours would have as one, relative to their age.
 fn relative_length(pair: &[Column], now_millis: i64) -> f64 {
     let begun = pair[0].begun_millis;
     let length = (pair[1].end_millis() - begun) as f64;
@@ -120,7 +120,7 @@ mod tests {
     use super::super::load::Load;
     use super::*;
 
-    /// Returns a column of a minute with so many ranges, each with a read.
+    /// Returns a one-minute column with so many ranges, each with a read.
     fn column(minute: i64, ranges: usize) -> Column {
         let starts: Vec<String> = (0..ranges).map(|nth| format!("row{nth:04}")).collect();
         let starts = starts.iter().enumerate();

@@ -1,5 +1,5 @@
-//! The rows with the most requests, by the space-saving sketch of Metwally, Agrawal and El Abbadi
-//! ("Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
+//! The rows with the most requests, by the space-saving sketch that Metwally, Agrawal and El Abbadi
+//! published ("Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,13 +7,13 @@ use rowhouse_model::{Bytes, HotRow};
 
 /// The window that the sketch covers has two halves of this length: it is 5 to 10 minutes long.
 pub(super) const HALF_MILLIS: i64 = 5 * 60_000;
-/// The maximum bytes of a row key that are kept; longer keys are told apart by a hash.
+/// The maximum bytes retained from a row key; longer keys are distinguished by a hash.
 pub(super) const ROW_BYTES_MAX: usize = 256;
 
-/// A sketch of the hottest rows in a sliding window of two halves. For every row with `n` requests
-/// in the window and every result: `n <= reads + writes <= n + overestimate`, and `overestimate` is
-/// at most the sum over the halves of their requests divided by `rows_max`. A row that is not among
-/// the results of either half has at most that many requests.
+/// A sketch that finds the hottest rows in a sliding window with two halves. For every row with `n`
+/// requests in the window and every result: `n <= reads + writes <= n + overestimate`, and
+/// `overestimate` is at most the requests in both halves divided by `rows_max`. A row that is in
+/// neither half's results has at most that many requests.
 #[derive(Debug)]
 pub(super) struct HotRows {
     /// The current half, and the one before.
@@ -27,13 +27,13 @@ impl HotRows {
         Self { halves: Default::default(), begun_millis: 0, rows_max: rows_max.max(1) }
     }
 
-    /// Adds requests of a row.
+    /// Adds requests for a row.
     pub(super) fn add(&mut self, row: &[u8], reads: u64, writes: u64, now_millis: i64) {
         self.turn(now_millis);
         self.halves[0].add(row, reads, writes, self.rows_max);
     }
 
-    /// Returns the rows of the window, those first that had the most requests for certain.
+    /// Returns the window's rows, starting with the rows that certainly had the most requests.
     pub(super) fn rows(&mut self, now_millis: i64) -> Vec<HotRow> {
         self.turn(now_millis);
         let mut rows = Vec::new();
@@ -42,7 +42,7 @@ impl HotRows {
         for (nth, (half, other)) in both.into_iter().enumerate() {
             for (hash, entry) in half.hashes.iter().zip(&half.entries) {
                 let at_other = other.hashes.iter().position(|have| have == hash);
-                // Rows of both halves are found in the first.
+                // Rows in both halves are found in the first.
                 if nth == 1 && at_other.is_some() {
                     continue;
                 }
@@ -66,7 +66,7 @@ impl HotRows {
         rows
     }
 
-    /// Sets the maximum number of rows of each half.
+    /// Sets the maximum row count for each half.
     pub(super) fn set_rows_max(&mut self, rows_max: usize) {
         self.rows_max = rows_max.max(1);
         for half in &mut self.halves {
@@ -102,13 +102,13 @@ impl HotRows {
 /// A sketch of one half of the window.
 #[derive(Debug, Default)]
 struct Half {
-    /// The hash of each entry's row, and its requests, apart from the entries: searches read only
-    /// them.
+    /// The hash for each entry's row, and the entry's requests, apart from the entries: searches
+    /// read only them.
     hashes: Vec<u64>,
     requests: Vec<u64>,
     entries: Vec<Entry>,
-    /// The counts of the last entry that was dropped. No row without an entry has more requests:
-    /// the least entry is dropped, and later entries have at least as many.
+    /// The last dropped entry's counts. No row without an entry has more requests: the least entry
+    /// is dropped, and later entries have at least as many.
     dropped: Counts,
 }
 
@@ -139,7 +139,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of a row of which only this is known: that it has at most as many.
+    /// Returns the counts for a row of which only this is known: that it has at most as many.
     fn as_bound(self) -> Self {
         Self { overestimate: self.requests(), ..self }
     }
@@ -168,7 +168,7 @@ impl Half {
         self.entries.push(Entry { row: space, counts });
     }
 
-    /// Drops the entry with the fewest requests; returns its row.
+    /// Drops the entry with the fewest requests; returns the row.
     fn drop_least(&mut self) -> Option<Vec<u8>> {
         let (at, _) = self.requests.iter().enumerate().min_by_key(|(_, requests)| **requests)?;
         self.hashes.swap_remove(at);

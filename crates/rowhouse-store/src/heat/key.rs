@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The maximum bytes of a bound; longer row keys are cut.
+/// The maximum length of a bound, in bytes; longer row keys are cut.
 pub(super) const KEY_BYTES_MAX: usize = 64;
 
 /// A row key of at most [`KEY_BYTES_MAX`] bytes, without an allocation.
@@ -16,7 +16,7 @@ impl Key {
     /// The first key.
     pub(super) const FIRST: Self = Self { len: 0, bytes: [0; KEY_BYTES_MAX] };
 
-    /// Returns the beginning of a row key.
+    /// Returns a row key's first bytes.
     pub(super) fn cut(row: &[u8]) -> Self {
         let len = row.len().min(KEY_BYTES_MAX);
         let mut key = Self::FIRST;

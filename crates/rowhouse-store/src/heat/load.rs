@@ -1,33 +1,33 @@
-//! Counts of requests and of the bytes they return or write.
+//! Counts requests and the bytes they return or write.
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number of requests and their bytes.
+/// A request count and the requests' bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     /// Rows read.
     pub(crate) reads: u64,
     /// Mutations.
     pub(crate) writes: u64,
-    /// Bytes of the cells returned.
+    /// Bytes in the cells returned.
     pub(crate) read_bytes: u64,
-    /// Bytes of the cells written.
+    /// Bytes in the cells written.
     pub(crate) written_bytes: u64,
 }
 
 impl Load {
-    /// Returns the load of `rows` rows that were read.
+    /// Returns the load for `rows` rows that were read.
     pub(crate) fn of_reads(rows: u64, bytes: u64) -> Self {
         Self { reads: rows, read_bytes: bytes, ..Self::default() }
     }
 
-    /// Returns the load of one mutation.
+    /// Returns the load for one mutation.
     pub(crate) fn of_write(bytes: u64) -> Self {
         Self { writes: 1, written_bytes: bytes, ..Self::default() }
     }
 
-    /// Returns the number of requests.
+    /// Returns the request count.
     pub(super) fn requests(&self) -> u64 {
         self.reads.saturating_add(self.writes)
     }
@@ -75,7 +75,7 @@ impl AddAssign for Load {
     }
 }
 
-/// A load that several threads add to: that of a region, or of one of its families.
+/// A load that several threads add to: a region's load, or the load on a family in a region.
 #[derive(Debug, Default)]
 pub(crate) struct SharedLoad {
     reads: AtomicU64,
@@ -85,13 +85,13 @@ pub(crate) struct SharedLoad {
 }
 
 impl SharedLoad {
-    /// Adds rows read; returns the number of rows read before.
+    /// Adds rows read; returns how many rows were read before.
     #[inline]
     pub(crate) fn add_reads(&self, rows: u64) -> u64 {
         self.reads.fetch_add(rows, Ordering::Relaxed)
     }
 
-    /// Adds mutations; returns the number of mutations before.
+    /// Adds mutations; returns how many mutations there were before.
     #[inline]
     pub(crate) fn add_writes(&self, mutations: u64) -> u64 {
         self.writes.fetch_add(mutations, Ordering::Relaxed)

@@ -1,12 +1,12 @@
-//! The heat of tables: where their requests are, by key range and minute, and which rows are
-//! hottest (decision 0074).
+//! Table heat: where the requests are, by key range and minute, and which rows are hottest
+//! (decision 0074).
 //!
-//! A region counts its requests and their bytes exactly ([`SharedLoad`]). A table also has a
-//! [`TableHeat`], which its regions share. It records requests, at a high rate a sample of them, in
-//! the column of the current minute (`grid`): key ranges whose bounds follow the load. A column
-//! whose minute is over is encoded (`column`) and kept in the `history`, which makes old columns
+//! A region counts requests and their bytes exactly ([`SharedLoad`]). A table also has a
+//! [`TableHeat`], which the regions share. It records requests, at a high rate a sample, in the
+//! column for the current minute (`grid`): key ranges whose bounds follow the load. A column whose
+//! minute is over is encoded (`column`) and retained in the `history`, which makes old columns
 //! coarser in time and keys, so that it fits its share of 16 MiB. `hot_rows` has the hottest rows
-//! of the last minutes, with a bound of the error. All of these are pure: time is passed in.
+//! in the last minutes, with an error bound. All parts are pure: time is passed in.
 //!
 //! [`Heat`] has the heats of all tables. It writes their columns into a file every ten minutes and
 //! when the store is closed (`file`). Heat is not data: if the file is damaged or cannot be

@@ -6,7 +6,7 @@ const WINDOW_MILLIS: i64 = 100;
 /// The highest power of two for which a recorded request counts.
 const SAMPLING_MAX: u32 = 30;
 
-/// Follows the rate of requests, so that some thousand per second are recorded at most.
+/// Follows the request rate, so that some thousand per second are recorded at most.
 #[derive(Debug, Default)]
 pub(super) struct Rate {
     begun_millis: i64,
@@ -16,7 +16,7 @@ pub(super) struct Rate {
 
 impl Rate {
     /// Counts a recorded request. Returns the power of two for which the next recorded request
-    /// counts, given that of this one.
+    /// counts, given the power for this one.
     pub(super) fn next(&mut self, sampling: u32, now_millis: i64) -> u32 {
         self.records += 1;
         let age = now_millis.saturating_sub(self.begun_millis);
@@ -29,7 +29,7 @@ impl Rate {
         if !is_over {
             return (sampling + 1).min(SAMPLING_MAX);
         }
-        // A slower rate is followed only once less than half of the records would do.
+        // A slower rate is followed only once less than half the records would do.
         let windows = (age.max(WINDOW_MILLIS) / WINDOW_MILLIS) as u64;
         let requests = (u64::from(records) << sampling) / windows;
         let fits = |sampling: &u32| requests >> sampling < u64::from(RECORDS_MAX) / 2;
@@ -41,8 +41,8 @@ impl Rate {
 mod tests {
     use super::*;
 
-    /// Records requests of a rate for two seconds; returns how many were recorded in the last one,
-    /// and the last power of two.
+    /// Records requests at a given rate for two seconds; returns how many were recorded in the last
+    /// one, and the last power of two.
     fn run(rate: &mut Rate, mut sampling: u32, per_second: u64, from_millis: i64) -> (u64, u32) {
         let (mut recorded, mut skipped) = (0, 0u64);
         for request in 0..2 * per_second {

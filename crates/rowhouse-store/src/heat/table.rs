@@ -1,4 +1,4 @@
-//! The heat of one table, which its regions share.
+//! One table's heat, which the regions share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,12 +16,12 @@ use super::load::Load;
 use super::rate::Rate;
 use super::report::shown;
 
-/// The heat of a table. It survives splits, merges and moves of regions, and allocates its
-/// columns with the first request.
+/// A table's heat. It survives region splits, merges and moves, and allocates the columns with the
+/// first request.
 ///
-/// A request is recorded with a probability of one in a power of two, which follows the rate of
-/// requests, and then counts as often as that power says: sums are right on average, and exact
-/// while there are fewer than some thousand requests per second.
+/// A request is recorded with a probability of one in a power of two, which follows the request
+/// rate, and then counts as often as that power says: sums are right on average, and exact while
+/// there are fewer than some thousand requests per second.
 pub(crate) struct TableHeat {
     budget: Arc<Budget>,
     /// The power of two, or [`OFF`].
@@ -39,7 +39,7 @@ struct State {
     grid: Grid,
     /// When the current column began.
     minute_millis: i64,
-    /// Whether requests of the current column count for several.
+    /// Whether requests in the current column count for several.
     sampled: bool,
     history: History,
     hot_rows: HotRows,
@@ -53,8 +53,8 @@ impl TableHeat {
         Self { budget: Arc::clone(budget), sampling, state }
     }
 
-    /// Returns for how many requests the `nth` one of a region counts; `None` if it is not to be
-    /// recorded.
+    /// Returns for how many requests the `nth` request in a region counts; `None` if it is not to
+    /// be recorded.
     #[inline]
     pub(crate) fn weight(&self, nth: u64) -> Option<u64> {
         let sampling = self.sampling.load(Ordering::Relaxed);
@@ -67,8 +67,8 @@ impl TableHeat {
         (mix(nth) & (weight - 1) == 0).then_some(weight)
     }
 
-    /// Records requests at a row, for `weight` as many. `is_of_row` says that all of them are for
-    /// this row, rather than for rows from it on; `columns` are those that reads ask for.
+    /// Records requests at a row, for `weight` as many. `is_of_row` is true if all requests are for
+    /// this row, rather than for rows from it on; `columns` are the columns that reads request.
     pub(crate) fn record(
         &self,
         row: &[u8],
@@ -103,7 +103,7 @@ impl TableHeat {
         self.budget.note_change();
     }
 
-    /// Adds columns of an earlier time at which the store was open.
+    /// Adds columns from an earlier time when the store was open.
     pub(super) fn add_earlier(&self, columns: Vec<Column>) {
         let now_millis = self.budget.now_millis();
         let mut slot = self.state.lock();
@@ -116,7 +116,7 @@ impl TableHeat {
         }
     }
 
-    /// Completes the column of a minute that is over, and obeys a budget that has become smaller.
+    /// Completes the column once the minute is over, and obeys a budget that has become smaller.
     pub(super) fn keep(&self) {
         let now_millis = self.budget.now_millis();
         if let Some(state) = &mut *self.state.lock() {
@@ -132,7 +132,7 @@ impl TableHeat {
         state.history.columns().iter().cloned().chain(state.column()).collect()
     }
 
-    /// Returns the columns that overlap a span of time, and the hot rows.
+    /// Returns the columns that overlap a time span, and the hot rows.
     pub(super) fn report(&self, from_millis: i64, to_millis: i64) -> HeatReport {
         let now_millis = self.budget.now_millis();
         let columns = self.columns();
@@ -189,7 +189,7 @@ impl State {
         }
     }
 
-    /// Begins the column of the minute, unless it is the current one.
+    /// Begins the minute's column, unless it is the current one.
     fn turn(&mut self, now_millis: i64, budget: &Budget) {
         let minute_millis = minute_of(now_millis);
         let ahead = self.minute_millis - minute_millis;
@@ -221,7 +221,7 @@ impl State {
         self.history.thin(now_millis, budget.table_bytes().saturating_sub(self.bytes()));
     }
 
-    /// Returns the bytes it takes besides its columns.
+    /// Returns how many bytes it takes besides the columns.
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.grid.bytes() + self.hot_rows.bytes() + self.column_sets.bytes()
     }

@@ -1,4 +1,4 @@
-//! The blocks of a file, in file order.
+//! The blocks in a file, in file order.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use rowhouse_model::{Error, Result};
 
 use super::{HFile, named, read};
 
-/// The properties of a block.
+/// A block's properties.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BlockFacts {
-    /// Its offset in the file, in bytes.
+    /// The block's offset in the file, in bytes.
     pub offset: u64,
     /// Bytes in the file, header and checksums included.
     pub len: u64,
     /// The kind of its contents.
     pub kind: BlockKind,
-    /// Bytes of its contents, decompressed.
+    /// Bytes of the contents, decompressed.
     pub payload_len: usize,
-    /// The number of its cells, if it has cells.
+    /// How many cells the block has, if it has cells.
     pub cells: Option<u64>,
-    /// The key of its first cell, if it has cells.
+    /// The first cell's key, if the block has cells.
     pub first_key: Option<OwnedKey>,
 }
 
 impl HFile {
-    /// Returns every block, from the file's first byte to its trailer. Verifies checksums and
-    /// payloads, and decodes data blocks to their last cell. Blocks after an unreadable one are not
+    /// Returns every block, from the file's first byte to the trailer. Verifies checksums and
+    /// payloads, and decodes data blocks to the last cell. Blocks after an unreadable one are not
     /// found.
     pub fn blocks(&self) -> impl Iterator<Item = Result<BlockFacts>> {
         let mut next = Some(0);

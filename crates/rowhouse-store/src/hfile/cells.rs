@@ -1,4 +1,4 @@
-//! The cells of a file, in order.
+//! The cells in a file, in order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

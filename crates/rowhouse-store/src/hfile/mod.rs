@@ -1,4 +1,4 @@
-//! An HFile anywhere on the disk: of a store, of a cluster, or of neither.
+//! An HFile anywhere on the disk: from a store, from a cluster, or from neither.
 
 mod blocks;
 mod cells;
@@ -14,7 +14,7 @@ use rowhouse_model::{Bytes, Error, Key, Result};
 pub use blocks::BlockFacts;
 pub use cells::HFileCells;
 
-/// An HFile at a path, open for reading. Keeps only the metadata of the file in memory.
+/// An HFile at a path, open for reading. Keeps only the file's metadata in memory.
 ///
 /// Errors name the file and the offset in it.
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub struct HFile {
 }
 
 impl HFile {
-    /// Opens the file at `path`: reads its trailer and the metadata that every reader needs.
+    /// Opens the file at `path`: reads the trailer and the metadata that every reader needs.
     ///
     /// # Errors
     /// `Io` for a failed read, `Corruption` for a file that is damaged or not an HFile,
-    /// `Unsupported` for a file of another version, with encryption, or with an unsupported
+    /// `Unsupported` for a file with another version, with encryption, or with an unsupported
     /// encoding or compression.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
@@ -46,7 +46,7 @@ impl HFile {
         Ok(Self { path, file, meta })
     }
 
-    /// Returns the path of the file.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -82,7 +82,7 @@ impl HFile {
         block.map(Arc::new).map_err(|error| named(&self.path, error))
     }
 
-    /// Reads the bytes of a block. The index ensures that it lies before the end of all blocks.
+    /// Reads a block's bytes. The index ensures that the block lies before the end of all blocks.
     fn read_block(&self, handle: &BlockHandle) -> Result<Bytes> {
         read(&self.path, &self.file, handle.offset, handle.len as usize)
     }
@@ -108,7 +108,7 @@ fn read(path: &Path, file: &File, offset: u64, len: usize) -> Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// Adds the file's name to an error of the format.
+/// Adds the file's name to a format error.
 fn named(path: &Path, error: Error) -> Error {
     Error::new(error.kind(), format!("{}: {error}", path.display())).with_source(error)
 }

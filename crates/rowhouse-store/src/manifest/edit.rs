@@ -7,7 +7,7 @@ use rowhouse_model::{Error, Namespace, Result, RowRange, TableDescriptor, compar
 
 use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 
-/// One change of the store's metadata.
+/// A change to the store's metadata.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
     #[prost(
@@ -15,14 +15,14 @@ pub(crate) struct Edit {
         tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"
     )]
     pub(crate) kind: Option<EditKind>,
-    /// How far the log was on the disk before the edit was written; `None` in edits of versions
-    /// that did not record it, in a list of edits, and in a store without a log.
+    /// How far the log was on disk before the edit was written. `None` in edits by versions that
+    /// did not record it, inside an edit list, and in a store without a log.
     #[prost(message, optional, tag = "25")]
     pub(crate) log: Option<LogSynced>,
 }
 
-/// How far the log was on the disk at some time. A log that does not reach this position in a
-/// segment with this epoch is older, or lacks its end.
+/// How far the log was on disk at some time. A log that does not reach this position in a segment
+/// with this epoch is older, or lacks the end.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct LogSynced {
     #[prost(uint64, tag = "1")]
@@ -30,7 +30,7 @@ pub(crate) struct LogSynced {
     /// The epoch in the segment's header.
     #[prost(fixed64, tag = "2")]
     pub(crate) epoch: u64,
-    /// Bytes of the segment's header and records.
+    /// Bytes in the segment's header and records.
     #[prost(uint64, tag = "3")]
     pub(crate) len: u64,
     #[prost(uint64, tag = "4")]
@@ -40,8 +40,8 @@ pub(crate) struct LogSynced {
     pub(crate) noted: bool,
 }
 
-/// The kind of change. A reader refuses a manifest with a kind that it does not know: skipping an
-/// edit would serve another store than the one that was written.
+/// The change kind. A reader refuses a manifest with a kind that it does not know: skipping an edit
+/// would serve another store than the one that was written.
 #[derive(Clone, PartialEq, Oneof)]
 pub(crate) enum EditKind {
     #[prost(message, tag = "1")]
@@ -97,7 +97,7 @@ pub(crate) enum EditKind {
     TableRenamed(TableRenamed),
 }
 
-/// Edits that take effect together: those of a table and of its index tables.
+/// Edits that take effect together: the edits for a table and for the index tables.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Together {
     /// In the order in which they apply.
@@ -105,19 +105,20 @@ pub(crate) struct Together {
     pub(crate) edits: Vec<Edit>,
 }
 
-/// Switches for splits and merges of all tables, for snapshot cleanup, and those of HBase's master.
+/// Switches for splits and merges in all tables, for snapshot cleanup, and the switches that belong
+/// to HBase's master.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct SwitchesChanged {
-    /// Whether splits of regions are off.
+    /// Whether region splits are off.
     #[prost(bool, tag = "1")]
     pub(crate) splits_off: bool,
-    /// Whether merges of regions are off.
+    /// Whether region merges are off.
     #[prost(bool, tag = "2")]
     pub(crate) merges_off: bool,
-    /// Whether expired snapshots are kept.
+    /// Whether expired snapshots are retained.
     #[prost(bool, tag = "3")]
     pub(crate) snapshot_cleanup_off: bool,
-    /// A switch of HBase's master that has no effect on a store, as the others below.
+    /// A switch from HBase's master that has no effect on a store, like the ones below.
     #[prost(bool, tag = "4")]
     pub(crate) balancer_off: bool,
     #[prost(bool, tag = "5")]
@@ -126,7 +127,7 @@ pub(crate) struct SwitchesChanged {
     pub(crate) peer_modification_off: bool,
 }
 
-/// The first edit of every manifest.
+/// The first edit in every manifest.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct StoreCreated {
     /// A UUID that never changes.
@@ -134,8 +135,8 @@ pub(crate) struct StoreCreated {
     pub(crate) cluster_id: String,
     #[prost(int64, tag = "2")]
     pub(crate) created_millis: i64,
-    /// Ids below this one have been assigned. Kept because a rewritten manifest lacks the edits of
-    /// dropped tables.
+    /// Ids below this one have been assigned. Recorded because a rewritten manifest lacks the edits
+    /// for dropped tables.
     #[prost(uint64, tag = "3")]
     pub(crate) next_id: u64,
     /// The highest sequence number used in files, including removed ones.
@@ -165,7 +166,7 @@ pub(crate) struct TableCreated {
     pub(crate) disabled: bool,
 }
 
-/// A region of a table.
+/// A table's region.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct RegionMeta {
     #[prost(uint64, tag = "1")]
@@ -174,10 +175,10 @@ pub(crate) struct RegionMeta {
     pub(crate) start: Bytes,
     #[prost(bytes = "bytes", tag = "3")]
     pub(crate) stop: Bytes,
-    /// The timestamp in its HBase region name.
+    /// The timestamp in the HBase region name.
     #[prost(uint64, tag = "4")]
     pub(crate) created_millis: u64,
-    /// The region server of a new region; later assignments are [`RegionAssigned`].
+    /// The region server for a new region; later assignments are [`RegionAssigned`].
     #[prost(uint32, tag = "5")]
     pub(crate) server: u32,
 }
@@ -199,8 +200,8 @@ pub(crate) struct TableAltered {
     /// HBase's `TableSchema`.
     #[prost(bytes = "bytes", tag = "2")]
     pub(crate) descriptor: Bytes,
-    /// Log records up to this sequence number do not belong to any of the new families: an earlier
-    /// family may have had the same name. 0 if no family is new.
+    /// Log records up to this sequence number do not belong to any new family: an earlier family
+    /// may have had the same name. 0 if no family is new.
     #[prost(uint64, tag = "3")]
     pub(crate) begins_behind: u64,
 }
@@ -214,7 +215,7 @@ pub(crate) struct TableTruncated {
     pub(crate) regions: Vec<RegionMeta>,
 }
 
-/// A region truncated: a region with the same rows and name replaces it, and its files go.
+/// A region truncated: a region with the same rows and name replaces it, and the old files go.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct RegionTruncated {
     #[prost(uint64, tag = "1")]
@@ -225,7 +226,7 @@ pub(crate) struct RegionTruncated {
     pub(crate) added: RegionMeta,
 }
 
-/// Regions of a table replaced by others with the same rows: a split or a merge. All cells of the
+/// A table's regions replaced by others with the same rows: a split or a merge. All cells in the
 /// old regions are in files, and each new region names the files that may hold its rows.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct RegionsReplaced {
@@ -252,7 +253,7 @@ pub(crate) struct TablesSwapped {
     pub(crate) other_descriptor: Bytes,
 }
 
-/// A table has another name. It keeps its families, and its regions their ids, files and log
+/// A table has another name. The table keeps the families, and the regions keep ids, files and log
 /// records.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableRenamed {
@@ -263,15 +264,15 @@ pub(crate) struct TableRenamed {
     pub(crate) descriptor: Bytes,
 }
 
-/// A region assigned to a region server, or taken out of service. Regions without this edit are
-/// assigned to the server of their creation ([`RegionMeta::server`]) and in service. Regions that
-/// replace others have the assignment of the first of those; a table that is enabled has all its
+/// A region assigned to a region server, or taken out of service. Regions without this edit are in
+/// service, assigned to the server they were created on ([`RegionMeta::server`]). Regions that
+/// replace others have the assignment that the first replaced region had. An enabled table has all
 /// regions in service.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct RegionAssigned {
     #[prost(uint64, tag = "1")]
     pub(crate) region_id: u64,
-    /// The number of the region server.
+    /// The region server's number.
     #[prost(uint32, tag = "2")]
     pub(crate) server: u32,
     #[prost(bool, tag = "3")]
@@ -281,9 +282,9 @@ pub(crate) struct RegionAssigned {
 /// Where a region is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The number of its region server, from 0.
+    /// The region server's number, from 0.
     pub server: u32,
-    /// Whether it is served while its table is enabled.
+    /// Whether it is served while the table is enabled.
     pub in_service: bool,
 }
 
@@ -305,14 +306,14 @@ impl RegionAssigned {
     }
 }
 
-/// A table dropped, with its regions and files.
+/// A table dropped, with the regions and files.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableDropped {
     #[prost(uint64, tag = "1")]
     pub(crate) table_id: u64,
 }
 
-/// Files of one (region, family) added and removed together: a flush or a compaction.
+/// Files in one (region, family) added and removed together: a flush or a compaction.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FilesChanged {
     #[prost(uint64, tag = "1")]
@@ -323,18 +324,18 @@ pub(crate) struct FilesChanged {
     pub(crate) added: Vec<FileMeta>,
     #[prost(uint64, repeated, tag = "4")]
     pub(crate) removed: Vec<u64>,
-    /// Every cell of the (region, family) up to this sequence number was flushed; 0 leaves the
+    /// Every cell in the (region, family) up to this sequence number was flushed; 0 leaves the
     /// value unchanged.
     #[prost(uint64, tag = "5")]
     pub(crate) flushed_sequence: u64,
-    /// Log records up to this sequence number belong to another family of the same name, as in
-    /// [`TableAltered`]; 0 leaves the value unchanged. Written only by a rewrite of the manifest,
+    /// Log records up to this sequence number belong to another family with the same name, as in
+    /// [`TableAltered`]; 0 leaves the value unchanged. Written only when the manifest is rewritten,
     /// and not by versions that did not record it.
     #[prost(uint64, tag = "6")]
     pub(crate) begins_behind: u64,
 }
 
-/// Files of any regions and families added together from outside the store: a bulk load.
+/// Files for any regions and families added together from outside the store: a bulk load.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FilesLoaded {
     #[prost(message, repeated, tag = "1")]
@@ -348,18 +349,18 @@ pub(crate) struct LoadedFile {
     pub(crate) region_id: u64,
     #[prost(bytes = "bytes", tag = "2")]
     pub(crate) family: Bytes,
-    /// Its `loaded` flag is set.
+    /// The `loaded` flag is set.
     #[prost(message, required, tag = "3")]
     pub(crate) meta: FileMeta,
 }
 
-/// The store was closed, and the log ended at this position, synced to its end. The note stays true
+/// The store was closed, and the log ended at this position, synced to the end. The note stays true
 /// afterwards: the segment is not written again.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct LogClosed {
     #[prost(uint64, tag = "1")]
     pub(crate) segment: u64,
-    /// Bytes of the segment's header and records.
+    /// Bytes in the segment's header and records.
     #[prost(uint64, tag = "2")]
     pub(crate) len: u64,
     #[prost(uint64, tag = "3")]
@@ -398,57 +399,57 @@ pub(crate) struct FileMeta {
     pub(crate) timestamp_max: i64,
     #[prost(uint64, tag = "8")]
     pub(crate) sequence_max: u64,
-    /// CRC32C of everything from the load-on-open section to the end.
+    /// CRC32C over everything from the load-on-open section to the end.
     #[prost(uint32, tag = "9")]
     pub(crate) meta_crc: u32,
-    /// Whether a compaction of all files wrote it, which dropped every invisible cell.
+    /// Whether a compaction over all files wrote it, which dropped every invisible cell.
     #[prost(bool, tag = "10")]
     pub(crate) major: bool,
-    /// The offset of the load-on-open section.
+    /// The load-on-open section's offset.
     #[prost(uint64, tag = "11")]
     pub(crate) meta_offset: u64,
-    /// When it was written; 0 in edits of versions that did not record it.
+    /// When it was written; 0 in edits by versions that did not record it.
     #[prost(int64, tag = "12")]
     pub(crate) created_millis: i64,
     /// Whether every cell has the sequence number `sequence_max`, regardless of the number in the
     /// file.
     #[prost(bool, tag = "13")]
     pub(crate) loaded: bool,
-    /// The number of delete markers; `None` in edits of versions that did not count them.
+    /// How many delete markers there are; `None` in edits by versions that did not count them.
     #[prost(uint64, optional, tag = "14")]
     pub(crate) markers: Option<u64>,
-    /// The number of cells that follow another cell of the same column; `None` as with `markers`.
+    /// How many cells follow another cell in the same column; `None` as with `markers`.
     #[prost(uint64, optional, tag = "15")]
     pub(crate) behind: Option<u64>,
-    /// The highest sequence number of its logged cells, if it differs from `sequence_max`: set by
-    /// compactions that include bulk-loaded files.
+    /// The highest sequence number among the logged cells, if it differs from `sequence_max`: set
+    /// by compactions that include bulk-loaded files.
     #[prost(uint64, optional, tag = "16")]
     pub(crate) logged_max: Option<u64>,
-    /// The number of markers of single versions; `None` as with `markers`.
+    /// How many single-version markers there are; `None` as with `markers`.
     #[prost(uint64, optional, tag = "17")]
     pub(crate) version_markers: Option<u64>,
 }
 
 impl FileMeta {
-    /// Returns the highest sequence number of its logged cells; 0 for bulk-loaded files.
+    /// Returns the highest sequence number among the logged cells; 0 for bulk-loaded files.
     pub(crate) fn logged_up_to(&self) -> u64 {
         if self.loaded { 0 } else { self.logged_max.unwrap_or(self.sequence_max) }
     }
 
-    /// Returns the sequence number that orders the file among the log's commits: its own if it was
-    /// bulk-loaded, otherwise that of its last logged cell.
+    /// Returns the sequence number that orders the file among the log's commits: the file's own
+    /// number if it was bulk-loaded, otherwise the number that the last logged cell has.
     pub(crate) fn log_order(&self) -> u64 {
         if self.loaded { self.sequence_max } else { self.logged_up_to() }
     }
 
-    /// Returns whether any row of the file may lie in `range`.
+    /// Returns true if any row in the file may lie in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
         compare_bytes(&range.start, &self.last_row).is_le()
             && (range.stop.is_empty() || self.first_row < range.stop)
     }
 
-    /// Returns whether the file has, or had, rows of other regions than that of `range`, because a
-    /// region was split. A reader must then restrict itself to the range.
+    /// Returns true if a split left the file with rows outside `range`, now or in the past. A
+    /// reader must then restrict itself to the range.
     pub(crate) fn is_wider_than(&self, range: &RowRange) -> bool {
         !range.contains(&self.first_row) || !range.contains(&self.last_row)
     }
@@ -493,7 +494,7 @@ pub(super) fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {
 }
 
 impl LogSynced {
-    /// Returns the later of two positions; `other` if they are equal.
+    /// Returns the later position; `other` if they are equal.
     pub(super) fn or_later(self, other: Self) -> Self {
         if (other.segment, other.len) >= (self.segment, self.len) { other } else { self }
     }
@@ -506,7 +507,7 @@ impl Edit {
 }
 
 impl EditKind {
-    /// Returns one edit for several, of which there is at least one.
+    /// Returns one edit for several; there is at least one.
     pub(crate) fn together(mut kinds: Vec<Self>) -> Self {
         if kinds.len() == 1 {
             return kinds.swap_remove(0);

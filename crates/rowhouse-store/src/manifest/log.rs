@@ -1,4 +1,4 @@
-//! The open manifest: its current state, appending to the file, rewriting it.
+//! The open manifest: the current state, appending to the file, rewriting it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,12 +17,12 @@ use crate::layout::{FILES_DIR, WAL_DIR};
 const NEW_PATH: &str = "MANIFEST.new";
 const COPY_NEW_PATH: &str = "MANIFEST.copy.new";
 
-/// The file is rewritten at this multiple of its length after the last rewrite, but not below
+/// The file is rewritten at this multiple of the length after the last rewrite, but not below
 /// [`HISTORY_BYTES_MIN`].
 const HISTORY_FACTOR: u64 = 4;
 const HISTORY_BYTES_MIN: u64 = 1 << 20;
 
-/// The open manifest: the current state and the log of edits.
+/// The open manifest: the current state and the edit log.
 pub(crate) struct Manifest {
     disk: Arc<dyn Disk>,
     boot_id: [u8; 16],
@@ -51,11 +51,11 @@ struct Log {
 }
 
 impl Manifest {
-    /// Reads the manifest, or starts one with the edits of `create` when there is none. Writes
+    /// Reads the manifest, or starts one with the edits from `create` when there is none. Writes
     /// nothing before [`Manifest::begin`] or the first edit.
     ///
     /// # Errors
-    /// Damage, with the offset; an edit of a newer version.
+    /// Damage, with the offset; an edit from a newer version.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         boot_id: [u8; 16],
@@ -87,12 +87,12 @@ impl Manifest {
         })
     }
 
-    /// Returns whether an edit removed a file, so that its remains can be deleted.
+    /// Returns true if an edit removed a file, so that the remains can be deleted.
     pub(crate) fn is_gone(&self, file_id: u64) -> bool {
         self.gone.contains(&file_id)
     }
 
-    /// Returns the age of the manifest that was read.
+    /// Returns the age that the manifest had when it was read.
     pub(crate) fn age_read(&self) -> ManifestAge {
         self.age
     }
@@ -152,8 +152,8 @@ impl Manifest {
     /// # Errors
     /// `Io` when the edit could not be written. It is then not applied and may be retried. If the
     /// failed write could also not be undone or the sync failed, [`Manifest::check_writable`]
-    /// reports it, every later edit is refused as `ReadOnly`, and the contents of the disk are
-    /// unknown until the store is reopened.
+    /// reports it, every later edit is refused as `ReadOnly`, and the disk contents are unknown
+    /// until the store is reopened.
     pub(crate) fn append(&self, edit: &Edit) -> Result<ManifestAge> {
         let mut log = self.log.lock();
         let log = self.begun(&mut log)?;
@@ -241,7 +241,7 @@ impl Log {
         }
     }
 
-    /// Restores the end of the file from before a failed write.
+    /// Restores the file's end from before a failed write.
     fn take_back(&self) -> io::Result<()> {
         let mut end = Vec::new();
         self.header.put_end(&mut end, self.len, LEN_SYNCED);
@@ -264,7 +264,7 @@ impl Log {
     }
 }
 
-/// Writes and syncs the first manifest of a directory, with the contents of `state`.
+/// Writes and syncs the first manifest in a directory, with the contents of `state`.
 ///
 /// # Errors
 /// `Io`.

@@ -1,5 +1,5 @@
 //! The manifest: the only record of tables, regions and files, as a log of edits.
-//! `docs/formats/manifest.md` draws its bytes.
+//! `docs/formats/manifest.md` draws the bytes.
 
 mod edit;
 mod log;

@@ -1,5 +1,5 @@
-//! Reads the two copies of the manifest: in full, to open or check a store, and as far as possible
-//! when they are damaged.
+//! Reads the two manifest copies: in full, to open or check a store, and as far as possible when
+//! they are damaged.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,15 +13,15 @@ use crate::disk::Disk;
 
 /// The file's name in the data directory.
 pub(crate) const PATH: &str = "MANIFEST";
-/// The name of its copy. An edit is synced to `MANIFEST`, then to the copy, and then acknowledged.
+/// The copy's name. An edit is synced to `MANIFEST`, then to the copy, and then acknowledged.
 pub(crate) const COPY_PATH: &str = "MANIFEST.copy";
 
-/// The age of a manifest. It rises with every edit, in the order of the fields.
+/// A manifest's age. It rises with every edit, in field order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ManifestAge {
-    /// The number of times the manifest was rewritten.
+    /// How many times the manifest was rewritten.
     pub(crate) generation: u32,
-    /// The edits written since, and those of the rewrite.
+    /// The edits written since, and the edits in the rewrite.
     pub(crate) edits: u64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Whole {
     /// Files removed since the manifest was last rewritten.
     pub(crate) gone: BTreeSet<u64>,
     pub(crate) age: ManifestAge,
-    /// Defects of one of the copies. The other copy is complete, and the next open rewrites both.
+    /// Defects in one copy. The other copy is complete, and the next open rewrites both.
     pub(crate) wrong: Vec<Error>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Whole {
 /// is none.
 ///
 /// # Errors
-/// Damage of both copies, with the offset; an edit of a newer version.
+/// Damage in both copies, with the offset; an edit from a newer version.
 pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Whole>> {
     choose(read_file(disk, PATH, boot_id), read_file(disk, COPY_PATH, boot_id))
 }
@@ -123,14 +123,14 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
     Ok(Some(whole))
 }
 
-/// The readable part of a damaged manifest, and the errors of the rest.
+/// The readable part of a damaged manifest, and the errors for the rest.
 struct Left {
     state: ManifestState,
     lost: Vec<Error>,
 }
 
-/// Reads the manifest if one of its copies is undamaged, and returns its age too, otherwise the
-/// readable part of the copy that lost less. Adds an error to `lost` for everything that is lost.
+/// Reads the manifest if either copy is undamaged, and returns its age too, otherwise the readable
+/// part from the copy that lost less. Adds an error to `lost` for everything that is lost.
 pub(crate) fn read_readable(
     disk: &dyn Disk,
     boot_id: [u8; 16],
@@ -170,7 +170,7 @@ fn left_of(disk: &dyn Disk, path: &'static str) -> Result<Left> {
             Ok(EditRead::Nothing(what)) => Some(header.damaged(at, what)),
             Err(error) => Some(error),
         };
-        // The offset of the next record is unknown: try every position.
+        // The next record's offset is unknown: try every position.
         let next = (at + 1..bytes.len()).find(|&at| header.record_at(&bytes, at).is_some());
         let missing = || next.map(|_| header.damaged(at, "edits are missing after it"));
         left.lost.extend(wrong.or_else(missing));
@@ -197,7 +197,7 @@ fn load(disk: &dyn Disk, path: &str) -> Result<Option<Bytes>> {
     load().map_err(|source| Error::io(format_args!("cannot read {path}"), source))
 }
 
-/// Decides whether the end of the file is an edit that was never acknowledged, or damage.
+/// Decides whether the file ends with an edit that was never acknowledged, or with damage.
 fn classify_end(
     header: &FileHeader,
     whole: &[u8],
@@ -248,7 +248,7 @@ mod tests {
             let at = bytes.len() as u64;
             header.put_edit(&mut bytes, at, &edit);
             let at = bytes.len() as u64;
-            // Field 100 of an edit.
+            // Field 100 in an edit.
             header.put_payload(&mut bytes, at, &[0xA2, 0x06, 0x00]);
         }
         let end = bytes.len() as u64;

@@ -1,4 +1,4 @@
-//! Encodes and decodes a manifest file: a header, and records of one edit each. Drawn in
+//! Encodes and decodes a manifest file: a header, and records with one edit each. Drawn in
 //! `docs/formats/manifest.md`.
 
 use bytes::{Buf, BufMut, Bytes};
@@ -10,48 +10,49 @@ use super::read::PATH;
 
 const MAGIC: [u8; 8] = *b"ROWHMANI";
 const VERSION: u32 = 3;
-/// The oldest version that this code reads. Its edits do not record how far the log was synced.
+/// The oldest version that this code reads. Edits in that version do not record how far the log was
+/// synced.
 const VERSION_OLDEST: u32 = 2;
 pub(super) const FILE_HEADER_LEN: usize = 48;
 const RECORD_HEADER_LEN: usize = 12;
-/// In place of a record's length: nothing was written after this position.
+/// In place of a record length: nothing was written after this position.
 pub(super) const LEN_END: u32 = 0;
-/// In place of a record's length: as [`LEN_END`], and everything before this position is on disk.
+/// In place of a record length: as [`LEN_END`], and everything before this position is on disk.
 pub(super) const LEN_SYNCED: u32 = u32::MAX;
 
-/// The header of a manifest file.
+/// A manifest file's header.
 #[derive(Clone, Copy)]
 pub(super) struct FileHeader {
-    /// Which of the two copies the file is, for messages.
+    /// Which copy the file is, for messages.
     path: &'static str,
-    /// A random number that the checksum of every record header covers; `None` when the file
-    /// header is unreadable.
+    /// A random number that the checksum on every record header covers; `None` when the file header
+    /// is unreadable.
     epoch: Option<u64>,
     pub(super) boot_id: [u8; 16],
-    /// The number of times the manifest has been rewritten; 0 in files of versions that kept only
-    /// one copy.
+    /// How many times the manifest has been rewritten; 0 in files from versions that kept only one
+    /// copy.
     pub(super) generation: u32,
 }
 
-/// The result of reading one position of the file.
+/// The result of reading one position in the file.
 pub(super) enum EditRead {
-    /// An edit, and the offset of its end.
+    /// An edit, and the offset where it ends.
     Edit(Edit, usize),
-    /// The end of the written records.
+    /// The written records end here.
     End,
     /// No valid record, with the reason.
     Nothing(&'static str),
 }
 
 impl FileHeader {
-    /// Returns the header of a new file.
+    /// Returns the header for a new file.
     pub(super) fn new(boot_id: [u8; 16], generation: u32) -> Self {
         let epoch = Some(uuid::Uuid::new_v4().as_u64_pair().1);
         Self { path: PATH, epoch, boot_id, generation }
     }
 
-    /// Returns a stand-in for an unreadable header. Records are then recognized by the checksums of
-    /// their edits.
+    /// Returns a stand-in for an unreadable header. Records are then recognized by the edit
+    /// checksums.
     pub(super) fn unreadable(path: &'static str) -> Self {
         Self { path, epoch: None, boot_id: [0; 16], generation: 0 }
     }
@@ -71,7 +72,7 @@ impl FileHeader {
     /// Decodes the header of a whole file.
     ///
     /// # Errors
-    /// `Corruption` for a damaged header; `Unsupported` for a file of another version.
+    /// `Corruption` for a damaged header; `Unsupported` for a file with another version.
     pub(super) fn decode(path: &'static str, bytes: &[u8]) -> Result<Self> {
         let Some(header) = bytes.first_chunk::<FILE_HEADER_LEN>() else {
             return Err(damaged(path, 0, "it is shorter than its header"));
@@ -98,12 +99,12 @@ impl FileHeader {
         Ok(Self { path, epoch: Some(epoch), boot_id, generation })
     }
 
-    /// Appends the record of `edit`, which will be at offset `at` of the file.
+    /// Appends the record for `edit`, which will be at offset `at` in the file.
     pub(super) fn put_edit(&self, bytes: &mut Vec<u8>, at: u64, edit: &Edit) {
         self.put_payload(bytes, at, &edit.encode_to_vec());
     }
 
-    /// Appends the record of an encoded edit. No edit is empty: a length of 0 would be an end mark.
+    /// Appends the record for an encoded edit. No edit is empty: length 0 would be an end mark.
     pub(super) fn put_payload(&self, bytes: &mut Vec<u8>, at: u64, payload: &[u8]) {
         self.put_record_header(bytes, at, payload.len() as u32, crc32c::crc32c(payload));
         bytes.put_slice(payload);
@@ -120,11 +121,11 @@ impl FileHeader {
         bytes.put_u32_le(self.record_crc(at, len, crc));
     }
 
-    /// Reads the record or end mark at offset `at` of the file.
+    /// Reads the record or end mark at offset `at` in the file.
     ///
     /// # Errors
     /// `Corruption` for a record whose checksums match but whose edit cannot be decoded;
-    /// `Unsupported` for an edit of an unknown kind.
+    /// `Unsupported` for an unknown edit kind.
     pub(super) fn at(&self, whole: &Bytes, at: usize) -> Result<EditRead> {
         let (len, crc) = match self.record_at(whole, at) {
             None => return Ok(EditRead::Nothing("a record header fails its checksum")),
@@ -175,7 +176,7 @@ impl FileHeader {
         Ok(edit)
     }
 
-    /// Computes the checksum of a record header. It also covers the record's offset and the file's
+    /// Computes a record header's checksum. It also covers the record's offset and the file's
     /// epoch, so that a record that was moved or is left from an earlier file does not match.
     fn record_crc(&self, at: u64, len: u32, crc: u32) -> u32 {
         let mut bytes = [0; 24];
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
     use crate::manifest::EditKind;
 
-    /// Returns a file with one record of this payload, and an end mark.
+    /// Returns a file with one record that has this payload, and an end mark.
     fn file(payload: &[u8]) -> (FileHeader, Vec<u8>) {
         let header = FileHeader::new([7; 16], 1);
         let mut bytes = header.encode();
@@ -248,7 +249,7 @@ mod tests {
             let (header, bytes) = file(payload);
             header.at(&bytes.into(), FILE_HEADER_LEN).err().expect("it is no edit")
         };
-        // Field 100 of an edit, and a field whose bytes are missing.
+        // Field 100 in an edit, and a field whose bytes are missing.
         assert_eq!(error(&[0xA2, 0x06, 0x00]).kind(), ErrorKind::Unsupported);
         let damaged = error(&[0x1A, 0x05, 0x00]);
         assert_eq!(damaged.kind(), ErrorKind::Corruption);

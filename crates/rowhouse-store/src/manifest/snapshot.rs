@@ -16,7 +16,7 @@ use super::{
     TableEntry, encode_table,
 };
 
-/// A snapshot taken: the table's descriptor and regions at that time, and the files that held its
+/// A snapshot taken: the table's descriptor and regions at that time, and the files that held the
 /// cells. A file stays as long as anything names it.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SnapshotTaken {
@@ -30,7 +30,7 @@ pub(crate) struct SnapshotTaken {
     pub(crate) regions: Vec<SnapshotRegion>,
 }
 
-/// A region of a snapshot.
+/// A region in a snapshot.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SnapshotRegion {
     #[prost(message, required, tag = "1")]
@@ -39,7 +39,7 @@ pub(crate) struct SnapshotRegion {
     pub(crate) families: Vec<SnapshotFamily>,
 }
 
-/// The files of a (region, family) of a snapshot.
+/// The files for a (region, family) in a snapshot.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SnapshotFamily {
     #[prost(bytes = "bytes", tag = "1")]
@@ -48,8 +48,8 @@ pub(crate) struct SnapshotFamily {
     pub(crate) files: Vec<FileMeta>,
 }
 
-/// A table created from a snapshot. Its regions are in the order of the snapshot's, with the same
-/// rows and files.
+/// A table created from a snapshot. The regions are in the same order as the snapshot's, with the
+/// same rows and files.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SnapshotCloned {
     #[prost(string, tag = "1")]
@@ -70,11 +70,11 @@ pub(crate) struct SnapshotRestored {
     pub(crate) regions: Vec<RegionMeta>,
 }
 
-/// A snapshot that is kept.
+/// A snapshot that is retained.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SnapshotEntry {
     pub(crate) snapshot: Snapshot,
-    /// The table's descriptor at the time of the snapshot.
+    /// The table's descriptor when the snapshot was taken.
     pub(crate) descriptor: TableDescriptor,
     /// Keyed by the ids that the regions had.
     pub(crate) regions: BTreeMap<u64, Arc<RegionState>>,
@@ -120,7 +120,7 @@ impl SnapshotEntry {
         self.regions.iter().flat_map(|(&id, region)| region.named_files(id))
     }
 
-    /// Returns the row ranges of the regions, in the order that clones use.
+    /// Returns the regions' row ranges, in the order that clones use.
     pub(crate) fn ranges(&self) -> Vec<RowRange> {
         self.regions.values().map(|region| region.info.range.clone()).collect()
     }
@@ -180,7 +180,7 @@ impl ManifestState {
     }
 
     pub(super) fn clone_snapshot(&mut self, edit: &SnapshotCloned) -> Result<()> {
-        // The table first: salvage of a damaged manifest keeps it even without the snapshot's
+        // The table first: salvage retains it from a damaged manifest even without the snapshot's
         // files.
         self.create_table(&edit.table)?;
         let entry = self.known_snapshot(&edit.snapshot)?;
@@ -235,7 +235,8 @@ mod tests {
         TableCreated { table_id, descriptor, regions: regions.into(), disabled: false }
     }
 
-    /// Returns a state with a table of regions 2 and 3, a file in the first, and a snapshot of it.
+    /// Returns a state with a table that has regions 2 and 3, a file in the first, and a snapshot
+    /// of the table.
     fn state() -> ManifestState {
         let mut state = ManifestState::default();
         let file = FileMeta { file_id: 4, sequence_max: 9, ..FileMeta::default() };

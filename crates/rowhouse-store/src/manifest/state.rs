@@ -1,5 +1,5 @@
 //! The state that the edits add up to. Pure: applying an edit returns the next state, and a state
-//! returns the shortest list of edits that leads to it.
+//! returns the shortest edit list that leads to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use super::{
 };
 use crate::layout::file_path;
 
-/// Everything the manifest records. Clones share the tables and regions, so a change costs only its
-/// own size.
+/// Everything the manifest records. Clones share the tables and regions, so a change costs only
+/// what it changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ManifestState {
     pub(crate) cluster_id: String,
@@ -35,7 +35,7 @@ pub(crate) struct ManifestState {
     pub(super) last_sequence: u64,
     /// Every log record below this sequence number is in files, or was dropped by a flush.
     pub(crate) log_from: u64,
-    /// The oldest log segment at the latest note of it. It must exist.
+    /// The oldest log segment when it was last noted. It must exist.
     pub(crate) log_segment: Option<u64>,
     pub(crate) switches: SwitchesChanged,
     /// Where the log ended when the store was last closed.
@@ -62,7 +62,7 @@ pub(crate) struct RegionState {
     pub(crate) families: BTreeMap<Bytes, FamilyFiles>,
 }
 
-/// The files of one (region, family).
+/// The files in one (region, family).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FamilyFiles {
     /// Keyed by file id, so oldest first.
@@ -78,7 +78,7 @@ pub(crate) struct FamilyFiles {
 /// A file, and the region and family that name it.
 pub(crate) struct NamedFile<'a> {
     pub(crate) region_id: u64,
-    /// The rows of the region.
+    /// The region's rows.
     pub(crate) range: &'a RowRange,
     pub(crate) family: &'a Bytes,
     pub(crate) meta: &'a FileMeta,
@@ -107,12 +107,12 @@ impl ManifestState {
         )))
     }
 
-    /// Returns every file of every table.
+    /// Returns every file in every table.
     pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
         self.tables.values().flat_map(|table| table.files())
     }
 
-    /// Returns every file of every table and snapshot, as often as it is named.
+    /// Returns every file in every table and snapshot, as often as it is named.
     pub(crate) fn all_files(&self) -> impl Iterator<Item = NamedFile<'_>> {
         self.files().chain(self.snapshots.values().flat_map(|snapshot| snapshot.files()))
     }
@@ -164,20 +164,20 @@ impl ManifestState {
         lost.map(|file| file.meta.file_id).collect()
     }
 
-    /// Returns whether the cells of a (region, family) with sequence number `sequence` were
+    /// Returns true if the cells in a (region, family) with sequence number `sequence` were
     /// flushed; `false` if the family does not exist.
     pub(crate) fn is_flushed(&self, region_id: u64, family: &[u8], sequence: u64) -> bool {
         let files = self.files_of(region_id, family);
         files.is_some_and(|files| sequence <= files.flushed_sequence)
     }
 
-    /// Returns the files of a (region, family), if it exists.
+    /// Returns the files in a (region, family), if it exists.
     pub(crate) fn files_of(&self, region_id: u64, family: &[u8]) -> Option<&FamilyFiles> {
         let region = self.table_of(region_id).and_then(|table| table.regions.get(&region_id));
         region.and_then(|region| region.families.get(family))
     }
 
-    /// Returns the table of a region, if it exists.
+    /// Returns a region's table, if it exists.
     pub(crate) fn table_of(&self, region_id: u64) -> Option<&TableEntry> {
         self.tables
             .values()
@@ -235,7 +235,7 @@ impl ManifestState {
             }
             EditKind::LogForgotten(edit) => {
                 self.log_from = self.log_from.max(edit.below_sequence);
-                // Two concurrent removals of segments may be noted in either order.
+                // Two concurrent segment removals may be noted in either order.
                 let segment = (edit.first_segment > 0).then_some(edit.first_segment);
                 self.log_segment = self.log_segment.max(segment);
                 // These numbers were used. If they were assigned again, their records would be
@@ -439,7 +439,7 @@ impl ManifestState {
         self.next_id = self.next_id.max(id + 1);
     }
 
-    /// Returns the shortest list of edits that leads to this state.
+    /// Returns the shortest edit list that leads to this state.
     pub(crate) fn to_edits(&self) -> Vec<Edit> {
         let mut kinds = vec![EditKind::StoreCreated(StoreCreated {
             cluster_id: self.cluster_id.clone(),
@@ -496,7 +496,7 @@ impl FamilyFiles {
     /// Returns the file that a commit with this sequence number was flushed to, or that it was
     /// compacted into: the first file that reaches up to the number, since logged sequence numbers
     /// do not overlap between files. `None` if the commit was not flushed, or none of its cells
-    /// were kept.
+    /// were retained.
     pub(crate) fn file_with(&self, sequence: u64) -> Option<&FileMeta> {
         if sequence > self.flushed_sequence || sequence <= self.begins_behind {
             return None;
@@ -513,7 +513,7 @@ impl TableEntry {
         self.regions.iter().flat_map(|(&region_id, region)| region.named_files(region_id))
     }
 
-    /// Returns the table with another declaration, and with the regions of a table that has the
+    /// Returns the table with another declaration, and with the regions from a table that has the
     /// same families.
     fn with_regions_of(&self, of: &Self, descriptor: TableDescriptor) -> Result<Self> {
         let names = |table: &TableDescriptor| -> Vec<_> {
@@ -535,13 +535,13 @@ impl TableEntry {
 }
 
 impl RegionState {
-    /// Returns a region of the first server, in service.
+    /// Returns a region on the first server, in service.
     pub(crate) fn new(info: RegionInfo, families: BTreeMap<Bytes, FamilyFiles>) -> Self {
         Self { info, assignment: Assignment::default(), families }
     }
 
-    /// Changes the families to those of `table`. Log records up to `begins_behind` do not belong to
-    /// new families.
+    /// Changes the families to the families in `table`. Log records up to `begins_behind` do not
+    /// belong to new families.
     fn take_families(&mut self, table: &TableDescriptor, begins_behind: u64) {
         self.families.retain(|name, _| table.find_family(name).is_ok());
         for family in table.families() {
@@ -554,7 +554,7 @@ impl RegionState {
         }
     }
 
-    /// Adds the files of another region that may hold rows of this one.
+    /// Adds another region's files that may hold rows in this one.
     fn take_files(&mut self, other: &Self) {
         let range = &self.info.range;
         for (name, family) in &mut self.families {
@@ -577,7 +577,7 @@ impl RegionState {
             start: self.info.range.start.clone(),
             stop: self.info.range.stop.clone(),
             created_millis: self.info.id,
-            // An edit of its own has the assignment.
+            // A separate edit has the assignment.
             server: 0,
         }
     }
@@ -589,8 +589,8 @@ impl RegionState {
     ) -> impl Iterator<Item = EditKind> + 'a {
         let changed = self.families.iter().filter(|(_, files)| **files != FamilyFiles::default());
         changed.flat_map(move |(name, family)| {
-            // Bulk-loaded files and files shared with other regions are written as edits of their
-            // own kinds, so that a reader that does not know loads or splits refuses them.
+            // Bulk-loaded files and files shared with other regions are written as separate edit
+            // kinds, so that a reader that does not know loads or splits refuses them.
             let files = || family.files.values();
             let loaded = files().filter(|file| file.loaded).cloned();
             let loaded = loaded.map(|meta| LoadedFile { region_id, family: name.clone(), meta });
@@ -664,7 +664,7 @@ mod tests {
         }
     }
 
-    /// Returns a state with a table of regions 2 and 3.
+    /// Returns a state with a table that has regions 2 and 3.
     fn state() -> ManifestState {
         let table = TableDescriptor::new(TableName::parse("t").unwrap());
         let table = table.family(FamilyDescriptor::new("f").unwrap());
@@ -683,7 +683,7 @@ mod tests {
         EditKind::RegionAssigned(RegionAssigned::new(region_id, Assignment { server, in_service }))
     }
 
-    /// A region's id, its server and whether it is in service.
+    /// A region's id and server, and whether it is in service.
     type Assigned = (u64, u32, bool);
 
     fn assignments(state: &ManifestState) -> Vec<Assigned> {

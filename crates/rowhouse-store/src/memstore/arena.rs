@@ -9,13 +9,13 @@ use super::sync::{AtomicPtr, AtomicU64, AtomicUsize, Mutex, Watched};
 /// Alignment of every piece.
 pub(super) const ALIGN: usize = align_of::<Chunk>();
 
-/// Size of the first chunk: the cost of a memstore with a handful of cells.
+/// The first chunk's size: the cost of a memstore with a handful of cells.
 const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
-/// A chunk is as large as all earlier ones together, up to this limit, the size of a large page on
-/// most machines.
+/// A chunk is as large as all earlier ones together, up to this limit, which is the large page size
+/// on most machines.
 const CHUNK_BYTES_MAX: usize = if cfg!(loom) { 512 } else { 2 << 20 };
-/// A larger piece gets a chunk of its own size, so that the unused end of a shared chunk is never
-/// more than a sixteenth of it.
+/// A larger piece gets a separate chunk as large as the piece, so that the unused end in a shared
+/// chunk is never more than a sixteenth of the chunk.
 const SHARED_BYTES_MAX: usize = CHUNK_BYTES_MAX / 16;
 
 /// Hands out memory to many threads. A thread waits for another only while a chunk is added.
@@ -29,7 +29,7 @@ pub(super) struct Arena {
 
 struct NewestChunk(*mut Chunk);
 
-/// The header of a chunk; its pieces follow.
+/// A chunk's header; the pieces follow.
 #[repr(C)]
 struct Chunk {
     /// Bytes handed out, including this header. More than `len` once the chunk is full.
@@ -46,7 +46,7 @@ unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}
 
-/// A piece of memory from the arena.
+/// A memory piece from the arena.
 pub(super) struct Piece {
     /// Uninitialised; valid for the requested length while the arena lives.
     pub(super) start: NonNull<u8>,
@@ -109,7 +109,7 @@ impl Arena {
         Some(piece)
     }
 
-    /// Allocates a chunk of `chunk_len` bytes and returns it with its first piece.
+    /// Allocates a chunk of `chunk_len` bytes and returns it with the first piece.
     fn add_chunk(
         &self,
         newest: &mut NewestChunk,
@@ -119,7 +119,7 @@ impl Arena {
         let chunk = Chunk::allocate(chunk_len, size_of::<Chunk>() + len, newest.0);
         newest.0 = chunk.as_ptr();
         self.bytes.fetch_add(chunk_len as u64, Relaxed);
-        // SAFETY: the chunk has room for its header and the piece.
+        // SAFETY: the chunk has room for the header and the piece.
         let start = unsafe { chunk.cast::<u8>().add(size_of::<Chunk>()) };
         (Piece { start, added: chunk_len as u64 }, chunk)
     }
@@ -175,8 +175,8 @@ impl Chunk {
 /// miss costs as much as the access itself.
 fn want_large_page(start: NonNull<u8>, len: usize) {
     #[cfg(all(target_os = "linux", not(any(miri, loom))))]
-    // SAFETY: the range was just allocated and is not shared yet; the advice does not change its
-    // contents. A system that ignores the advice changes nothing.
+    // SAFETY: the range was just allocated and is not shared yet; the advice leaves the contents as
+    // they are. A system that ignores the advice changes nothing.
     let _ = unsafe {
         rustix::mm::madvise(start.as_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
     };
@@ -189,7 +189,7 @@ impl Drop for Arena {
         let mut chunk = self.newest.get_mut().0;
         while !chunk.is_null() {
             // SAFETY: the list contains each chunk once, and no piece is borrowed any more.
-            // `allocate` wrote the header with the length of the allocation.
+            // `allocate` wrote the header with the allocation's length.
             unsafe {
                 let (len, before) = ((*chunk).len, (*chunk).before);
                 dealloc(chunk.cast(), Chunk::layout(len));
@@ -255,7 +255,7 @@ mod tests {
                         unsafe { piece.start.write_bytes(thread, at % 90 + 1) };
                     }
                     for (at, piece) in mine.iter().enumerate() {
-                        // SAFETY: all of them were written above.
+                        // SAFETY: all bytes were written above.
                         let bytes = unsafe {
                             std::slice::from_raw_parts(piece.start.as_ptr(), at % 90 + 1)
                         };

@@ -9,19 +9,19 @@ use super::Memstore;
 use super::node::{Node, NodeRef, SearchKey, prefetch};
 
 /// Cells stepped over before a search: nearer cells are cheaper to walk to. A search starts at the
-/// top of the list, whose nodes are in the cache because every search passes them, and so is
-/// cheaper than one from here.
+/// list's top, whose nodes are in the cache because every search passes them, and so is cheaper
+/// than one from here.
 const STEPS_BEFORE_SEARCH: usize = 4;
 
-/// A cursor over a memstore, which it keeps alive. It meets cells that are inserted after its
-/// position.
+/// A cursor over a memstore, which it keeps alive. It meets cells that are inserted after the
+/// current position.
 pub(crate) struct MemstoreCursor {
-    /// Always a node of `memstore`.
+    /// Always a node in `memstore`.
     node: Option<NonNull<Node>>,
     memstore: Arc<Memstore>,
 }
 
-// SAFETY: the node lives as long as `memstore`, and is only read, apart from its atomics.
+// SAFETY: the node lives as long as `memstore`, and is only read, apart from the atomics.
 unsafe impl Send for MemstoreCursor {}
 // SAFETY: as above.
 unsafe impl Sync for MemstoreCursor {}
@@ -86,7 +86,7 @@ impl MemstoreCursor {
         self.stand_at(found);
     }
 
-    /// Moves to the first cell of the last row before `row`, or of the last row if it is `None`;
+    /// Moves to the first cell in the last row before `row`, or in the last row if it is `None`;
     /// after the last cell if there is no such row.
     pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) {
         let end = row.map(|row| place(&Key::row_start(row)));

@@ -1,4 +1,4 @@
-//! A link between two nodes, with a span that bounds the kinds of cells it skips.
+//! A link between two nodes, with a span that bounds which cell kinds it skips.
 
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
@@ -8,13 +8,13 @@ use rowhouse_model::CellKind;
 use super::node::Node;
 use super::sync::AtomicPtr;
 
-/// The pointer to the next node of a level; null after the last. The low bits hold the span, so
+/// The pointer to the next node on a level; null after the last. The low bits hold the span, so
 /// that both change atomically.
 #[derive(Default)]
 pub(super) struct Link(AtomicPtr<Node>);
 
-/// A bound on the kinds of cells strictly between the ends of a link. Each variant admits a subset
-/// of the one before it.
+/// A bound on the cell kinds strictly between a link's ends. Each variant admits a subset of the
+/// one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Between {
     Anything,
@@ -24,7 +24,7 @@ pub(super) enum Between {
     Versions,
 }
 
-/// The bound that a link states for the cells between its ends.
+/// The bound that a link states for the cells between the ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// The bound that is certain.
@@ -34,7 +34,7 @@ pub(super) struct Span {
     pub(super) possible: Between,
 }
 
-/// The value of a link when it was read.
+/// A link's value when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Option<NonNull<Node>>,
@@ -101,8 +101,8 @@ impl Span {
         self.known != self.possible
     }
 
-    /// Returns the span of both halves after a node is inserted between; the node itself is in
-    /// neither half. After inserting a marker its writer may determine more; after any other cell
+    /// Returns the span for both halves after a node is inserted between; the node itself is in
+    /// neither half. After inserting a marker the writer may determine more; after any other cell
     /// the span is never used.
     #[inline]
     pub(super) fn split_by(self, node: Between) -> Self {
@@ -154,27 +154,27 @@ impl Link {
         NonNull::new(if word.addr() & SPAN_BITS == 0 { word } else { without_span(word) })
     }
 
-    /// Returns an address in the part of the next node that is read first, for prefetching; null if
+    /// Returns an address in the part that is read first in the next node, for prefetching; null if
     /// there is none.
     #[inline]
     pub(super) fn address(&self) -> *const Node {
         self.0.load(Relaxed)
     }
 
-    /// Reads the node and the span, in the total order of all reads and changes of links.
+    /// Reads the node and the span, in the total order of all link reads and changes.
     #[inline]
     pub(super) fn look(&self) -> Seen {
         Seen::of(self.0.load(SeqCst))
     }
 
-    /// Sets a link of a node that is not linked on its level. Uses release, since a walk on a lower
-    /// level may already be at the node and follow this link.
+    /// Sets a link in a node that is not linked on that level. Uses release, since a walk on a
+    /// lower level may already be at the node and follow this link.
     #[inline]
     pub(super) fn set(&self, to: Seen) {
         self.0.store(to.word(), Release);
     }
 
-    /// Changes the link if it still is `from`; returns whether it did.
+    /// Changes the link if it still is `from`; returns true if it did.
     #[inline]
     pub(super) fn change(&self, from: Seen, to: Seen) -> bool {
         self.0.compare_exchange(from.word(), to.word(), SeqCst, Relaxed).is_ok()

@@ -1,6 +1,6 @@
 //! Tests in every interleaving of a few threads, under loom.
 //!
-//! Readers run on threads of their own: loom tries fewer interleavings of the main thread.
+//! Readers run on separate threads: loom tries fewer interleavings of the main thread.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -239,7 +239,7 @@ fn chunks_added_side_by_side_are_counted_once() {
     });
 }
 
-/// Inserts a cell of row `r`: `m` is a put of column m, `m=` deletes column m, `m-` a version of
+/// Inserts a cell in row `r`: `m` is a put to column m, `m=` deletes column m, `m-` a version of
 /// it.
 fn insert_column(list: &SkipList, column: &str, height: usize) {
     let (qualifier, kind) = match column.split_at(1) {
@@ -251,7 +251,7 @@ fn insert_column(list: &SkipList, column: &str, height: usize) {
     list.insert_with_height(cell.as_bytes(), 1, height);
 }
 
-/// Runs concurrent writers of some columns each, after the columns `there` were inserted. At the
+/// Runs concurrent writers with some columns each, after the columns `there` were inserted. At the
 /// end no link's span is too high.
 fn model_writers(
     there: &'static [(&str, usize)],

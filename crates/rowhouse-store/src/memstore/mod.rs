@@ -1,6 +1,6 @@
-//! The cells of one family in one region that are in the log but not yet in a file.
+//! The cells in one family and region that are in the log but not yet in a file.
 //!
-//! A memstore is a skip list in an arena: a cell is copied once, next to its links, and all memory
+//! A memstore is a skip list in an arena: a cell is copied once, next to the links, and all memory
 //! is freed together. Many threads insert concurrently; readers never wait.
 //!
 //! The unsafe code is in `arena`, `node`, `skip_list`, `spans`, `cursor` and `passing`. The usual
@@ -14,7 +14,7 @@
 //!     cargo test -p rowhouse-store --release --target-dir target/loom --lib memstore::loom_tests
 //! ```
 //!
-//! Miri checks every memory access of the tests; loom runs the production code in every
+//! Miri checks every memory access in the tests; loom runs the production code in every
 //! interleaving of three threads with up to three preemptions. Each takes some minutes.
 
 mod arena;
@@ -39,8 +39,8 @@ use readers::Readers;
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
 
-/// A sorted set of cells. Readers never wait for a writer and may meet any of its cells at any
-/// time; they skip cells newer than their read point.
+/// A sorted cell set. Readers never wait for a writer and may meet any cell in the set at any time;
+/// they skip cells newer than their read point.
 pub(crate) struct Memstore {
     begun: Instant,
     cells: SkipList,
@@ -48,7 +48,7 @@ pub(crate) struct Memstore {
     first_sequence: AtomicU64,
     /// The highest sequence inserted.
     last_sequence: AtomicU64,
-    /// The lowest timestamp of a put, in the order of [`ordered`].
+    /// The lowest timestamp of a put, in the order that [`ordered`] gives.
     earliest_put: AtomicU64,
     has_tags: AtomicBool,
     has_version_markers: AtomicBool,
@@ -83,7 +83,7 @@ impl Memstore {
 
     /// Inserts a copy of a cell, given as a checked KeyValue, under `sequence`. It replaces a cell
     /// with the same key and sequence: a mutation may put a cell twice, and HBase keeps the last
-    /// (`CellSet.add`). Returns the bytes of memory allocated; usually none, since memory is
+    /// (`CellSet.add`). Returns how many bytes were allocated; usually none, since memory is
     /// allocated in chunks.
     pub(crate) fn insert(&self, key_value: &[u8], sequence: u64) -> u64 {
         let added = self.cells.insert(key_value, sequence);
@@ -148,7 +148,7 @@ impl Memstore {
         self.cells.estimate(&start, stop.as_ref(), cells_min)
     }
 
-    /// Returns the lowest sequence in it, which its log segment must outlive.
+    /// Returns the lowest sequence in it, which the log segment must outlive.
     pub(crate) fn first_sequence(&self) -> Option<u64> {
         Some(self.first_sequence.load(Relaxed)).filter(|&first| first != 0)
     }
@@ -178,7 +178,7 @@ impl Memstore {
         (self.earliest_put.load(Relaxed) ^ SIGN).cast_signed()
     }
 
-    /// Whether any cell is a delete marker of single versions.
+    /// Whether any cell is a delete marker for single versions.
     pub(crate) fn has_version_markers(&self) -> bool {
         self.has_version_markers.load(Relaxed)
     }

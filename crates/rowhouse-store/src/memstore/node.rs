@@ -1,4 +1,4 @@
-//! A skip list node: a cell in the arena with its links.
+//! A skip list node: a cell in the arena with links.
 //!
 //! ```text
 //!    link h-1 │ … │ link 1 │ link 0 │ sequence │ length, height, flag │ KeyValue
@@ -19,11 +19,11 @@ use super::arena::{ALIGN, Arena};
 use super::link::{Between, Link, Seen, Span};
 use super::sync::{AtomicBool, Watched};
 
-/// Maximum links of a node. One node in four is a level higher, so this suits a list of 4¹² (17
+/// Maximum links per node. One node in four is a level higher, so this suits a list of 4¹² (17
 /// million) cells.
 pub(super) const HEIGHT_MAX: usize = 12;
 
-/// The fixed part of a node. Its non-atomic fields never change once a link points to it.
+/// A node's fixed part. The non-atomic fields never change once a link points to it.
 #[repr(C)]
 pub(super) struct Node {
     sequence: u64,
@@ -41,11 +41,12 @@ const _: () = assert!(align_of::<Node>() <= ALIGN && align_of::<Link>() <= ALIGN
 const _: () = assert!(size_of::<Node>().is_multiple_of(align_of::<Link>()));
 const _: () = assert!(size_of::<Link>().is_multiple_of(align_of::<Node>()));
 
-/// Bytes of a KeyValue before the row, and bytes of the row's prefix that are compared first.
+/// Bytes in a KeyValue before the row, and bytes in the row's prefix that are compared first.
 const ROW_OFFSET: usize = 4 + 4 + 2;
 const PREFIX_LEN: usize = 8;
 
-/// A reference to a node that is linked or finished by its writer; valid and unmoved for `'a`.
+/// A reference to a node that is linked or that its writer has finished; valid and unmoved for
+/// `'a`.
 #[derive(Clone, Copy)]
 pub(super) struct NodeRef<'a> {
     node: NonNull<Node>,
@@ -74,7 +75,7 @@ impl<'a> NodeRef<'a> {
             plain: Watched::new(),
         };
         head.plain.write();
-        // SAFETY: the piece is exclusively ours, aligned, and as long as its three parts together.
+        // SAFETY: the piece is exclusively ours, aligned, and as long as the three parts together.
         let node = unsafe {
             let links = piece.start.cast::<Link>();
             for at in 0..height {
@@ -89,10 +90,10 @@ impl<'a> NodeRef<'a> {
         (Self { node, arena: PhantomData }, piece.added)
     }
 
-    /// Restores a node from its pointer.
+    /// Restores a node from a pointer.
     ///
     /// # Safety
-    /// `node` came from [`NodeRef::as_ptr`], and its arena lives for `'a`.
+    /// `node` came from [`NodeRef::as_ptr`], and the arena lives for `'a`.
     #[inline]
     pub(super) unsafe fn from_ptr(node: NonNull<Node>) -> Self {
         Self { node, arena: PhantomData }
@@ -123,8 +124,7 @@ impl<'a> NodeRef<'a> {
     pub(super) fn key_value(self) -> &'a [u8] {
         let len = self.head().len as usize;
         // SAFETY: `len` bytes after the header were written before the node was linked, and never
-        // again. The pointer has the provenance of the whole piece, not that of the reference to
-        // the header.
+        // again. The pointer has the whole piece's provenance, unlike the reference to the header.
         unsafe { std::slice::from_raw_parts(self.node.add(1).cast::<u8>().as_ptr(), len) }
     }
 
@@ -169,8 +169,8 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Prefetches nodes that a walk reaches soon. On the lowest level each node must be loaded
-    /// before the next is known; a higher link leads past some of them to a node that can be loaded
-    /// meanwhile, and so can its successors once it is here.
+    /// before the next is known; a higher link leads past some nodes to one that can be loaded
+    /// meanwhile, and so can the nodes after that one, once it is here.
     #[inline]
     pub(super) fn prefetch_ahead(self) {
         if let Some(ahead) = self.ahead() {
@@ -182,7 +182,7 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// Returns the number of links.
+    /// Returns how many links the node has.
     #[inline]
     pub(super) fn height(self) -> usize {
         self.head().height as usize
@@ -194,7 +194,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether the same cell was inserted again. A read point that includes the cells' sequence was
-    /// published after both inserts, so its reader finds exactly one of them.
+    /// published after both inserts, so a reader there finds exactly one cell.
     #[inline]
     pub(super) fn is_overwritten(self) -> bool {
         self.head().overwritten.load(Relaxed)
@@ -225,14 +225,14 @@ impl<'a> NodeRef<'a> {
     }
 }
 
-/// Returns the row of a KeyValue.
+/// Returns a KeyValue's row.
 #[inline]
 fn row(key_value: &[u8]) -> &[u8] {
     let len = u16::from_be_bytes([key_value[8], key_value[9]]) as usize;
     &key_value[ROW_OFFSET..ROW_OFFSET + len]
 }
 
-/// Compares rows with equal prefixes, eight bytes at a time: a call of `memcmp` costs more than the
+/// Compares rows with equal prefixes, eight bytes at a time: a `memcmp` call costs more than the
 /// few comparisons that usually decide.
 #[inline]
 fn compare_behind_prefix(a: &[u8], b: &[u8]) -> Ordering {
@@ -250,7 +250,7 @@ fn compare_behind_prefix(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
-/// Returns [`rowhouse_model::row_prefix`] of a KeyValue's row, with one load for it and the bytes
+/// Returns [`rowhouse_model::row_prefix`] for a KeyValue's row, with one load for it and the bytes
 /// before it.
 #[inline]
 fn row_prefix(key_value: &[u8]) -> u64 {
@@ -269,7 +269,7 @@ pub(super) struct SearchKey<'a> {
 }
 
 impl<'a> SearchKey<'a> {
-    /// Creates the key of a cell's position.
+    /// Creates the key for a cell's position.
     #[inline]
     pub(super) fn new(key: Key<'a>, sequence: u64) -> Self {
         Self { prefix: rowhouse_model::row_prefix(key.row), key, sequence }
@@ -286,13 +286,13 @@ pub(super) struct Tower<'a> {
 impl<'a> Tower<'a> {
     /// Returns the head's links, the lowest last.
     pub(super) fn of_head(links: &'a [Link; HEIGHT_MAX]) -> Self {
-        // Derive the pointer from the whole array, so that it may reach all of it.
+        // Derive the pointer from the whole array, so that it may reach every element.
         let links = NonNull::from(links).cast::<Link>();
         // SAFETY: the index is within the `HEIGHT_MAX` links.
         Self { lowest: unsafe { links.add(HEIGHT_MAX - 1) }, arena: PhantomData }
     }
 
-    /// Returns the link of a level.
+    /// Returns a level's link.
     ///
     /// # Safety
     /// The tower has more than `level` links.
@@ -303,7 +303,7 @@ impl<'a> Tower<'a> {
         unsafe { self.lowest.sub(level).as_ref() }
     }
 
-    /// Returns the next node of a level.
+    /// Returns the next node on a level.
     ///
     /// # Safety
     /// The tower has more than `level` links.
@@ -314,7 +314,7 @@ impl<'a> Tower<'a> {
         Some(NodeRef { node, arena: PhantomData })
     }
 
-    /// Prefetches the next node of a level.
+    /// Prefetches the next node on a level.
     ///
     /// # Safety
     /// The tower has more than `level` links.
@@ -324,7 +324,7 @@ impl<'a> Tower<'a> {
         prefetch_at(unsafe { self.link(level) }.address());
     }
 
-    /// Returns the next node of a level and the link's span.
+    /// Returns the next node on a level and the link's span.
     ///
     /// # Safety
     /// The tower has more than `level` links.
@@ -336,8 +336,8 @@ impl<'a> Tower<'a> {
         Hop { next, span: if level == 0 { Span::EMPTY } else { span } }
     }
 
-    /// Replaces the span of a link above the lowest level, if the link still is `was`; returns
-    /// whether it did.
+    /// Replaces a link's span above the lowest level, if the link still is `was`; returns true if
+    /// it did.
     ///
     /// # Safety
     /// The tower has more than `level` links.
@@ -348,7 +348,7 @@ impl<'a> Tower<'a> {
     }
 
     /// Inserts a node, not yet linked on this level, between this tower and `next`, if this link
-    /// still points to `next`. Returns the link's new span. The span of the node's own link has
+    /// still points to `next`. Returns the link's new span. The span on the node's own link has
     /// nothing known, since a reader may already be at the node.
     ///
     /// # Safety
@@ -363,13 +363,13 @@ impl<'a> Tower<'a> {
     ) -> Option<Span> {
         // SAFETY: guaranteed by the caller.
         let (link, link_of_node) = unsafe { (self.link(level), node.tower().link(level)) };
-        // Links of the lowest level have no span.
+        // Links on the lowest level have no span.
         let seen = if level == 0 { Hop { next, span: Span::UNKNOWN }.seen() } else { link.look() };
         if seen.node != next.map(NodeRef::as_ptr) {
             return None;
         }
         let halves = if level == 0 { Span::UNKNOWN } else { seen.span.split_by(beside) };
-        // Nor has a link to the end: the insert of a node there determines its span.
+        // Nor has a link to the end: inserting a node there determines the span.
         let behind = if next.is_some() { halves.uncertain() } else { Span::UNKNOWN };
         link_of_node.set(Seen { span: behind, ..seen });
         link.change(seen, Seen { node: Some(node.node), span: halves }).then_some(halves)

@@ -1,4 +1,5 @@
-//! Scanners and read points that hold a memstore when it is flushed. They continue in its file.
+//! Scanners and read points that hold a memstore when it is flushed. They continue in the file that
+//! it was flushed to.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,26 +20,26 @@ pub(crate) struct FlushResult {
     pub(crate) retention: Retention,
 }
 
-/// The result of the flush of a memstore, for its readers.
+/// The flush result for the memstore's readers.
 #[derive(Default)]
 pub(super) struct Readers {
     flushed: OnceLock<Arc<FlushResult>>,
-    /// Its bytes, once only readers hold it.
+    /// The memstore's bytes, once only readers hold it.
     held: OnceLock<CountedBytes>,
 }
 
 impl Memstore {
-    /// Returns the result of its flush; `None` before that.
+    /// Returns the flush result; `None` before the flush.
     pub(crate) fn flushed(&self) -> Option<&Arc<FlushResult>> {
         self.readers.flushed.get()
     }
 
-    /// Records the result of its flush, once.
+    /// Records the flush result, once.
     pub(crate) fn set_flushed(&self, flushed: Arc<FlushResult>) {
         let _ = self.readers.flushed.set(flushed);
     }
 
-    /// Notes that only readers hold it from now on: its bytes are counted with `memory` until it is
+    /// Notes that only readers hold it from now on: the bytes are counted with `memory` until it is
     /// dropped. Nobody writes to it any more. Returns these bytes, the first time.
     pub(crate) fn leave_to_readers(&self, memory: &Arc<ReaderMemory>) -> u64 {
         let mut bytes = 0;
@@ -49,7 +50,7 @@ impl Memstore {
         bytes
     }
 
-    /// Its bytes, if only readers hold it.
+    /// The memstore's bytes, if only readers hold it.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.readers.held.get().map_or(0, CountedBytes::bytes)
     }

@@ -2,8 +2,8 @@
 //!
 //! Nodes are never removed, so a position once found stays valid: only new nodes can appear between
 //! it and the next one. A node is linked from the lowest level up with one compare-and-exchange per
-//! level; a writer that loses the race continues its search from the same position. `spans`
-//! describes the spans of links.
+//! level; a writer that loses the race continues searching from the same position. `spans`
+//! describes the spans on links.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -17,11 +17,11 @@ use super::node::{HEIGHT_MAX, NodeRef, SearchKey, Tower};
 use super::spans;
 use super::sync::{AtomicBool, AtomicUsize, fence};
 
-/// The skip list with its own arena.
+/// The skip list and its arena.
 pub(super) struct SkipList {
-    /// The links to the first node of each level, the lowest level last.
+    /// The links to the first node on each level, the lowest level last.
     head: [Link; HEIGHT_MAX],
-    /// The number of levels with nodes, or a few less while a node is being inserted.
+    /// How many levels have nodes, or a few less while a node is being inserted.
     height: AtomicUsize,
     /// Links may have spans: the list has a marker or is about to get one.
     has_markers: AtomicBool,
@@ -76,7 +76,7 @@ impl SkipList {
         )
     }
 
-    /// As [`SkipList::insert_sorted`], with the given number of links for each cell.
+    /// As [`SkipList::insert_sorted`], with a given link count for each cell.
     pub(super) fn insert_with_heights<'c>(
         &self,
         cells: impl Iterator<Item = (&'c [u8], u64, usize)>,
@@ -107,7 +107,7 @@ impl SkipList {
         added
     }
 
-    /// Links a node from the lowest level up into the gaps found for it. Returns whether no other
+    /// Links a node from the lowest level up into the gaps found for it. Returns true if no other
     /// writer had changed them.
     #[inline]
     fn link<'a>(
@@ -149,7 +149,7 @@ impl SkipList {
         alone
     }
 
-    /// Lowers the spans of the links over a cell that was linked on the levels below `height`.
+    /// Lowers the spans on the links over a cell that was linked on the levels below `height`.
     #[cold]
     #[inline(never)]
     fn lower(
@@ -216,7 +216,7 @@ impl SkipList {
     }
 
     /// Returns about how many cells lie from `start` to `stop` (exclusive; `None` for the end), and
-    /// their bytes. Counts the nodes of the highest level with at least `nodes_min` of them there:
+    /// their bytes. Counts the nodes on the highest level with at least `nodes_min` nodes there:
     /// one node in four is on the next level. Exact if the lowest level has fewer.
     pub(super) fn estimate(
         &self,
@@ -254,7 +254,7 @@ impl SkipList {
         Tower::of_head(&self.head)
     }
 
-    /// Finds the gap of `place` on each level that has nodes.
+    /// Finds the gap for `place` on each level that has nodes.
     #[inline]
     fn find<'a>(&'a self, place: &SearchKey<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
         let mut gap = Gap { before: self.head_tower(), next: None };
@@ -265,7 +265,7 @@ impl SkipList {
         }
     }
 
-    /// As [`SkipList::find`], starting from the gaps of a position not after this one.
+    /// As [`SkipList::find`], starting from the gaps for a position not after this one.
     #[inline]
     fn find_onward<'a>(&'a self, place: &SearchKey<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
         let is_behind =
@@ -315,8 +315,8 @@ unsafe fn walk<'a>(
     }
 }
 
-/// Marks the next node as overwritten if it has the key and sequence of the cell inserted before
-/// it.
+/// Marks the next node as overwritten if it has the same key and sequence as the cell inserted
+/// before it.
 fn overwrite_equal(next: Option<NodeRef<'_>>, place: &SearchKey<'_>) {
     if let Some(node) = next.filter(|node| node.compare(place) == Ordering::Equal) {
         node.overwrite();
@@ -334,7 +334,7 @@ fn random_height() -> usize {
             // Any seed will do; this one differs by thread.
             number = std::ptr::from_ref(state).addr() as u64 | 1;
         }
-        // Marsaglia's xorshift: never zero, and its low bits are good enough here.
+        // Marsaglia's xorshift: never zero, and the low bits are good enough here.
         number ^= number << 13;
         number ^= number >> 7;
         number ^= number << 17;

@@ -1,37 +1,38 @@
-//! The spans of links above the lowest level, kept valid under concurrent inserts.
+//! The spans on links above the lowest level, kept valid under concurrent inserts.
 //!
-//! The bound of a cell is the highest [`Between`] that a link over it may state. A reader follows a
-//! link with the bound `Markers` or `Versions` without looking at the cells in between. So a link's
-//! bound must never exceed that of any cell in between whose insert is complete. An insert goes up
-//! the levels, and on each it does one of two things:
+//! A cell's bound is the highest [`Between`] that a link over it may state. A reader follows a link
+//! with the bound `Markers` or `Versions` without looking at the cells in between. So a link's
+//! bound must never exceed the bound for any cell in between whose insert is complete. An insert
+//! goes up the levels, and on each it does one of two things:
 //!
-//! - On the levels of its node it *links* the node. The insert of a marker keeps the `known` bound
-//!   of the link it splits and, in the same exchange, sets a higher `possible` bound for both
-//!   halves. Then it scans each half one level below and takes the minimum of the bounds it finds.
-//!   The half after the node has nothing known before that scan: a reader coming from a lower level
-//!   sees that link before the node is linked on its level, when no other insert can lower it.
-//! - On the levels above it *lowers* the link over its node to the bound of the node, both `known`
-//!   and `possible`.
+//! - On the levels where its node belongs it *links* the node. A marker's insert keeps the `known`
+//!   bound on the link it splits and, in the same exchange, sets a higher `possible` bound for both
+//!   halves. Then it scans each half one level below and takes the minimum over the bounds it
+//!   finds. The half after the node has nothing known before that scan: a reader coming from a
+//!   lower level sees that link before the node is linked on its level, when no other insert can
+//!   lower it.
+//! - On the levels above it *lowers* the link over the node to the node's bound, both `known` and
+//!   `possible`.
 //!
 //! **A lowered bound stays lowered.** Let P be an insert that has linked its node on a level or
-//! lowered the link there. From then on the `known` bound of the link over P on that level never
-//! exceeds that of P. The proof is by induction over levels; on the lowest level P is linked. A
-//! split keeps the `known` bound of that time. A link with a higher `possible` bound belongs to the
-//! insert N that last split it: a link's pointer only ever changes to nearer nodes, so N's last
+//! lowered the link there. From then on the `known` bound on the link over P on that level never
+//! exceeds P's bound. The proof is by induction over levels; on the lowest level P is linked. A
+//! split keeps the `known` bound from that time. A link with a higher `possible` bound belongs to
+//! the insert N that last split it: a link's pointer only ever changes to nearer nodes, so N's last
 //! exchange cannot succeed on another link. If P read the link after N's split, P lowered
 //! `possible`, and N respects that. If P read it before, then P was done one level below before N
 //! scanned there, and N's scan meets P itself, or a link over it whose `known` bound does not
-//! exceed that of P; N ignores bounds that are only possible.
+//! exceed P's bound; N ignores bounds that are only possible.
 //!
-//! That one of the two sees the other requires a total order of their accesses: P links below and
-//! reads above, N splits above and reads below. Hence `SeqCst` for links, where they are changed
-//! and where they are followed. Readers need less: everything a completed insert read or changed
+//! For one of the two to see the other, their accesses need a total order: P links below and reads
+//! above, N splits above and reads below. Hence `SeqCst` for links, where they are changed and
+//! where they are followed. Readers need less: everything a completed insert read or changed
 //! happened before they read.
 //!
 //! P continues to the first level that has no node after it. A node is linked there only later, so
-//! its insert sees the result of P on the levels below. Without markers no link has a known bound,
-//! and an insert that sees no marker after it has linked its node is done: the first marker sets
-//! `has_markers` before it is linked anywhere.
+//! the node's insert sees the result of P on the levels below. Without markers no link has a known
+//! bound, and an insert that sees no marker after it has linked a node is done: the first marker
+//! sets `has_markers` before it is linked anywhere.
 
 use std::cmp::Ordering;
 
@@ -43,8 +44,8 @@ use super::sync::fence;
 /// has only a few nodes to scan.
 const LOOKS_MAX: usize = if cfg!(loom) { 1 } else { 64 };
 
-/// Determines the spans of both halves of a link that a marker has just split. `known` is the bound
-/// of the whole link.
+/// Determines the spans for both halves after a marker has just split a link. `known` is the bound
+/// on the whole link.
 ///
 /// # Safety
 /// `before` points to `node` on `level`, which is not the lowest, and `node` points to `next`, or
@@ -90,11 +91,11 @@ unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, 
     }
 }
 
-/// Returns the bound of the cells between a tower and a node by the links of a level; at least
-/// `known`.
+/// Returns the bound for the cells between a tower and a node, according to the links on a level;
+/// at least `known`.
 ///
 /// # Safety
-/// The links of `level` lead from `before` to `node`.
+/// The links on `level` lead from `before` to `node`.
 unsafe fn least_between<'a>(
     mut before: Tower<'a>,
     level: usize,
@@ -124,7 +125,7 @@ unsafe fn least_between<'a>(
 }
 
 /// Lowers the link over a node that is linked on all levels below but not on this one. `behind` is
-/// a node known to be after it. Returns whether there is such a link on this level.
+/// a node known to be after it. Returns true if there is such a link on this level.
 ///
 /// # Safety
 /// `before` has more than `level` links and is before `place`, the node's position.
@@ -152,7 +153,7 @@ pub(super) unsafe fn lower<'a>(
     }
 }
 
-/// The known bound of a link and the actual bound of the cells it skips.
+/// A link's known bound and the actual bound for the cells it skips.
 #[cfg(test)]
 pub(super) struct Said<'a> {
     pub(super) from: rowhouse_model::CellRef<'a>,

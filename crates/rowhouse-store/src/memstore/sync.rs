@@ -1,4 +1,4 @@
-//! The synchronization primitives of the memstore: those of the machine, or loom's.
+//! The memstore's synchronization primitives: the machine's, or loom's.
 //!
 //! `RUSTFLAGS="--cfg loom"` selects [loom](https://docs.rs/loom), which runs the production code in
 //! every interleaving.
@@ -41,7 +41,7 @@ mod here {
         loom::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     }
 
-    /// A loom mutex with the signature of the production mutex, which cannot be poisoned.
+    /// A loom mutex with the production mutex's signature, which cannot be poisoned.
     #[derive(Default)]
     pub(in super::super) struct Mutex<T>(loom::sync::Mutex<T>);
 
@@ -55,7 +55,7 @@ mod here {
         }
     }
 
-    /// Stands for plain memory: loom fails if a read of it is not ordered after the write.
+    /// Stands for plain memory: loom fails if a read is not ordered after the write.
     pub(in super::super) struct Watched(UnsafeCell<()>);
 
     impl Watched {

@@ -291,7 +291,7 @@ fn check_view(memstore: &Arc<Memstore>, read_point: u64, seeking: bool) {
         }
         seen += u64::from(sequence <= read_point);
         if seeking {
-            // Seek past this cell: no other has its key.
+            // Seek past this cell: no other has the same key.
             cursor.seek(&Key { timestamp: 0, ..found.key() });
         } else {
             cursor.advance();

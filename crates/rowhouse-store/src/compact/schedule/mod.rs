@@ -1,11 +1,11 @@
 //! Runs compactions on a few threads, as the queue orders them. While one thread compacts old files
-//! of a family, another may compact newer ones: files arrive faster than a large compaction ends.
+//! in a family, another may compact newer ones: files arrive faster than a large compaction ends.
 
 use super::{Pacing, compact};
 use crate::background::{Work, guard};
 use crate::engine::Engine;
 
-/// Runs the most urgent compaction, if there is one, and returns whether it succeeded.
+/// Runs the most urgent compaction, if there is one, and returns true if it succeeded.
 #[cfg(test)]
 pub(crate) fn work_by_hand(engine: &Engine) -> bool {
     let Some(job) = engine.compactions.take_waiting(&engine.candidates()) else { return false };
@@ -18,7 +18,7 @@ pub(crate) fn work_by_hand(engine: &Engine) -> bool {
 /// The compactions that a thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// The most urgent one of any size.
+    /// The most urgent one, however large.
     All,
     /// Only small compactions, so that they need not wait for large ones.
     Small,
@@ -48,10 +48,10 @@ pub(crate) fn work(engine: &Engine, share: Share) {
             compact(engine, &job.family, job.asked, Pacing::Paced)
         });
         if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
-            // Its flush may have been postponed.
+            // The flush may have been postponed.
             job.family.request_flush(&engine.queue);
         }
-        // A compaction that was stopped because it is no longer wanted has not failed.
+        // A compaction that was stopped because it is no longer required has not failed.
         let wanted = engine.check_working().is_ok()
             && engine.compactions.is_enabled()
             && !job.family.is_closing();

@@ -14,7 +14,7 @@ use crate::disk::simulated::SimulatedDisk;
 use crate::disk::{Disk, DiskFile};
 use crate::{Clock, CompactionKind, CompactionSettings, Region, Settings, Store, Table};
 
-/// A disk that, when told to, panics where files are created.
+/// A disk that, when instructed, panics where files are created.
 #[derive(Clone, Default)]
 struct PanickingDisk {
     disk: SimulatedDisk,
@@ -372,7 +372,7 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
     let store = open(SimulatedDisk::default(), settings);
     let table = create(&store, "t", family());
     let other = create(&store, "other", family());
-    // Files of one row: every read of it consults all of them.
+    // Files with one row: every read of it consults all of them.
     (0..3).for_each(|n| put_file(&table, "0", [n]));
     // Writes that fit into memory are accepted but not flushed.
     put(&table, "3", vec![3; 32 << 10]).unwrap();
@@ -440,7 +440,7 @@ fn a_scanner_that_is_too_old_is_refused_and_lets_go_of_what_it_held() {
     assert!(rows <= 65, "{rows}");
     assert_eq!(error.kind(), ErrorKind::UnknownScanner);
     assert_eq!(disk.list("files").unwrap().len(), 1);
-    // The scanner must not report its end: that would be a wrong answer.
+    // The scanner must not report that it has ended: that would be a wrong answer.
     assert!(scanner.next().is_err());
 }
 

@@ -73,14 +73,14 @@ fn cell() -> impl Strategy<Value = Cell> {
     ]);
     (0u8..2, 0u8..3, 1i64..6, kinds).prop_map(|(row, qualifier, millis, kind)| {
         let of_family = matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
-        // Family markers share the empty qualifier with its column.
+        // Family markers share the empty qualifier with the column that has it.
         let qualifier =
             if qualifier == 0 || of_family { String::new() } else { qualifier.to_string() };
         Cell::new(row.to_string(), "f", qualifier, at(millis), kind, "").unwrap()
     })
 }
 
-/// As [`cell`], some with a TTL of their own that ends at about the family's.
+/// As [`cell`], some with a separate TTL that ends at about the family's.
 fn cell_with_ttl() -> impl Strategy<Value = Cell> {
     (cell(), prop::option::weighted(0.2, 994i64..1006)).prop_map(|(cell, ttl)| {
         let tag = |ttl: i64| [&[0, 9, 8][..], &ttl.to_be_bytes()].concat();
@@ -149,7 +149,7 @@ fn read(rules: Rules, cells: &[Cell], sequence: u64) -> Vec<Cell> {
     seen
 }
 
-/// Returns the results of all kinds of reads.
+/// Returns the results from all read kinds.
 fn reads(family: &FamilyDescriptor, now: i64, cells: &[Cell], sequence: u64) -> Vec<Vec<Cell>> {
     let ranges = [TimeRange::ALL, TimeRange::new(at(2), at(4)).unwrap()];
     let columns: [Option<Qualifiers>; 2] = [None, Some(["1"].into_iter().collect())];
@@ -188,7 +188,7 @@ proptest! {
             let start = start.index(merged.len());
             let stop = (start + len).min(merged.len());
             let run = merged[start..stop].concat();
-            // Readers before the last cell of a compaction hold its input files.
+            // Readers before a compaction's last cell hold the input files.
             readable_from = run.iter().map(Cell::sequence).fold(readable_from, u64::max);
             let outcome = merge(CompactionKind::Minor, &family, now_millis(expired), &run);
             merged.splice(start..stop, [outcome]);
@@ -261,14 +261,14 @@ proptest! {
             prop_assert_eq!(&left, &seen_before);
             prop_assert_eq!(seen, seen_before);
         } else if !family.new_version_behavior() {
-            // Kept deleted cells count as versions, so others may be surplus. With both settings an
-            // older one may reappear (docs/decisions/0015).
+            // Retained deleted cells count as versions, so others may be surplus. With both
+            // settings an older one may reappear (docs/decisions/0015).
             prop_assert!(seen.iter().all(|cell| seen_before.contains(cell)));
         }
     }
 }
 
-/// An operation on a store with one table of one family.
+/// An operation on a store with one table that has one family.
 #[derive(Clone, Debug)]
 enum Step {
     Write(Cell),
@@ -279,7 +279,7 @@ enum Step {
         len: usize,
     },
     OpenScan,
-    /// Reads some rows of an open scan.
+    /// Reads some rows from an open scan.
     ReadScan {
         scan: prop::sample::Index,
         rows: usize,
@@ -297,11 +297,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A store, its expected contents, and open scans with the rows they must still return.
+/// A store, the expected contents, and open scans with the rows they must still return.
 struct Run {
     disk: SimulatedDisk,
     store: Store,
-    /// The cells of each file, the oldest file first.
+    /// The cells in each file, the oldest file first.
     files: Vec<Vec<Cell>>,
     memory: Vec<Cell>,
     scans: Vec<(TableScanner, VecDeque<Vec<Cell>>)>,
@@ -321,7 +321,7 @@ fn unmerged() -> Settings {
     Settings { compaction, ..Settings::default() }
 }
 
-/// Returns the cells of [`two_versions`] that a compaction or flush leaves.
+/// Returns the cells from [`two_versions`] that a compaction or flush leaves.
 fn left_by(kind: CompactionKind, cells: &[Cell], now: i64) -> Vec<Cell> {
     let family = &two_versions();
     let mut keep = CompactionFilter::new(kind, family, i64::MIN, now).dropping_surplus(family, now);
@@ -349,7 +349,7 @@ impl Run {
                 self.memory.push(cell.clone().with_sequence(sequence));
             }
             Step::Flush => {
-                // Cells newer than the oldest reader of the memstore are written unfiltered.
+                // Cells newer than the memstore's oldest reader are written unfiltered.
                 let first = self.memory.iter().map(Cell::sequence).min();
                 let table = self.table();
                 let readers = &table.regions()[0].engine().reader_memory;
@@ -458,7 +458,7 @@ proptest! {
             }
             read_scan(&mut scan);
         }
-        // Reopening restores the order of the files.
+        // Reopening restores the file order.
         run.store.close().unwrap();
         run.store = open(&run.disk, unmerged());
         run.step(&Step::Merge { start: last, len: 2 });

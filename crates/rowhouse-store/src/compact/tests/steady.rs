@@ -26,7 +26,7 @@ impl Clock for TurnedClock {
     }
 }
 
-/// A table of one family.
+/// A table with one family.
 struct Fixture {
     clock: Arc<AtomicI64>,
     disk: SimulatedDisk,
@@ -64,7 +64,7 @@ impl Fixture {
         self.table.flush().unwrap();
     }
 
-    /// Writes each of `files` to a file.
+    /// Writes each item in `files` to a file.
     fn write_files(&self, files: &[&[Cell]]) {
         for cells in files {
             self.write(cells);
@@ -96,7 +96,7 @@ impl Fixture {
         crate::compact::run::merge(engine, &self.family, kinds, run, now, Pacing::Waited).unwrap();
     }
 
-    /// Writes `cells` when the next flush or compaction has read its inputs.
+    /// Writes `cells` when the next flush or compaction has read the inputs.
     fn write_meanwhile(&self, cells: &[Cell]) -> Arc<Mutex<Option<Shown>>> {
         let (table, family) = (Arc::clone(&self.table), Arc::clone(&self.family));
         let (cells, shown) = (cells.to_vec(), Arc::new(Mutex::new(None)));
@@ -113,14 +113,14 @@ impl Fixture {
         shown_by(&self.family, self.clock.load(Ordering::Relaxed))
     }
 
-    /// Returns the timestamps of the visible versions of row 0.
+    /// Returns the timestamps of the visible versions in row 0.
     fn versions(&self) -> Vec<i64> {
         let get = Get::new("0").unwrap().versions(9);
         let row = self.table.get(&get).unwrap();
         row.cells().map(|cell| cell.timestamp().as_millis()).collect()
     }
 
-    /// Returns the number of its files, all of which the family has.
+    /// Returns how many files there are, all of which the family has.
     fn files(&self) -> usize {
         let files = self.family.super_version().files.len();
         assert_eq!(self.disk.list("files").unwrap().len(), files);
@@ -156,7 +156,7 @@ fn stored(family: &FamilyStore) -> Vec<Cell> {
     cells
 }
 
-/// As [`to_mutation`], with the TTL of the cell.
+/// As [`to_mutation`], with the cell's TTL.
 fn to_living_mutation(cell: &Cell) -> Mutation {
     let mut mutation = to_mutation(cell);
     let ttl = own_ttl(&cell.view());
@@ -359,13 +359,13 @@ enum Step {
     Pass(i64),
 }
 
-/// Returns steps that write cells of two rows, or of one column and its family.
+/// Returns steps that write cells in two rows, or in one column and the family around it.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let several = prop::collection::vec(step(cell_with_ttl), 1..40);
     prop_oneof![several, prop::collection::vec(step(cell_of_one_column), 1..40)]
 }
 
-/// Generates cells of one column and its family: mostly puts, so that many are surplus.
+/// Generates cells in one column and the family around it: mostly puts, so that many are surplus.
 fn cell_of_one_column() -> impl Strategy<Value = Cell> {
     let kinds = prop_oneof![
         12 => Just(CellKind::Put),

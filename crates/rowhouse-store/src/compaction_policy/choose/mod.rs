@@ -1,16 +1,16 @@
 //! Chooses the files to compact: one pure function of the files and the policy.
 //!
 //! It starts from Apache HBase's `ExploringCompactionPolicy`: among all runs of neighbouring files
-//! of about one size it takes the one that removes the most files. It differs in its measures. Two
+//! of about the same size it takes the run that removes the most files. The measures differ. Two
 //! files without a common row cost a reader no more than one, so files are compacted where enough
-//! of them overlap in one row: keys that begin with the time are hardly compacted at all. Files of
-//! a family with a TTL are compacted with others of their time, so that they expire as a whole. And
-//! once two fifths of the stored cells are garbage, all files are compacted, whatever their sizes.
-//! `docs/PERFORMANCE.md` shows the gains.
+//! files overlap in one row: keys that begin with the time are hardly compacted at all. In a family
+//! with a TTL, files are compacted with others from the same time, so that they expire as a whole.
+//! And once two fifths of the stored cells are garbage, all files are compacted, whatever their
+//! sizes. `docs/PERFORMANCE.md` shows the gains.
 //!
-//! Only neighbours are compacted: the sequence ranges of a family's files do not overlap, so a
-//! file's position gives the age of its cells. A compaction across a gap would make a file both
-//! older and newer than the one in the gap, and "the oldest files" would no longer be defined.
+//! Only neighbours are compacted: sequence ranges do not overlap between a family's files, so a
+//! file's position gives the age of the cells in it. A compaction across a gap would make a file
+//! both older and newer than the one in the gap, and "the oldest files" would no longer be defined.
 
 use std::ops::Range;
 
@@ -20,14 +20,14 @@ use super::Policy;
 use super::overlap::{max_overlap, read_amplification};
 use crate::store_file::{FileSummary, Surplus};
 
-/// The kind of a compaction, in HBase's terms, which decides the cells it may drop.
+/// The compaction kind, in HBase's terms, which decides the cells that may be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompactionKind {
     /// Merges some files into one and drops cells that no read can ever show, and surplus versions
     /// (decision 0050).
     Minor,
     /// Merges all files into one and drops deleted and surplus cells, then the delete markers. An
-    /// unrequested compaction of some files does the same for rows that no other file can have.
+    /// unrequested compaction over some files does the same for rows that no other file can have.
     Major,
 }
 
@@ -40,56 +40,55 @@ impl From<CompactionKind> for CompactionState {
     }
 }
 
-/// The input of the compaction policy.
+/// The compaction policy's input.
 #[derive(Clone, Debug)]
 pub(crate) struct PolicyInput<'a> {
     /// Oldest first.
     pub(crate) files: &'a [FileSummary<'a>],
-    /// How many of the files are being compacted, or are older than one that is: these cannot be
-    /// chosen.
+    /// How many files are being compacted, or are older than one that is: these cannot be chosen.
     pub(crate) busy: usize,
     pub(crate) now_millis: i64,
     /// Cells below this timestamp have expired; `i64::MIN` if none expire.
     pub(crate) unexpired_from: i64,
     /// The cells that a major compaction drops for certain.
     pub(crate) drops: Drops,
-    /// The kind of compaction that was requested.
+    /// The compaction kind that was requested.
     pub(crate) asked: Option<CompactionKind>,
 }
 
-/// The kinds of cells that a major compaction of a family drops for certain.
+/// The cell kinds that a major compaction drops for certain in a family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Drops {
     /// Delete markers: the family does not keep deleted cells.
     pub(crate) markers: bool,
-    /// Cells after the newest one of their column: the family keeps one version.
+    /// Cells after the newest one in their column: the family keeps one version.
     pub(crate) behind: bool,
 }
 
-/// The decision of the policy.
+/// The policy's decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// Leave the files as they are.
     Nothing,
-    /// Remove these files unread: all of their cells have expired.
+    /// Remove these files unread: all cells in them have expired.
     DropExpired(Vec<usize>),
     /// Compact this run of files.
     Merge(Range<usize>, CompactionKind),
 }
 
-/// Share of garbage among all cells from which all files are compacted.
+/// The share of garbage among all cells from which all files are compacted.
 const SURPLUS_SHARE: f64 = 0.4;
 
-/// Number of files beyond the policy's minimum that such a compaction requires: fewer files are
-/// soon compacted by size.
+/// How many files beyond the policy's minimum such a compaction requires: fewer files are soon
+/// compacted by size.
 const SURPLUS_FILES_MORE: usize = 2;
 
-/// Share of a file that has expired since it was written, from which the file is rewritten alone;
-/// and the fraction of all bytes, one eighth, that it must have.
+/// A file is rewritten alone once this share has expired since it was written; and the fraction of
+/// all bytes, one eighth, that the file must have.
 const EXPIRED_SHARE: f64 = 0.5;
 const EXPIRED_FILE_SHARE: u64 = 8;
 
-/// The timestamps of a run may span at most the TTL divided by this.
+/// The timestamps in a run may span at most the TTL divided by this.
 const TTL_PARTS: i64 = 2;
 
 /// Chooses the next compaction.
@@ -173,8 +172,8 @@ fn choose_run(
     if run.len() < policy.files_min { Choice::Nothing } else { merge(files, run) }
 }
 
-/// Returns a compaction of `run`; major if no other file remains that could hold cells covered by
-/// its markers.
+/// Returns a compaction over `run`; major if no other file remains that could hold cells covered by
+/// the markers in the run.
 fn merge(files: &[FileSummary<'_>], run: Range<usize>) -> Choice {
     let all = run.len() == files.len();
     Choice::Merge(run, if all { CompactionKind::Major } else { CompactionKind::Minor })
@@ -208,7 +207,7 @@ fn is_major_due(situation: &PolicyInput<'_>, policy: &Policy) -> bool {
 /// Returns the period, changed by up to the jitter in either direction. It depends only on the
 /// oldest file, so that reopening the store does not make all compactions due at once, or none.
 fn jittered_period(policy: &Policy, seed: u64) -> i64 {
-    // The finalizer of MurmurHash3: neighbouring ids give unlike numbers.
+    // The MurmurHash3 finalizer: neighbouring ids give unlike numbers.
     let mut hash = seed;
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
@@ -219,8 +218,8 @@ fn jittered_period(policy: &Policy, seed: u64) -> i64 {
     period.saturating_add((period as f64 * policy.major_jitter * fraction) as i64)
 }
 
-/// Estimates the number of a file's cells that a major compaction would drop. The output of a major
-/// compaction has none.
+/// Estimates how many cells in a file a major compaction would drop. A major compaction's output
+/// has none.
 fn surplus_of(file: &FileSummary<'_>, drops: Drops) -> u64 {
     let Some(surplus) = file.surplus.filter(|_| !file.major) else { return 0 };
     // A marker is dropped together with a cell it covers.
@@ -229,7 +228,7 @@ fn surplus_of(file: &FileSummary<'_>, drops: Drops) -> u64 {
     markers.saturating_add(behind).min(file.cells)
 }
 
-/// Returns the first timestamp of a file that was not expired when the file was written.
+/// Returns the first timestamp in a file that was not expired when the file was written.
 /// Compactions drop older cells, and a file with markers over older cells reports 0 as its lowest
 /// timestamp.
 fn unexpired_at_creation(file: &FileSummary<'_>, situation: &PolicyInput<'_>) -> i64 {
@@ -248,8 +247,8 @@ fn expired_share(file: &FileSummary<'_>, situation: &PolicyInput<'_>) -> f64 {
     expired / (file.timestamp_max.saturating_sub(from) as f64 + 1.0)
 }
 
-/// Returns the maximum span of a run's timestamps, in milliseconds; `None` in a family without a
-/// TTL.
+/// Returns the maximum span between timestamps in a run, in milliseconds; `None` in a family
+/// without a TTL.
 fn time_apart_max(situation: &PolicyInput<'_>) -> Option<i64> {
     let expires = situation.unexpired_from != i64::MIN;
     expires.then(|| situation.now_millis.saturating_sub(situation.unexpired_from) / TTL_PARTS)
@@ -261,8 +260,8 @@ fn time_apart(run: &[FileSummary<'_>], situation: &PolicyInput<'_>) -> i64 {
     last.saturating_sub(first)
 }
 
-/// Returns the run of neighbours after the first `busy` files with the highest gain; empty if none
-/// qualifies.
+/// Returns the run with the highest gain among neighbours after the first `busy` files; empty if
+/// none qualifies.
 fn best_run(
     files: &[FileSummary<'_>],
     busy: usize,
@@ -292,7 +291,7 @@ fn best_run(
             if bytes > policy.bytes_max {
                 break;
             }
-            // Files of about one size: none has more bytes than the others together, times the
+            // Files of about the same size: none has more bytes than the others together, times the
             // ratio. Checking the largest is enough.
             let in_ratio = largest as f64 <= (bytes - largest) as f64 * policy.ratio;
             if bytes >= policy.bytes_min && !in_ratio {
@@ -309,7 +308,7 @@ fn best_run(
         }
     }
     match smallest {
-        // Writers of this family are waiting: any compaction is better than none.
+        // Writers to this family are waiting: any compaction is better than none.
         Some(smallest) if best.run.is_empty() && is_stuck => smallest.run,
         _ => best.run,
     }
@@ -320,7 +319,7 @@ fn best_run(
 struct Candidate {
     run: Range<usize>,
     bytes: u64,
-    /// The number of files it removes, plus one.
+    /// How many files it removes, plus one.
     gain: usize,
 }
 
@@ -329,7 +328,7 @@ impl Candidate {
     /// writers wait, more files per byte.
     fn is_better_than(&self, best: &Self, is_stuck: bool) -> bool {
         if is_stuck && best.bytes > 0 && self.bytes > 0 {
-            // Require a margin: of nearly equal runs take the older, shorter one.
+            // Require a margin: among nearly equal runs take the older, shorter one.
             let quality = |candidate: &Self| candidate.gain as f64 / candidate.bytes as f64;
             return quality(best) * 1.05 < quality(self);
         }

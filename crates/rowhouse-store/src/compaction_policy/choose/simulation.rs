@@ -1,4 +1,4 @@
-//! Simulates two weeks of a region, flush by flush, under [`choose`] and under Apache HBase's
+//! Simulates two weeks in a region, flush by flush, under [`choose`] and under Apache HBase's
 //! policy, with typical write patterns. Only compactions are simulated, and they take no time.
 
 use std::cmp::Reverse;
@@ -19,7 +19,7 @@ const TTL_MILLIS: i64 = FLUSHES * MILLIS_A_FLUSH / 4;
 
 type Row = [u8; 8];
 
-/// A cell of the only column that every row has.
+/// A cell in the only column that every row has.
 #[derive(Clone, Copy)]
 struct Cell {
     row: Row,
@@ -27,16 +27,16 @@ struct Cell {
     delete: bool,
 }
 
-/// The write pattern of a table.
+/// A table's write pattern.
 #[derive(Clone, Copy, PartialEq)]
 enum Pattern {
     /// New rows all over the key space.
     NewRows,
     /// Puts to existing rows.
     Overwrites,
-    /// Nine of ten puts go to a twentieth of the rows, which changes every day.
+    /// Nine out of ten puts go to a twentieth of the rows, which changes every day.
     HotRange,
-    /// Keys that begin with the time, some of them late; with a TTL.
+    /// Keys that begin with the time, some late; with a TTL.
     TimeFirst,
     /// Keys that begin with the time; some rows are put again within two hours.
     TimeFirstTwice,
@@ -167,7 +167,7 @@ impl Live {
     }
 }
 
-/// A file: its sorted cells and its properties.
+/// A file: sorted cells and properties.
 struct File {
     id: u64,
     cells: Vec<Cell>,
@@ -206,7 +206,7 @@ impl File {
     }
 }
 
-/// The policy, and the cells that its compactions drop.
+/// The policy, and the cells that the compactions drop.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Hbase,
@@ -300,15 +300,15 @@ fn choose_as_hbase(situation: &PolicyInput<'_>, policy: &Policy) -> Choice {
     choose_run(files, 0, policy, |run, _| Some(run.len()))
 }
 
-/// Number of simulations of each pattern, each with other rows.
+/// How many simulations run for each pattern, each with other rows.
 const LIVES: u64 = 4;
 
-/// The mean result of the simulations.
+/// The mean result over the simulations.
 #[derive(Default)]
 struct Outcome {
     /// Bytes written per byte put.
     written: f64,
-    /// Files whose row range includes the row of a get.
+    /// Files whose row range includes the row that a get reads.
     read: f64,
     read_max: usize,
     /// Bytes stored per visible byte.
@@ -394,7 +394,7 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
     }
 }
 
-/// Checks the table of `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours with
+/// Checks the table in `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours with
 /// minor compactions that keep surplus versions, if these differ.
 #[test]
 fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {

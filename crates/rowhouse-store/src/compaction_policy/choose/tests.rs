@@ -17,10 +17,10 @@ impl fmt::Display for Choice {
     }
 }
 
-/// Parses files, each given by its MiB. `!` after them means that a compaction of all files wrote
-/// it, `-3` that it was written three days ago, `@4..9` its timestamps; `/` that a split left it;
-/// `[a-c]` its first and last row, by default `a` and `z`; `+5` that five of a hundred cells are
-/// markers, and `*5` that five come after another cell of their column.
+/// Parses files, each given by its MiB. `!` after them means that a compaction over all files wrote
+/// it, `-3` that it was written three days ago, `@4..9` the timestamps; `/` that a split left it;
+/// `[a-c]` the first and last row, by default `a` and `z`; `+5` that five cells in a hundred are
+/// markers, and `*5` that five come after another cell in their column.
 fn parse(text: &str) -> Vec<FileSummary<'_>> {
     text.split_whitespace().enumerate().map(|(at, text)| parse_one(at, text)).collect()
 }
@@ -106,7 +106,7 @@ fn beside_a_merge_only_files_newer_than_its_own_are_merged() {
         |busy| move |_: &mut Policy, situation: &mut PolicyInput<'_>| situation.busy = busy;
     check_with("32 32 32 32 32 32", behind(3), "minor 3..6");
     check_with("32 32 32 32 32", behind(3), "nothing");
-    // None of them includes all files, even if requested.
+    // No choice includes all files, even if requested.
     let asked = |kind| {
         move |_: &mut Policy, situation: &mut PolicyInput<'_>| {
             (situation.busy, situation.asked) = (1, Some(kind));
@@ -154,7 +154,7 @@ fn all_files_are_merged_once_the_oldest_has_come_of_age() {
     let exactly = |policy: &mut Policy, _: &mut PolicyInput<'_>| policy.major_jitter = 0.0;
     check_with("900-8 32-1", exactly, "major");
     check_with("900-6 32-1", exactly, "nothing");
-    // A single file only if it is not already the output of a major compaction.
+    // A single file only if it is not already a major compaction's output.
     check_with("900-8", exactly, "major");
     check_with("900!-8", exactly, "nothing");
     // With more files than one compaction takes, some are compacted first.
@@ -232,7 +232,7 @@ fn files_of_which_two_fifths_are_there_for_nothing_are_merged() {
     check("9000 900*80 100 40*100 10*20", "major");
     // Not with fewer files.
     check("900*80 100*90 40*90 10*90", "nothing");
-    // The output of such a compaction has nothing left to drop.
+    // Such a compaction's output has nothing left to drop.
     check("9000 900!*80 100 40*100 10*20", "nothing");
     let keeps = |_: &mut Policy, now: &mut PolicyInput<'_>| now.drops = Drops::default();
     check_with("9000 900+40*60 100+10*90 40*90 10", keeps, "nothing");
@@ -245,7 +245,7 @@ fn files_of_which_two_fifths_are_there_for_nothing_are_merged() {
 #[test]
 fn a_large_file_is_written_anew_once_half_of_it_has_expired_since() {
     const HOUR: i64 = DAY / 24;
-    // Fifty hours of cells, written two days ago, in a family that keeps them for three days.
+    // Fifty hours of cells, written two days ago, in a family that retains them for three days.
     let written = NOW - 2 * DAY;
     let times = |hours: i64| format!("@{}..{}", written - hours * HOUR, written);
     let kept_for = |days: i64| {

@@ -9,7 +9,7 @@ use rowhouse_model::{Bytes, Cell, CellKind};
 use super::{FAMILIES, History, Op, Outcome, TABLES, name, row_key};
 
 impl History {
-    /// Loads a file of each family, with cells that are newer than all there are.
+    /// Loads a file for each family, with cells that are newer than all there are.
     pub(super) fn load(&mut self) {
         let table = self.random.below(TABLES.into()) as u8;
         let rows = [2 + self.random.below(3) as u8, 6 + self.random.below(3) as u8];

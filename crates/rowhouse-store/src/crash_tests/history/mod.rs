@@ -6,8 +6,8 @@
 //! ROWHOUSE_HISTORIES=50000 cargo test -p rowhouse-store --lib --release history
 //! ```
 //!
-//! Every mutation writes its own number into all of its cells, so the cells found afterwards show
-//! which mutations are there.
+//! Every mutation writes the mutation number into all cells that it writes, so the cells found
+//! afterwards show which mutations are there.
 
 mod loads;
 mod moments;
@@ -34,14 +34,14 @@ use crate::{
     TableScanner,
 };
 
-/// The default number of seeds per run.
+/// The default seed count per run.
 const HISTORIES: u64 = 600;
 const TABLES: u8 = 2;
 const FAMILIES: [&str; 2] = ["f", "g"];
-/// The index of the first table.
+/// The first table's index.
 const INDEX: &str = "by_number";
 const ROWS: u8 = 12;
-/// A row of unlogged writes. No check covers whether they survive.
+/// A row for unlogged writes. No check covers whether they survive.
 const UNLOGGED_ROW: u8 = 200;
 
 #[test]
@@ -117,17 +117,17 @@ struct History {
     clock: Arc<AtomicI64>,
     boot: u8,
     store: Option<Store>,
-    /// The contents of the disk at an earlier open.
+    /// The disk contents at an earlier open.
     base: Cells,
     /// The mutations since then, in order.
     ops: Vec<Op>,
     /// The contents as readers see them now.
     seen: Cells,
-    /// Open scans, each with its table and expected cells.
+    /// Open scans, each with the table and the expected cells.
     scans: Vec<(TableScanner, u8, Cells)>,
-    /// The expected contents of snapshots, by name.
+    /// The expected snapshot contents, by name.
     snapshots: BTreeMap<String, Held>,
-    /// The disk at earlier moments.
+    /// The disk at earlier points in time.
     moments: Vec<Moment>,
     next_number: u64,
     failing: bool,
@@ -161,7 +161,7 @@ impl History {
         }
     }
 
-    /// Runs the history. Returns the final contents of the disk.
+    /// Runs the history. Returns the final disk contents.
     fn run(mut self) -> Vec<String> {
         self.open();
         let steps = 20 + self.random.below(60);
@@ -469,7 +469,7 @@ impl History {
         }
     }
 
-    /// Reads a scan to its end: it must return the cells as of its opening.
+    /// Reads a scan to the end: it must return the cells as they were when it was opened.
     fn read_scan(&mut self) {
         if self.scans.is_empty() {
             return;
@@ -523,7 +523,7 @@ impl History {
         (0..TABLES).map(name).filter(has_index).collect()
     }
 
-    /// Checks that every row has its entries, and every entry its row, where an index is ready.
+    /// Checks that every row has entries, and every entry a row, where an index is ready.
     fn check_indexes(&self) {
         let store = self.store();
         for table in self.indexed() {
@@ -668,7 +668,7 @@ impl History {
         self.reopen(false);
     }
 
-    /// Opens the store and checks its contents against the acknowledged operations.
+    /// Opens the store and checks the contents against the acknowledged operations.
     fn reopen(&mut self, whole: bool) {
         self.failing = false;
         self.unsure = false;
@@ -694,7 +694,7 @@ impl History {
         if !self.disk.has_lost_pages() {
             self.check_atomic(&found);
         }
-        // The writes of a killed process are not on disk yet.
+        // A killed process has writes that are not on disk yet.
         let on_disk = !self.ops.iter().any(|op| op.outcome == Outcome::Written);
         if !whole || on_disk {
             self.base = found.clone();
@@ -703,8 +703,8 @@ impl History {
         self.seen = found;
     }
 
-    /// Checks that no mutation is there in part: if one is found, its other places hold it or a
-    /// later one.
+    /// Checks that no mutation is there in part: if a mutation is found, the other places it wrote
+    /// hold it or a later one.
     fn check_atomic(&self, found: &Cells) {
         for (at, op) in self.ops.iter().enumerate() {
             let is_there = |(place, value): &(Place, Option<u64>)| {
@@ -729,13 +729,13 @@ impl History {
     }
 }
 
-/// Returns the number of mutations up to the last one that is certainly on the disk.
+/// Returns how many mutations there are up to the last one that is certainly on disk.
 fn synced_ops(ops: &[Op]) -> usize {
     ops.iter().rposition(|op| op.outcome == Outcome::Synced).map_or(0, |last| last + 1)
 }
 
-/// Returns true if `found` is the result of these mutations of `base`, where those of unknown
-/// outcome may be missing.
+/// Returns true if `found` is the result of applying these mutations to `base`, where mutations
+/// with an unknown outcome may be missing.
 fn explains(base: &Cells, ops: &[Op], found: &Cells) -> bool {
     let places = (0..TABLES)
         .flat_map(|table| (0..ROWS).flat_map(move |row| [0, 1].map(|family| (table, row, family))));
@@ -753,7 +753,7 @@ fn explains(base: &Cells, ops: &[Op], found: &Cells) -> bool {
     })
 }
 
-/// Adds what interrupted table changes left out: tables, families, and the enabled state of tables.
+/// Adds what interrupted table changes left out: tables, families, and the enabled table state.
 fn add_what_is_lost(store: &Store) {
     for table in (0..TABLES).map(name) {
         let Ok(open) = store.table(&table) else {
@@ -770,7 +770,7 @@ fn add_what_is_lost(store: &Store) {
     }
 }
 
-/// Returns a table. The first one has an index over the cells of its first family.
+/// Returns a table. The first one has an index over the cells in the first family.
 fn declared(table: &TableName) -> TableDescriptor {
     let families = FAMILIES.iter().fold(TableDescriptor::new(table.clone()), |table, name| {
         table.family(FamilyDescriptor::new(*name).unwrap())

@@ -1,8 +1,8 @@
-//! Parts of an earlier moment of a history beside those of a later one: the log, its note, the
-//! manifest, its copy, the HFiles. The store is refused, or has the contents of the later moment.
-//! If log and manifest are both of the earlier one, it may have the contents of that. If the log
-//! is, it may lack commits after the last edit of the manifest: those that were not synced, or, if
-//! the note is of the earlier moment too, those that were not synced then.
+//! Parts from an earlier point in a history beside parts from a later one: the log, the log's note,
+//! the manifest, the copy, the HFiles. The store is refused, or has the contents from the later
+//! point. If log and manifest are both from the earlier one, it may have the contents from there.
+//! If the log is, it may lack commits after the manifest's last edit: the commits that were not
+//! synced, or, if the note is from the earlier point too, the commits that were not synced then.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::disk::Disk;
 use crate::disk::simulated::SimulatedDisk;
 use crate::salvage::salvage_disk;
 
-/// The number of mixtures at the end of a history.
+/// How many mixtures are tried when a history ends.
 const MIXTURES: usize = 4;
 
-/// The parts of a data directory.
+/// The parts in a data directory.
 const PARTS: [Part; 5] = [Part::Log, Part::Note, Part::Manifest, Part::Copy, Part::Files];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Part {
     }
 }
 
-/// A disk as a kill left it, in a boot of the machine.
+/// A disk as a kill left it, in one machine boot.
 pub(super) struct Moment {
     disk: SimulatedDisk,
     boot: u8,
@@ -68,7 +68,7 @@ impl History {
         }
     }
 
-    /// Puts parts of earlier moments beside those of later ones.
+    /// Puts parts from earlier points in time beside parts from later ones.
     pub(super) fn mix_moments(&mut self) {
         if self.moments.len() < 2 {
             return;
@@ -135,7 +135,7 @@ impl History {
         self.boot = boot;
     }
 
-    /// Opens a copy of a disk and reads everything. Panics if an index disagrees with its table.
+    /// Opens a copy of a disk and reads everything. Panics if an index disagrees with the table.
     fn contents(&mut self, disk: &SimulatedDisk) -> Result<Cells> {
         let copy = disk.after_kill();
         let store = self.builder(&copy).open()?;

@@ -1,12 +1,12 @@
-//! Splits and merges of regions within a history. Their writes stay where they were found; if the
-//! disk fails meanwhile, the set of regions is unknown.
+//! Region splits and merges within a history. Their writes stay where they were found; if the disk
+//! fails meanwhile, which regions exist is unknown.
 
 use rowhouse_model::Bytes;
 
 use super::{History, ROWS, TABLES, name, row_key};
 
 impl History {
-    /// Splits a region of a table, or merges two.
+    /// Splits a table's region, or merges two.
     pub(super) fn reshape(&mut self) {
         let table = name(self.random.below(TABLES.into()) as u8);
         let regions = self.store().table(&table).unwrap().regions().to_vec();

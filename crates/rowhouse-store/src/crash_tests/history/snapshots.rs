@@ -1,5 +1,5 @@
 //! Snapshots taken, deleted, restored and cloned within a history, and tables dropped and created
-//! again under the same name. The contents of a snapshot must never change.
+//! again under the same name. A snapshot's contents must never change.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use rowhouse_model::{ErrorKind, Get, Snapshot, TableName};
 use super::{FAMILIES, History, Op, Outcome, ROWS, TABLES, declared, name, row_key, values};
 use crate::Store;
 
-/// The maximum number of snapshots.
+/// The maximum snapshot count.
 const SNAPSHOTS: u8 = 4;
 
 /// The mutation number in each cell, by row and family.
 type TableCells = BTreeMap<(u8, u8), u64>;
 
-/// The expected state of a snapshot.
+/// A snapshot's expected state.
 pub(super) struct Held {
-    /// Its table.
+    /// The table that the snapshot was taken from.
     table: u8,
-    /// Its contents; `None` if they were unknown when it was taken.
+    /// The contents; `None` if they were unknown when the snapshot was taken.
     cells: Option<TableCells>,
     /// Whether it certainly exists.
     is_sure: bool,
@@ -67,7 +67,7 @@ impl History {
         }
     }
 
-    /// Drops a table and creates one with its name: empty, or cloned from a snapshot.
+    /// Drops a table and creates one with the same name: empty, or cloned from a snapshot.
     pub(super) fn replace_table(&mut self) {
         let table = self.random.below(TABLES.into()) as u8;
         self.scans.retain(|(_, of, _)| *of != table);
@@ -131,7 +131,7 @@ impl History {
         names.into_iter().nth(at)
     }
 
-    /// Returns the contents of a table as readers see them.
+    /// Returns a table's contents as readers see them.
     fn cells_of(&self, table: u8) -> TableCells {
         let cells = self.seen.iter().filter(|((of, _, _), _)| *of == table);
         cells.map(|((_, row, family), number)| ((*row, *family), *number)).collect()
@@ -160,7 +160,7 @@ fn read(store: &Store, table: &TableName) -> TableCells {
     for row in 0..ROWS {
         match open.get(&Get::new(row_key(row)).unwrap()) {
             Ok(read) => found.extend(values(&read).map(|(family, it)| ((row, family), it))),
-            // The snapshot was taken of a table that had lost a family.
+            // The snapshot was taken from a table that had lost a family.
             Err(error) => assert_eq!(error.kind(), ErrorKind::NoSuchColumnFamily, "{error}"),
         }
     }

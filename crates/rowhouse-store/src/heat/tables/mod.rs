@@ -1,4 +1,4 @@
-//! The heats of all tables of a store.
+//! The heats for all tables in a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::table::TableHeat;
 use crate::clock::Clock;
 use crate::disk::Disk;
 
-/// How often the heat is written to disk: the most that a crash loses of it.
+/// How often the heat is written to disk: a crash loses at most this much.
 const SAVE_MILLIS: i64 = 10 * 60_000;
 
-/// The heats of all tables of a store.
+/// The heats for all tables in a store.
 pub(crate) struct Heat {
     /// `None` if the store keeps no heat.
     budget: Option<Arc<Budget>>,
@@ -26,7 +26,7 @@ pub(crate) struct Heat {
 struct Known {
     /// By table id.
     tables: BTreeMap<u64, Arc<TableHeat>>,
-    /// The file of an earlier open has been read.
+    /// The file from an earlier open has been read.
     is_loaded: bool,
     /// Tables whose columns in the file are void: they have other regions now.
     replaced: BTreeSet<u64>,
@@ -34,20 +34,19 @@ struct Known {
 }
 
 impl Heat {
-    /// Returns the heat of a store; if not `is_kept`, its tables have none.
+    /// Returns the heat of a store; if not `is_kept`, the tables have none.
     pub(crate) fn new(is_kept: bool, clock: &Arc<dyn Clock>) -> Self {
         let known = Known { saved_millis: clock.now_millis(), ..Known::default() };
         let budget = is_kept.then(|| Arc::new(Budget::new(Arc::clone(clock))));
         Self { budget, known: Mutex::new(known) }
     }
 
-    /// Returns the heat of a new table; `None` if the store keeps no heat.
+    /// Returns the heat for a new table; `None` if the store keeps no heat.
     pub(crate) fn new_table(&self) -> Option<Arc<TableHeat>> {
         self.budget.as_ref().map(|budget| Arc::new(TableHeat::new(budget)))
     }
 
-    /// Notes the tables of the store, by id. Those that it knew and that are not among them are
-    /// dropped.
+    /// Notes the store's tables, by id. Drops tables that it knew and that are not among them.
     pub(crate) fn set_tables(&self, tables: BTreeMap<u64, Arc<TableHeat>>) {
         let mut known = self.known.lock();
         let is_other = |(id, heat): &(&u64, &Arc<TableHeat>)| {
@@ -55,7 +54,7 @@ impl Heat {
         };
         let replaced: Vec<u64> = tables.iter().filter(is_other).map(|(id, _)| *id).collect();
         if !replaced.is_empty() {
-            // The file has keys of rows that these tables no longer have.
+            // The file has keys from rows that these tables no longer have.
             known.saved_millis = i64::MIN;
             if let Some(budget) = &self.budget {
                 budget.note_change();
@@ -65,7 +64,7 @@ impl Heat {
         known.tables = tables;
     }
 
-    /// Returns the heat of a table between two times, in milliseconds since 1970.
+    /// Returns a table's heat between two times, in milliseconds since 1970.
     pub(crate) fn report(
         &self,
         disk: &dyn Disk,
@@ -77,12 +76,12 @@ impl Heat {
         table.report(from_millis, to_millis)
     }
 
-    /// Returns whether there is work for [`Heat::keep`].
+    /// Returns true if there is work for [`Heat::keep`].
     pub(crate) fn needs_upkeep(&self) -> bool {
         self.budget.as_ref().is_some_and(|budget| budget.has_tables())
     }
 
-    /// Makes all tables obey their budgets, and returns whether the file is to be written. To be
+    /// Makes all tables obey their budgets, and returns true if the file is to be written. To be
     /// called every minute or so.
     pub(crate) fn keep(&self) -> bool {
         let Some(budget) = &self.budget else { return false };
@@ -112,7 +111,7 @@ impl Heat {
 }
 
 impl Known {
-    /// Gives the columns of the file to their tables, unless that was done.
+    /// Gives the file's columns to the tables, unless that was done.
     fn load(&mut self, disk: &dyn Disk) {
         if std::mem::replace(&mut self.is_loaded, true) {
             return;

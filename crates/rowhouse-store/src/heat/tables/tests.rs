@@ -29,7 +29,7 @@ fn disk() -> SimulatedDisk {
     disk
 }
 
-/// Returns the heat of a store with one table, of this id.
+/// Returns the heat for a store with one table that has this id.
 fn one_table(clock: &SetClock, id: u64) -> (Heat, Arc<TableHeat>) {
     let heat = Heat::new(true, &clock.as_clock());
     let table = heat.new_table().unwrap();

@@ -1,4 +1,4 @@
-//! Skipping runs of delete markers over links whose spans show that nothing else lies between.
+//! Skips runs of delete markers over links whose spans show that nothing else lies between.
 
 use rowhouse_format::hfile::OwnedKey;
 use rowhouse_model::{CellKind, Key, equal_bytes};
@@ -9,13 +9,13 @@ use super::link::Between;
 use super::node::NodeRef;
 
 impl MemstoreCursor {
-    /// Returns the end of the run at the cursor's position.
+    /// Returns where the run at the cursor's position ends.
     pub(crate) fn run_end(&self) -> Option<OwnedKey> {
         let node = self.node().filter(|node| node.beside() > Between::Anything)?;
         behind_markers(node, false, None).map(|(key, _)| OwnedKey::new(&key))
     }
 
-    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell of another
+    /// As [`Cells::skip_markers`], but skips no marker that may cover `bound`, a cell from another
     /// source.
     ///
     /// [`Cells::skip_markers`]: crate::cells::Cells::pass_markers
@@ -33,9 +33,9 @@ impl MemstoreCursor {
 /// Returns the key at which to continue from a marker, and a node near it: before the first later
 /// marker that may cover a cell after the run, or `bound`. Returns `None` if that skips nothing.
 ///
-/// Column markers cover cells of their own column, version markers only cells of their own column
-/// and timestamp. A column marker that the reader has already matched (`judged`) covers the rest of
-/// its column, unless it may have expired.
+/// Column markers cover only cells in the same column, version markers only cells in the same
+/// column and at the same timestamp. A column marker that the reader has already matched (`judged`)
+/// covers the rest of the column, unless it may have expired.
 pub(super) fn behind_markers<'a>(
     here: NodeRef<'a>,
     judged: bool,
@@ -54,7 +54,7 @@ pub(super) fn behind_markers<'a>(
         return Some((Key::column_start(last.row, last.family, last.qualifier), run.before));
     }
     let run = match run.all {
-        // Some of them cover older cells, so they must be matched.
+        // Some markers cover older cells, so they must be matched.
         Between::Markers if !covers_column => Run::from(here, Between::Versions, bound)?,
         _ => run,
     };
@@ -69,13 +69,13 @@ struct Run<'a> {
     last: NodeRef<'a>,
     /// A marker before the last, or the cell itself.
     before: NodeRef<'a>,
-    /// The highest bound that a link over all of them could state.
+    /// The highest bound that a link over all markers could state.
     all: Between,
 }
 
 impl<'a> Run<'a> {
-    /// Returns the run after `start` in its row, up to `bound`, as far as each marker allows the
-    /// span `least`.
+    /// Returns the run after `start` in the same row, up to `bound`, as far as each marker allows
+    /// the span `least`.
     fn from(start: NodeRef<'a>, least: Between, bound: Option<&Key<'_>>) -> Option<Self> {
         let row = start.row();
         let goes_on = |node: NodeRef<'_>| {

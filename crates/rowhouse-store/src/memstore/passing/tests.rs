@@ -12,7 +12,7 @@ use super::super::spans::{Said, said_by_links};
 use super::super::{Memstore, MemstoreCursor};
 use super::*;
 
-/// Parses a cell: `q5` is a put of column q at 5, `q5-` deletes that version, `q5=` the column up
+/// Parses a cell: `q5` is a put to column q at 5, `q5-` deletes that version, `q5=` the column up
 /// to there, `q5~` the same with a TTL, `5!` the family up to there.
 fn cell(row: &str, text: &str) -> Cell {
     let kind = match text.as_bytes()[text.len() - 1] {
@@ -29,7 +29,7 @@ fn cell(row: &str, text: &str) -> Cell {
     Cell::from_parts(key, b"", tags).unwrap()
 }
 
-/// Returns a cell of the column with this number; `end` as in [`cell`].
+/// Returns a cell in the column with this number; `end` as in [`cell`].
 fn numbered(column: u64, end: &str) -> Cell {
     let cell = cell("a", &format!("q9{end}"));
     let qualifier = format!("{column:09}");
@@ -78,7 +78,7 @@ fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
     // With both kinds in one column, skips up to the first marker that covers older cells.
     check("q9- q8- q7= q6- q5- q4", None, "q8");
     check("q9- q8= q7- q6-", None, "q9");
-    // But a matched marker of the same column covers all later ones, unless it may have expired.
+    // But a matched marker on the same column covers all later ones, unless it may have expired.
     check("q8= q7- q6= q5- q4-", None, "q4");
     check("q8~ q7- q6= q5- q4-", None, "q7");
     check("q8~ q7- q6- q5- q4-", None, "q4");
@@ -202,7 +202,7 @@ proptest! {
     }
 }
 
-/// Returns the number of links a reader follows from the first of a run of markers to the last.
+/// Returns how many links a reader follows from the first marker in a run to the last.
 fn steps(list: &SkipList) -> usize {
     let count = Counter::new(0);
     let (mut here, goes_on) = (list.first().unwrap(), |_: NodeRef<'_>| true);
@@ -228,7 +228,7 @@ fn a_run_is_passed_over_few_links_in_whatever_order_it_came() {
     }
 }
 
-/// Returns the number of a column in a pseudo-random order.
+/// Returns a column's number in a pseudo-random order.
 fn shuffled(at: u64, total: u64) -> u64 {
     at * 7919 % total
 }

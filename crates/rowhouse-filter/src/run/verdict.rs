@@ -5,22 +5,22 @@
 pub enum FilterVerdict {
     /// Include the cell.
     Include,
-    /// Include the cell, and skip the other versions of its column.
+    /// Include the cell, and skip the other versions in the column.
     IncludeAndNextColumn,
-    /// Include the cell, and skip the rest of its row and family.
+    /// Include the cell, and skip the rest of the row and family.
     IncludeAndNextRow,
     /// Exclude the cell.
     Skip,
-    /// Exclude the cell and the other versions of its column.
+    /// Exclude the cell and the other versions in the column.
     NextColumn,
-    /// Exclude the cell and the rest of its row and family.
+    /// Exclude the cell and the rest of the row and family.
     NextRow,
     /// Exclude the cell; [`FilterRun::hint`](super::FilterRun::hint) returns the position to seek
     /// to.
     SeekToHint,
 }
 
-/// The extent of a verdict.
+/// How far a verdict goes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Cell,
@@ -29,7 +29,7 @@ enum Extent {
 }
 
 impl FilterVerdict {
-    /// Returns whether the cell is included.
+    /// Returns true if the cell is included.
     pub fn includes(self) -> bool {
         use FilterVerdict::*;
         matches!(self, Include | IncludeAndNextColumn | IncludeAndNextRow)
@@ -44,8 +44,8 @@ impl FilterVerdict {
         Self::of(self.includes() && other.includes(), self.step().max(other.step()))
     }
 
-    /// Combines two verdicts of which one must include the cell: the shorter step wins. A hint
-    /// applies only if both are hints.
+    /// Combines two verdicts where one must include the cell: the shorter step wins. A hint applies
+    /// only if both are hints.
     pub(super) fn or(self, other: Self) -> Self {
         if self == Self::SeekToHint && other == Self::SeekToHint {
             return Self::SeekToHint;
@@ -64,7 +64,7 @@ impl FilterVerdict {
         }
     }
 
-    /// Returns the length of the step. A hint counts as a step of one cell, because it may lead
+    /// Returns how long the step is. A hint counts as a step over one cell, because it may lead
     /// anywhere.
     fn step(self) -> Extent {
         match self {

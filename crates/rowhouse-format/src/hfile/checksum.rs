@@ -31,7 +31,7 @@ impl ChecksumKind {
     }
 }
 
-/// Appends the CRC-32C of each chunk of `block`.
+/// Appends each chunk's CRC-32C in `block`.
 pub(super) fn append_sums(block: &mut Vec<u8>) {
     let len = block.len();
     block.reserve(len.div_ceil(CHUNK_LEN) * 4);
@@ -41,7 +41,7 @@ pub(super) fn append_sums(block: &mut Vec<u8>) {
     }
 }
 
-/// Compares `sums` with the checksums of `data`, chunk by chunk. `offset` is the block's offset in
+/// Compares `sums` with the checksums for `data`, chunk by chunk. `offset` is the block's offset in
 /// the file and appears in errors. The caller has checked that each chunk has a checksum.
 pub(super) fn verify(
     kind: ChecksumKind,

@@ -14,7 +14,7 @@ pub(super) const SIGNATURE: &str = "rowhouse-backup";
 pub struct BackupCall {
     /// The directory to create: a name, or a path on the server's machine.
     pub into: String,
-    /// Time of the request in milliseconds; a retry repeats it.
+    /// Request time in milliseconds; a retry repeats it.
     pub requested_millis: i64,
 }
 

@@ -1,4 +1,4 @@
-//! ZooKeeper as the stock client uses it: this crate's requests are identical, and its responses
+//! ZooKeeper as the stock client uses it: this crate's requests are identical, and the responses
 //! equivalent.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -202,7 +202,7 @@ impl Access {
         access
     }
 
-    /// Chooses between the key, whose ranges hold `key_cells` cells, and indexes: those that can
+    /// Chooses between the key, whose ranges hold `key_cells` cells, and indexes: the ones that can
     /// serve, or the reason why not.
     pub fn choose(
         plan: Plan,

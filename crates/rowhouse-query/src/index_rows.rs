@@ -139,7 +139,7 @@ impl<S: Source> IndexRows<S> {
         }))
     }
 
-    /// Returns the same rows; if the index cannot be read, those that are left are read by the key.
+    /// Returns the same rows; if the index cannot be read, the remaining ones are read by the key.
     /// They are in key order.
     pub fn or_by_key(self) -> Self {
         Self { may_go_on_by_key: true, ..self }

@@ -319,8 +319,8 @@ fn key_parts(
     parts
 }
 
-/// Adds the columns that the entries are made of to those that are read. The columns in the index
-/// condition are among the query's columns: the condition follows from the query.
+/// Adds the columns that the entries are made of to the columns that are read. The columns in the
+/// index condition are among the query's columns: the condition follows from the query.
 fn add_index_columns(columns: &mut Columns, declared: Option<&ColumnSchema>, plan: &IndexPlan) {
     if columns.is_all() {
         return;

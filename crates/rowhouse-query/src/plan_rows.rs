@@ -56,7 +56,7 @@ struct RowReader<S> {
     left: u64,
     with_misfits: bool,
     not_fitting: u64,
-    /// How many rows are omitted because a column used in a condition does not fit its type.
+    /// How many rows are omitted because a column used in a condition does not fit the column type.
     unreadable: u64,
 }
 
@@ -118,7 +118,7 @@ impl<S: Source> PlanRows<S> {
         Ok(rows)
     }
 
-    /// Opens each stream's first range, and reads its first row: several streams concurrently.
+    /// Opens each stream's first range, and reads the first row: several streams concurrently.
     async fn open_streams(&mut self) -> Result<()> {
         let mut opening: Vec<Reading<Opened<S::Rows>>> = Vec::new();
         let mut next = 0;

@@ -30,7 +30,8 @@ impl Projection {
         let mut columns = self.columns.clone();
         add_condition_columns(&mut columns, plan);
         if !plan.qualifiers().is_empty() && columns.is_all() {
-            // Name the families, so that the general scan excludes those with their own scan.
+            // Name the families, so that the general scan excludes the families with their own
+            // scan.
             families.iter().for_each(|family| columns.add_family(family.clone()));
         }
         plan.parts(&columns)

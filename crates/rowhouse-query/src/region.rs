@@ -13,7 +13,7 @@ use crate::search::{self, Search};
 use crate::source::Source;
 use crate::table_query::{TableQuery, is_closed, key_of};
 
-/// Scans the rows in one region that match a query.
+/// A scan over the rows in one region that match a query.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryScan<'a> {
     /// The query, in the query language. Times without a zone are UTC.

@@ -1,4 +1,4 @@
-//! A query of a store table, and the choice how it is read.
+//! A query of a store table, and the choice of how it is read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Builds an index, writes changed rows to segments, merges segments, and deletes those that are
+//! Builds an index, writes changed rows to segments, merges segments, and deletes segments that are
 //! not used any more.
 
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ const REMOVED_MAX: u64 = 2_000;
 /// An index that is in use.
 pub(crate) struct Kept {
     pub(crate) open: Mutex<OpenSegments>,
-    /// Held by the one who writes segments.
+    /// Held by the segment writer.
     working: Mutex<Work>,
     /// For queries that need one; the index is empty.
     pub(crate) searcher: Searcher,
@@ -62,7 +62,7 @@ impl Kept {
     }
 }
 
-/// What the one who writes segments knows.
+/// What the segment writer knows.
 #[derive(Default)]
 struct Work {
     /// Segments that are in the list no more, and that a search may still read.

@@ -102,7 +102,7 @@ impl SegmentList {
             bytes.extend_from_slice(&segment.id.number.to_be_bytes());
             bytes.extend_from_slice(&segment.docs.to_be_bytes());
             bytes.extend_from_slice(&segment.long_words.to_be_bytes());
-            // Tantivy has less than ten kinds of files.
+            // Tantivy has fewer than ten kinds of files.
             bytes.push(segment.id.files.len() as u8);
             for (name, len) in &segment.id.files {
                 bytes.push(name.len() as u8);

@@ -1,4 +1,4 @@
-//! Pending rows: those that changed since their documents were written. Their documents are in
+//! Pending rows: rows that changed since their documents were written. Their documents are in
 //! segments in memory.
 
 use std::collections::HashMap;
@@ -57,8 +57,8 @@ struct Analysed {
 }
 
 impl Memory {
-    /// Analyses those pending rows that are not, as they are at the read point, and forgets all
-    /// other rows.
+    /// Analyses the pending rows that are not analysed, as they are at the read point, and forgets
+    /// all other rows.
     ///
     /// # Errors
     /// As for the reads.

@@ -58,7 +58,7 @@ impl<F: Pinned> PinnedViews<F> {
         Self { views: Mutex::new(views), views_max }
     }
 
-    /// Retains a search from now on, and returns its id. A search that is retained already has one.
+    /// Retains a search from now on, and returns the id. A search that is retained already has one.
     pub fn pin(&self, id: Option<u64>, found: Arc<F>) -> u64 {
         let mut views = self.views.lock();
         views.forget_old();

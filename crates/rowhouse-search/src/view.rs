@@ -43,7 +43,7 @@ struct TableSegment {
     /// The documents whose rows are in no newer segment.
     newest: BitSet,
     alive: Arc<AliveBitSet>,
-    /// The numbers that the newer segments have that `newest` knows.
+    /// The numbers of the newer segments that `newest` knows.
     newer: Vec<u64>,
 }
 
@@ -105,7 +105,7 @@ impl OpenSegments {
         &self.memory
     }
 
-    /// Forgets everything: the table has other segments, or its rows changed otherwise than row by
+    /// Forgets everything: the table has other segments, or the rows changed otherwise than row by
     /// row.
     pub(crate) fn clear(&mut self) {
         *self = Self::new(self.layout.clone(), Arc::clone(&self.parts));
@@ -165,7 +165,7 @@ impl OpenSegments {
         Ok(pending)
     }
 
-    /// Returns a segment for pending rows. Only those are analysed that no search has analysed.
+    /// Returns a segment for pending rows. Only rows that no search has analysed are analysed.
     ///
     /// # Errors
     /// As for reads.

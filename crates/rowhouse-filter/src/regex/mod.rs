@@ -121,9 +121,10 @@ impl FullMatch {
     }
 }
 
-/// Compiles each regular expression in a filter, and adds the flags that it sets itself (a leading
-/// `(?i)`, for example) to its flags, as HBase's RegexStringComparator constructor does. A filter
-/// that is sent to HBase afterwards has the same bytes as a filter from HBase's own parser.
+/// Compiles each regular expression in a filter, and adds the flags that the expression sets itself
+/// (a leading `(?i)`, for example) to the filter's flags, as HBase's RegexStringComparator
+/// constructor does. A filter that is sent to HBase afterwards has the same bytes as a filter from
+/// HBase's own parser.
 ///
 /// # Errors
 /// `InvalidRequest` for an expression that Java rejects, and for a filter nested deeper than
@@ -144,7 +145,7 @@ fn add_java_flags(filter: &mut Filter) -> Result<()> {
     filter.children_mut().iter_mut().try_for_each(add_java_flags)
 }
 
-/// Compiles an expression and returns the flags, with those that it sets itself.
+/// Compiles an expression and returns the flags, with the flags that it sets itself.
 fn java_flags(pattern: &RegexPattern) -> Result<i32> {
     Regex::start(pattern, RegexMemoryLimit::for_several(1))?;
     Ok(translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?.flags)

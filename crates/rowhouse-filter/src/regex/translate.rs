@@ -13,7 +13,7 @@ pub(super) const DEPTH_MAX: usize = 100;
 pub(super) struct Translated {
     /// The expression for `fancy-regex`.
     pub(super) regex: String,
-    /// Java's flags, with those that the expression sets itself.
+    /// Java's flags, with the flags that the expression sets itself.
     pub(super) flags: i32,
 }
 
@@ -297,7 +297,7 @@ pub(super) fn write_char(char: char) -> String {
     }
 }
 
-/// Returns an expression's characters and marks those between `\Q` and `\E` (or the end).
+/// Returns an expression's characters and marks the characters between `\Q` and `\E` (or the end).
 fn unquote(pattern: &str) -> Vec<Char> {
     let mut chars = Vec::with_capacity(pattern.len());
     let mut rest = pattern.chars().enumerate().peekable();

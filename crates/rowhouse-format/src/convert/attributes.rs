@@ -1,8 +1,8 @@
 //! Operation attributes, which HBase's clients and extensions set.
 //!
 //! An attribute that no code reads has no effect on Apache HBase either, so user-defined ones are
-//! ignored. The table lists those that HBase itself reads. Unknown ones in HBase's style (a leading
-//! underscore) are rejected, because they may request something unsupported.
+//! ignored. The table lists the attributes that HBase itself reads. Unknown ones in HBase's style
+//! (a leading underscore) are rejected, because they may request something unsupported.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Result, escape};

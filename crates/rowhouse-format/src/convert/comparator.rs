@@ -64,7 +64,7 @@ pub fn from_proto(message: proto::Comparator) -> Result<Comparator> {
     })
 }
 
-/// Encodes a comparator in its class's format.
+/// Encodes a comparator in the class's format.
 pub fn to_proto(comparator: &Comparator) -> proto::Comparator {
     let (class, bytes) = match comparator {
         Comparator::Binary(value) => ("BinaryComparator", bytes_to_proto(value.clone())),

@@ -159,7 +159,7 @@ fn no_method(service: &str, method: &str) -> Error {
     Error::new(ErrorKind::Protocol, message)
 }
 
-/// Encodes an endpoint's response: a message and its Java class name.
+/// Encodes an endpoint's response: a message and the Java class name.
 pub fn answer(class: &str, answer: &impl Message) -> proto::NameBytesPair {
     let value = Some(answer.encode_to_vec().into());
     proto::NameBytesPair { name: class.to_owned(), value }

@@ -72,7 +72,7 @@ impl MultiCall {
         Ok(Self { regions: regions.collect::<Result<_>>()? })
     }
 
-    /// Encodes a Multi request and returns it with the cells for its cell block. Actions that
+    /// Encodes a Multi request and returns it with the cells for the cell block. Actions that
     /// failed to decode are omitted.
     ///
     /// # Errors

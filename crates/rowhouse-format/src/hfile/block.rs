@@ -79,7 +79,7 @@ impl BlockKind {
     }
 }
 
-/// A block's location, with the level its referrer expects.
+/// A block's location, with the level that the referrer expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockHandle {
     /// Offset from the file start.

@@ -31,7 +31,7 @@ impl ChecksumKind {
     }
 }
 
-/// Appends each chunk's CRC-32C in `block`.
+/// Appends the CRC-32C of each chunk of `block`.
 pub(super) fn append_sums(block: &mut Vec<u8>) {
     let len = block.len();
     block.reserve(len.div_ceil(CHUNK_LEN) * 4);

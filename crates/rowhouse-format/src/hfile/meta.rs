@@ -1,4 +1,4 @@
-//! The open file's part that stays in memory: index, bloom filters and file info.
+//! The part of an open file that stays in memory: index, bloom filters and file info.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -91,7 +91,7 @@ impl Trailer {
     /// A trailer's length in bytes.
     pub const LEN: usize = 4096;
 
-    /// Parses the last bytes in a file with `file_len` bytes. `bytes` holds at least
+    /// Parses the last bytes of a file that has `file_len` bytes. `bytes` holds at least
     /// [`Trailer::LEN`] bytes and may extend further towards the file's start.
     ///
     /// # Errors

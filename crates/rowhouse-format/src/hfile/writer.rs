@@ -65,7 +65,7 @@ impl Default for WriterOptions {
 pub struct Finish {
     /// MAX_SEQ_ID_KEY: all mutations up to this sequence number are in this file or older ones.
     pub sequence_max: u64,
-    /// MAJOR_COMPACTION_KEY: true if the file replaces all files in its store.
+    /// MAJOR_COMPACTION_KEY: true if the file replaces all files in the store.
     pub major_compaction: bool,
     /// EXCLUDE_FROM_MINOR_COMPACTION, for files to be bulk-loaded; not written by default.
     pub exclude_from_minor_compaction: Option<bool>,

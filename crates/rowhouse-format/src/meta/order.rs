@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// Compares two `hbase:meta` rows, or lookup keys: by table, then by start key, then by id, each as
-/// bytes. A row is split at its first and at its last comma; a missing part sorts first.
+/// bytes. A row is split at the first and at the last comma; a missing part sorts first.
 pub fn compare_rows(a: &[u8], b: &[u8]) -> Ordering {
     parts(a).cmp(&parts(b))
 }

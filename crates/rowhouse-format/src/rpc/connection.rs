@@ -10,15 +10,15 @@ use super::{
 use crate::exception::Exception;
 use crate::proto;
 
-/// How many bytes of an oversized frame are read to find its call id.
+/// How many bytes of an oversized frame are read to find the call id.
 const HEADER_LEN_MAX: usize = 64 * 1024;
 
 /// The reason for closing a connection that a ZooKeeper client opened.
 const ZOOKEEPER_CLIENT: &str =
     "a ZooKeeper client connected to the RPC port: it needs the port that --zookeeper names";
 
-/// Returns true if the first bytes are as in ZooKeeper's ConnectRequest: a length that is at least
-/// 44 bytes and protocol version 0.
+/// Returns true if the first bytes are as in ZooKeeper's ConnectRequest: a length of at least 44
+/// bytes and protocol version 0.
 fn is_zookeeper(preamble: &[u8; PREAMBLE_LEN]) -> bool {
     matches!(preamble, [0, 0, 0, 44..=255, 0, 0])
 }

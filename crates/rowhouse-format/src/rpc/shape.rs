@@ -1,6 +1,6 @@
 //! Counts a request's parts before it is decoded.
 //!
-//! A part can take two bytes on the wire and several hundred in memory, so a frame within its limit
+//! A part can take two bytes on the wire and several hundred in memory, so a frame within the limit
 //! could require more memory than there is. Long messages are therefore scanned once before
 //! decoding.
 

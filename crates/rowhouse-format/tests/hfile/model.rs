@@ -1,4 +1,4 @@
-//! Compares files with random cells with a sorted vector.
+//! Compares files that hold random cells with a sorted vector.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -436,7 +436,7 @@ fn wait_until_ready(store: &Store, index: &str) {
     }
 }
 
-/// Alters the table beside its callers, and then compares every index with the table.
+/// Alters the table beside the callers, and then compares every index with the table.
 fn alter_beside_callers(seed: u64, alterations: usize) {
     let dir = temporary();
     let settings = Settings { memstore_flush_bytes: 64 << 10, ..Settings::default() };

@@ -11,7 +11,8 @@ pub(super) enum Kind {
     Han,
 }
 
-/// Characters of one kind that follow each other. It begins and ends with a visible character.
+/// A run: characters of one kind that follow each other. It begins and ends with a visible
+/// character.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Run {
     pub(super) kind: Kind,

@@ -324,7 +324,7 @@ impl Shared {
     fn try_view(&self, read: &SearchRead, check: impl Fn(&Index) -> Result<()>) -> Result<Attempt> {
         let kept = self.kept(read)?;
         let mut open = kept.open.lock();
-        // Read points follow each other: those who come later see no older state.
+        // Read points follow each other: later ones see no older state.
         let read = self.store.search_read(read.table.name(), read.index.name())?;
         check(&read.index)?;
         let is_kept =

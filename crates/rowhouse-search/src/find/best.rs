@@ -6,7 +6,7 @@ use tantivy::{DocId, Score};
 
 use super::filter::Verdict;
 
-/// A document and its score.
+/// A document and the score.
 pub(super) struct Hit {
     pub(super) score: Score,
     /// The segment's position in the view.

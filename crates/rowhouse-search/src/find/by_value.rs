@@ -161,7 +161,7 @@ impl SortedSegment {
 
     /// Drops the rows up to `after`.
     fn skip_to(&mut self, after: &ValueRow) -> Result<()> {
-        // The last is returned first, so those before it in the answer are at the end.
+        // The last is returned first, so the documents before it in the answer are at the end.
         let (mut low, mut high) = (0, self.docs.len());
         while low < high {
             let middle = (low + high) / 2;

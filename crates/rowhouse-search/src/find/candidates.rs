@@ -1,4 +1,4 @@
-//! The rows that have a search's words, for a reader who judges them by other conditions.
+//! The rows that have a search's words, for a reader that judges them by other conditions.
 
 use std::sync::Arc;
 

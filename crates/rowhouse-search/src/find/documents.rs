@@ -74,7 +74,7 @@ pub(super) enum Test {
     Words(usize, Vec<(Analyser, Lookup)>),
     Alone(Alone),
     Nothing,
-    /// At least one clause; not only those that must not match.
+    /// At least one clause; not only clauses that must not match.
     Group(Vec<(Occurs, Test)>),
     Boosted(Box<Test>, f32),
     Constant(Box<Test>, f32),

@@ -39,7 +39,7 @@ const FACET_VALUES_MAX: usize = 1_000_000;
 
 /// The rows that match a query with words, at the read point that the search took.
 ///
-/// It holds the read point and the segments, so its answers agree with each other while others
+/// It holds the read point and the segments, so the answers agree with each other while others
 /// write. The store limits a read point's age (`Settings::scan_age_max`).
 pub struct Found {
     read: SearchRead,
@@ -284,7 +284,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the rows in a range that have the words, for a reader who judges them by the other
+    /// Returns the rows in a range that have the words, for a reader that judges them by the other
     /// conditions.
     pub(crate) fn into_rows(self, range: &RowRange, direction: Direction) -> SearchedRows {
         let Self { read, plan, layout, view, query, note_error, .. } = self;

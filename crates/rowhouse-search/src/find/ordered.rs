@@ -62,7 +62,7 @@ pub struct PagePart<'a> {
 }
 
 impl Found {
-    /// Returns rows in the order of the keys, the first key first; those that are alike in all keys
+    /// Returns rows in the order of the keys, the first key first; rows that are alike in all keys
     /// are in row key order. Where a row has several values, the first in the direction counts;
     /// rows without a value come last in both directions.
     ///

@@ -15,9 +15,9 @@ pub const MATCHES_MAX: usize = 10_000;
 
 /// Finds a search text's words in a field's texts.
 ///
-/// A text is analysed again, by the field's analysers: it takes as long as indexing it, and memory
-/// for [`MATCHES_MAX`] matches. Words after `NOT` are not looked for. A phrase is one match, from
-/// the first word to the last.
+/// A text is analysed again, by the field's analysers: that takes as long as indexing it, and needs
+/// memory for [`MATCHES_MAX`] matches. Words after `NOT` are not looked for. A phrase is one match,
+/// from the first word to the last.
 ///
 /// ```
 /// use rowhouse_search::{Analyser, Highlighter, Words};
@@ -72,7 +72,7 @@ impl Highlighter {
         Self { wanted, analysers: analysers.to_vec() }
     }
 
-    /// Returns the byte ranges of all matches, in order. Those that overlap or touch are one.
+    /// Returns the byte ranges of all matches, in order. Matches that overlap or touch are one.
     pub fn matches(&self, text: &str) -> Vec<Range<usize>> {
         merged(self.find(text).into_iter().map(|found| found.bytes))
     }

@@ -98,8 +98,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips a comment and those inside it. As in Solr, one without an end reaches to the text's
-    /// end.
+    /// Skips a comment and the comments inside it. As in Solr, one without an end reaches to the
+    /// text's end.
     fn skip_comment(&mut self) {
         let mut depth = 0_usize;
         loop {

@@ -12,8 +12,8 @@ use tantivy::{DocId, DocSet, TERMINATED};
 use super::{Layout, OpenSegment, damaged};
 
 /// Returns a number for each document: the summed hashes of the document's terms, with their
-/// places, and values; 0 for a document without any. Documents in two segments with the same layout
-/// that have the same terms and values have the same number.
+/// places, and of its values; 0 for a document without any. Documents in two segments with the same
+/// layout that have the same terms and values have the same number.
 pub(crate) fn contents(segment: &OpenSegment, layout: &Layout) -> Result<Vec<u64>> {
     let mut sums = vec![0u64; segment.docs() as usize];
     let mut add = |doc: DocId, hash: u64| {

@@ -87,7 +87,7 @@ impl Layout {
         self.fields.len()
     }
 
-    /// The tantivy fields for a text, each with its analyser. None for a value.
+    /// The tantivy fields for a text, each with the analyser. None for a value.
     pub(crate) fn texts(&self, field: usize) -> &[(Analyser, Field)] {
         self.fields.get(field).map_or(&[], |field| &field.texts)
     }

@@ -101,7 +101,7 @@ impl Words {
     ///
     /// # Errors
     ///
-    /// If no words are left, or only those after `NOT`; if `*` or `~` follows text that is not one
+    /// If no words are left, or only words after `NOT`; if `*` or `~` follows text that is not one
     /// word; if there are more than [`TERMS_MAX`] terms, or a word with `~` has more than
     /// [`FUZZY_CHARS_MAX`] characters.
     pub fn query(&self, fields: &[(Analyser, Field)]) -> Result<Box<dyn Query>, Error> {

@@ -39,7 +39,7 @@ fn of_lucene(word: &str) -> Option<&'static str> {
     }
 }
 
-/// Advice for those who look for a column or a `keyword` without a text.
+/// Advice for users who look for a column or a `keyword` without a text.
 const EMPTY_VALUE: &str = "an empty value is found by = '' without `matches`";
 
 pub(super) fn parse(text: &str) -> Result<Node, Fault> {
@@ -289,7 +289,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Checks that no part of the word follows its suffix.
+    /// Checks that no part of the word follows the suffix.
     fn expect_end(&self, suffix: usize, message: &str) -> Result<(), Fault> {
         match self.peek() {
             Some(c) if !c.is_whitespace() && !matches!(c, '(' | ')' | '"') => {

@@ -326,7 +326,7 @@ impl Words {
             Words::Phrase(words) => words.join(" "),
             Words::All(_) | Words::Any(_) | Words::Without(..) => return None,
         };
-        // All terms that an indexed text has must be there, not only those that are searched.
+        // All terms that an indexed text has must be there, not only the searched ones.
         let wanted = terms(analyser, &text);
         let (first, _) = wanted.first()?;
         let last = value.last().map_or(0, |(position, _)| *position);

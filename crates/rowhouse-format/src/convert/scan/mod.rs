@@ -88,7 +88,7 @@ impl OpenScan {
         let reversed = scan.reversed;
         let (start_row, stop_row) = if reversed { (stop, start) } else { (start, stop) };
         Self {
-            // A reversed scan swaps the bounds; each retains its inclusiveness.
+            // A reversed scan swaps the bounds; each retains the inclusiveness.
             include_start: !reversed || start_row.is_empty(),
             include_stop: reversed,
             start_row,
@@ -304,8 +304,8 @@ pub struct ScanResult {
     pub ttl_ms: Option<u32>,
     /// The scanner's read point; only in the response to the open.
     pub read_point: Option<u64>,
-    /// Whether the scan continues, in this or another region. `false` ends it: it has reached its
-    /// limit.
+    /// Whether the scan continues, in this or another region. `false` ends it: the scan has reached
+    /// its limit.
     pub more_results: bool,
     /// Whether this region has more rows; `None` in the response to a renewal. `false` means that
     /// the server has closed the scanner.

@@ -104,7 +104,7 @@ impl BloomBuilder {
         self.last_key.extend_from_slice(key);
     }
 
-    /// Returns true if the open chunk has reached its key capacity.
+    /// Returns true if the open chunk has reached the key capacity.
     pub(in crate::hfile) fn chunk_is_full(&self) -> bool {
         self.current.as_ref().is_some_and(|chunk| chunk.keys >= self.chunk_keys_max)
     }

@@ -3,9 +3,9 @@
 
 use super::Malformed;
 
-/// Hadoop's buffer size. Its reader decompresses a chunk into a 256 KiB buffer; its writer reserves
-/// the codec's worst-case expansion, which limits a chunk's uncompressed length to the constants
-/// below.
+/// Hadoop's buffer size. Hadoop's reader decompresses a chunk into a 256 KiB buffer; the writer
+/// reserves the codec's worst-case expansion, which limits a chunk's uncompressed length to the
+/// constants below.
 const BUFFER_LEN: usize = 256 * 1024;
 pub(super) const SNAPPY_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 6 + 32);
 pub(super) const ZSTD_CHUNK_LEN_MAX: usize = BUFFER_LEN - BUFFER_LEN / 256;

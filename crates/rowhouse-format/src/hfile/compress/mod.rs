@@ -125,9 +125,9 @@ pub(super) fn decompress(
 fn ratio_max(compression: Compression) -> u64 {
     match compression {
         Compression::None => 1,
-        // A match over 258 bytes takes two bits.
+        // A match of 258 bytes takes two bits.
         Compression::Gz => 258 * 8 / 2,
-        // A copy over 64 bytes takes three bytes.
+        // A copy of 64 bytes takes three bytes.
         Compression::Snappy => 64 / 3 + 1,
         // A byte with value 255 extends a match by 255 bytes.
         Compression::Lz4 => 255,

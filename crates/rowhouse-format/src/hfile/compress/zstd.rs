@@ -39,7 +39,7 @@ impl ZstdEncoder {
     }
 }
 
-/// A payload copy: the encoder outlives the payload and must own its input.
+/// A payload copy: the encoder outlives the payload and must own the input.
 #[derive(Default)]
 struct Source {
     bytes: Vec<u8>,

@@ -23,9 +23,9 @@ use markers::BlockMarkerRun;
 const ID_LEN: usize = 2;
 /// ROW_INDEX_V1's number in a block's first two bytes.
 const ROW_INDEX_ID: u16 = 7;
-/// How many bytes a cell has before its key: key length and value length.
+/// How many bytes a cell has before the key: key length and value length.
 const KEY_OFFSET: usize = 4 + 4;
-/// How many bytes a cell has before its row: the two lengths and the row length.
+/// How many bytes a cell has before the row: the two lengths and the row length.
 const ROW_OFFSET: usize = KEY_OFFSET + 2;
 /// Least distance in bytes between milestones, the cells whose offsets are recorded for binary
 /// search: about four 100-byte cells.

@@ -91,7 +91,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Adds a data block under its index key.
+    /// Adds a data block under the index key.
     pub(in crate::hfile) fn push(&mut self, key: Vec<u8>, handle: BlockHandle) {
         self.leaf.push(Entry { offset: handle.offset, len: handle.len, key });
         self.blocks += 1;

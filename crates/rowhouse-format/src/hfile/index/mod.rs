@@ -16,7 +16,7 @@ use super::block::{Block, BlockHandle, BlockKind};
 use super::input::Input;
 use super::key::{check_key, view_key};
 
-/// How many bytes a node entry has before its key: block offset and length.
+/// How many bytes a node entry has before the key: block offset and length.
 const NODE_ENTRY_FIXED_LEN: usize = 8 + 4;
 /// How many bytes follow the entries in a root with several levels: the location of the file's
 /// middle block.

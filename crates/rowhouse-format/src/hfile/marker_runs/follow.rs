@@ -1,4 +1,4 @@
-//! The rule that defines a run and its target.
+//! The rule that defines a run and the run's target.
 
 use rowhouse_model::{CellKind, Key, equal_bytes};
 

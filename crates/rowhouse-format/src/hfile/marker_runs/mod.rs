@@ -65,7 +65,7 @@ impl MarkerRun {
         &self.target
     }
 
-    /// Returns true if a cell in the file with this key is in the run, before its target.
+    /// Returns true if a cell in the file with this key is in the run, before the target.
     pub fn has(&self, key: &Key<'_>) -> bool {
         (self.first.view()..self.target.view()).contains(key)
     }

@@ -127,7 +127,7 @@ fn has(form: &Form, analyser: Analyser, text: &Terms) -> Option<bool> {
             let is_near = |term: &str| is_near(&word, &term.chars().collect::<Vec<_>>(), *distance);
             Some(text.iter().any(|(_, term)| is_near(term)))
         }
-        // All terms that an indexed text has must be there, not only those that cover it.
+        // All terms that an indexed text has must be there, not only the terms that cover it.
         Form::Word(words) | Form::Phrase(words) | Form::Prefix(words) => {
             let wanted = terms(analyser, words);
             let (first, _) = wanted.first()?;

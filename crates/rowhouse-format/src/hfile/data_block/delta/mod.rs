@@ -81,7 +81,7 @@ struct DeltaDecoder<'a> {
     tags: TagDictionary,
 }
 
-/// Where the previous cell is and how long its parts are.
+/// Where the previous cell is and how long the parts are.
 #[derive(Clone, Copy)]
 struct Last {
     /// The key's offset in the decoded cells.

@@ -1,10 +1,10 @@
-//! Decoding of bytes in Java's charsets. Malformed input decodes to U+FFFD.
+//! Decodes bytes in Java's charsets. Malformed input decodes to U+FFFD.
 
 use std::borrow::Cow;
 
 use rowhouse_model::{Error, Result};
 
-/// The charset of a comparator.
+/// A comparator's charset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Charset {
     Utf8,
@@ -16,7 +16,7 @@ pub(crate) enum Charset {
     Utf16Le,
 }
 
-/// Java's names of the charsets; the first is the canonical name.
+/// Java's charset names; the first is the canonical name.
 const NAMES: [(Charset, &[&str]); 6] = [
     (Charset::Utf8, &["UTF-8", "UTF8", "unicode-1-1-utf-8"]),
     (Charset::Latin1, &["ISO-8859-1", "ISO8859_1", "ISO8859-1", "latin1", "l1", "cp819"]),

@@ -1,10 +1,10 @@
-//! Execution of conditions on a column, which checkAndMutate checks.
+//! Executes conditions on a column, which checkAndMutate checks.
 
 use rowhouse_model::{ColumnCondition, Comparator, CompareOperator, Comparison, Result};
 
 use crate::comparison::ComparisonRun;
 
-/// Returns whether the condition holds for a column with this value, or without a value.
+/// Returns true if the condition holds for a column with this value, or without a value.
 ///
 /// # Errors
 /// As [`ComparisonRun::new`].
@@ -18,7 +18,7 @@ pub fn column_condition_holds(condition: &ColumnCondition, value: Option<&[u8]>)
     Ok(value.is_some_and(|value| comparison.matches(value)))
 }
 
-/// Returns whether a comparator has no bytes to compare with.
+/// Returns true if a comparator has no bytes to compare with.
 fn is_nothing(comparator: &Comparator) -> bool {
     match comparator {
         Comparator::Binary(value) | Comparator::BinaryPrefix(value) => value.is_empty(),
@@ -38,7 +38,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the values for which the condition holds, of: none, an empty one, `a`, `b`, `c`.
+    /// Returns the values for which the condition holds, among: none, an empty one, `a`, `b`, `c`.
     fn holds(operator: CompareOperator, value: &'static str) -> String {
         let Condition::Column(column) = Condition::value("f", "q", operator, value) else {
             panic!("a value is one of a column")

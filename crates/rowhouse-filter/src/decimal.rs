@@ -1,22 +1,22 @@
-//! Java's BigDecimal in the format of `Bytes.toBytes`: an int scale, then the unscaled number in
-//! two's complement, big-endian. The value is unscaled × 10^−scale.
+//! Java's BigDecimal in the `Bytes.toBytes` format: an int scale, then the unscaled number in two's
+//! complement, big-endian. The value is unscaled × 10^−scale.
 
 use std::cmp::Ordering;
 
 use rowhouse_model::{Error, Result};
 
-/// Longest unscaled number in bytes. The time of a comparison is quadratic in the length; at this
-/// limit it is at most a tenth of a second.
+/// Longest unscaled number in bytes. A comparison's time is quadratic in the length; at this limit
+/// it is at most a tenth of a second.
 const UNSCALED_LEN_MAX: usize = 32 * 1024;
 
-/// The greatest power of ten that fits a word, and its base-10 logarithm.
+/// The greatest power of ten that fits a word, and the base-10 logarithm.
 const TEN_POWER: (u64, u64) = (10_000_000_000_000_000_000, 19);
 
 /// A decimal number.
 #[derive(Clone, Debug)]
 pub(crate) struct Decimal {
     is_negative: bool,
-    /// Absolute value of the unscaled number, in words, least significant first, without trailing
+    /// The unscaled number's absolute value, in words, least significant first, without trailing
     /// zero words. Empty for 0.
     magnitude: Vec<u64>,
     scale: i32,
@@ -47,7 +47,7 @@ impl Decimal {
         Ok(Self { is_negative, magnitude, scale: i32::from_be_bytes(*scale) })
     }
 
-    /// Compares the values, regardless of their scales: 1.0 equals 1.00.
+    /// Compares the values, regardless of scale: 1.0 equals 1.00.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match self.sign().cmp(&other.sign()) {
             Ordering::Equal if self.is_negative => other.compare_magnitude(self),
@@ -84,7 +84,7 @@ impl Decimal {
         }
     }
 
-    /// Returns bounds, lower and upper, of the number of digits before the decimal point; negative
+    /// Returns bounds, lower and upper, for how many digits are before the decimal point; negative
     /// for zeros after it.
     fn digits(&self) -> (i64, i64) {
         let words = self.magnitude.len() as i64;
@@ -126,7 +126,7 @@ fn trim(words: &mut Vec<u64>) {
     }
 }
 
-/// Returns the number multiplied by ten to the power of `zeros`.
+/// Returns the number multiplied by ten to the power `zeros`.
 fn raised(words: &[u64], zeros: u64) -> Vec<u64> {
     let mut raised = words.to_vec();
     for _ in 0..zeros / TEN_POWER.1 {

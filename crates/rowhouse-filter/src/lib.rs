@@ -1,8 +1,8 @@
-//! Execution of HBase's filters and comparators, with Java's regular expressions.
+//! Executes HBase's filters and comparators, with Java's regular expressions.
 //!
-//! [`FilterRun`] executes a [`Filter`](rowhouse_model::Filter) on the rows of one scanner,
+//! [`FilterRun`] executes a [`Filter`](rowhouse_model::Filter) on one scanner's rows,
 //! [`ComparisonRun`] a comparison on bytes. Filters as values, their text and their bytes are in
-//! `rowhouse-model` and `rowhouse-format`: a client needs no more than those.
+//! `rowhouse-model` and `rowhouse-format`: a client needs no more than that.
 //!
 //! ```
 //! use rowhouse_filter::FilterRun;

@@ -1,7 +1,7 @@
-//! CPU time of HFile operations, per cell or operation: `cargo bench -p rowhouse-format --bench
+//! CPU time for HFile operations, per cell or operation: `cargo bench -p rowhouse-format --bench
 //! hfile`.
 //!
-//! Two million cells of 100 bytes, ten columns per row, values half random digits and half
+//! Two million cells with 100 bytes each, ten columns per row, values half random digits and half
 //! constant. Reads use parsed blocks, as a store's cache holds them. Compressed files have a fifth
 //! of the cells. Reports the median of three rounds.
 
@@ -215,7 +215,7 @@ fn mix(number: u64) -> u64 {
     (number ^ number >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 8
 }
 
-/// Runs `work` three times and prints the median of its CPU time per operation.
+/// Runs `work` three times and prints the median CPU time per operation.
 fn report(what: &str, operations: f64, mut work: impl FnMut()) {
     let mut micros = [0.0; 3].map(|_: f64| {
         let start = cpu_nanos();

@@ -1,8 +1,8 @@
-//! Time of encoding and decoding RPC messages, per operation: `cargo bench -p rowhouse-format
-//! --bench rpc`.
+//! Time to encode and decode RPC messages, per operation: `cargo bench -p rowhouse-format --bench
+//! rpc`.
 //!
-//! Rows are those of PerformanceEvaluation: keys of 26 bytes, one column of 1,000 bytes. Reports
-//! the best of five rounds.
+//! Rows are as in PerformanceEvaluation: 26-byte keys, one column with 1,000 bytes. Reports the
+//! best of five rounds.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures time")]

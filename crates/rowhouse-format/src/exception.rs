@@ -1,6 +1,6 @@
-//! The mapping of errors to Java exceptions.
+//! Maps errors to Java exceptions.
 //!
-//! A Java client decides its reaction by the class and the do-not-retry flag, and shows the
+//! A Java client decides how to react by the class and the do-not-retry flag, and shows the
 //! message. The classes are therefore Apache's own, and only those on a client's class path.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use rowhouse_model::{Error, ErrorKind};
 use crate::proto;
 use crate::rpc::FrameTooLong;
 
-/// A Java exception in its wire form.
+/// A Java exception in the wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
     /// Fully qualified class name.
@@ -23,7 +23,7 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// Creates an exception that closes the connection, of a class in HBase's `ipc` package.
+    /// Creates an exception that closes the connection, with a class in HBase's `ipc` package.
     pub(crate) fn fatal(class: &str, message: String) -> Self {
         let class = Cow::Owned(format!("org.apache.hadoop.hbase.ipc.{class}"));
         Self { class, message, do_not_retry: true }
@@ -60,7 +60,7 @@ impl Exception {
         }
     }
 
-    /// Returns the exception in the form of a response header.
+    /// Returns the exception in response header form.
     pub fn to_response(&self) -> proto::ExceptionResponse {
         proto::ExceptionResponse {
             exception_class_name: Some(self.class.clone().into_owned()),
@@ -70,7 +70,7 @@ impl Exception {
         }
     }
 
-    /// Parses the exception of a response header.
+    /// Parses the exception in a response header.
     pub fn from_response(response: proto::ExceptionResponse) -> Self {
         let class = response.exception_class_name.unwrap_or_default();
         Self {
@@ -80,7 +80,7 @@ impl Exception {
         }
     }
 
-    /// Returns the exception in the form of a failed action of a Multi.
+    /// Returns the exception in the form for a failed action in a Multi.
     pub fn to_pair(&self) -> proto::NameBytesPair {
         proto::NameBytesPair {
             name: self.class.clone().into_owned(),
@@ -88,7 +88,7 @@ impl Exception {
         }
     }
 
-    /// Parses the exception of one action of a Multi. It has no flag: the class determines whether
+    /// Parses the exception for one action in a Multi. It has no flag: the class determines whether
     /// to retry.
     pub fn from_pair(pair: proto::NameBytesPair) -> Self {
         let trace = pair.value.unwrap_or_default();
@@ -97,7 +97,7 @@ impl Exception {
         Self { class: pair.name.into(), message, do_not_retry }
     }
 
-    /// Returns the exception in the form of a failed procedure.
+    /// Returns the exception in the form for a failed procedure.
     pub fn to_foreign(&self) -> proto::ForeignExceptionMessage {
         proto::ForeignExceptionMessage {
             source: None,
@@ -109,7 +109,7 @@ impl Exception {
         }
     }
 
-    /// Parses the exception of a failed procedure.
+    /// Parses a failed procedure's exception.
     pub fn from_foreign(foreign: proto::ForeignExceptionMessage) -> Self {
         let exception = foreign.generic_exception.unwrap_or_default();
         let class = exception.class_name.unwrap_or_default();
@@ -117,7 +117,7 @@ impl Exception {
         Self { class: class.into(), message: exception.message.unwrap_or_default(), do_not_retry }
     }
 
-    /// Returns what HBase answers to a call for which its queue has no room. Clients repeat the
+    /// Returns what HBase answers to a call for which the queue has no room. Clients repeat the
     /// call after a pause.
     pub fn call_queue_full() -> Self {
         Self {
@@ -137,7 +137,7 @@ impl Exception {
         Error::new(kind, format!("{}: {}", self.class, self.message))
     }
 
-    /// Returns the first line of a Java stack trace: `class: message`, or the class alone.
+    /// Returns a Java stack trace's first line: `class: message`, or the class alone.
     fn stack_trace(&self) -> String {
         if self.message.is_empty() {
             return self.class.clone().into_owned();
@@ -153,7 +153,7 @@ impl From<&Error> for Exception {
     }
 }
 
-/// Returns the message of a stack trace: the text before the first frame, without the class.
+/// Returns a stack trace's message: the text before the first frame, without the class.
 fn message_of(class: &str, stack_trace: &str) -> String {
     let text = stack_trace.split("\n\tat ").next().unwrap_or_default();
     let text = match text.strip_prefix(class) {
@@ -175,7 +175,7 @@ fn kind_of(class: &str) -> Option<ErrorKind> {
     ours.chain(FOREIGN.iter().copied()).find(|(has, _)| *has == class).map(|(_, kind)| kind)
 }
 
-/// Returns whether a client retries after this class if there is no flag.
+/// Returns true if a client retries after this class if there is no flag.
 fn is_retried(class: &str) -> bool {
     match CLASSES.iter().find(|(_, has, _)| *has == class) {
         Some(&(.., do_not_retry)) => !do_not_retry,

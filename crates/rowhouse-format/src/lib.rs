@@ -1,18 +1,18 @@
 //! Encoders and decoders of Apache HBase's byte formats, without I/O.
 //!
 //! This crate turns bytes into values and values into bytes. It uses no sockets, paths, clocks or
-//! threads; its callers own those. The encoder and decoder of a format are in the same module, so
-//! that server and client stay consistent.
+//! threads; the callers own those. A format's encoder and decoder are in the same module, so that
+//! server and client stay consistent.
 //!
 //! | module | content | page |
 //! |---|---|---|
-//! | [`rpc`] | preamble, frames, headers, cell blocks, the table of calls | `docs/formats/rpc.md` |
+//! | [`rpc`] | preamble, frames, headers, cell blocks, the call table | `docs/formats/rpc.md` |
 //! | [`convert`] | model ↔ protobuf, one file per type | |
 //! | [`exception`] | errors ↔ Java exceptions | |
 //! | [`proto`] | the messages | |
 //! | [`meta`] | `hbase:meta` and `hbase:namespace`, synthesized | `docs/formats/meta.md` |
 //! | [`zk`] | the part of the ZooKeeper protocol that clients use | `docs/formats/zookeeper.md` |
-//! | [`hfile`] | files of cells | `docs/formats/hfile.md` |
+//! | [`hfile`] | cell files | `docs/formats/hfile.md` |
 //!
 //! A server feeds input to [`rpc::ServerConnection`] and answers its events; a client writes with
 //! [`rpc::encode_request`] and parses with [`rpc::Response::decode`]. A get, from request to

@@ -20,7 +20,7 @@ fn meta_and_namespace_answer_as_apaches() {
     let calls = catalog.calls();
     let mut calls = calls.iter().map(|(request, body)| (request, body.as_ref().unwrap()));
 
-    // The first call reads all of hbase:meta; build this crate's table from the result.
+    // The first call reads all hbase:meta rows; build this crate's table from the result.
     let (request, body) = calls.next().unwrap();
     assert_eq!(open_scan(request).scan, Scan { caching: Some(i32::MAX as u32), ..Scan::all() });
     let rows = scanned(body);
@@ -54,7 +54,7 @@ fn meta_and_namespace_answer_as_apaches() {
     assert_eq!((compared, lookups), (4, 1));
 }
 
-/// Builds `hbase:meta` from the information in recorded rows of it.
+/// Builds `hbase:meta` from the information in its recorded rows.
 fn remade(rows: &[Row]) -> MetaTable {
     let regions: Vec<_> = rows.iter().filter_map(|row| RegionRow::from_row(row).unwrap()).collect();
     let states: Vec<_> = rows
@@ -93,7 +93,7 @@ fn answered(table: &MetaTable, request: &Request) -> Vec<String> {
     plain(&table.scan(&scan).take(rows as usize).collect::<Vec<_>>())
 }
 
-/// Returns the cells of rows without their timestamps.
+/// Returns rows' cells without the timestamps.
 fn plain(rows: &[Row]) -> Vec<String> {
     let cells = rows.iter().flat_map(Row::cells);
     cells.map(|cell| format!("{:?}", cell.to_cell().with_timestamp(Timestamp::MIN))).collect()

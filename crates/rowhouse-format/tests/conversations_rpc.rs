@@ -1,4 +1,4 @@
-//! Recorded messages of the stock client and Apache HBase decode and encode byte for byte.
+//! Recorded messages from the stock client and Apache HBase decode and encode byte for byte.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,7 +20,7 @@ use rowhouse_format::rpc::{
 };
 use rowhouse_model::Error;
 
-/// Both sides of a connection, read in step.
+/// Both connection sides, read in step.
 struct Replay {
     name: String,
     server: ServerConnection,
@@ -107,7 +107,7 @@ fn check_exception(mut frame: Bytes, exception: &Exception) {
     assert_eq!(recorded.lines().next(), ours.lines().next());
 }
 
-/// Checks that the cells of a block encode as recorded.
+/// Checks that the cells in a block encode as recorded.
 fn check_block(cells: CellReader, frame: &Bytes) {
     let mut block = CellBlock::new(CellCodec::KeyValue);
     cells.map(|cell| cell.unwrap()).for_each(|cell| block.push(&cell));
@@ -169,7 +169,7 @@ impl Replay {
     }
 }
 
-/// Checks that the values of a request survive encoding and decoding.
+/// Checks that the values in a request survive encoding and decoding.
 fn check_request_values(request: &Request) {
     let mut block = request.cells(None);
     match request.method {
@@ -221,7 +221,7 @@ fn check_refusal(error: &Error) {
     assert!(refused.contains(&error.message()), "{error:?}");
 }
 
-/// Returns the response to a data call, encoded by this crate from its decoded values.
+/// Returns the response to a data call, encoded by this crate from the decoded values.
 fn rewritten_answer(request: &Request, message: &Bytes, mut block: CellReader) -> Option<Vec<u8>> {
     let message = message.clone();
     Some(match request.method {

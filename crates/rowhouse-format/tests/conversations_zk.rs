@@ -1,4 +1,4 @@
-//! ZooKeeper as the stock client uses it: this crate's requests are identical, and its responses
+//! ZooKeeper as the stock client uses it: this crate's requests are identical, and the responses
 //! equivalent.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -13,7 +13,7 @@ use rowhouse_format::zk::{
 };
 use rowhouse_model::Timestamp;
 
-/// Returns the frames of a connection as pairs of request and response.
+/// Returns a connection's frames as request and response pairs.
 fn exchanges(conversation: &Conversation) -> Vec<(Bytes, Bytes)> {
     let mut sides = [BytesMut::new(), BytesMut::new()];
     for run in &conversation.runs {
@@ -29,14 +29,14 @@ fn exchanges(conversation: &Conversation) -> Vec<(Bytes, Bytes)> {
     pairs
 }
 
-/// Returns the output of `write` without its length prefix.
+/// Returns the output from `write` without the length prefix.
 fn written(write: impl FnOnce(&mut BytesMut)) -> BytesMut {
     let mut bytes = BytesMut::new();
     write(&mut bytes);
     bytes.split_off(4)
 }
 
-/// Returns the nodes of a recorded cluster, as this crate builds them.
+/// Returns a recorded cluster's nodes, as this crate builds them.
 fn ours(data: &[(String, Bytes)]) -> Znodes {
     let find = |name: &str| &data.iter().find(|(path, _)| path.ends_with(name)).unwrap().1;
     let meta_server = read_meta_server(find("meta-region-server")).unwrap();
@@ -102,7 +102,7 @@ fn check_answers(pairs: &[(Bytes, Bytes)], nodes: &Znodes, data: &[(String, Byte
         assert_eq!(status == SessionStatus::Closed, at == pairs.len() - 1);
         let answer = client::frames().next(&mut output).unwrap().unwrap();
         if at == 0 {
-            // Same protocol and timeout; same lengths of session, password and read-only flag.
+            // Same protocol and timeout; same lengths for session, password and read-only flag.
             assert_eq!((&answer[..8], answer.len()), (&expected[..8], expected.len()));
             continue;
         }

@@ -1,4 +1,4 @@
-//! Every method that Apache HBase declares is known here, or its service is omitted for a stated
+//! Every method that Apache HBase declares is known here, or the service is omitted for a stated
 //! reason.
 
 use std::collections::BTreeSet;

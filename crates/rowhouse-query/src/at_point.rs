@@ -1,4 +1,4 @@
-//! Reads of the store at one read point, on the thread that asks for them.
+//! Reads the store at one read point, on the requesting thread.
 
 use std::future::ready;
 use std::pin::pin;
@@ -11,11 +11,11 @@ use rowhouse_store::{IndexRead, ReadPoint, Store, Table, TableScanner};
 
 use crate::source::{Found, JudgeRows, Judged, ReadFrom, Reading, Source, SourceRows};
 
-/// The most bytes of entries that a scanner, or a page, holds.
+/// The most entry bytes that a scanner, or a page, holds.
 const SORTED_BYTES_MAX: usize = 16 << 20;
 
-/// A table of the store, and maybe the entries of one of its indexes, at a read point. Its reads
-/// are never waited for: [`at_once`] returns what they read.
+/// A table in the store, and maybe the entries of one index, at a read point. Reads never wait:
+/// [`at_once`] returns what they read.
 #[derive(Clone)]
 pub struct StoreSource {
     store: Store,
@@ -25,19 +25,19 @@ pub struct StoreSource {
     until: Option<Instant>,
 }
 
-/// The rows of a scan of the store.
+/// The rows that a store scan returns.
 pub struct StoreRows {
     scanner: TableScanner,
     until: Option<Instant>,
 }
 
 impl StoreSource {
-    /// Reads the rows of a table.
+    /// Reads a table's rows.
     pub fn new(store: &Store, table: Arc<Table>, point: Arc<ReadPoint>) -> Self {
         Self { store: store.clone(), table, entries: None, point, until: None }
     }
 
-    /// Reads the entries of an index, and the rows to which they lead.
+    /// Reads an index's entries, and the rows to which they lead.
     pub fn by_index(store: &Store, read: &IndexRead) -> Self {
         let table = Arc::clone(&read.table);
         let entries = Some(Arc::clone(&read.entries));
@@ -99,7 +99,7 @@ impl SourceRows for StoreRows {
     }
 }
 
-/// Returns what a read of a [`StoreSource`] returns.
+/// Returns what a [`StoreSource`] read returns.
 pub fn at_once<T>(read: impl Future<Output = T>) -> T {
     let Poll::Ready(read) = pin!(read).poll(&mut Context::from_waker(Waker::noop())) else {
         unreachable!("reads of the store are not waited for");

@@ -1,4 +1,4 @@
-//! The choice of how a query is read: by the key, or by an index.
+//! Chooses how a query is read: by the key, or by an index.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ use crate::projection::add_condition_columns;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// By the key first, then by each index in the order of the declarations.
+    /// By the key first, then by each index in declaration order.
     paths: Vec<AccessPath>,
     chosen: usize,
     plan: Plan,
@@ -51,10 +51,10 @@ pub struct Access {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AccessPath {
-    /// The name of the index; `None` for the key.
+    /// The index name; `None` for the key.
     pub index: Option<String>,
-    /// The estimated number of entries to read. `None` for the key, and where nothing is estimated:
-    /// on a cluster, if the query names the index, and if no index can serve.
+    /// How many entries to read, estimated. `None` for the key, and where nothing is estimated: on
+    /// a cluster, if the query names the index, and if no index can serve.
     pub entries: Option<u64>,
     /// The estimated cost, in cells that a scan would read in the same time. `None` where nothing
     /// is estimated.
@@ -75,8 +75,8 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Plans a query of a table by an index, or returns why that is not possible. The state of the
-    /// index is not considered.
+    /// Plans a table query by an index, or returns why that is not possible. The index state is not
+    /// considered.
     ///
     /// # Errors
     /// The reason, in words.
@@ -103,7 +103,8 @@ impl Candidate {
         format!("it is not ready, its state is: {state}")
     }
 
-    /// Returns the columns of the index's table that a plan reads, for an estimate of their cells.
+    /// Returns the columns that a plan reads from the index's table, for an estimate of their
+    /// cells.
     pub fn entry_columns(plan: &IndexPlan, requested: &Columns) -> Columns {
         if !plan.index().is_copy() {
             return Columns::all();
@@ -113,8 +114,8 @@ impl Candidate {
         columns
     }
 
-    /// `entry_cells` is the estimate of the cells of the index's table that the plan reads; `None`
-    /// where there are no estimates.
+    /// `entry_cells` estimates how many cells the plan reads from the index's table; `None` where
+    /// there are no estimates.
     pub fn new(plan: IndexPlan, entry_cells: Option<u64>, requested: &Columns) -> Self {
         let cost = IndexCost::new(&plan, entry_cells.unwrap_or(u64::MAX), requested);
         Self { plan, cost }
@@ -132,12 +133,12 @@ impl Access {
         &self.paths
     }
 
-    /// The plan of the query by the key.
+    /// The query plan by the key.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The plan of the query by the chosen index; `None` if the query is read by the key.
+    /// The query plan by the chosen index; `None` if the query is read by the key.
     pub fn index_plan(&self) -> Option<&IndexPlan> {
         self.index_plan.as_ref().map(|(plan, _)| plan)
     }
@@ -154,7 +155,7 @@ impl Access {
         format!("by index {}, {order}{by}", plan.index().name())
     }
 
-    /// Takes the plan by the chosen index and the order of the entries, and leaves the key chosen.
+    /// Takes the plan by the chosen index and the entry order, and leaves the key chosen.
     pub fn take_index(&mut self) -> Option<(IndexPlan, EntryOrder)> {
         self.chosen = 0;
         self.index_plan.take()
@@ -177,8 +178,7 @@ impl Access {
         Self { paths, chosen: 1, plan, index_plan, is_of_server: false }
     }
 
-    /// Reads by the index that a server has chosen, or by the key. Rows come in the order of the
-    /// key.
+    /// Reads by the index that a server has chosen, or by the key. Rows come in key order.
     pub fn of_server(
         plan: Plan,
         chosen: Option<&str>,
@@ -202,7 +202,7 @@ impl Access {
         access
     }
 
-    /// Chooses between the key, whose ranges hold `key_cells` cells, and indexes: those that can
+    /// Chooses between the key, whose ranges hold `key_cells` cells, and indexes: the ones that can
     /// serve, or the reason why not.
     pub fn choose(
         plan: Plan,

@@ -1,5 +1,5 @@
-//! The entries of an index, among them those of rows that a transaction has written, or that a
-//! client which keeps indexes is writing.
+//! An index's entries, including entries for rows that a transaction has written, or that a client
+//! which maintains indexes is writing.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, VecDeque};
@@ -16,7 +16,7 @@ use crate::source::{Found, Source};
 /// What a transaction or a client has written, and the entries read do not show.
 #[derive(Default)]
 pub struct Written {
-    /// Rows. The entries read of these rows are those before the write.
+    /// Rows. The entries read for these rows are from before the write.
     rows: BTreeSet<Bytes>,
     /// The entries that these rows have, in any order.
     entries: Vec<Found>,
@@ -26,16 +26,17 @@ pub struct Written {
 
 impl Written {
     /// Creates it for rows that were written; [`Written::gets`] and [`Written::add_rows`] follow.
-    /// Entries that clients keep have cells with any qualifiers, and there may be rows of an
-    /// earlier declaration among them.
+    /// Entries that clients maintain have cells with any qualifiers, and they may include rows from
+    /// an earlier declaration.
     pub fn new(rows: BTreeSet<Bytes>, is_of_clients: bool) -> Self {
         Self { rows, entries: Vec::new(), is_of_clients }
     }
 
-    /// Returns the reads of the rows of a query by an index, from which their entries are computed.
+    /// Returns the reads for the rows of a query by an index; the row entries are computed from
+    /// them.
     ///
     /// # Errors
-    /// Those of keys of gets.
+    /// As for the keys of gets.
     pub fn gets(&self, plan: &IndexPlan) -> Result<Vec<Get>> {
         self.rows_of(plan).map(|row| get(plan, row)).collect()
     }
@@ -97,15 +98,15 @@ fn get(plan: &IndexPlan, row: &Bytes) -> Result<Get> {
     Ok(get)
 }
 
-/// Entries in the order of a plan or its reverse.
+/// Entries in a plan's order or its reverse.
 pub(crate) struct MergedEntries<S: Source> {
     index: Index,
     read: PlanRows<S>,
     written: BTreeSet<Bytes>,
     is_of_clients: bool,
-    /// Entries of written rows that are still to come.
+    /// Entries for written rows that are still to come.
     own: VecDeque<Found>,
-    /// An entry that was read and comes after the first of `own`.
+    /// An entry that was read and comes after the first in `own`.
     next: Option<Found>,
     is_merged: bool,
     direction: Direction,

@@ -1,5 +1,4 @@
-//! The entries of an index that may lead to rows of a query, in the order in which the rows are
-//! read.
+//! The index entries that may lead to rows of a query, in the order in which the rows are read.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -12,23 +11,23 @@ use crate::judge::EntryOrder;
 use crate::plan_rows::{KeyQuery, PlanRows};
 use crate::source::{Found, ReadFrom, Source};
 
-/// What is read of an index.
+/// What is read from an index.
 pub(crate) struct EntryQuery {
     pub(crate) index: Index,
-    /// The plan of the entries to read.
+    /// The plan for the entries to read.
     pub(crate) entries: Plan,
     pub(crate) order: EntryOrder,
     /// The template of the table's key.
     pub(crate) key: KeySchema,
-    /// The ranges that hold all rows of the answer, in key order.
+    /// The ranges that hold all rows in the answer, in key order.
     pub(crate) ranges: Vec<RowRange>,
     /// Whether rows are sorted by their keys without the computed fields.
     pub(crate) sorts_logically: bool,
     pub(crate) direction: Direction,
-    /// The cells of entries that are needed.
+    /// The required entry cells.
     pub(crate) columns: Columns,
     pub(crate) filter: Option<Filter>,
-    /// Whether the cells of entries that are sorted are needed.
+    /// True if the cells of sorted entries are required.
     pub(crate) retains_entries: bool,
 }
 
@@ -46,7 +45,7 @@ enum Entries<S: Source> {
 }
 
 impl<S: Source> FoundEntries<S> {
-    /// Opens the entries of an index. Returns `None` if there are more than are to be sorted.
+    /// Opens an index's entries. Returns `None` if there are more than are to be sorted.
     pub(crate) async fn open(
         source: S,
         query: EntryQuery,
@@ -85,7 +84,7 @@ impl<S: Source> FoundEntries<S> {
         .await
     }
 
-    /// Returns the next entry that may lead to a row of the answer.
+    /// Returns the next entry that may lead to a row in the answer.
     pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Result<Poll<Option<Found>>> {
         let entries = match &mut self.entries {
             Entries::Sorted(sorted) => return Ok(Poll::Ready(sorted.next())),
@@ -104,8 +103,7 @@ impl<S: Source> FoundEntries<S> {
     }
 }
 
-/// Reads all entries, and sorts them in the order of the keys of their rows, one of each row;
-/// `None` if there are too many.
+/// Reads all entries, and sorts them by row key, one entry per row; `None` if there are too many.
 async fn sorted(
     mut entries: MergedEntries<impl Source>,
     query: &EntryQuery,
@@ -141,7 +139,7 @@ async fn sorted(
 }
 
 impl EntryQuery {
-    /// Returns whether the rows of all further entries are behind the ranges.
+    /// Returns true if the rows of all further entries are after the ranges.
     fn is_behind(&self, row: &Bytes) -> bool {
         let (first, last) = (self.ranges.first(), self.ranges.last());
         self.order == EntryOrder::Key
@@ -153,7 +151,7 @@ impl EntryQuery {
             }
     }
 
-    /// Returns whether the row of an entry is in the ranges.
+    /// Returns true if an entry's row is in the ranges.
     fn may_match(&self, row: &Bytes) -> bool {
         let behind = self.ranges.partition_point(|range| range.start[..] <= row[..]);
         behind.checked_sub(1).is_some_and(|at| self.ranges[at].contains(row))

@@ -25,25 +25,25 @@ const FETCHES_MAX: usize = 8;
 pub struct IndexQuery {
     /// The template of the table's key.
     pub key: KeySchema,
-    /// The declared columns of the table.
+    /// The table's declared columns.
     pub columns: Option<ColumnSchema>,
     /// Judges entries.
     pub plan: IndexPlan,
-    /// The entries to read: those of the plan, or those after a page.
+    /// The entries to read: the plan's entries, or the entries after a page.
     pub entries: Plan,
     /// The order in which entries are read.
     pub order: EntryOrder,
-    /// The plan by the key, whose ranges hold all rows of the answer.
+    /// The plan by the key, whose ranges hold all rows in the answer.
     pub key_plan: Plan,
-    /// The direction of the rows.
+    /// The row direction.
     pub direction: Direction,
-    /// What is returned of each row.
+    /// What is returned for each row.
     pub projection: Projection,
     /// The most rows to return.
     pub limit: u64,
 }
 
-/// The rows of a query, found by the entries of an index.
+/// The rows of a query, found by index entries.
 pub struct IndexRows<S: Source> {
     judge: Arc<Judge<S>>,
     entry_plan: Plan,
@@ -53,15 +53,15 @@ pub struct IndexRows<S: Source> {
     /// Entries whose rows are to be read next.
     batch: Vec<Found>,
     batch_len: usize,
-    /// The rows being read, in the order of their entries.
+    /// The rows being read, in entry order.
     fetches: VecDeque<Fetch>,
     rows: VecDeque<MatchingRow>,
-    /// The number of rows still to return.
+    /// How many rows are still to return.
     left: u64,
     unreadable: u64,
     /// Whether the rest is read by the key if the index cannot be read.
     may_go_on_by_key: bool,
-    /// The last row of the batches that were returned, if the rest may be read by the key.
+    /// The last row in the returned batches, if the rest may be read by the key.
     last_row: Option<Bytes>,
     /// The rest, read by the key.
     by_key: Option<KeyRows<S>>,
@@ -69,19 +69,18 @@ pub struct IndexRows<S: Source> {
     read: Option<Vec<Bytes>>,
 }
 
-/// A batch of entries whose rows are being read. Kept here and not in the future of a caller, so
-/// that a caller that drops the future loses no rows.
+/// A batch of entries whose rows are being read. Held here and not in a caller's future, so that a
+/// caller that drops the future loses no rows.
 struct Fetch {
     entries: usize,
     judged: Reading<Judged>,
 }
 
 impl<S: Source> IndexRows<S> {
-    /// Opens the rows of a query. Returns `None` if the index has more entries than are to be
-    /// sorted.
+    /// Opens a query's rows. Returns `None` if the index has more entries than are to be sorted.
     ///
     /// # Errors
-    /// Those of the source.
+    /// As for the source.
     pub async fn open(source: S, query: IndexQuery, written: Written) -> Result<Option<Self>> {
         let opened = Self::try_open(source.clone(), query, written).await;
         if let Err(error) = &opened {
@@ -140,8 +139,8 @@ impl<S: Source> IndexRows<S> {
         }))
     }
 
-    /// Returns the same rows; if the index cannot be read, those that are left are read by the key.
-    /// They are in its order.
+    /// Returns the same rows; if the index cannot be read, the remaining ones are read by the key.
+    /// They are in key order.
     pub fn or_by_key(self) -> Self {
         Self { may_go_on_by_key: true, ..self }
     }
@@ -166,12 +165,12 @@ impl<S: Source> IndexRows<S> {
         &self.key_plan
     }
 
-    /// The plan of the entries that are read.
+    /// The plan for the entries that are read.
     pub fn entry_plan(&self) -> &Plan {
         &self.entry_plan
     }
 
-    /// The number of rows omitted so far because a value does not fit the type of its column.
+    /// How many rows are omitted so far because a value does not fit the column type.
     pub fn unreadable(&self) -> u64 {
         self.unreadable + self.by_key.as_ref().map_or(0, KeyRows::unreadable)
     }
@@ -237,8 +236,7 @@ impl<S: Source> IndexRows<S> {
         }
     }
 
-    /// Starts to read the rows of the next entries: of no more than would be returned if all
-    /// matched.
+    /// Starts to read the rows for the next entries: no more than would be returned if all matched.
     fn read_on(&mut self, context: &mut Context<'_>) -> Result<()> {
         while !self.ended && self.fetches.len() < FETCHES_MAX {
             let fetched: usize = self.fetches.iter().map(|fetch| fetch.entries).sum();
@@ -268,7 +266,7 @@ impl<S: Source> IndexRows<S> {
         Ok(())
     }
 
-    /// Starts to read the rows of the entries of the batch.
+    /// Starts to read the rows for the entries in the batch.
     fn fetch(&mut self) {
         let found = std::mem::take(&mut self.batch);
         if found.is_empty() {

@@ -1,5 +1,5 @@
-//! From the entries of an index to rows: an entry that is certain and covers the query is the
-//! answer, any other is judged against its row.
+//! From index entries to rows: an entry that is certain and covers the query is the answer, any
+//! other is judged against its row.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::projection::Projection;
 use crate::row::MatchingRow;
 use crate::source::{Found, JudgeRows, Judged, Reading, Source};
 
-/// Turns entries into the rows of a query. Judging has no side effects; the reads are at one read
-/// point, or are given.
+/// Turns entries into a query's rows. Judging has no side effects; the reads are at one read point,
+/// or are given.
 pub(crate) struct Judge<S> {
     source: S,
     key: KeySchema,
@@ -26,27 +26,27 @@ pub(crate) struct Judge<S> {
     direction: Direction,
     order: EntryOrder,
     projection: Projection,
-    /// The reads of each row.
+    /// The reads for each row.
     parts: Vec<PlanPart>,
     /// The requested columns that the entries hold, if these can be the answer.
     covered: Option<Vec<CoveredColumn>>,
-    /// Whether entries are rows of a copy and have all cells of the row that are read.
+    /// True if entries are copied rows and have all row cells that are read.
     is_copied: bool,
 }
 
 /// The order in which entries are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryOrder {
-    /// Of the index, as the query asks with `using`.
+    /// Index order, as the query requests with `using`.
     Index,
-    /// Of the index, which is also that of the keys of the rows.
+    /// Index order, which is also the order of the row keys.
     Key,
-    /// Of the keys of the rows: entries are collected and sorted, and only one of each row is kept.
+    /// Row key order: entries are collected and sorted, and only one per row is retained.
     Sorted,
 }
 
 impl EntryOrder {
-    /// Returns the order in which entries of a plan are read for rows in the order of the key.
+    /// Returns the order in which a plan's entries are read for rows in key order.
     pub(crate) fn of_key(plan: &IndexPlan) -> Self {
         if plan.is_in_key_order() { Self::Key } else { Self::Sorted }
     }
@@ -54,7 +54,7 @@ impl EntryOrder {
 
 /// A covered column.
 struct CoveredColumn {
-    /// Its position in the declaration of the index.
+    /// The position in the index declaration.
     at: usize,
     column: Column,
     name: Bytes,
@@ -95,7 +95,7 @@ impl<S: Source> Judge<S> {
         Self { source, key, plan, direction, order, projection, parts, covered, is_copied }
     }
 
-    /// What is needed of entries: the columns and the filter.
+    /// What is required from entries: the columns and the filter.
     pub(crate) fn entry_parts(&self, kept_by_clients: bool) -> (Columns, Option<Filter>) {
         match self.parts.first() {
             Some(part) if self.is_copied => (part.columns.clone(), part.filter.clone()),
@@ -104,8 +104,8 @@ impl<S: Source> Judge<S> {
         }
     }
 
-    /// The columns of entries that are needed. An entry that clients keep consists of cells with
-    /// any qualifiers.
+    /// The required entry columns. An entry that clients maintain consists of cells with any
+    /// qualifiers.
     fn entry_columns(&self, kept_by_clients: bool) -> Columns {
         let mut columns = Columns::all();
         if kept_by_clients {
@@ -119,12 +119,12 @@ impl<S: Source> Judge<S> {
         columns
     }
 
-    /// Returns whether entries can be the answer, without their rows.
+    /// Returns true if entries can be the answer, without their rows.
     pub(crate) fn covers(&self) -> bool {
         self.covered.is_some()
     }
 
-    /// Starts the judgement of entries.
+    /// Starts to judge entries.
     pub(crate) fn start(self: &Arc<Self>, found: Vec<Found>) -> Reading<Judged> {
         self.source.judge(Arc::<Self>::clone(self), found)
     }
@@ -141,12 +141,12 @@ impl<S: Source> Judge<S> {
         })
     }
 
-    /// Reports an error of the reads: an index with damaged entries is put off.
+    /// Reports an error from the reads: an index with damaged entries is put off.
     pub(crate) fn report_damage(&self, error: &Error) {
         self.source.report_damage(error);
     }
 
-    /// The reads of a row.
+    /// The reads for a row.
     fn gets(&self, row: &Bytes) -> impl Iterator<Item = Result<Get>> {
         self.parts.iter().map(move |part| {
             let mut get = Get::new(row.clone())?;
@@ -157,7 +157,7 @@ impl<S: Source> Judge<S> {
     }
 
     /// Returns the requested cells of an entry that is certain and covers them; without any cell if
-    /// the row has none of them.
+    /// the row has none.
     fn of_entry(&self, found: &Found, now: i64) -> Result<Option<Row>> {
         let Some(covered) = &self.covered else { return Ok(None) };
         let Some(header) = found.entry.value(ENTRY_FAMILY, "") else { return Ok(None) };
@@ -183,7 +183,7 @@ impl<S: Source> Judge<S> {
         Ok(Some(Row::new(cells)))
     }
 
-    /// Adds the row of an entry if the row matches the query, and has the entry as the first one
+    /// Adds the row for an entry if the row matches the query, and has the entry as the first one
     /// that leads to it.
     fn judge(&self, found: Found, row: Vec<Row>, judged: &mut Judged) -> Result<()> {
         let parts: Vec<_> = row.into_iter().filter(|part| !part.is_empty()).collect();
@@ -223,7 +223,7 @@ impl<S: Source> Judge<S> {
         self.projection.keys_only && self.projection.columns.is_all() && self.covered.is_some()
     }
 
-    /// Returns the row of a query with these cells, if it is there.
+    /// Returns a query row with these cells, if it is there.
     fn row(&self, found: Found, row: Row) -> Option<MatchingRow> {
         if row.is_empty() && !self.is_there_by_entry() {
             return None;
@@ -276,7 +276,7 @@ impl<S: Source> JudgeRows for Judge<S> {
     }
 }
 
-/// Returns what is read of entries that only lead to rows: columns and a filter.
+/// Returns what is read from entries that only lead to rows: columns and a filter.
 pub(crate) fn entry_header(index: &Index) -> (Columns, Option<Filter>) {
     if index.is_copy() {
         return (Columns::all(), Some(Filter::FirstKeyOnly));
@@ -286,7 +286,7 @@ pub(crate) fn entry_header(index: &Index) -> (Columns, Option<Filter>) {
     (columns, None)
 }
 
-/// Returns the cells of a row under another key.
+/// Returns a row's cells under another key.
 fn under_key(row: &Row, key: &Bytes) -> Result<Row> {
     let cells = row.cells().map(|cell| {
         let cell = cell.to_cell();
@@ -295,7 +295,7 @@ fn under_key(row: &Row, key: &Bytes) -> Result<Row> {
     Ok(Row::new(cells.collect::<Result<_>>()?))
 }
 
-/// Returns the reads that decide about a row of which only the key is needed.
+/// Returns the reads that decide about a row where only the key is required.
 fn key_parts(
     plan: &IndexPlan,
     projection: &Projection,
@@ -319,8 +319,8 @@ fn key_parts(
     parts
 }
 
-/// Adds the columns that the entries are made of to those that are read. Those of the condition of
-/// the index are among those of the query, from which it follows.
+/// Adds the columns that the entries are made of to the columns that are read. The columns in the
+/// index condition are among the query's columns: the condition follows from the query.
 fn add_index_columns(columns: &mut Columns, declared: Option<&ColumnSchema>, plan: &IndexPlan) {
     if columns.is_all() {
         return;
@@ -334,8 +334,8 @@ fn add_index_columns(columns: &mut Columns, declared: Option<&ColumnSchema>, pla
     }
 }
 
-/// Returns the columns that the entries of an index are made of: a family, and a qualifier if it
-/// has only one.
+/// Returns the columns that index entries are made of: a family, and a qualifier if it has only
+/// one.
 fn index_columns(
     declared: Option<&ColumnSchema>,
     plan: &IndexPlan,
@@ -351,7 +351,7 @@ fn index_columns(
     })
 }
 
-/// Returns the requested ones of the covered columns, in the order of cells.
+/// Returns the covered columns that are requested, in cell order.
 fn covered_columns(plan: &IndexPlan, projection: &Columns) -> Vec<CoveredColumn> {
     let index = plan.index();
     let columns = index.covered_columns().iter().zip(index.covers()).enumerate();

@@ -1,4 +1,4 @@
-//! The rest of a query by an index that cannot be read: its rows by the key, at the same read
+//! The rest of a query by an index that cannot be read: the rows by the key, at the same read
 //! point.
 
 use std::task::{Context, Poll, ready};
@@ -11,7 +11,7 @@ use crate::projection::Projection;
 use crate::row::MatchingRow;
 use crate::source::{ReadFrom, Reading, Source};
 
-/// What reads the rows of a query by the key.
+/// What reads a query's rows by the key.
 pub(crate) struct KeyInstead<S> {
     pub(crate) source: S,
     pub(crate) key: KeySchema,
@@ -19,17 +19,17 @@ pub(crate) struct KeyInstead<S> {
     pub(crate) direction: Direction,
 }
 
-/// The rows of a query by the key, from a row on.
+/// A query's rows by the key, from a row on.
 pub(crate) enum KeyRows<S: Source> {
     Opening(Reading<PlanRows<S>>),
     Open(Box<PlanRows<S>>),
 }
 
 impl<S: Source> KeyInstead<S> {
-    /// Opens up to `limit` rows of a plan by the key, after a row or from the first one on.
+    /// Opens up to `limit` plan rows by the key, after a row or from the first one on.
     ///
     /// # Errors
-    /// Those of page tokens; none of them is reached.
+    /// As for page tokens; none is reached.
     pub(crate) fn open(self, plan: &Plan, after: Option<&[u8]>, limit: u64) -> Result<KeyRows<S>> {
         let Self { source, key, projection: Projection { columns, keys_only }, direction } = self;
         let plan = match after {
@@ -60,7 +60,7 @@ impl<S: Source> KeyRows<S> {
         }
     }
 
-    /// The number of rows omitted because a value does not fit the type of its column.
+    /// How many rows are omitted because a value does not fit the column type.
     pub(crate) fn unreadable(&self) -> u64 {
         match self {
             Self::Open(rows) => rows.unreadable(),

@@ -1,10 +1,10 @@
 //! How queries are read: the choice between the key and the indexes, and the rows in order.
 //!
-//! [`Access`] chooses, by estimates. [`PlanRows`] reads the ranges of a plan by the key and merges
-//! them; [`IndexRows`] reads the entries of an index, and the rows to which they lead. Both read
-//! from a [`Source`]: the library has one for its own threads and for clusters, and [`StoreSource`]
-//! reads the store on the thread that asks. [`scan_region`] opens scans of regions that carry a
-//! query, and [`StoreQuery`] reads the keys of a query in its order.
+//! [`Access`] chooses, by estimates. [`PlanRows`] reads a plan's ranges by the key and merges them;
+//! [`IndexRows`] reads index entries, and the rows to which they lead. Both read from a [`Source`]:
+//! the library has one for its own threads and for clusters, and [`StoreSource`] reads the store on
+//! the requesting thread. [`scan_region`] opens region scans that carry a query, and [`StoreQuery`]
+//! reads a query's keys in query order.
 
 mod at_point;
 mod choose;

@@ -1,5 +1,5 @@
-//! Reads the rows of a range with one or several scans: a family with conditions on its qualifiers
-//! needs its own scan.
+//! Reads the rows in a range with one or several scans: a family with conditions on qualifiers
+//! needs a separate scan.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ pub(crate) struct RangeReader<S> {
     parts: Vec<PlanPart>,
 }
 
-/// The scans of one range, joined row by row. Usually there is only one.
+/// The scans over one range, joined row by row. Usually there is only one.
 pub(crate) struct RangeScans<R> {
     parts: Vec<Part<R>>,
     range: RowRange,
     reversed: bool,
-    /// The number of rows still to read, if the scans have a limit.
+    /// How many rows are still to read, if the scans have a limit.
     left: Option<u64>,
     rest: Option<RowRange>,
 }
@@ -52,7 +52,7 @@ impl<S: Source> RangeReader<S> {
         self.source.returns_only_matching()
     }
 
-    /// Starts reading a range with the settings of `scan`.
+    /// Starts reading a range with the settings in `scan`.
     pub(crate) async fn open(
         self: Arc<Self>,
         scan: Scan,
@@ -93,7 +93,7 @@ impl<R: SourceRows> RangeScans<R> {
         Poll::Ready(Ok(row))
     }
 
-    /// Returns the rows of the range after the last one, if the limit ended the scans.
+    /// Returns the rows in the range after the last one, if the limit ended the scans.
     pub(crate) fn take_rest(&mut self) -> Option<RowRange> {
         self.rest.take()
     }
@@ -128,7 +128,7 @@ impl<R: SourceRows> Part<R> {
     }
 }
 
-/// Returns the rows after `row`, in the order of reading.
+/// Returns the rows after `row`, in reading order.
 fn following(row: &[u8], reversed: bool) -> RowRange {
     match reversed {
         true => RowRange::new(Bytes::new(), row.to_vec()),
@@ -136,7 +136,7 @@ fn following(row: &[u8], reversed: bool) -> RowRange {
     }
 }
 
-/// Joins the cells of one row; there is at least one part. Each family is in only one part, so
+/// Joins the cells for one row; there is at least one part. Each family is in only one part, so
 /// sorting by family is enough; where only keys are requested, a cell may be there twice.
 pub(crate) fn together(mut rows: Vec<Row>) -> Row {
     if rows.len() == 1 {

@@ -1,4 +1,4 @@
-//! Executes a plan: reads its ranges and returns the rows or entries that match, in order.
+//! Executes a plan: reads the ranges and returns the rows or entries that match, in order.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -13,16 +13,15 @@ use crate::projection::{Projection, add_condition_columns};
 use crate::row::MatchingRow;
 use crate::source::{ReadFrom, Reading, Source};
 
-/// Maximum number of scans being opened concurrently. All scans stay open while their rows are
-/// merged.
+/// How many scans are opened concurrently at most. All scans stay open while their rows are merged.
 const OPENING_MAX: usize = 32;
 
-/// The rows of the ranges of a plan that match it, in the plan's order or reversed: rows of a
-/// table, or entries of an index.
+/// The rows in a plan's ranges that match the plan, in the plan's order or reversed: table rows, or
+/// index entries.
 pub struct PlanRows<S: Source> {
     reader: RowReader<S>,
     streams: Vec<RangeStream<S>>,
-    /// Merges the rows of several streams; `None` with a single stream.
+    /// Merges rows from several streams; `None` with a single stream.
     merge: Option<StreamMerge<MatchingRow>>,
     /// Reusable buffer for a key.
     key: Vec<u8>,
@@ -30,13 +29,13 @@ pub struct PlanRows<S: Source> {
 
 /// A query by the key.
 pub struct KeyQuery {
-    /// The template of the keys.
+    /// The key template.
     pub key: KeySchema,
     /// The plan to read.
     pub plan: Plan,
     /// The columns, versions, times and direction to read.
     pub scan: Scan,
-    /// Whether only the keys of rows are needed: see [`Projection`].
+    /// True if only row keys are required: see [`Projection`].
     pub keys_only: bool,
     /// The most rows to return.
     pub limit: u64,
@@ -53,26 +52,26 @@ struct RowReader<S> {
     reads: Arc<RangeReader<S>>,
     /// The requested columns, if additional ones are read.
     shown: Option<Columns>,
-    /// The number of rows still to return.
+    /// How many rows are still to return.
     left: u64,
     with_misfits: bool,
     not_fitting: u64,
-    /// The number of rows omitted because a column used in a condition does not fit its type.
+    /// How many rows are omitted because a column used in a condition does not fit the column type.
     unreadable: u64,
 }
 
-/// A sequence of ranges, read one after the other.
+/// Ranges in sequence, read one after the other.
 struct RangeStream<S: Source> {
     ranges: VecDeque<RowRange>,
     /// A row that was already read.
     first: Option<Row>,
     current: Option<RangeScans<S::Rows>>,
-    /// The range after `current`. Kept here and not in the future of a caller, so that a caller
-    /// that drops the future does not open it again.
+    /// The range after `current`. Held here and not in a caller's future, so that a caller that
+    /// drops the future does not open it again.
     opening: Option<Reading<RangeScans<S::Rows>>>,
 }
 
-/// The scan of a stream's first range and its first row.
+/// The scan over a stream's first range and the first row.
 struct Opened<R> {
     at: usize,
     rows: RangeScans<R>,
@@ -80,10 +79,10 @@ struct Opened<R> {
 }
 
 impl<S: Source> PlanRows<S> {
-    /// Opens the rows of a table, or the entries of an index.
+    /// Opens table rows, or index entries.
     ///
     /// # Errors
-    /// Those of the source.
+    /// As for the source.
     pub async fn open(source: S, from: ReadFrom, query: KeyQuery) -> Result<Self> {
         let KeyQuery { key, plan, mut scan, keys_only, limit, with_misfits } = query;
         let merged = plan.order().sequence() == RowSequence::Merged;
@@ -119,7 +118,7 @@ impl<S: Source> PlanRows<S> {
         Ok(rows)
     }
 
-    /// Opens the first range of each stream, and reads the first row of each: several concurrently.
+    /// Opens each stream's first range, and reads the first row: several streams concurrently.
     async fn open_streams(&mut self) -> Result<()> {
         let mut opening: Vec<Reading<Opened<S::Rows>>> = Vec::new();
         let mut next = 0;
@@ -149,7 +148,7 @@ impl<S: Source> PlanRows<S> {
         .await
     }
 
-    /// Returns what opens the first range of a stream, if it has one.
+    /// Returns what opens a stream's first range, if it has one.
     fn opening(&mut self, at: usize) -> Option<Reading<Opened<S::Rows>>> {
         let range = self.streams[at].ranges.pop_front()?;
         let (reads, scan) = (Arc::clone(&self.reader.reads), self.reader.limited_scan());
@@ -168,7 +167,7 @@ impl<S: Source> PlanRows<S> {
         let found = ready!(self.poll_matching(context));
         match found {
             Ok(Some(_)) => self.reader.left -= 1,
-            // Not a row of another range after an error.
+            // Not a row from another range after an error.
             Ok(None) | Err(_) => self.reader.left = 0,
         }
         Poll::Ready(found)
@@ -193,12 +192,12 @@ impl<S: Source> PlanRows<S> {
         }
     }
 
-    /// The number of rows omitted so far because a value does not fit the type of its column.
+    /// How many rows are omitted so far because a value does not fit the column type.
     pub fn unreadable(&self) -> u64 {
         self.reader.unreadable
     }
 
-    /// The number of rows so far whose keys do not fit the template.
+    /// How many rows so far have keys that do not fit the template.
     pub fn not_fitting(&self) -> u64 {
         self.reader.not_fitting
     }
@@ -233,7 +232,7 @@ impl<S: Source> RangeStream<S> {
         Poll::Ready(Ok(None))
     }
 
-    /// Returns the next row of the ranges.
+    /// Returns the next row in the ranges.
     fn poll_row(
         &mut self,
         reader: &RowReader<S>,
@@ -247,8 +246,8 @@ impl<S: Source> RangeStream<S> {
                 if let Some(row) = ready!(rows.poll_row(context))? {
                     return Poll::Ready(Ok(Some(row)));
                 }
-                // Rows that do not fit used up the limit of the scan. The rest is read without one:
-                // there may be many of them.
+                // Rows that do not fit used up the scan limit. The rest is read without one: there
+                // may be many of them.
                 self.opening = rows.take_rest().map(|rest| reader.open(reader.scan.clone(), rest));
                 self.current = None;
             }
@@ -269,7 +268,7 @@ impl<S: Source> RangeStream<S> {
 }
 
 impl<S: Source> RowReader<S> {
-    /// Decodes the key of a row; returns the row if it matches the query.
+    /// Decodes a row key; returns the row if it matches the query.
     fn admit(&mut self, row: Row) -> Option<MatchingRow> {
         let values = self.schema.decode(row.key());
         if values.as_ref().is_ok_and(|values| !self.plan.matches(values)) {
@@ -285,7 +284,7 @@ impl<S: Source> RowReader<S> {
         Some(MatchingRow::new(row, values))
     }
 
-    /// Returns the requested cells of a row if the row satisfies the conditions on columns.
+    /// Returns a row's requested cells if the row satisfies the conditions on columns.
     fn filter(&mut self, row: Row) -> Option<Row> {
         if let Some(filter) = self.plan.column_filter()
             && !self.reads.returns_only_matching()
@@ -313,9 +312,9 @@ impl<S: Source> RowReader<S> {
     /// Returns the scan settings for each range.
     fn limited_scan(&self) -> Scan {
         let mut scan = self.scan.clone();
-        // If every row of the range that fits is returned, the limit keeps the backend from reading
-        // ahead needlessly. It is not divided by the number of buckets, because all rows may be in
-        // one bucket.
+        // If every fitting row in the range is returned, the limit keeps the backend from reading
+        // ahead needlessly. It is not divided by the bucket count, because all rows may be in one
+        // bucket.
         let all_match = self.plan.is_exact() || self.reads.returns_only_matching();
         let limited = all_match && self.left < u64::MAX;
         scan.limit = limited.then_some(self.left);

@@ -1,20 +1,20 @@
-//! What is returned of the rows of a query, and the reads that this takes.
+//! What is returned for a query's rows, and the reads that this takes.
 
 use rowhouse_model::{Bytes, Columns, Filter, Row};
 use rowhouse_schema::{ColumnFilter, Plan, PlanPart};
 
-/// What is returned of the rows of a query.
+/// What is returned for a query's rows.
 #[derive(Clone, Debug, Default)]
 pub struct Projection {
     /// The requested columns. A row without a cell in them is not returned.
     pub columns: Columns,
-    /// Whether only the keys are needed: rows may come with any of their cells.
+    /// True if only the keys are required: rows may come with any cells.
     pub keys_only: bool,
 }
 
 impl Projection {
-    /// Returns the reads of a row, of a table with these families at one read point. Without
-    /// families, a general read may read families that have their own read too.
+    /// Returns the reads for a row, in a table with these families at one read point. Without
+    /// families, a general read may read families that have a separate read too.
     pub(crate) fn parts(&self, plan: &Plan, families: &[Bytes]) -> Vec<PlanPart> {
         if self.keys_only && plan.qualifiers().is_empty() {
             let Some(filter) = plan.column_filter() else { return vec![self.first_key()] };
@@ -22,7 +22,7 @@ impl Projection {
             if self.is_shown_by(filter) {
                 return vec![deciding];
             }
-            // Without a read point the two could be of different moments.
+            // Without a read point, the two could be from different times.
             if !families.is_empty() {
                 return vec![deciding, self.first_key()];
             }
@@ -30,19 +30,20 @@ impl Projection {
         let mut columns = self.columns.clone();
         add_condition_columns(&mut columns, plan);
         if !plan.qualifiers().is_empty() && columns.is_all() {
-            // Name the families, so that the general scan excludes those with their own scan.
+            // Name the families, so that the general scan excludes the families with their own
+            // scan.
             families.iter().for_each(|family| columns.add_family(family.clone()));
         }
         plan.parts(&columns)
     }
 
-    /// Returns whether a plan has reads that belong together: they need one read point.
+    /// Returns true if a plan has reads that belong together: they need one read point.
     pub fn needs_point(&self, plan: &Plan) -> bool {
         let by_keys = |filter| self.keys_only && !self.is_shown_by(filter);
         !plan.qualifiers().is_empty() || plan.column_filter().is_some_and(by_keys)
     }
 
-    /// Returns whether a row that the filter lets through has a cell that the filter has read.
+    /// Returns true if a row that the filter lets through has a cell that the filter has read.
     fn is_shown_by(&self, filter: &ColumnFilter) -> bool {
         self.columns.is_all() && !filter.matches(&Row::default()).unwrap_or(true)
     }

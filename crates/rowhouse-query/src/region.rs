@@ -1,4 +1,4 @@
-//! Scans of regions that carry a query: by the key, or by an index where that reads less.
+//! Region scans that carry a query: by the key, or by an index where that reads less.
 
 use rowhouse_model::{Bytes, Error, Result, RowRange, Scan, TableName};
 use rowhouse_schema::{Direction, IndexPlan, IndexSchema, KeySchema, Plan, Predicate};
@@ -13,7 +13,7 @@ use crate::search::{self, Search};
 use crate::source::Source;
 use crate::table_query::{TableQuery, is_closed, key_of};
 
-/// A scan of the rows of one region that match a query.
+/// A scan over the rows in one region that match a query.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryScan<'a> {
     /// The query, in the query language. Times without a zone are UTC.
@@ -22,17 +22,17 @@ pub struct QueryScan<'a> {
     /// on columns are decided by the newest cells in the scan's time range, whether or not the scan
     /// returns these columns.
     pub scan: &'a Scan,
-    /// The most rows that will be read, for the choice of an index; `None` for all.
+    /// The most rows that will be read, for choosing an index; `None` for all.
     pub limit: Option<u64>,
     /// As for [`Region::scan_as_of`]; 0 for the current read point. A query with `matches` is
     /// always answered at the current read point.
     pub as_of: u64,
 }
 
-/// Reads the rows of a scan that lie in a region and match a query, in the order of the scan. Rows
-/// whose keys do not fit the table's template do not match, nor do rows in which a column that
-/// decides has a value that is not of its type. An index is used where that reads clearly less, and
-/// never for a scan with a time range, of several versions, or raw.
+/// Reads a scan's rows that lie in a region and match a query, in scan order. Rows whose keys do
+/// not fit the table's template do not match, nor do rows in which a column that decides has a
+/// value that does not fit the column type. An index is used where that reads clearly less, and
+/// never for a scan with a time range, with several versions, or raw.
 ///
 /// Conditions with `matches` are answered by `search`.
 ///
@@ -65,8 +65,8 @@ pub struct QueryScan<'a> {
 ///
 /// # Errors
 /// As [`Region::scan`]; `InvalidRequest` for a query that is wrong, and for a table without a
-/// row-key template; `Unsupported` for conditions on the fields of qualifiers, for declarations of
-/// a newer version, and for `matches` in a scan with a time range or without a search; those of the
+/// row-key template; `Unsupported` for conditions on qualifier fields, for declarations from a
+/// newer version, and for `matches` in a scan with a time range or without a search; as for the
 /// search.
 pub fn scan_region(
     store: &Store,
@@ -76,7 +76,7 @@ pub fn scan_region(
 ) -> Result<RegionScanner> {
     region.check_serving()?;
     let table = store.table(&region.info().table)?;
-    // The table may have taken the place of the one that the region belongs to.
+    // The table may have replaced the one that the region belongs to.
     region.check_serving()?;
     let range = request.scan.range.intersect(&region.info().range);
     let predicate = Predicate::parse(request.query)?;
@@ -155,7 +155,7 @@ fn choose(
     Ok(access.take_index())
 }
 
-/// Opens a scan of the rows of a range that match a query with `matches`. The scanner takes the
+/// Opens a scan over the rows in a range that match a query with `matches`. The scanner takes the
 /// rows that the search has found one after the other, and judges them by the rest of the query.
 #[cfg(feature = "search")]
 fn scan_search(
@@ -210,7 +210,7 @@ fn hull_of(ranges: &[RowRange]) -> RowRange {
     }
 }
 
-/// Returns the ranges of a plan inside a range, in key order.
+/// Returns a plan's ranges inside a range, in key order.
 fn ranges_within(plan: &Plan, range: &RowRange) -> Vec<RowRange> {
     let ranges = plan.ranges().iter().map(|planned| planned.intersect(range));
     ranges.filter(|range| !range.is_empty()).collect()
@@ -227,13 +227,13 @@ fn direction_of(scan: &Scan) -> Direction {
     if scan.reversed { Direction::Reverse } else { Direction::Forward }
 }
 
-/// The rows to which the entries of an index lead, in the order of a scan. Where the index cannot
-/// be read any further, these are all rows that are left.
+/// The rows to which index entries lead, in scan order. Where the index cannot be read any further,
+/// these are all rows that are left.
 struct RowsByIndex {
     entries: FoundEntries<StoreSource>,
     source: StoreSource,
     name: String,
-    /// The ranges that hold all rows, in the order of the scan.
+    /// The ranges that hold all rows, in scan order.
     ranges: Vec<RowRange>,
     reversed: bool,
     /// The last row.

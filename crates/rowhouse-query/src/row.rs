@@ -6,12 +6,12 @@ use rowhouse_schema::{KeyMismatch, Values};
 /// A row that matches a query.
 #[derive(Clone, Debug)]
 pub struct MatchingRow {
-    /// The requested cells. Without any, only the key was requested, and is that of an entry.
+    /// The requested cells. Without any, only the key was requested, and it is an entry's key.
     pub row: Row,
     pub(crate) key: Option<Bytes>,
-    /// The fields of its key, or why the key does not fit the template.
+    /// The key fields, or why the key does not fit the template.
     pub values: Result<Values, KeyMismatch>,
-    /// The key of the entry that is its position, if the order of the rows is that of an index.
+    /// The key of the entry that is the position, if the rows are in index order.
     pub entry: Option<Bytes>,
 }
 
@@ -21,7 +21,7 @@ impl MatchingRow {
         Self { row, key: None, values, entry: None }
     }
 
-    /// The key of the row.
+    /// The row key.
     pub fn key(&self) -> &[u8] {
         self.key.as_deref().unwrap_or_else(|| self.row.key())
     }

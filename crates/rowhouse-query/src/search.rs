@@ -1,20 +1,19 @@
-//! Full-text searches of the store.
+//! Full-text searches in the store.
 
 use rowhouse_model::{Error, IndexReport, Result, TableName};
 use rowhouse_store::{NO_SEARCH, Store};
 
-/// The engine of full-text searches of a store.
+/// The store's full-text search engine.
 #[cfg(feature = "search")]
 pub type Search = rowhouse_search::SearchEngine;
 
-/// The engine of full-text searches of a store: without the feature `search` there is none.
+/// The store's full-text search engine: without the feature `search` there is none.
 #[cfg(not(feature = "search"))]
 pub enum Search {}
 
-/// Compares an index with the rows of its table, as [`Store::verify_index`] does. `search` compares
-/// a full-text index: at one read point, every row is analysed anew, and its document must have the
-/// same words at the same places, and the same values. That takes 8 bytes of memory for each
-/// document.
+/// Compares an index with the table's rows, as [`Store::verify_index`] does. `search` compares a
+/// full-text index: at one read point, every row is analysed anew, and its document must have the
+/// same words at the same places, and the same values. That takes 8 memory bytes for each document.
 ///
 /// # Errors
 /// As [`Store::verify_index`]; for a full-text index, `RegionTooBusy` while it is being built, and

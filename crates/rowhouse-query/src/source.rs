@@ -11,22 +11,22 @@ use crate::row::MatchingRow;
 /// A read that may have to be waited for.
 pub type Reading<T> = Pin<Box<dyn Future<Output = Result<T>> + Send + Sync>>;
 
-/// A table, or the table of the entries of one of its indexes.
+/// A table, or the table that holds the entries of one index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadFrom {
-    /// The rows of the table.
+    /// The table's rows.
     Rows,
-    /// The entries of the index.
+    /// The index's entries.
     Entries,
 }
 
-/// Where the rows of a table, and the entries of one of its indexes, are read: all at one read
-/// point, or each row as it is when it is read.
+/// Where a table's rows, and the entries of one index, are read: all at one read point, or each row
+/// as it is when it is read.
 pub trait Source: Clone + Send + Sync + 'static {
-    /// The rows of a scan.
+    /// The rows that a scan returns.
     type Rows: SourceRows;
 
-    /// Opens a scan. It reports the errors of the table.
+    /// Opens a scan. It reports the table's errors.
     fn scan(&self, from: ReadFrom, scan: Scan) -> Reading<Self::Rows>;
 
     /// Reads the rows to which entries lead, and judges them: by [`JudgeRows::rows_at_point`] or
@@ -37,28 +37,28 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// at one read point.
     fn now_millis(&self) -> Option<i64>;
 
-    /// Returns the families of the table at the read point; none if reads are not at one.
+    /// Returns the table's families at the read point; none if reads are not at one.
     fn families(&self) -> Vec<Bytes>;
 
-    /// Returns the most bytes of entries that are collected to be sorted.
+    /// Returns how many entry bytes are collected for sorting at most.
     fn sorted_bytes_max(&self) -> usize;
 
-    /// Whether scans of the table return only rows that match the query.
+    /// True if table scans return only rows that match the query.
     fn returns_only_matching(&self) -> bool {
         false
     }
 
-    /// Takes an error of a read of the entries: an index with damaged entries is put off.
+    /// Takes an error from an entry read: an index with damaged entries is put off.
     fn report_damage(&self, _error: &Error) {}
 }
 
-/// The rows of a scan, in its order.
+/// The rows that a scan returns, in scan order.
 pub trait SourceRows: Send + Sync {
     /// Returns the next row, or `None` after the last.
     fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Row>>>;
 }
 
-/// An entry, and the key of its row.
+/// An entry, and the row key.
 pub struct Found {
     pub(crate) row: Bytes,
     pub(crate) entry: Row,
@@ -66,33 +66,33 @@ pub struct Found {
     pub(crate) is_own: bool,
 }
 
-/// The rows of a batch of entries.
+/// The rows for a batch of entries.
 #[derive(Default)]
 pub struct Judged {
     pub(crate) rows: Vec<MatchingRow>,
-    /// The number of rows with an invalid value in a column that decides.
+    /// How many rows have an invalid value in a column that decides.
     pub(crate) unreadable: u64,
 }
 
-/// Decides which entries lead to rows of the answer. It has no effects; the source reads.
+/// Decides which entries lead to rows in the answer. It has no effects; the source reads.
 pub trait JudgeRows: Send + Sync {
-    /// Returns the reads of the rows to which entries lead, for [`JudgeRows::rows_of`].
+    /// Returns the reads for the rows to which entries lead, for [`JudgeRows::rows_of`].
     ///
     /// # Errors
-    /// Those of keys of gets.
+    /// As for the keys of gets.
     fn gets_of(&self, found: &[Found]) -> Result<Vec<Get>>;
 
     /// Judges entries by the answers to [`JudgeRows::gets_of`].
     ///
     /// # Errors
-    /// The first of the answers that is one; `Corruption`.
+    /// The first answer that is an error; `Corruption`.
     fn rows_of(&self, found: Vec<Found>, rows: Vec<Result<Row>>) -> Result<Judged>;
 
-    /// Judges entries, and reads the rows of those that are not the answer themselves by `get`, at
-    /// the read point of the entries.
+    /// Judges entries and, for each that is not itself the answer, reads the row by `get` at the
+    /// read point of the entries.
     ///
     /// # Errors
-    /// Those of `get`; `Corruption`.
+    /// As `get`; `Corruption`.
     fn rows_at_point(&self, found: Vec<Found>, get: &dyn Fn(&Get) -> Result<Row>)
     -> Result<Judged>;
 }

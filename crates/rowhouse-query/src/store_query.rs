@@ -1,4 +1,4 @@
-//! Queries of the store, read on the thread that asks.
+//! Store queries, read on the requesting thread.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::projection::Projection;
 use crate::source::ReadFrom;
 use crate::table_query::TableQuery;
 
-/// A query of a table of the store, in the order of the query. Times without a zone are UTC.
+/// A query of a store table, in query order. Times without a zone are UTC.
 ///
 /// ```
 /// use rowhouse_model::{FamilyDescriptor, Put, TableDescriptor, TableName};
@@ -53,7 +53,7 @@ pub struct StoreQuery<'s> {
     until: Option<Instant>,
 }
 
-/// The keys of the rows of a query, in its order, at one read point.
+/// The row keys of a query, in query order, at one read point.
 pub struct StoreKeys {
     rows: Rows,
     table: Arc<Table>,
@@ -77,7 +77,7 @@ impl<'s> StoreQuery<'s> {
         Ok(Self { store, query, limit: u64::MAX, until: None })
     }
 
-    /// Limits the number of rows.
+    /// Limits how many rows are returned.
     pub fn limit(self, rows: u64) -> Self {
         Self { limit: rows, ..self }
     }
@@ -95,7 +95,7 @@ impl<'s> StoreQuery<'s> {
     /// Returns how the query is read, with all other ways.
     ///
     /// # Errors
-    /// Those of estimates.
+    /// As for estimates.
     pub fn access(&self) -> Result<Access> {
         self.choose(true)
     }
@@ -105,7 +105,7 @@ impl<'s> StoreQuery<'s> {
         self.query.access(self.store, &Scan::all(), ranges, self.limit, explains)
     }
 
-    /// Opens the keys of the rows. An index that cannot be read is left for the key.
+    /// Opens the row keys. If an index cannot be read, the rest is read by the key.
     ///
     /// # Errors
     /// `TableNotEnabled`; `Io`, `Corruption`; `Timeout`.
@@ -197,7 +197,7 @@ impl StoreKeys {
         &self.point
     }
 
-    /// Returns the reads of a row, which together make up what the query returns of it.
+    /// Returns the reads for a row, which together make up what the query returns for the row.
     pub fn parts(&self) -> Vec<PlanPart> {
         let families = self.table.descriptor().families().iter();
         let families: Vec<_> = families.map(|family| family.name().clone()).collect();

@@ -1,4 +1,4 @@
-//! A query of a table of the store, and the choice of how it is read.
+//! A query of a store table, and the choice of how it is read.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use rowhouse_store::{Store, Table, is_unreadable};
 use crate::choose::{Access, Candidate};
 use crate::projection::add_condition_columns;
 
-/// A query of a table, planned by the key. Times without a zone are UTC.
+/// A table query, planned by the key. Times without a zone are UTC.
 pub(crate) struct TableQuery {
     pub(crate) table: Arc<Table>,
     pub(crate) key: KeySchema,
@@ -34,8 +34,8 @@ impl TableQuery {
         Ok(Self { table, key, columns, predicate, plan })
     }
 
-    /// Chooses how up to `limit` rows are read, of those in `ranges` of the plan. Without
-    /// `explains` nothing is estimated that cannot be chosen.
+    /// Chooses how up to `limit` rows in the plan's `ranges` are read. Without `explains` nothing
+    /// is estimated that cannot be chosen.
     pub(crate) fn access(
         &self,
         store: &Store,
@@ -45,7 +45,7 @@ impl TableQuery {
         explains: bool,
     ) -> Result<Access> {
         let by_key = |why_not| Ok(Access::by_key(self.plan.clone(), why_not));
-        // Declarations of a newer version are of no use, but the key is as good as ever.
+        // Declarations from a newer version are useless, but the key is as good as ever.
         let Ok(Some(indexes)) = self.table.indexes() else { return by_key(Vec::new()) };
         let mut plans = Vec::new();
         for index in indexes.indexes() {
@@ -115,7 +115,7 @@ pub(crate) fn key_of(table: &Table) -> Result<KeySchema> {
     })
 }
 
-/// Whether an error says that a table of entries is disabled or a region of it does not serve. The
+/// True if an error says that an entry table is disabled or one of the regions does not serve. The
 /// table may be disabled with them, or it is read by the key.
 pub(crate) fn is_closed(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NotServingRegion | ErrorKind::TableNotEnabled)

@@ -1,8 +1,8 @@
 //! Measures full-text search in a table beside bare tantivy, over the same documents.
 //!
 //! `cargo bench -p rowhouse-search --bench beside_tantivy [-- DOCUMENTS]`, by default 200,000: half
-//! of them English, half Chinese. Times are CPU of the process. Bare tantivy keeps its index in
-//! memory and merges by its own policy.
+//! of them English, half Chinese. Times are process CPU. Bare tantivy keeps its index in memory and
+//! merges by its own policy.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot continue ends")]
 
@@ -101,7 +101,7 @@ fn text(nth: u64, numbers: &mut Numbers) -> String {
 }
 
 fn key(nth: u64) -> String {
-    // Users are spread: the order of writing is not that of the keys.
+    // Users are spread: the writing order is not the key order.
     format!("user{:03}-{nth:07}", (nth * 7919) % 1_000)
 }
 

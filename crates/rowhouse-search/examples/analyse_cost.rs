@@ -1,7 +1,7 @@
-//! Measures analysis and the size of an index: `analyse_cost FILE`, a text with a document a line.
+//! Measures analysis and index size: `analyse_cost FILE`, a text with a document a line.
 //!
-//! Prints for each analyser, and for jieba's search mode alone, the CPU for a kilobyte of text, the
-//! terms for each kilobyte, and the bytes of the index without stored texts.
+//! Prints for each analyser, and for jieba's search mode alone, the CPU for a text kilobyte, the
+//! terms for each kilobyte, and the index bytes without stored texts.
 
 #![allow(clippy::unwrap_used, reason = "an example that cannot continue ends")]
 
@@ -52,7 +52,7 @@ fn cpu() -> Duration {
     Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// The bytes of an index of one segment, with positions.
+/// The bytes that an index with one segment takes, with positions.
 fn index_bytes(documents: &[&str], tokenizer: TextAnalyzer) -> u64 {
     let indexing = TextFieldIndexing::default()
         .set_tokenizer("measured")

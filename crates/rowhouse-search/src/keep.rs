@@ -1,4 +1,4 @@
-//! Builds an index, writes changed rows to segments, merges segments, and deletes those that are
+//! Builds an index, writes changed rows to segments, merges segments, and deletes segments that are
 //! not used any more.
 
 use std::collections::BTreeSet;
@@ -27,25 +27,25 @@ const ROWS_AT_ONCE: u64 = 50_000;
 /// The most rows that a build reads at one read point.
 const BUILT_AT_ONCE: usize = 200_000;
 
-/// The bytes of cells in one log record.
+/// How many cell bytes one log record has at most.
 const RECORD_BYTES_MAX: usize = 4 << 20;
 
-/// The number of segments of a size that are merged into one.
+/// How many segments of a size are merged into one.
 const MERGED_AT_ONCE: usize = 10;
 
-/// Segments of more bytes are not merged: a merge is made in memory.
+/// Segments with more bytes are not merged: a merge is made in memory.
 const MERGED_BYTES_MAX: u64 = 256 << 20;
 
-/// The number of removed queue entries after which the queue is compacted. Searches read past
-/// their delete markers until then.
+/// How many queue entries are removed before the queue is compacted. Searches read past their
+/// delete markers until then.
 const REMOVED_MAX: u64 = 2_000;
 
 /// An index that is in use.
 pub(crate) struct Kept {
     pub(crate) open: Mutex<OpenSegments>,
-    /// Held by the one who writes segments.
+    /// Held by the segment writer.
     working: Mutex<Work>,
-    /// For queries that need one; its index is empty.
+    /// For queries that need one; the index is empty.
     pub(crate) searcher: Searcher,
 }
 
@@ -62,14 +62,14 @@ impl Kept {
     }
 }
 
-/// What the one who writes segments knows.
+/// What the segment writer knows.
 #[derive(Default)]
 struct Work {
     /// Segments that are in the list no more, and that a search may still read.
     retired: Vec<(u64, Weak<OpenSegment>)>,
     /// Whether segments that no list names were looked for.
     is_swept: bool,
-    /// The queue entries removed since the last compaction of the queue.
+    /// How many queue entries are removed since the queue was last compacted.
     removed: u64,
 }
 
@@ -82,10 +82,10 @@ pub(crate) fn work_all(store: &Store, table: &TableName, index: &str, kept: &Kep
     Ok(())
 }
 
-/// Does some of the work on an index. Returns whether nothing is left to do.
+/// Does some work on an index. Returns true if nothing is left to do.
 ///
 /// # Errors
-/// `Corruption` of a segment; those of reads and writes.
+/// `Corruption` for a segment; errors as for reads and writes.
 pub(crate) fn work(store: &Store, table: &TableName, index: &str, kept: &Kept) -> Result<bool> {
     let mut work = kept.working.lock();
     let read = store.search_read(table, index)?;
@@ -120,7 +120,7 @@ struct Keeper<'k> {
 }
 
 impl Keeper<'_> {
-    /// Builds some of an index, from a row on. Returns whether all of it is built.
+    /// Builds a part of an index, from a row on. Returns true if the whole index is built.
     fn build(&mut self, read: &SearchRead, mut next_row: Bytes) -> Result<bool> {
         let mut list = SegmentList::read(read)?;
         if next_row.is_empty() {
@@ -158,8 +158,8 @@ impl Keeper<'_> {
         Ok(is_last && is_noted)
     }
 
-    /// Writes a segment of the rows in the queue and of those whose documents are not certain any
-    /// more. Returns whether none is left.
+    /// Writes a segment for the rows in the queue and for the rows whose documents are not certain
+    /// any more. Returns true if none is left.
     fn write_queued(&mut self, table: &TableName, index: &str) -> Result<bool> {
         let now = self.store.now_millis();
         let (read, mut pending, mut list, layout, analysed) = {
@@ -237,7 +237,7 @@ impl Keeper<'_> {
         self.store.write_search_table(&read.entries, with)
     }
 
-    /// Merges segments of a size, if there are many.
+    /// Merges segments of one size, if there are many.
     fn merge_due(&mut self, table: &TableName, index: &str) -> Result<()> {
         loop {
             let (read, mut list, inputs, from) = {
@@ -305,15 +305,15 @@ impl Keeper<'_> {
     }
 }
 
-/// Returns the number of a new segment. It is at least the sequence number of the store, so that
-/// the numbers of a table that was truncated meanwhile are not those of its old segments.
+/// Returns the number for a new segment. It is at least the store's sequence number, so that the
+/// numbers in a table that was truncated meanwhile differ from the old segments' numbers.
 fn next_number(read: &SearchRead, list: &mut SegmentList) -> u64 {
     let number = list.next_number.max(read.point.sequence()).max(1);
     list.next_number = number + 1;
     number
 }
 
-/// Makes a segment of rows from `next_row` on, as many as fit. Returns it, if any row shows
+/// Makes a segment from rows from `next_row` on, as many as fit. Returns it, if any row shows
 /// anything, and whether these were the last rows.
 fn build_segment(
     read: &SearchRead,
@@ -346,7 +346,7 @@ fn build_segment(
     Ok(((builder.docs() > 0).then(|| builder.finish()).transpose()?, true))
 }
 
-/// Makes a segment of pending rows, as many as fit. Returns it, and their number.
+/// Makes a segment from pending rows, as many as fit. Returns it, and how many rows they are.
 fn segment_of(
     read: &SearchRead,
     layout: &Layout,
@@ -365,8 +365,8 @@ fn segment_of(
     Ok((builder.finish()?, done))
 }
 
-/// Returns the cell that removes the entry of a row from the queue, if it has one, with all
-/// earlier ones. A later entry of the row stays.
+/// Returns the cell that removes a row's entry from the queue, if it has one, with all earlier
+/// ones. A later entry for the row stays.
 fn removal_from_queue(row: &PendingRow) -> Result<Option<Cell>> {
     let Some(queued_at) = row.queued_at else { return Ok(None) };
     let at = Timestamp::from_millis(queued_at)?;
@@ -374,7 +374,7 @@ fn removal_from_queue(row: &PendingRow) -> Result<Option<Cell>> {
     Cell::new(row, QUEUE_FAMILY.as_bytes(), b"", at, CellKind::DeleteColumn, b"").map(Some)
 }
 
-/// Returns the segments to merge, by their positions: a run of the newest ones.
+/// Returns the segments to merge, by position: the newest ones, in a run.
 fn choose(list: &SegmentList) -> Option<(usize, usize)> {
     let class = |segment: &ListedSegment| segment.bytes().max(1).ilog10().max(5);
     let segments = &list.segments;
@@ -419,8 +419,8 @@ fn merged(
 }
 
 /// Returns the cells that remove the parts of all segments but the used ones, and a number above
-/// those of the removed ones: the removals would hide the parts of another segment with the same
-/// number.
+/// the removed segments' numbers: the removals would hide the parts of another segment with the
+/// same number.
 fn removals(read: &SearchRead, used: &BTreeSet<u64>) -> Result<(Vec<Cell>, u64)> {
     let (mut removals, mut next_number) = (Vec::new(), 0);
     for row in segment_rows(read)? {
@@ -434,7 +434,7 @@ fn removals(read: &SearchRead, used: &BTreeSet<u64>) -> Result<(Vec<Cell>, u64)>
     Ok((removals, next_number))
 }
 
-/// Returns the rows in which parts of segments lie.
+/// Returns the rows in which segment parts lie.
 fn segment_rows(read: &SearchRead) -> Result<Vec<Bytes>> {
     let mut scan = Scan::new(RowRange::all());
     let mut columns = Columns::all();

@@ -1,9 +1,9 @@
-//! Full-text search in tables, on tantivy: analysers, the language of search texts, highlights, and
-//! the engine that keeps full-text indexes and searches them.
+//! Full-text search in tables, on tantivy: analysers, the search text language, highlights, and the
+//! engine that maintains full-text indexes and searches them.
 //!
-//! The store puts every changed row into the queue of the index's table, in the log record of the
-//! change. [`SearchEngine`] writes the documents of these rows to immutable segments, which are
-//! cells of the same table, and searches the segments together with the rows still in the queue, at
+//! The store puts every changed row into the queue of the index's table, in the log record for the
+//! change. [`SearchEngine`] writes the documents for these rows to immutable segments, which are
+//! cells in the same table, and searches the segments together with the rows still in the queue, at
 //! one read point: an answer sees every acknowledged write. `docs/decisions/0073-search.md` has the
 //! design.
 

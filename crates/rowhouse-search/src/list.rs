@@ -1,4 +1,4 @@
-//! The list of an index's segments, one cell of its table.
+//! The list of an index's segments, one cell in the index's table.
 //!
 //! ```text
 //! family m, row "m", qualifier "segments", timestamp: the revision. Numbers are big-endian.
@@ -24,7 +24,7 @@ const ROW: &[u8] = b"m";
 const QUALIFIER: &[u8] = b"segments";
 const VERSION: u8 = 1;
 
-/// The segments of an index.
+/// An index's segments.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct SegmentList {
     /// Grows with every change, by more than one; 0 before the first.
@@ -36,12 +36,12 @@ pub(crate) struct SegmentList {
     pub(crate) segments: Vec<ListedSegment>,
 }
 
-/// A segment of the list.
+/// A segment in the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ListedSegment {
     pub(crate) id: SegmentId,
     pub(crate) docs: u32,
-    /// The number of words that are too long to be indexed.
+    /// How many words are too long to be indexed.
     pub(crate) long_words: u64,
 }
 
@@ -52,7 +52,7 @@ impl ListedSegment {
         Self { id, docs: files.docs, long_words: files.long_words }
     }
 
-    /// The bytes of its files.
+    /// How many bytes the files have.
     pub(crate) fn bytes(&self) -> u64 {
         self.id.files.iter().map(|(_, len)| len).sum()
     }
@@ -80,7 +80,7 @@ impl SegmentList {
     /// Returns the cell that holds the list.
     ///
     /// # Errors
-    /// Those of cells; none of them is reached.
+    /// As for cells; none is reached.
     pub(crate) fn to_cell(&self) -> Result<Cell> {
         let at = Timestamp::from_millis(i64::try_from(self.revision).unwrap_or(i64::MAX))?;
         Cell::new(
@@ -102,7 +102,7 @@ impl SegmentList {
             bytes.extend_from_slice(&segment.id.number.to_be_bytes());
             bytes.extend_from_slice(&segment.docs.to_be_bytes());
             bytes.extend_from_slice(&segment.long_words.to_be_bytes());
-            // Tantivy has less than ten kinds of files.
+            // Tantivy has fewer than ten kinds of files.
             bytes.push(segment.id.files.len() as u8);
             for (name, len) in &segment.id.files {
                 bytes.push(name.len() as u8);

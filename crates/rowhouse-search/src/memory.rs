@@ -1,4 +1,4 @@
-//! Pending rows: those that changed since their documents were written. Their documents are in
+//! Pending rows: rows that changed since their documents were written. Their documents are in
 //! segments in memory.
 
 use std::collections::HashMap;
@@ -15,22 +15,22 @@ use crate::segment::{Layout, OpenSegment, SegmentBuilder, SegmentFiles, alive_of
 /// The most segments in memory. More are merged.
 const SEGMENTS_MAX: usize = 8;
 
-/// The memory of a segment being built, in bytes, after which it is finished.
+/// How much memory, in bytes, a segment being built takes before it is finished.
 pub(crate) const BUILDER_BYTES_MAX: usize = 64 << 20;
 
 /// Documents up to which a segment is small.
 pub(crate) const SMALL_DOCS: usize = 1_000;
 
-/// A row whose documents in the segments of the table do not count.
+/// A row whose documents in the table's segments do not count.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PendingRow {
     pub(crate) row: Vec<u8>,
-    /// The timestamp of its entry in the queue; `None` if it has no entry, and its document is not
-    /// certain any more.
+    /// The timestamp of the row's entry in the queue; `None` if it has no entry, and the document
+    /// is not certain any more.
     pub(crate) queued_at: Option<i64>,
 }
 
-/// The documents of pending rows.
+/// Documents for pending rows.
 #[derive(Default)]
 pub(crate) struct Memory {
     segments: Vec<MemorySegment>,
@@ -47,21 +47,21 @@ struct Analysed {
     queued_at: Option<i64>,
     /// The last millisecond at which the document is certain.
     until: i64,
-    /// Its segment among those in memory, and its document there.
+    /// The segment's position among the segments in memory, and the document there.
     segment: usize,
     doc: DocId,
-    /// Its documents in segments of the table, each with the number of the segment, as of a
-    /// revision of their list.
+    /// The row's documents in the table's segments, each with the segment number, as of a revision
+    /// of the segment list.
     older: Vec<(u64, DocId)>,
     older_at: u64,
 }
 
 impl Memory {
-    /// Analyses those pending rows that are not, as they are at the read point, and forgets all
-    /// other rows.
+    /// Analyses the pending rows that are not analysed, as they are at the read point, and forgets
+    /// all other rows.
     ///
     /// # Errors
-    /// Those of the reads.
+    /// As for the reads.
     pub(crate) fn follow(
         &mut self,
         read: &SearchRead,
@@ -81,7 +81,7 @@ impl Memory {
         }
         self.rows = kept;
         if let Err(error) = self.analyse(read, layout, &new, now) {
-            // Some of the rows may be in no segment.
+            // Some rows may be in no segment.
             self.clear();
             return Err(error);
         }
@@ -100,7 +100,7 @@ impl Memory {
         now: i64,
     ) -> Result<()> {
         let mut pending = pending.to_vec();
-        // Documents are in the order of their rows.
+        // Documents are in row order.
         pending.sort_by(|one, other| one.row.cmp(&other.row));
         let is_small = pending.len() <= SMALL_DOCS;
         let mut building: Option<(SegmentBuilder, Vec<(&PendingRow, i64)>)> = None;
@@ -148,7 +148,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Drops segments of which nothing counts, and merges too many.
+    /// Drops segments where nothing counts, and merges too many.
     fn tidy(&mut self, layout: &Layout) -> Result<()> {
         if self.rows.is_empty() {
             self.segments.clear();
@@ -163,7 +163,7 @@ impl Memory {
         let files = self.merged()?;
         self.segments.clear();
         self.push(layout, files)?;
-        // The documents of the merged segment are in the order of their rows.
+        // The documents in the merged segment are in row order.
         let mut rows: Vec<_> = self.rows.iter_mut().collect();
         rows.sort_by_key(|(row, _)| *row);
         for (doc, (_, analysed)) in (0..).zip(rows) {
@@ -181,7 +181,7 @@ impl Memory {
         pending.iter().filter(is_missing).count()
     }
 
-    /// Returns one segment with the documents of all rows. There is one.
+    /// Returns one segment with all rows' documents. There is one.
     pub(crate) fn merged(&self) -> Result<SegmentFiles> {
         let alive = self.alive();
         if let ([only], [alive]) = (&self.segments[..], &alive[..])
@@ -214,11 +214,11 @@ impl Memory {
         self.rows.values().map(|row| row.until).min().unwrap_or(i64::MAX)
     }
 
-    /// Calls `note` with each document that a pending row has in the segments of the table: the
-    /// position of the segment, and the document.
+    /// Calls `note` with each document that a pending row has in the table's segments: the
+    /// segment's position, and the document.
     ///
     /// # Errors
-    /// Those of the reads.
+    /// As for the reads.
     pub(crate) fn each_older(
         &mut self,
         segments: &[Arc<OpenSegment>],

@@ -1,4 +1,4 @@
-//! Searches that are kept for the next page.
+//! Searches that are retained for the next page.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -9,16 +9,17 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 use crate::find::Found;
 
-/// The time for which a search is kept after its last page.
+/// How long a search is retained after the last page.
 const KEPT: Duration = Duration::from_secs(300);
 
-/// The time for which a search that was read to its end is kept, for a client that lost the answer.
+/// How long a search that was read to the end is retained, for a client that lost the answer.
 const KEPT_AT_END: Duration = Duration::from_secs(60);
 
 /// A search that [`PinnedViews`] keeps.
 pub trait Pinned {
-    /// Returns true if the table of the search was dropped, or replaced by another one of its name:
-    /// truncated, restored, or created again. Its rows are not those of the table any more.
+    /// Returns true if the search's table was dropped, or replaced by another one with the same
+    /// name: truncated, restored, or created again. The search's rows are not the table's rows any
+    /// more.
     fn is_over(&self) -> bool;
 }
 
@@ -29,8 +30,8 @@ impl Pinned for Found {
 }
 
 /// The searches by which pages by score continue: scores of another search would differ after
-/// changes. Each is kept for five minutes after its last page, and the oldest ends earlier where
-/// there are more than a limit. It ends with its table.
+/// changes. Each is retained for five minutes after the last page, and the oldest ends earlier
+/// where there are more than a limit. It ends with the table.
 pub struct PinnedViews<F> {
     views: Mutex<Views<F>>,
     views_max: usize,
@@ -50,13 +51,14 @@ struct Kept<F> {
 impl<F: Pinned> PinnedViews<F> {
     /// Makes the place for at most `views_max` searches.
     pub fn new(views_max: usize) -> Self {
-        // Tokens outlive the process, and one of an earlier process must not reach another search.
+        // Tokens outlive the process, and a token from an earlier process must not reach another
+        // search.
         let next_id = RandomState::new().hash_one(0) >> 1;
         let views = Views { next_id, kept: Vec::new() };
         Self { views: Mutex::new(views), views_max }
     }
 
-    /// Keeps a search from now on, and returns its id. A search that is kept already has one.
+    /// Retains a search from now on, and returns the id. A search that is retained already has one.
     pub fn pin(&self, id: Option<u64>, found: Arc<F>) -> u64 {
         let mut views = self.views.lock();
         views.forget_old();
@@ -73,10 +75,10 @@ impl<F: Pinned> PinnedViews<F> {
         id
     }
 
-    /// Returns a search that is kept.
+    /// Returns a retained search.
     ///
     /// # Errors
-    /// `UnknownScanner` if it is not kept any more.
+    /// `UnknownScanner` if it is not retained any more.
     pub fn get(&self, id: u64) -> Result<Arc<F>> {
         let mut views = self.views.lock();
         views.forget_old();
@@ -84,7 +86,7 @@ impl<F: Pinned> PinnedViews<F> {
         kept.map(|kept| Arc::clone(&kept.found)).ok_or_else(ended)
     }
 
-    /// Keeps a search that was read to its end for a minute at most.
+    /// Retains a search that was read to the end for a minute at most.
     pub fn end(&self, id: u64) {
         let until = Instant::now() + KEPT_AT_END;
         let mut views = self.views.lock();

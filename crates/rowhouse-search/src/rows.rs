@@ -6,21 +6,21 @@ use rowhouse_store::SearchRead;
 
 use crate::segment::Document;
 
-/// Returns the declared fields of a full-text index.
+/// Returns a full-text index's declared fields.
 ///
 /// # Errors
-/// `InvalidRequest` if the index is of another kind.
+/// `InvalidRequest` if the index has another kind.
 pub(crate) fn search_of(read: &SearchRead) -> Result<&Search> {
     read.index.search().ok_or_else(|| {
         Error::invalid(format!("index {} is not a full-text index", read.index.name()))
     })
 }
 
-/// Reads a row at the read point, as it is at a time, and returns its document. A row whose key
-/// does not fit the template of the table has no values: queries do not return it.
+/// Reads a row at the read point, as it is at a time, and returns the row's document. A row whose
+/// key does not fit the table's template has no values: queries do not return it.
 ///
 /// # Errors
-/// Those of the read.
+/// As for the read.
 pub(crate) fn document_of(read: &SearchRead, row: &[u8], now: i64) -> Result<Document> {
     let search = search_of(read)?;
     let (cells, until) = read.row_at_time(row, now)?;
@@ -31,12 +31,12 @@ pub(crate) fn document_of(read: &SearchRead, row: &[u8], now: i64) -> Result<Doc
     Ok(Document { row: row.to_vec(), values, until })
 }
 
-/// Returns whether a row at the read point meets the conditions of a query that are not about
-/// words. `is_sure` says that its document meets those on values.
+/// Returns true if a row at the read point meets the query conditions that are not about words.
+/// `is_sure` means that the row's document meets the conditions on values.
 ///
 /// # Errors
-/// Those of the read; `Unsupported` for a value that is too long for the index, in a table without
-/// a key template.
+/// As for the read; `Unsupported` for a value that is too long for the index, in a table without a
+/// key template.
 pub(crate) fn meets(
     read: &SearchRead,
     plan: &SearchPlan,
@@ -60,6 +60,6 @@ pub(crate) fn meets(
         get.columns = filter.reads();
     }
     let cells = read.table.get_at(&get, &read.point)?;
-    // As in other queries, a value that is not of its column's type matches nothing.
+    // As in other queries, a value that does not have the column's type matches nothing.
     Ok(plan.matches_row(row, &cells).unwrap_or(false))
 }

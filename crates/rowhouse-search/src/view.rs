@@ -1,4 +1,4 @@
-//! The documents of an index at a read point.
+//! An index's documents at a read point.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::list::SegmentList;
 use crate::memory::{Memory, PendingRow};
 use crate::segment::{Layout, OpenSegment, PartCache, SegmentFiles, UNKNOWN, alive_of, damaged};
 
-/// The documents of an index at a read point: each row that shows anything has one that is alive.
+/// An index's documents at a read point: each row that shows anything has one that is alive.
 #[derive(Clone)]
 pub(crate) struct View {
-    /// The segments of the table, the oldest first, then those in memory.
+    /// The table's segments, the oldest first, then the segments in memory.
     pub(crate) segments: Vec<ViewedSegment>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct ViewedSegment {
     pub(crate) alive: Arc<AliveBitSet>,
 }
 
-/// The segments of an index that are open, and the documents in memory.
+/// An index's segments that are open, and the documents in memory.
 pub(crate) struct OpenSegments {
     layout: Layout,
     parts: Arc<PartCache>,
@@ -37,7 +37,7 @@ pub(crate) struct OpenSegments {
     last: Option<LastView>,
 }
 
-/// A segment of the table.
+/// A segment in the table.
 struct TableSegment {
     segment: Arc<OpenSegment>,
     /// The documents whose rows are in no newer segment.
@@ -55,10 +55,10 @@ struct LastView {
 }
 
 impl ViewedSegment {
-    /// Returns whether a row has a value that is too long for the index.
+    /// Returns true if a row has a value that is too long for the index.
     ///
     /// # Errors
-    /// Those of reads.
+    /// As for reads.
     pub(crate) fn has_unknown(&self, column: &str) -> Result<bool> {
         let number = self.segment.number;
         let column = self.segment.reader().fast_fields().bytes(column);
@@ -91,13 +91,12 @@ impl OpenSegments {
         &self.layout
     }
 
-    /// The list of segments at the last read point.
+    /// The segment list at the last read point.
     pub(crate) fn list(&self) -> &SegmentList {
         &self.list
     }
 
-    /// The segments of the table, in the order of the list, each with the documents whose rows are
-    /// in no newer one.
+    /// The table's segments, in list order, each with the documents whose rows are in no newer one.
     pub(crate) fn in_table(&self) -> impl Iterator<Item = (&Arc<OpenSegment>, &BitSet)> {
         self.segments.iter().map(|it| (&it.segment, &it.newest))
     }
@@ -106,7 +105,7 @@ impl OpenSegments {
         &self.memory
     }
 
-    /// Forgets everything: the table has other segments, or its rows changed otherwise than row by
+    /// Forgets everything: the table has other segments, or the rows changed otherwise than row by
     /// row.
     pub(crate) fn clear(&mut self) {
         *self = Self::new(self.layout.clone(), Arc::clone(&self.parts));
@@ -116,7 +115,7 @@ impl OpenSegments {
     /// rows than `pending_max` are pending. `now` is the time at which rows are read.
     ///
     /// # Errors
-    /// `Corruption` of a segment; those of reads.
+    /// `Corruption` for a segment; errors as for reads.
     pub(crate) fn view(
         &mut self,
         read: &SearchRead,
@@ -150,7 +149,7 @@ impl OpenSegments {
         Ok(())
     }
 
-    /// Returns the pending rows, in order: the first `queue_max` of the queue, and those whose
+    /// Returns the pending rows, in order: the first `queue_max` in the queue, and the rows whose
     /// documents are not certain any more.
     ///
     /// # Errors
@@ -166,10 +165,10 @@ impl OpenSegments {
         Ok(pending)
     }
 
-    /// Returns a segment of pending rows. Only those are analysed that no search has analysed.
+    /// Returns a segment for pending rows. Only rows that no search has analysed are analysed.
     ///
     /// # Errors
-    /// Those of reads.
+    /// As for reads.
     pub(crate) fn merged(
         &mut self,
         read: &SearchRead,
@@ -215,13 +214,13 @@ impl OpenSegments {
         Ok(view)
     }
 
-    /// The last time at which a view of this time holds.
+    /// The last time at which a view from this time holds.
     fn until(&self, now: i64) -> i64 {
         let in_table = self.segments.iter().flat_map(|it| it.segment.certain_after(now));
         in_table.min().unwrap_or(i64::MAX).min(self.memory.until_min())
     }
 
-    /// Opens the segments of a list, and closes the others.
+    /// Opens the segments in a list, and closes the others.
     fn open(&mut self, read: &SearchRead, list: SegmentList) -> Result<()> {
         let mut segments: Vec<TableSegment> = Vec::with_capacity(list.segments.len());
         for listed in &list.segments {

@@ -1,4 +1,4 @@
-//! Damage of each file of a full-text index: the index is built anew, and searches answer.
+//! Damage to each file of a full-text index: the index is built anew, and searches answer.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
@@ -50,7 +50,7 @@ fn files(dir: &Path, of: &str) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Makes a store with segments and a queue, and returns the file of each family of the index.
+/// Makes a store with segments and a queue, and returns the file for each index family.
 fn filled(dir: &Path) -> Vec<(&'static str, String)> {
     let store = Store::open(dir).unwrap();
     store.create_table(descriptor(), &[]).unwrap();

@@ -116,7 +116,7 @@ fn conditions_that_the_index_does_not_decide_are_refused() {
     assert_eq!(mail.refused("user:bob"), (ErrorKind::InvalidRequest, hash.to_owned()));
     let undefined = "undefined field to: fields=id, user, id_, body, sender, size";
     assert_eq!(mail.refused("to:bob"), (ErrorKind::InvalidRequest, undefined.to_owned()));
-    // The key has a field of its own with the name of the whole key.
+    // The key has a separate field with the whole key's name.
     assert_eq!(mail.rows("id_:2"), "2");
     assert_eq!(mail.rows("id:aa\\-2"), "2");
 }

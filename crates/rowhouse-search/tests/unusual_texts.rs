@@ -113,7 +113,7 @@ fn a_damaged_segment_is_reported_and_built_anew_from_the_rows() {
     mail.engine.work(&name(), "text").unwrap();
     assert_eq!(mail.rows("w7"), ["row007"]);
 
-    // All parts of the segment become other bytes of the same length.
+    // All segment parts become other bytes of the same length.
     let read = mail.store.search_read(&name(), "text").unwrap();
     let mut scan = Scan::all();
     scan.columns.add_family(SEGMENT_FAMILY);

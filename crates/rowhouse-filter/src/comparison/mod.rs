@@ -1,4 +1,4 @@
-//! Execution of comparisons.
+//! Executes comparisons.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use rowhouse_model::{BitOperator, Comparator, CompareOperator, Comparison, Error
 use crate::decimal::Decimal;
 use crate::regex::{Regex, RegexMemoryLimit};
 
-/// A comparison that is ready to execute, with its regular expression compiled and its number
+/// A comparison that is ready to execute, with the regular expression compiled and the number
 /// parsed.
 #[derive(Clone, Debug)]
 pub struct ComparisonRun {
@@ -70,17 +70,17 @@ impl ComparisonRun {
         Ok(Self { operator: comparison.operator, comparator })
     }
 
-    /// Returns whether the bytes satisfy the comparison; false if they cannot be compared.
+    /// Returns true if the bytes satisfy the comparison; false if they cannot be compared.
     /// [`ComparisonRun::try_matches`] distinguishes the two.
     pub fn matches(&self, bytes: &[u8]) -> bool {
         self.try_matches(bytes).unwrap_or(false)
     }
 
-    /// Returns whether the bytes satisfy the comparison.
+    /// Returns true if the bytes satisfy the comparison.
     ///
     /// # Errors
     /// `InvalidRequest` if the comparator requires a number and the bytes are none, or if a regular
-    /// expression exceeds its step limit. HBase ends the scan with an exception then.
+    /// expression exceeds the step limit. HBase ends the scan with an exception then.
     pub fn try_matches(&self, bytes: &[u8]) -> Result<bool> {
         if self.operator == CompareOperator::NoOp {
             return Ok(false);
@@ -106,7 +106,7 @@ impl PreparedComparator {
             Self::Binary(value) => bytes.cmp(value),
             Self::BinaryPrefix(value) => bytes[..bytes.len().min(value.len())].cmp(value),
             Self::BinaryComponent { value, offset } => {
-                // HBase reads past the end of bytes that are too short.
+                // HBase reads past the end where bytes are too short.
                 let from = bytes.get(*offset..).unwrap_or_default();
                 from[..from.len().min(value.len())].cmp(value)
             }
@@ -145,7 +145,7 @@ fn read_long(bytes: &[u8]) -> Result<i64> {
     })
 }
 
-/// Most bytes of a value shown in an error.
+/// How many bytes of a value an error shows at most.
 const SHOWN_LEN_MAX: usize = 32;
 
 #[cfg(test)]

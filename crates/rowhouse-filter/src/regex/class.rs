@@ -6,7 +6,7 @@ use super::flags::Case;
 use super::translate::{PatternReader, write_char};
 
 impl PatternReader {
-    /// Translates a class, starting at its bracket. Negation applies last, as in Java 9 and later.
+    /// Translates a class, starting at the bracket. Negation applies last, as in Java 9 and later.
     pub(super) fn class(&mut self) -> Result<String, PatternError> {
         let set = self.nested_class()?;
         Ok(match self.flags.case() {

@@ -7,7 +7,7 @@ use rowhouse_model::{Error, ErrorKind};
 pub(super) struct PatternError {
     kind: ErrorKind,
     what: String,
-    /// Index of the offending character.
+    /// The offending character's index.
     at: usize,
 }
 

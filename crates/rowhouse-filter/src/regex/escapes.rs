@@ -5,20 +5,20 @@ use rowhouse_model::RegexEngine;
 use super::error::PatternError;
 use super::translate::PatternReader;
 
-/// The meaning of an escape.
+/// What an escape means.
 pub(super) enum Escape {
     /// A character.
     Char(char),
-    /// A class: the part between its brackets.
+    /// A class: the part between the brackets.
     Set(String),
-    /// Anything else, in the syntax of `fancy-regex`.
+    /// Anything else, in `fancy-regex` syntax.
     Text(String),
     /// A back-reference to a group.
     Group(usize),
 }
 
 impl PatternReader {
-    /// Parses an escape, starting at its backslash.
+    /// Parses an escape, starting at the backslash.
     pub(super) fn escape(&mut self, in_class: bool) -> Result<Escape, PatternError> {
         let at = self.at();
         self.next();
@@ -74,7 +74,7 @@ impl PatternReader {
         Ok(Escape::Text(text.into()))
     }
 
-    /// Returns the class of a letter; an upper-case letter is the complement.
+    /// Returns a letter's class; an upper-case letter is the complement.
     fn set_named(&self, letter: char) -> Option<String> {
         let set = match (letter.to_ascii_lowercase(), self.flags.is_unicode()) {
             ('d', false) => "0-9",
@@ -159,7 +159,7 @@ impl PatternReader {
         }
     }
 
-    /// `\uhhhh`, or two of them that form a surrogate pair.
+    /// `\uhhhh`, or two that form a surrogate pair.
     fn utf16(&mut self, at: usize) -> Result<char, PatternError> {
         let illegal = || PatternError::invalid("illegal Unicode escape", at);
         let first = self.hex_digits(4).ok_or_else(illegal)?;

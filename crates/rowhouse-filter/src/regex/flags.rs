@@ -4,14 +4,14 @@ use rowhouse_model::{RegexEngine, RegexPattern};
 
 use super::error::PatternError;
 
-/// All flags of Java.
+/// All Java flags.
 const KNOWN: i32 = 0x1FF;
 
 /// The Java flags that HBase passes to Joni.
 const OF_JONI: i32 =
     RegexPattern::CASE_INSENSITIVE | RegexPattern::MULTILINE | RegexPattern::DOTALL;
 
-/// The flags in effect at a position of the expression.
+/// The flags in effect at a position in the expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flags(i32);
 
@@ -58,7 +58,7 @@ impl Flags {
         self.0 & flag != 0
     }
 
-    /// Sets or clears the flag of a letter in `(?…)`.
+    /// Sets or clears a letter's flag in `(?…)`.
     pub(super) fn change(&mut self, letter: char, on: bool, at: usize) -> Result<(), PatternError> {
         let flag = match letter {
             'i' => RegexPattern::CASE_INSENSITIVE,
@@ -104,8 +104,8 @@ impl Flags {
         }
     }
 
-    /// `^`. In multi-line mode it matches at the start of lines, but not at the end of the text,
-    /// even an empty one, and not within `\r\n`.
+    /// `^`. In multi-line mode it matches at line starts, but not at the text's end, even an empty
+    /// one, and not within `\r\n`.
     pub(super) fn line_start(self) -> &'static str {
         if !self.has(RegexPattern::MULTILINE) {
             r"\A"
@@ -127,7 +127,7 @@ impl Flags {
         }
     }
 
-    /// `\Z`: the end of the text, or before its final line end.
+    /// `\Z`: the text's end, or before the final line end.
     pub(super) fn text_end(self) -> &'static str {
         if self.has(RegexPattern::UNIX_LINES) {
             r"(?:\z|(?=\n\z))"
@@ -136,7 +136,7 @@ impl Flags {
         }
     }
 
-    /// `\b`. In Java up to 18 it treats letters, digits and marks of all scripts as word
+    /// `\b`. In Java up to 18 it treats letters, digits and marks in all scripts as word
     /// characters, although `\w` does not.
     pub(super) fn word_end(self) -> &'static str {
         if self.is_unicode() {

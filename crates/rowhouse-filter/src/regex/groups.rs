@@ -6,7 +6,7 @@ use super::error::PatternError;
 use super::translate::PatternReader;
 
 impl PatternReader {
-    /// Translates a group, starting at its parenthesis. Flags set inside end with the group.
+    /// Translates a group, starting at the parenthesis. Flags set inside end with the group.
     pub(super) fn group(&mut self) -> Result<String, PatternError> {
         let at = self.at();
         self.next();
@@ -35,7 +35,7 @@ impl PatternReader {
         Ok(format!("{head}{inner})"))
     }
 
-    /// Translates the head of a group after `(?`; returns `None` if it only sets flags.
+    /// Translates a group's head after `(?`; returns `None` if it only sets flags.
     fn special_group(&mut self) -> Result<Option<&'static str>, PatternError> {
         let at = self.at();
         let Some(char) = self.peek_any() else {

@@ -1,9 +1,9 @@
 //! Java's regular expressions, executed by the crate `fancy-regex`.
 //!
-//! The two dialects differ in the meaning of the same syntax (`\d`, `.`, `$`, case, nested
-//! classes). An expression is therefore parsed as Java does and translated with every meaning made
-//! explicit. Syntax without a translation is an error that names its position. Matching is bounded:
-//! exceeding the limit is an error.
+//! The two dialects differ in what the same syntax means (`\d`, `.`, `$`, case, nested classes). An
+//! expression is therefore parsed as Java does and translated with every meaning made explicit.
+//! Syntax without a translation is an error that names the position. Matching is bounded: exceeding
+//! the limit is an error.
 
 mod class;
 mod error;
@@ -18,18 +18,18 @@ use rowhouse_model::{Comparator, Error, Filter, RegexPattern, Result};
 use crate::charset::Charset;
 use crate::depth::check_depth;
 
-/// Most backtracking steps of a match: about a third of a second.
+/// How many backtracking steps a match takes at most: about a third of a second.
 const BACKTRACK_STEPS_MAX: usize = 4_000_000;
 
-/// Memory limits in bytes for one compiled expression, and for all expressions of one filter
+/// Memory limits in bytes for one compiled expression, and for all expressions in one filter
 /// together.
 const PROGRAM_BYTES_MAX: usize = 10 << 20;
 const PROGRAMS_BYTES_MAX: usize = 64 << 20;
 
-/// Memory limit in bytes of an expression's DFA cache.
+/// Memory limit in bytes for an expression's DFA cache.
 const CACHE_BYTES_MAX: usize = 1 << 20;
 
-/// Memory limit in bytes for each regular expression of a filter.
+/// Memory limit in bytes for each regular expression in a filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegexMemoryLimit(usize);
 
@@ -77,7 +77,7 @@ impl Regex {
         Ok(Self { regex, charset, pattern: pattern.pattern.clone() })
     }
 
-    /// Returns whether the expression occurs anywhere in the text.
+    /// Returns true if the expression occurs anywhere in the text.
     ///
     /// # Errors
     /// `InvalidRequest` if the match exceeds the step limit.
@@ -113,7 +113,7 @@ impl FullMatch {
         Ok(Self { regex: Regex::build(&pattern, &whole, RegexMemoryLimit::for_several(1))? })
     }
 
-    /// Returns whether the expression matches all of `text`.
+    /// Returns true if the expression matches all of `text`.
     ///
     /// # Errors
     /// `InvalidRequest` if the match exceeds the step limit.
@@ -122,9 +122,10 @@ impl FullMatch {
     }
 }
 
-/// Compiles each regular expression of a filter, and adds the flags that it sets itself (a leading
-/// `(?i)`, for example) to its flags, as the constructor of HBase's RegexStringComparator does.
-/// A filter that is sent to HBase afterwards has the same bytes as one of HBase's own parser.
+/// Compiles each regular expression in a filter, and adds the flags that the expression sets itself
+/// (a leading `(?i)`, for example) to the filter's flags, as HBase's RegexStringComparator
+/// constructor does. A filter that is sent to HBase afterwards has the same bytes as a filter from
+/// HBase's own parser.
 ///
 /// # Errors
 /// `InvalidRequest` for an expression that Java rejects, and for a filter nested deeper than
@@ -145,7 +146,7 @@ fn add_java_flags(filter: &mut Filter) -> Result<()> {
     filter.children_mut().iter_mut().try_for_each(add_java_flags)
 }
 
-/// Compiles an expression and returns its flags, with those that it sets itself.
+/// Compiles an expression and returns the flags, with the flags that it sets itself.
 fn java_flags(pattern: &RegexPattern) -> Result<i32> {
     Regex::start(pattern, RegexMemoryLimit::for_several(1))?;
     Ok(translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?.flags)

@@ -49,7 +49,7 @@ const PROPERTIES: [(&str, &str); 14] = [
     ("NONCHARACTER_CODE_POINT", r"\p{Noncharacter_Code_Point}"),
 ];
 
-/// Names of letters of one case, which match letters of all cases in case-insensitive mode.
+/// Names for letters in one case, which match letters in all cases in case-insensitive mode.
 const CASED: [&str; 9] =
     ["Lower", "Upper", "Lu", "Ll", "Lt", "LOWERCASE", "UPPERCASE", "TITLECASE", "LC"];
 
@@ -130,7 +130,7 @@ impl PatternReader {
         PROPERTIES.iter().find(|(known, _)| *known == name).map(|(_, set)| (*set).into())
     }
 
-    /// Returns the letters of all cases for a name in [`CASED`] in case-insensitive mode, as in
+    /// Returns the letters in all cases for a name in [`CASED`] in case-insensitive mode, as in
     /// Java 15 and later.
     fn any_case(&self, name: &str) -> Option<String> {
         if self.flags.case() == Case::Matters || !CASED.contains(&name) {
@@ -146,7 +146,7 @@ impl PatternReader {
     }
 }
 
-/// Returns the class of a script. Compilation detects unknown names.
+/// Returns a script's class. Compilation detects unknown names.
 fn script(name: &str) -> Option<String> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
     is_name.then(|| format!(r"\p{{Script={name}}}"))

@@ -1,4 +1,4 @@
-//! Translation of Java's regular expressions.
+//! Translates Java's regular expressions.
 
 use rowhouse_model::{RegexEngine, RegexPattern, Result};
 
@@ -6,18 +6,18 @@ use super::error::PatternError;
 use super::escapes::Escape;
 use super::flags::{Case, Flags};
 
-/// Maximum nesting depth of groups and classes.
+/// How deeply groups and classes may nest.
 pub(super) const DEPTH_MAX: usize = 100;
 
 /// A translated expression.
 pub(super) struct Translated {
     /// The expression for `fancy-regex`.
     pub(super) regex: String,
-    /// Java's flags, with those that the expression sets itself.
+    /// Java's flags, with the flags that the expression sets itself.
     pub(super) flags: i32,
 }
 
-/// Translates an expression of Java's.
+/// Translates a Java expression.
 pub(super) fn translate(pattern: &str, flags: i32, engine: RegexEngine) -> Result<Translated> {
     let translated = Flags::start(flags, engine).and_then(|flags| {
         let mut reader = PatternReader::new(pattern, flags, engine);
@@ -27,25 +27,25 @@ pub(super) fn translate(pattern: &str, flags: i32, engine: RegexEngine) -> Resul
     translated.map_err(|refusal| refusal.into_error(pattern))
 }
 
-/// One character of an expression.
+/// One character in an expression.
 #[derive(Clone, Copy)]
 pub(super) struct Char {
     pub(super) char: char,
     /// Whether it is a literal between `\Q` and `\E`.
     pub(super) is_quoted: bool,
-    /// Its position.
+    /// The position.
     pub(super) at: usize,
 }
 
-/// A parser of expressions, left to right.
+/// Parses expressions, left to right.
 pub(super) struct PatternReader {
     chars: Vec<Char>,
     next: usize,
     pub(super) flags: Flags,
     pub(super) engine: RegexEngine,
-    /// Number of groups begun so far.
+    /// How many groups have begun so far.
     pub(super) groups: usize,
-    /// Names of groups, each with its number.
+    /// Group names, each with the number.
     pub(super) names: Vec<(String, usize)>,
     pub(super) depth: usize,
 }
@@ -252,7 +252,7 @@ impl PatternReader {
         found
     }
 
-    /// Returns the position of the next character.
+    /// Returns the next character's position.
     pub(super) fn at(&self) -> usize {
         match self.chars.get(self.next) {
             Some(char) => char.at,
@@ -288,7 +288,7 @@ impl PatternReader {
     }
 }
 
-/// Writes a character as a literal of `fancy-regex` that is valid anywhere.
+/// Writes a character as a `fancy-regex` literal that is valid anywhere.
 pub(super) fn write_char(char: char) -> String {
     if char.is_ascii_alphanumeric() || char == '_' {
         char.to_string()
@@ -297,7 +297,7 @@ pub(super) fn write_char(char: char) -> String {
     }
 }
 
-/// Returns the characters of an expression and marks those between `\Q` and `\E` (or the end).
+/// Returns an expression's characters and marks the characters between `\Q` and `\E` (or the end).
 fn unquote(pattern: &str) -> Vec<Char> {
     let mut chars = Vec::with_capacity(pattern.len());
     let mut rest = pattern.chars().enumerate().peekable();

@@ -1,13 +1,13 @@
-//! The steps of a filter.
+//! A filter's steps.
 
 use rowhouse_model::{CellRef, Key, KeyBuf, Result};
 
 use super::verdict::{FilterVerdict, KeptValue};
 
-/// The steps of a filter, as HBase's class of this name has them. The state of each filter
-/// implements those that its HBase class overrides.
+/// A filter's steps, as the HBase class with this name has them. Each filter's state implements the
+/// steps that the HBase class overrides.
 pub(super) trait FilterBase {
-    /// Resets the state at the end of a row.
+    /// Resets the state when a row ends.
     fn reset(&mut self) {}
 
     /// HBase's filterAllRemaining.
@@ -30,14 +30,14 @@ pub(super) trait FilterBase {
         None
     }
 
-    /// Returns whether HBase's class is a HintingFilter: an AND list requests its hint even after
+    /// Returns true if HBase's class is a HintingFilter: an AND list requests the hint even after
     /// another member has excluded the cell.
     fn is_hinting(&self) -> bool {
         false
     }
 
-    /// Returns true if the verdict on a cell follows from its family and qualifier, so that the
-    /// filter need not see the cells over which it or another filter seeks.
+    /// Returns true if the verdict on a cell follows from the cell's family and qualifier, so that
+    /// the filter need not see the cells over which it or another filter seeks.
     fn judges_column_alone(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Filters on the position of a cell within its row.
+//! Filters on a cell's position within the row.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ impl FilterBase for ColumnPrefix {
 pub(super) struct ColumnPrefixes {
     /// Sorted.
     prefixes: Vec<Bytes>,
-    /// Index of the prefix to hint at.
+    /// The index of the prefix to hint at.
     next: usize,
 }
 
@@ -173,7 +173,7 @@ impl FilterBase for ColumnCount {
 #[derive(Debug)]
 pub(super) struct ColumnPage {
     from: ColumnOffset,
-    /// Start and end of the page as column numbers.
+    /// The page's start and end as column numbers.
     start: i32,
     end: i32,
     count: i32,
@@ -270,7 +270,7 @@ impl FilterBase for Timestamps {
     }
 }
 
-/// Returns the position before the first cell of another column in the same row and family.
+/// Returns the position before the first cell in another column in the same row and family.
 fn column_hint(key: Key<'_>, qualifier: &Bytes) -> KeyBuf {
     let place = Key::column_start(key.row, key.family, b"");
     KeyBuf { qualifier: qualifier.clone(), ..place.into() }

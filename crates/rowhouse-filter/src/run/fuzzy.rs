@@ -7,8 +7,8 @@ use super::base::FilterBase;
 use super::rows::{row_hint, successor};
 use super::verdict::FilterVerdict;
 
-/// Execution state of FuzzyRowFilter. In forward scans the hints are HBase's. In reversed scans,
-/// where HBase's hints never end, they skip no matching row.
+/// The execution state for FuzzyRowFilter. In forward scans the hints are HBase's. In reversed
+/// scans, where HBase's hints never end, they skip no matching row.
 #[derive(Debug)]
 pub(super) struct Fuzzy {
     patterns: Vec<Pattern>,
@@ -17,7 +17,7 @@ pub(super) struct Fuzzy {
     is_done: bool,
 }
 
-/// A key with its wildcard mask.
+/// A key with the wildcard mask.
 #[derive(Debug)]
 struct Pattern {
     key: Bytes,
@@ -95,14 +95,14 @@ impl Pattern {
         self.mask[at] == 1
     }
 
-    /// Returns the index of the first mismatch. A row shorter than the key matches if it has no
+    /// Returns the first mismatch's index. A row shorter than the key matches if it has no
     /// mismatch.
     fn mismatch(&self, row: &[u8]) -> Option<usize> {
         let len = row.len().min(self.key.len());
         (0..len).find(|&at| !self.is_free(at) && row[at] != self.key[at])
     }
 
-    /// Returns the lower bound of the matching rows after `row`, which does not match: a prefix
+    /// Returns the lower bound for the matching rows after `row`, which does not match: a prefix
     /// that ends at the last fixed byte.
     fn next(&self, row: &[u8]) -> Option<Vec<u8>> {
         let at = self.mismatch(row)?;
@@ -125,15 +125,15 @@ impl Pattern {
     fn previous(&self, row: &[u8]) -> Option<Vec<u8>> {
         let at = self.mismatch(row)?;
         if row[at] < self.key[at] {
-            // The prefix before the mismatch matches as a row of its own.
+            // The prefix before the mismatch matches as a separate row.
             return (at > 0).then(|| row[..at].to_vec());
         }
         let mut last = row[..at].to_vec();
         for at in at..self.key.len() {
             last.push(if self.is_free(at) { 0xFF } else { self.key[at] });
         }
-        // Rows with this prefix have no upper bound of their own, so the hint is the first row
-        // after all of them.
+        // Rows with this prefix have no upper bound themselves, so the hint is the first row after
+        // them all.
         successor(&last)
     }
 }

@@ -1,4 +1,4 @@
-//! FilterList: a conjunction or disjunction of filters.
+//! FilterList: filters joined by AND or OR.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use super::verdict::{FilterVerdict, KeptValue};
 pub(super) struct AllOf {
     members: Vec<State>,
     reversed: bool,
-    /// Whether it must see every cell of a row in a reversed scan.
+    /// True if it must see every cell in a row in a reversed scan.
     steps: bool,
     /// The members that returned SeekToHint for the last cell.
     hinted: Vec<usize>,
@@ -37,7 +37,7 @@ impl FilterBase for AllOf {
     }
 
     /// Calls every member, because some update their state from the row key. A member that can hint
-    /// keeps the row: its hint, available with the first cell, skips more than one row.
+    /// retains the row: its hint, available with the first cell, skips more than one row.
     fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         let (mut any_filters, mut any_may_hint) = (false, false);
         for member in &mut self.members {
@@ -130,14 +130,14 @@ pub(super) struct AnyOf {
     reversed: bool,
 }
 
-/// A member of an OR list. Its verdict on an earlier cell may still apply to the next one, if it
+/// A member in an OR list. Its verdict on an earlier cell may still apply to the next one, if it
 /// requested a longer step than the list took. It must not see that cell then.
 #[derive(Debug)]
 struct Member {
     state: State,
-    /// Its last verdict in this row.
+    /// The last verdict in this row.
     said: Option<FilterVerdict>,
-    /// The cell of that verdict.
+    /// The cell for that verdict.
     of: HintBuffer,
     /// Whether it included the last cell.
     included: bool,
@@ -323,7 +323,7 @@ fn scan_order(a: Key<'_>, b: Key<'_>, reversed: bool) -> Ordering {
     rows.then_with(|| a.cmp(&b))
 }
 
-/// Returns whether any member needs the family; a list without members needs every family.
+/// Returns true if any member needs the family; a list without members needs every family.
 fn needs_family<'a>(mut members: impl ExactSizeIterator<Item = &'a State>, family: &[u8]) -> bool {
     members.len() == 0 || members.any(|member| member.needs_family(family))
 }

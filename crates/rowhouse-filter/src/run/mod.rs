@@ -1,9 +1,9 @@
-//! Execution of a filter on the rows of one scanner.
+//! Executes a filter on one scanner's rows.
 //!
 //! Each of HBase's classes has a small state type with all that the filter does, an implementation
-//! of [`FilterBase`](base::FilterBase); [`State`] enumerates them. Quirks of HBase are kept,
-//! because results depend on them. Where HBase reads past the bytes of a cell, loses rows or does
-//! not terminate, `docs/filters.md` describes the behavior here.
+//! of [`FilterBase`](base::FilterBase); [`State`] enumerates them. HBase's quirks are retained,
+//! because results depend on them. Where HBase reads past a cell's bytes, loses rows or does not
+//! terminate, `docs/filters.md` describes the behavior here.
 
 mod base;
 mod columns;
@@ -24,7 +24,7 @@ use rowhouse_model::{CellRef, Comparator, Comparison, Error, Filter, KeyBuf, Res
 use crate::depth::check_depth;
 use crate::regex::RegexMemoryLimit;
 
-/// Execution state of a filter. The caller follows HBase's `RegionScannerImpl` and
+/// A filter's execution state. The caller follows HBase's `RegionScannerImpl` and
 /// `UserScanQueryMatcher`: [`FilterRun::reset`] before each row, [`FilterRun::filters_row_key`],
 /// then [`FilterRun::judge`] for each visible cell, family by family, then [`FilterRun::keeps`] for
 /// the included cells and, if any remain, [`FilterRun::filters_row`].
@@ -52,27 +52,27 @@ impl FilterRun {
         Ok(Self { state: State::start(filter, reversed, room)?, failure: None, has_failed: false })
     }
 
-    /// Returns the error of a failed comparison, once. Call it at the end of rows or of the scan:
-    /// without an error the result is complete.
+    /// Returns a failed comparison's error, once. Call it when rows or the scan end: without an
+    /// error the result is complete.
     ///
     /// # Errors
-    /// `InvalidRequest` for bytes that a comparator of the filter cannot parse as a number, and for
-    /// text on which a regular expression exceeds its step limit.
+    /// `InvalidRequest` for bytes that a comparator in the filter cannot parse as a number, and for
+    /// text on which a regular expression exceeds the step limit.
     pub fn check(&mut self) -> Result<()> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Resets the state at the end of a row.
+    /// Resets the state when a row ends.
     pub fn reset(&mut self) {
         self.state.reset();
     }
 
-    /// Returns whether the filter will include nothing more, so that the scan can end.
+    /// Returns true if the filter will include nothing more, so that the scan can end.
     pub fn is_done(&mut self) -> bool {
         self.has_failed || self.state.is_done()
     }
 
-    /// Returns whether the row key excludes the row.
+    /// Returns true if the row key excludes the row.
     pub fn filters_row_key(&mut self, row: &[u8]) -> bool {
         if self.is_done() {
             return true;
@@ -90,37 +90,37 @@ impl FilterRun {
         self.or_fail(verdict, FilterVerdict::NextRow)
     }
 
-    /// Returns the part of the last included cell's value to keep.
+    /// Returns which part of the last included cell's value to retain.
     pub fn kept_value(&mut self, _cell: &CellRef<'_>) -> KeptValue {
         self.state.kept_value(KeptValue::Whole)
     }
 
     /// Returns the position to seek to after a cell with the verdict [`FilterVerdict::SeekToHint`];
     /// `None` for the next cell. A hint that is not ahead also means the next cell. In a reversed
-    /// scan the row of a hint may itself match.
+    /// scan the hint's row may itself match.
     pub fn hint(&mut self, cell: &CellRef<'_>) -> Option<KeyBuf> {
         self.state.hint(cell.key)
     }
 
-    /// Returns whether the whole row must be read before any part of it is returned; limits then
-    /// count whole rows.
+    /// Returns true if the whole row must be read before any part is returned; limits then count
+    /// whole rows.
     pub fn needs_whole_row(&self) -> bool {
         self.state.needs_whole_row()
     }
 
-    /// At the end of a row, if [`FilterRun::needs_whole_row`]: returns whether an included cell
-    /// stays in the row.
+    /// When a row ends, if [`FilterRun::needs_whole_row`]: returns true if an included cell stays
+    /// in the row.
     pub fn keeps(&mut self, cell: &CellRef<'_>) -> bool {
         self.state.keeps(cell)
     }
 
-    /// Returns whether to exclude the complete row. Call it only for rows with cells, because
+    /// Returns true to exclude the complete row. Call it only for rows with cells, because
     /// PageFilter counts rows here.
     pub fn filters_row(&mut self) -> bool {
         self.has_failed || self.state.filters_row()
     }
 
-    /// Returns whether the filter needs the family's cells to decide which rows to include.
+    /// Returns true if the filter needs the family's cells to decide which rows to include.
     pub fn needs_family(&self, family: &[u8]) -> bool {
         self.state.needs_family(family)
     }
@@ -134,7 +134,7 @@ impl FilterRun {
     }
 }
 
-/// Returns the number of regular expressions in the filter. Call [`check_depth`] first.
+/// Returns how many regular expressions the filter has. Call [`check_depth`] first.
 fn regexes(filter: &Filter) -> usize {
     let is_regex = |comparison: &Comparison| matches!(comparison.comparator, Comparator::Regex(_));
     let own = usize::from(filter.comparison().is_some_and(is_regex));

@@ -8,13 +8,13 @@ use super::base::FilterBase;
 use super::rows::row_hint;
 use super::verdict::FilterVerdict;
 
-/// Execution state of MultiRowRangeFilter.
+/// The execution state for MultiRowRangeFilter.
 #[derive(Debug)]
 pub(super) struct Ranges {
     /// Disjoint ranges in scan order.
     ranges: Vec<FilterRange>,
     reversed: bool,
-    /// Index of the range that contained the last row, or of the next one.
+    /// The index of the range that contained the last row, or of the next one.
     current: usize,
     has_begun: bool,
     is_done: bool,
@@ -31,7 +31,7 @@ impl Ranges {
         Ok(Self { ranges, reversed, current: 0, has_begun: false, is_done: false, verdict })
     }
 
-    /// Compares the end of a range that a scan reaches first with a row, in scan order.
+    /// Compares the range end that a scan reaches first with a row, in scan order.
     fn compare(&self, range: &FilterRange, row: &[u8]) -> Ordering {
         match self.reversed {
             false => range.start[..].cmp(row),
@@ -85,7 +85,7 @@ impl FilterBase for Ranges {
         Ok(self.verdict)
     }
 
-    /// Returns the start of the next range in scan order.
+    /// Returns the next range's start in scan order.
     fn hint(&mut self, _: Key<'_>) -> Option<KeyBuf> {
         let range = &self.ranges[self.current];
         Some(row_hint(if self.reversed { range.stop.clone() } else { range.start.clone() }))
@@ -96,7 +96,7 @@ impl FilterBase for Ranges {
     }
 }
 
-/// Returns whether the range contains a row.
+/// Returns true if the range contains a row.
 fn contains(range: &FilterRange, row: &[u8]) -> bool {
     let is_behind_start = match row.cmp(&range.start) {
         Ordering::Less => false,
@@ -112,7 +112,7 @@ fn contains(range: &FilterRange, row: &[u8]) -> bool {
             })
 }
 
-/// Returns whether HBase accepts the range: it must not end before it begins.
+/// Returns true if HBase accepts the range: it must not end before it begins.
 fn is_valid(range: &FilterRange) -> bool {
     range.start.is_empty()
         || range.stop.is_empty()
@@ -123,8 +123,8 @@ fn is_valid(range: &FilterRange) -> bool {
         }
 }
 
-/// Returns whether `next`, which does not begin before this range, begins in it or directly
-/// after it.
+/// Returns true if `next`, which does not begin before this range, begins in it or directly after
+/// it.
 fn touches(range: &FilterRange, next: &FilterRange) -> bool {
     range.stop.is_empty()
         || match range.stop.cmp(&next.start) {

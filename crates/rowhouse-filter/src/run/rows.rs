@@ -43,7 +43,7 @@ impl FilterBase for Compared {
     }
 }
 
-/// PrefixFilter. Before its rows it hints at the first of them.
+/// PrefixFilter. Before the matching rows it hints at the first.
 #[derive(Debug)]
 pub(super) struct Prefix {
     prefix: Bytes,
@@ -168,7 +168,7 @@ impl FilterBase for InclusiveStop {
     }
 }
 
-/// RandomRowFilter. The accepted rows differ from scan to scan: the seed is a random hash key of
+/// RandomRowFilter. The accepted rows differ from scan to scan: the seed is a random hash key from
 /// the standard library.
 #[derive(Debug)]
 pub(super) struct RandomRow {
@@ -182,7 +182,7 @@ impl RandomRow {
         Self { chance, filters_row: false, random: RandomState::new().hash_one(0) }
     }
 
-    /// Returns a number from 0 (inclusive) to 1 (exclusive): 24 bits of splitmix64.
+    /// Returns a number from 0 (inclusive) to 1 (exclusive): 24 splitmix64 bits.
     fn next_random(&mut self) -> f32 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.random;
@@ -216,12 +216,12 @@ impl FilterBase for RandomRow {
     }
 }
 
-/// Returns the verdict on the cells of a row.
+/// Returns the verdict on a row's cells.
 pub(super) fn wanted_row(wanted: bool) -> FilterVerdict {
     if wanted { FilterVerdict::Include } else { FilterVerdict::NextRow }
 }
 
-/// Returns the position before the first cell of a row.
+/// Returns the position before a row's first cell.
 pub(super) fn row_hint(row: Bytes) -> KeyBuf {
     KeyBuf { row, ..Key::row_start(b"").into() }
 }

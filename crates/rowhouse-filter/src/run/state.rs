@@ -1,4 +1,4 @@
-//! The enumeration of filter states, and the dispatch of calls to them.
+//! Enumerates filter states, and dispatches calls to them.
 
 use rowhouse_model::{CellRef, Filter, Key, KeyBuf, ListOperator, Result};
 
@@ -15,7 +15,7 @@ use super::verdict::{FilterVerdict, KeptValue};
 use super::wrap::{Skip, WhileMatch};
 use crate::regex::RegexMemoryLimit;
 
-/// Execution state of a filter; the names follow [`Filter`].
+/// A filter's execution state; the names follow [`Filter`].
 #[derive(Debug)]
 pub(super) enum State {
     Row(Compared),
@@ -43,7 +43,7 @@ pub(super) enum State {
     AnyOf(AnyOf),
 }
 
-/// Evaluates the same expression for the state of any filter.
+/// Evaluates the same expression for any filter's state.
 macro_rules! each {
     ($state:expr, $inner:ident => $call:expr) => {
         match $state {
@@ -75,8 +75,8 @@ macro_rules! each {
 }
 
 impl State {
-    /// Prepares a filter. As in HBase, the outermost filter and the members of lists know that the
-    /// scan is reversed, but the filters inside SkipFilter and WhileMatchFilter do not.
+    /// Prepares a filter. As in HBase, the outermost filter and list members know that the scan is
+    /// reversed, but the filters inside SkipFilter and WhileMatchFilter do not.
     pub(super) fn start(filter: &Filter, reversed: bool, room: RegexMemoryLimit) -> Result<Self> {
         Ok(match filter {
             Filter::Row(comparison) => Self::Row(Compared::start(comparison, room)?),
@@ -147,7 +147,7 @@ impl State {
         })
     }
 
-    /// As [`FilterBase::reset`]; each of the following is the step of this name.
+    /// As [`FilterBase::reset`]; each function that follows is the step with this name.
     pub(super) fn reset(&mut self) {
         each!(self, state => state.reset());
     }

@@ -352,7 +352,7 @@ fn filters_that_hbase_refuses_are_refused() {
     }
 }
 
-/// Returns the rows of a scan that follows the hints, in which the filter sees every row that the
+/// Returns the rows from a scan that follows the hints, in which the filter sees every row that the
 /// scan reaches.
 fn scanned(filter: &Filter, reversed: bool, rows: &[Bytes]) -> Vec<Bytes> {
     let mut run = FilterRun::new(filter, reversed).unwrap();

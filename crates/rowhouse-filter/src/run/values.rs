@@ -1,4 +1,4 @@
-//! Filters on parts of cells, and on the first cells of rows.
+//! Filters on cell parts, and on the first cells in rows.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,7 +17,7 @@ pub(super) struct PartCompared {
     comparison: ComparisonRun,
 }
 
-/// The compared part of a cell.
+/// The part of a cell that is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     Family,

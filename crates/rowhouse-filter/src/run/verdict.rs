@@ -1,16 +1,16 @@
 //! Verdicts on cells, and their combination.
 
-/// The part of an included cell's value to keep. With anything but [`KeptValue::Whole`] the cell
-/// also loses its tags.
+/// Which part of an included cell's value to retain. With anything but [`KeptValue::Whole`] the
+/// cell also loses the tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptValue {
     /// The whole value.
     Whole,
     /// No value: it becomes empty.
     Nothing,
-    /// Its length, as four bytes, big-endian.
+    /// The length, as four bytes, big-endian.
     Length,
-    /// This number, as four bytes, big-endian: of several KeyOnlyFilters, a later one counts the
+    /// This number, as four bytes, big-endian: with several KeyOnlyFilters, a later one counts the
     /// bytes that an earlier one left.
     Number(u32),
 }
@@ -20,22 +20,22 @@ pub enum KeptValue {
 pub enum FilterVerdict {
     /// Include the cell.
     Include,
-    /// Include the cell, and skip the other versions of its column.
+    /// Include the cell, and skip the other versions in the column.
     IncludeAndNextColumn,
-    /// Include the cell, and skip the rest of its row and family.
+    /// Include the cell, and skip the rest of the row and family.
     IncludeAndNextRow,
     /// Exclude the cell.
     Skip,
-    /// Exclude the cell and the other versions of its column.
+    /// Exclude the cell and the other versions in the column.
     NextColumn,
-    /// Exclude the cell and the rest of its row and family.
+    /// Exclude the cell and the rest of the row and family.
     NextRow,
     /// Exclude the cell; [`FilterRun::hint`](super::FilterRun::hint) returns the position to seek
     /// to.
     SeekToHint,
 }
 
-/// The extent of a verdict.
+/// How far a verdict goes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Cell,
@@ -44,7 +44,7 @@ enum Extent {
 }
 
 impl FilterVerdict {
-    /// Returns whether the cell is included.
+    /// Returns true if the cell is included.
     pub fn includes(self) -> bool {
         use FilterVerdict::*;
         matches!(self, Include | IncludeAndNextColumn | IncludeAndNextRow)
@@ -59,8 +59,8 @@ impl FilterVerdict {
         Self::of(self.includes() && other.includes(), self.step().max(other.step()))
     }
 
-    /// Combines two verdicts of which one must include the cell: the shorter step wins. A hint
-    /// applies only if both are hints.
+    /// Combines two verdicts where one must include the cell: the shorter step wins. A hint applies
+    /// only if both are hints.
     pub(super) fn or(self, other: Self) -> Self {
         if self == Self::SeekToHint && other == Self::SeekToHint {
             return Self::SeekToHint;
@@ -79,7 +79,7 @@ impl FilterVerdict {
         }
     }
 
-    /// Returns the length of the step. A hint counts as a step of one cell, because it may lead
+    /// Returns how long the step is. A hint counts as a step over one cell, because it may lead
     /// anywhere.
     fn step(self) -> Extent {
         match self {

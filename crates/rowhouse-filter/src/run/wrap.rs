@@ -1,5 +1,5 @@
-//! Filters that wrap one other filter. As in HBase, neither forwards the hint of its inner filter
-//! or asks it which included cells stay, and SkipFilter does not show it row keys.
+//! Filters that wrap one other filter. As in HBase, neither forwards the inner filter's hint or
+//! asks the inner filter which included cells stay, and SkipFilter does not show it row keys.
 
 use rowhouse_model::{CellRef, Result};
 

@@ -1,21 +1,21 @@
-//! Attributes of operations, which HBase's clients and extensions set.
+//! Operation attributes, which HBase's clients and extensions set.
 //!
 //! An attribute that no code reads has no effect on Apache HBase either, so user-defined ones are
-//! ignored. The table lists those that HBase itself reads. Unknown ones in HBase's style (a leading
-//! underscore) are rejected, because they may request something unsupported.
+//! ignored. The table lists the attributes that HBase itself reads. Unknown ones in HBase's style
+//! (a leading underscore) are rejected, because they may request something unsupported.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Result, escape};
 
 use crate::proto::NameBytesPair;
 
-/// The meaning of an attribute to a server.
+/// What an attribute means to a server.
 enum Meaning {
     /// No effect on results, for this reason.
     Harmless(#[expect(dead_code, reason = "for who reads the table")] &'static str),
     /// A feature that is not supported here.
     Refused(&'static str),
-    /// Another function of this module reads it.
+    /// Another function in this module reads it.
     Read(#[expect(dead_code, reason = "for who reads the table")] &'static str),
 }
 
@@ -43,7 +43,7 @@ const TABLE: &[(&str, Meaning)] = {
     ]
 };
 
-/// The attribute that says whether an increment or append returns its new values.
+/// The attribute that states whether an increment or append returns the new values.
 const RETURN_RESULTS: &str = "_rr_";
 /// The attribute that holds the TTL of a mutation's cells.
 const TTL: &str = "_ttl";
@@ -80,7 +80,7 @@ fn refused(what: &str, attribute: &NameBytesPair) -> Error {
     ))
 }
 
-/// Returns whether a mutation returns its new cells; true by default.
+/// Returns true if a mutation returns the new cells; true by default.
 pub(super) fn returns_results(attributes: &[NameBytesPair]) -> bool {
     attributes
         .iter()
@@ -88,7 +88,7 @@ pub(super) fn returns_results(attributes: &[NameBytesPair]) -> bool {
         .is_none_or(|attribute| attribute.value.as_deref() != Some(&[0]))
 }
 
-/// Returns the attribute of a mutation that does not return its new cells; `None` if it does.
+/// Returns the attribute for a mutation that does not return the new cells; `None` if it does.
 pub(super) fn no_results(wanted: bool) -> Option<NameBytesPair> {
     let attribute =
         || NameBytesPair { name: RETURN_RESULTS.to_owned(), value: Some(vec![0].into()) };
@@ -116,13 +116,13 @@ pub(super) fn ttl(millis: i64) -> NameBytesPair {
     NameBytesPair { name: TTL.to_owned(), value: Some(value) }
 }
 
-/// Returns whether a scan is raw. Java writes a boolean as a byte, FF or 0.
+/// Returns true if a scan is raw. Java writes a boolean as a byte, FF or 0.
 pub(super) fn is_raw(attributes: &[NameBytesPair]) -> bool {
     let raw = attributes.iter().find(|attribute| attribute.name == RAW);
     raw.and_then(|raw| raw.value.as_deref()).is_some_and(|value| value.first() != Some(&0))
 }
 
-/// Removes the query of a scan from its attributes and returns it. A client removes an attribute by
+/// Removes a scan's query from the attributes and returns it. A client removes an attribute by
 /// setting it to null, which it does not send.
 ///
 /// # Errors
@@ -141,12 +141,12 @@ pub(super) fn take_query(attributes: &mut Vec<NameBytesPair>) -> Result<Option<S
     Ok(Some(query.to_owned()))
 }
 
-/// Returns the attribute with the query of a scan.
+/// Returns the attribute with a scan's query.
 pub(super) fn query(text: &str) -> NameBytesPair {
     NameBytesPair { name: QUERY.to_owned(), value: Some(Bytes::copy_from_slice(text.as_bytes())) }
 }
 
-/// Returns the attribute of a raw scan.
+/// Returns the attribute for a raw scan.
 pub(super) fn raw() -> NameBytesPair {
     NameBytesPair { name: RAW.to_owned(), value: Some(vec![0xFF].into()) }
 }

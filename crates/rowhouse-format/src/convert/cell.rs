@@ -5,7 +5,7 @@ use rowhouse_model::{Cell, CellKind, Error, Key, KeyValue, Result};
 use crate::proto;
 use crate::rpc::CellCodec;
 
-/// The location of a message's cells.
+/// Where a message's cells are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellPlacement {
     /// In the cell block after the message.
@@ -15,13 +15,13 @@ pub enum CellPlacement {
 }
 
 impl CellPlacement {
-    /// Returns the location of cells in responses on a connection with this codec.
+    /// Returns where cells are in responses on a connection with this codec.
     pub fn of(codec: Option<CellCodec>) -> Self {
         if codec.is_some() { Self::Block } else { Self::Message }
     }
 }
 
-/// Encodes a cell, without its tags.
+/// Encodes a cell, without the tags.
 pub fn to_proto(cell: KeyValue<'_>) -> proto::Cell {
     let key = cell.key();
     proto::Cell {

@@ -47,7 +47,7 @@ pub(super) fn time_range_to_proto(range: TimeRange) -> proto::TimeRange {
     }
 }
 
-/// Decodes the time ranges of single families.
+/// Decodes the time ranges for single families.
 pub(super) fn family_time_ranges_from_proto(
     ranges: Vec<proto::ColumnFamilyTimeRange>,
 ) -> Result<BTreeMap<Bytes, TimeRange>> {
@@ -69,12 +69,12 @@ pub(super) fn family_time_ranges_to_proto(
         .collect()
 }
 
-/// Decodes a limit of cells per family. Java's -1, sent as an unsigned number, means none.
+/// Decodes a cell limit per family. Java's -1, sent as an unsigned number, means none.
 pub(super) fn family_limit_from_proto(limit: Option<u32>) -> Option<u32> {
     limit.filter(|&limit| limit as i32 >= 0)
 }
 
-/// Decodes an offset of cells per family.
+/// Decodes a cell offset per family.
 ///
 /// # Errors
 /// `InvalidRequest` if it is negative.

@@ -11,7 +11,7 @@ use crate::proto;
 use crate::proto::CompareType;
 use crate::proto::bit_comparator::BitwiseOp;
 
-/// Decodes a comparator with its operator.
+/// Decodes a comparator with the operator.
 ///
 /// # Errors
 /// As [`from_proto`]; `InvalidRequest` without an operator.
@@ -26,7 +26,7 @@ pub fn comparison_from_proto(
 /// Decodes a comparator.
 ///
 /// # Errors
-/// `Unsupported`, naming the class, if it is not one of HBase's; `InvalidRequest` if the bytes are
+/// `Unsupported`, naming the class, if it is not an HBase class; `InvalidRequest` if the bytes are
 /// not in the class's format.
 pub fn from_proto(message: proto::Comparator) -> Result<Comparator> {
     let proto::Comparator { name, serialized_comparator } = message;
@@ -53,7 +53,7 @@ pub fn from_proto(message: proto::Comparator) -> Result<Comparator> {
         Some("BitComparator") => bits_from_proto(&name, bytes)?,
         Some("LongComparator") => {
             let value = value(&name, bytes)?;
-            // HBase uses the first eight bytes of a longer value.
+            // HBase uses a longer value's first eight bytes.
             let number = value.first_chunk().copied().ok_or_else(|| {
                 Error::invalid(format!("{name} has too few bytes: len={}, min=8", value.len()))
             })?;
@@ -64,7 +64,7 @@ pub fn from_proto(message: proto::Comparator) -> Result<Comparator> {
     })
 }
 
-/// Encodes a comparator in the format of its class.
+/// Encodes a comparator in the class's format.
 pub fn to_proto(comparator: &Comparator) -> proto::Comparator {
     let (class, bytes) = match comparator {
         Comparator::Binary(value) => ("BinaryComparator", bytes_to_proto(value.clone())),
@@ -151,7 +151,7 @@ pub fn operator_to_proto(operator: CompareOperator) -> CompareType {
     }
 }
 
-/// Decodes the value of a comparator without other fields; Java's null becomes empty.
+/// Decodes the value in a comparator without other fields; Java's null becomes empty.
 fn value(name: &str, bytes: Bytes) -> Result<Bytes> {
     let read: proto::BytesComparator = read(name, bytes)?;
     let comparable = read.comparable.ok_or_else(|| missing(name, "comparable"))?;

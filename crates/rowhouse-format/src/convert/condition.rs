@@ -1,10 +1,10 @@
-//! Conditions of mutations: HBase's checkAndMutate.
+//! Conditions on mutations: HBase's checkAndMutate.
 //!
-//! HBase puts the given value on the left of the operator and the column's value on the right; the
+//! HBase puts the given value to the left of the operator and the column's value on the right; the
 //! model reverses them, as filters do.
 //!
-//! All comparators behave as in filters. HBase 2.6 does so for mutations of several rows. For
-//! mutations of one row it compares the bytes of any comparator, but its clients send only
+//! All comparators behave as in filters. HBase 2.6 does so for mutations to several rows. For
+//! mutations to one row it compares the bytes in any comparator, but its clients send only
 //! BinaryComparator.
 
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Calls of coprocessor endpoints: HBase's atomic mutations of several rows and aggregation over a
+//! Calls to coprocessor endpoints: HBase's atomic mutations to several rows and aggregation over a
 //! column, and rowhouse's searches.
 
 use bytes::Bytes;
@@ -11,29 +11,29 @@ use super::{condition, mutate};
 use crate::proto;
 use crate::rpc::{CellCodec, CellReader, decode_message};
 
-/// The Java package of HBase's column interpreters.
+/// The Java package for HBase's column interpreters.
 const INTERPRETERS: &str = "org.apache.hadoop.hbase.client.coprocessor.";
 
-/// A call of an endpoint.
+/// A call to an endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndpointCall {
-    /// Atomic mutations of rows of one region.
+    /// Atomic mutations to rows in one region.
     MutateRows {
         /// The mutations, with their nonces.
         mutations: Vec<Mutation>,
         /// The conditions for the mutations.
         conditions: Vec<RowCondition>,
     },
-    /// An aggregate of the cells that a scan returns from one region.
+    /// An aggregate over the cells that a scan returns from one region.
     Aggregate {
         /// The aggregate function.
         function: AggregateFunction,
-        /// The decoding of the values.
+        /// How the values are decoded.
         interpreter: ColumnInterpreter,
         /// The scan that selects the cells.
         scan: Box<OpenScan>,
     },
-    /// A search of the table's full-text indexes.
+    /// A search in the table's full-text indexes.
     Search(SearchCall),
 }
 
@@ -44,26 +44,26 @@ pub enum AggregateFunction {
     Max,
     /// The least value.
     Min,
-    /// The sum of the values.
+    /// The value sum.
     Sum,
-    /// The number of rows.
+    /// The row count.
     RowCount,
-    /// The sum and the number of rows.
+    /// The value sum and the row count.
     Average,
-    /// The sum, the sum of squares and the number of rows.
+    /// The value sum, the sum of squares and the row count.
     Deviation,
-    /// The sum, and the sum of the weights.
+    /// The value sum, and the weight sum.
     Median,
 }
 
-/// The decoding of values: HBase's column interpreters.
+/// How values are decoded: HBase's column interpreters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnInterpreter {
     /// LongColumnInterpreter: eight bytes, signed.
     Long,
-    /// DoubleColumnInterpreter: the eight bytes of a double.
+    /// DoubleColumnInterpreter: a double's eight bytes.
     Double,
-    /// BigDecimalColumnInterpreter: `Bytes.toBytes` of a BigDecimal, rounded to two decimal places.
+    /// BigDecimalColumnInterpreter: a BigDecimal's `Bytes.toBytes`, rounded to two decimal places.
     BigDecimal,
 }
 
@@ -71,8 +71,8 @@ impl EndpointCall {
     /// Decodes a call.
     ///
     /// # Errors
-    /// `Protocol` for a service or method that the endpoints do not have; `Unsupported` for
-    /// another interpreter; all errors of decoding scans, mutations and conditions.
+    /// `Protocol` for a service or method that the endpoints do not have; `Unsupported` for another
+    /// interpreter; all errors from decoding scans, mutations and conditions.
     pub fn from_proto(call: proto::CoprocessorServiceCall) -> Result<Self> {
         match &*call.service_name {
             "MultiRowMutationService" if call.method_name == "MutateRows" => {
@@ -159,7 +159,7 @@ fn no_method(service: &str, method: &str) -> Error {
     Error::new(ErrorKind::Protocol, message)
 }
 
-/// Encodes the response of an endpoint: a message and its Java class name.
+/// Encodes an endpoint's response: a message and the Java class name.
 pub fn answer(class: &str, answer: &impl Message) -> proto::NameBytesPair {
     let value = Some(answer.encode_to_vec().into());
     proto::NameBytesPair { name: class.to_owned(), value }

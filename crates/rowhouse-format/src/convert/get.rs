@@ -62,7 +62,7 @@ pub fn to_proto(get: &Get) -> proto::Get {
     }
 }
 
-/// Checks a number of versions, which Java stores in a signed number and requires to be positive.
+/// Checks a version count, which Java stores in a signed number and requires to be positive.
 pub(super) fn check_versions(versions: u32) -> Result<u32> {
     if versions as i32 <= 0 {
         return Err(Error::invalid(format!(

@@ -1,7 +1,7 @@
 //! Conversion between the model and protobuf; each file has both directions for one type.
 //!
-//! Parts of a message that the model cannot represent are rejected by name. The few ignored fields
-//! do not affect results; the file that ignores one states the reason.
+//! Message parts that the model cannot represent are rejected by name. The few ignored fields do
+//! not affect results; the file that ignores one states the reason.
 
 pub mod cell;
 pub mod comparator;

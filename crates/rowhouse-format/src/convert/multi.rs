@@ -1,6 +1,6 @@
 //! Multi: several actions in one call.
 //!
-//! Actions fail individually: the error of one takes the place of its result, and the others are
+//! Actions fail individually: an action's error takes the place of its result, and the others are
 //! executed.
 
 use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Row, RowCondition};
@@ -15,11 +15,11 @@ use crate::rpc::CellReader;
 /// Reads and mutations of rows in several regions.
 #[derive(Debug, Default)]
 pub struct MultiCall {
-    /// The actions of each region, in the order of the results.
+    /// Each region's actions, in result order.
     pub regions: Vec<RegionActions>,
 }
 
-/// The actions of a Multi on one region.
+/// The actions in a Multi on one region.
 #[derive(Debug)]
 pub struct RegionActions {
     /// The region.
@@ -29,27 +29,27 @@ pub struct RegionActions {
     pub atomic: bool,
     /// The condition for the actions.
     pub condition: Option<RowCondition>,
-    /// The actions, each with the client's index; or the error that prevents all of them.
+    /// The actions, each with the client's index; or the error that prevents them all.
     pub actions: Result<Vec<IndexedAction>>,
 }
 
-/// An action of a Multi.
+/// An action in a Multi.
 #[derive(Debug)]
 pub struct IndexedAction {
-    /// The client's index of the action, repeated in the result.
+    /// The client's index for the action, repeated in the result.
     pub index: u32,
     /// The action, or the error that prevents it.
     pub action: Result<Action>,
 }
 
-/// A read or mutation of one row, or a call of an endpoint of its region.
+/// A read or mutation on one row, or a call to an endpoint in the row's region.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A read.
     Get(Get),
     /// A mutation.
     Mutate(Mutation, Option<Nonce>),
-    /// A call of a coprocessor endpoint, decoded by [`super::endpoint::EndpointCall`].
+    /// A call to a coprocessor endpoint, decoded by [`super::endpoint::EndpointCall`].
     Service(proto::CoprocessorServiceCall),
 }
 
@@ -57,8 +57,8 @@ impl MultiCall {
     /// Decodes a Multi request.
     ///
     /// # Errors
-    /// `Protocol` if the cell block lacks cells or is malformed, because the cells of later
-    /// mutations cannot be located.
+    /// `Protocol` if the cell block lacks cells or is malformed, because later mutations' cells
+    /// cannot be located.
     pub fn from_proto(mut request: proto::MultiRequest, block: &mut CellReader) -> Result<Self> {
         // Clients before 2.4 put the condition here; they call one region at a time.
         if let (Some(condition), Some(first)) =
@@ -72,8 +72,8 @@ impl MultiCall {
         Ok(Self { regions: regions.collect::<Result<_>>()? })
     }
 
-    /// Encodes a Multi request and returns it with the cells of its cell block. Actions that failed
-    /// to decode are omitted.
+    /// Encodes a Multi request and returns it with the cells for the cell block. Actions that
+    /// failed to decode are omitted.
     ///
     /// # Errors
     /// As [`condition::to_proto`].
@@ -160,14 +160,14 @@ fn action_from_proto(
     Ok(Err(Error::invalid("an action must be a get, a mutation or a service call")))
 }
 
-/// The response to a [`MultiCall`], with the regions in the order of the call.
+/// The response to a [`MultiCall`], with the regions in call order.
 #[derive(Debug, Default)]
 pub struct MultiResult {
-    /// For each region the results of its actions, or the error that prevented all of them.
+    /// For each region the action results, or the error that prevented all actions.
     pub regions: Vec<Result<RegionResult>>,
 }
 
-/// The results of the actions on one region.
+/// The results for the actions on one region.
 #[derive(Debug, Default)]
 pub struct RegionResult {
     /// For atomic actions: whether they were executed.
@@ -177,13 +177,13 @@ pub struct RegionResult {
 }
 
 impl RegionResult {
-    /// Creates the results of actions that were executed individually.
+    /// Creates the results for actions that were executed individually.
     pub fn each(answers: Vec<IndexedResult>) -> Self {
         Self { processed: None, answers }
     }
 
-    /// Creates the results of `actions` atomic actions. The first result holds the new cells of
-    /// their increments and appends, if any.
+    /// Creates the results for `actions` atomic actions. The first result holds the new cells from
+    /// the increments and appends, if any.
     pub fn all(processed: bool, actions: usize, row: Option<Row>) -> Self {
         let others = (0..actions as u32).skip(usize::from(row.is_some()));
         let others = others.map(|index| (index, ActionResult::Nothing));
@@ -193,7 +193,7 @@ impl RegionResult {
         Self { processed: Some(processed), answers: answers.collect() }
     }
 
-    /// Returns the new cells of the increments and appends of atomic actions.
+    /// Returns the new cells from the increments and appends among atomic actions.
     pub fn row(&self) -> Row {
         let rows = self.answers.iter().filter_map(|numbered| match &numbered.answer {
             Ok(ActionResult::Row(row)) => Some(row.clone()),
@@ -209,10 +209,10 @@ impl RegionResult {
     }
 }
 
-/// The result of an action.
+/// An action's result.
 #[derive(Debug)]
 pub struct IndexedResult {
-    /// The client's index of the action.
+    /// The client's index for the action.
     pub index: u32,
     /// The result.
     pub answer: Result<ActionResult>,
@@ -223,13 +223,13 @@ pub struct IndexedResult {
 pub enum ActionResult {
     /// A put or a delete was executed.
     Done,
-    /// The row of a get, or the new cells of an increment or append.
+    /// A get's row, or the new cells from an increment or append.
     Row(Row),
-    /// The result of a get that tests only for existence.
+    /// The result for a get that tests only for existence.
     Exists(bool),
-    /// The response of an endpoint: the class of the message, and its bytes.
+    /// An endpoint's response: the message class, and the bytes.
     Service(proto::NameBytesPair),
-    /// No individual result: [`RegionResult::processed`] covers all actions of the region.
+    /// No individual result: [`RegionResult::processed`] covers all actions on the region.
     Nothing,
 }
 
@@ -250,7 +250,7 @@ impl MultiResult {
         }
     }
 
-    /// Iterates over the cells of all rows, in the order of the cell block.
+    /// Iterates over all rows' cells, in cell block order.
     pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
         let answers = self.regions.iter().flatten().flat_map(|region| &region.answers);
         let rows = answers.filter_map(|numbered| match &numbered.answer {

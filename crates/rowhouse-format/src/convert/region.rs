@@ -10,10 +10,10 @@ use super::names;
 use crate::proto;
 use crate::rpc::decode_message;
 
-/// The prefix of protobuf messages in znodes and in `hbase:meta`.
+/// The prefix for protobuf messages in znodes and in `hbase:meta`.
 pub const PBUF: &[u8; 4] = b"PBUF";
 
-/// Decodes the compaction state of a region.
+/// Decodes a region's compaction state.
 pub fn compaction_state_from_proto(
     state: proto::get_region_info_response::CompactionState,
 ) -> CompactionState {
@@ -26,7 +26,7 @@ pub fn compaction_state_from_proto(
     }
 }
 
-/// Encodes the compaction state of a region.
+/// Encodes a region's compaction state.
 pub fn compaction_state_to_proto(
     state: CompactionState,
 ) -> proto::get_region_info_response::CompactionState {
@@ -54,7 +54,7 @@ impl RegionRef {
         Self::Encoded(Bytes::copy_from_slice(name.as_bytes()))
     }
 
-    /// Returns the encoded name, which is the end of the full name.
+    /// Returns the encoded name, which ends the full name.
     ///
     /// # Errors
     /// `InvalidRequest` if the reference is not a region name.
@@ -101,7 +101,7 @@ fn encoded_part(name: &[u8]) -> Option<&[u8]> {
             let dot = rest.iter().rposition(|&byte| byte == b'.')?;
             Some(&rest[dot + 1..])
         }
-        // The name of meta's only region predates hashes in names.
+        // The name for meta's only region predates hashes in names.
         None => name.starts_with(b"hbase:meta,,").then_some(META_ENCODED_NAME.as_bytes()),
     }
 }
@@ -142,7 +142,7 @@ pub fn from_proto(region: proto::RegionInfo) -> Result<RegionInfo> {
     Ok(read)
 }
 
-/// Encodes a region in the format of `info:regioninfo`, with the prefix [`PBUF`].
+/// Encodes a region in the `info:regioninfo` format, with the prefix [`PBUF`].
 pub fn to_pbuf(region: &RegionInfo) -> Bytes {
     with_pbuf(&to_proto(region))
 }
@@ -164,7 +164,8 @@ pub fn with_pbuf(message: &impl Message) -> Bytes {
     bytes.into()
 }
 
-/// Encodes the location of a region. An unknown sequence number of its opening becomes −1.
+/// Encodes a region's location. If the sequence number at which it opened is unknown, it becomes
+/// −1.
 pub fn location_to_proto(
     region: &RegionInfo,
     server: Option<&ServerName>,
@@ -177,7 +178,7 @@ pub fn location_to_proto(
     }
 }
 
-/// Decodes the location of a region.
+/// Decodes a region's location.
 ///
 /// # Errors
 /// As [`from_proto`]; also for an invalid port.

@@ -1,4 +1,4 @@
-//! The result of reading one row. HBase calls it a Result.
+//! The result when one row is read. HBase calls it a Result.
 
 use rowhouse_model::{Cell, Error, ErrorKind, Result, Row};
 
@@ -6,19 +6,19 @@ use super::{CellPlacement, cell};
 use crate::proto;
 use crate::rpc::CellReader;
 
-/// The response to a read of one row.
+/// The response to a read on one row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadRow {
     /// The cells.
     pub row: Row,
     /// The answer to an existence test.
     pub exists: Option<bool>,
-    /// Whether more cells of the row follow in the next result.
+    /// True if more cells in the row follow in the next result.
     pub partial: bool,
 }
 
-/// Encodes a row. With [`CellPlacement::Block`], the caller puts its cells into the cell block, in
-/// the order of the results.
+/// Encodes a row. With [`CellPlacement::Block`], the caller puts the row's cells into the cell
+/// block, in result order.
 pub fn to_proto(row: &Row, cells_in: CellPlacement) -> proto::Result {
     if row.is_empty() {
         // Apache omits and sets the same fields: an empty result has only this one.
@@ -44,10 +44,10 @@ pub fn existence(exists: bool) -> proto::Result {
     proto::Result { associated_cell_count: Some(0), exists: Some(exists), ..Default::default() }
 }
 
-/// Decodes a result. Takes its cells off the cell block if they are there.
+/// Decodes a result. Takes the cells off the cell block if they are there.
 ///
 /// # Errors
-/// `Protocol` if cells are missing, malformed, or of several rows.
+/// `Protocol` if cells are missing, malformed, or from several rows.
 pub fn from_proto(result: proto::Result, block: &mut CellReader) -> Result<ReadRow> {
     let (exists, partial) = (result.exists, result.partial());
     let mut cells = result.cell.into_iter().map(cell::from_proto).collect::<Result<Vec<_>>>()?;

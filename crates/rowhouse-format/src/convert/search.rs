@@ -1,5 +1,5 @@
-//! Searches of full-text indexes, rowhouse's own calls: `proto/search.proto`. They are sent as
-//! calls of a coprocessor endpoint, which every HBase client can make.
+//! Searches in full-text indexes, rowhouse's own calls: `proto/search.proto`. They are sent as
+//! calls to a coprocessor endpoint, which every HBase client can make.
 
 use bytes::Bytes;
 use prost::Message;
@@ -16,21 +16,21 @@ use crate::proto::{
 };
 use crate::rpc::{CellCodec, CellReader, decode_message};
 
-/// The name of the service.
+/// The service name.
 pub(super) const SERVICE: &str = "rowhouse.SearchService";
 
 const ROWS: &str = "Rows";
 const COUNT: &str = "Count";
 const FACETS: &str = "Facets";
 
-/// A call of the service.
+/// A call to the service.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SearchCall {
-    /// Rows of a search.
+    /// A search's rows.
     Rows(Box<SearchRequest>),
-    /// The number of its rows.
+    /// How many rows the search has.
     Count(SearchText),
-    /// How many of its rows have each value of a field, the most frequent first.
+    /// How many rows in the search have each value of a field, the most frequent first.
     Facets {
         /// The search.
         text: SearchText,
@@ -63,8 +63,8 @@ pub fn call_to_proto(call: SearchCall, row: Bytes) -> proto::CoprocessorServiceC
 /// Decodes a call; `None` for a method that the service does not have.
 ///
 /// # Errors
-/// `InvalidRequest` for a field without a name; `Unsupported` for a reversed order of scores; the
-/// errors of decoding gets.
+/// `InvalidRequest` for a field without a name; `Unsupported` for a reversed score order; errors as
+/// for decoding gets.
 pub(super) fn call_from_proto(method: &str, request: Bytes) -> Result<Option<SearchCall>> {
     Ok(Some(match method {
         ROWS => SearchCall::Rows(Box::new(rows_from_proto(decode_message(request)?)?)),
@@ -134,7 +134,7 @@ fn rows_from_proto(message: SearchRowsRequest) -> Result<SearchRequest> {
     })
 }
 
-/// Encodes the rows of a search, with their cells if the request named some.
+/// Encodes a search's rows, with the cells if the request named some.
 pub fn found_to_proto(found: FoundRows, has_cells: bool) -> NameBytesPair {
     let row = |(key, cells): (FoundKey, Row)| SearchRow {
         row: key.row,
@@ -162,7 +162,7 @@ pub fn ended_view_to_proto() -> NameBytesPair {
     )
 }
 
-/// Decodes the rows of a search.
+/// Decodes a search's rows.
 ///
 /// # Errors
 /// `UnknownScanner` if the view has ended; `Protocol` for a malformed message.
@@ -187,12 +187,12 @@ pub fn found_from_proto(answer: NameBytesPair) -> Result<FoundRows> {
     Ok(FoundRows { rows, is_end, view, long_words })
 }
 
-/// Encodes a number of rows.
+/// Encodes a row count.
 pub fn count_to_proto(rows: u64) -> NameBytesPair {
     answer("rowhouse.SearchCountResponse", &SearchCountResponse { rows })
 }
 
-/// Decodes a number of rows.
+/// Decodes a row count.
 ///
 /// # Errors
 /// `Protocol` for a malformed message.
@@ -200,14 +200,14 @@ pub fn count_from_proto(answer: NameBytesPair) -> Result<u64> {
     Ok(decode_message::<SearchCountResponse>(answer.value.unwrap_or_default())?.rows)
 }
 
-/// Encodes the values of a field.
+/// Encodes a field's values.
 pub fn facets_to_proto(facets: Vec<FacetCount>) -> NameBytesPair {
     let facet = |FacetCount { value, rows }| SearchFacet { value, rows };
     let message = SearchFacetsResponse { facets: facets.into_iter().map(facet).collect() };
     answer("rowhouse.SearchFacetsResponse", &message)
 }
 
-/// Decodes the values of a field.
+/// Decodes a field's values.
 ///
 /// # Errors
 /// `Protocol` for a malformed message.

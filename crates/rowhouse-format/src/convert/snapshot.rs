@@ -1,4 +1,4 @@
-//! Snapshots of tables.
+//! Table snapshots.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use rowhouse_model::{Error, Result, Snapshot, SnapshotKind, TableName, Timestamp
 use crate::proto;
 use crate::proto::snapshot_description::Type;
 
-/// The version of HBase 2's snapshot layout, which clients receive but ignore.
+/// The version in HBase 2's snapshot layout, which clients receive but ignore.
 const VERSION: i32 = 2;
-/// A longer TTL counts as none, as in HBase: its milliseconds would overflow.
+/// A longer TTL counts as none, as in HBase: the milliseconds would overflow.
 const TTL_SECONDS_MAX: i64 = i64::MAX / 1000;
 
 /// Encodes a snapshot.
@@ -32,7 +32,7 @@ pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
     }
 }
 
-/// Decodes a snapshot. Ignores its owner, which HBase without security does not store either.
+/// Decodes a snapshot. Ignores the owner, which HBase without security does not store either.
 ///
 /// # Errors
 /// `InvalidRequest` for an invalid name or without a table; `Unsupported` for permissions.

@@ -1,4 +1,4 @@
-//! Declarations of tables and families.
+//! Table and family declarations.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 use super::names;
 use crate::proto;
 
-/// Encodes the declaration of a table.
+/// Encodes a table declaration.
 pub fn to_proto(table: &TableDescriptor) -> proto::TableSchema {
     proto::TableSchema {
         table_name: Some(names::table_to_proto(table.name())),
@@ -18,8 +18,7 @@ pub fn to_proto(table: &TableDescriptor) -> proto::TableSchema {
     }
 }
 
-/// Decodes the declaration of a table. [`TableDescriptor::check`] tests whether a store can keep
-/// it.
+/// Decodes a table declaration. [`TableDescriptor::check`] tests whether a store can hold it.
 ///
 /// # Errors
 /// `InvalidRequest` for invalid names.
@@ -41,7 +40,7 @@ pub fn from_proto(schema: proto::TableSchema) -> Result<TableDescriptor> {
     Ok(table)
 }
 
-/// Encodes the declaration of a family.
+/// Encodes a family declaration.
 pub fn family_to_proto(family: &FamilyDescriptor) -> proto::ColumnFamilySchema {
     proto::ColumnFamilySchema {
         name: family.name().clone(),
@@ -50,7 +49,7 @@ pub fn family_to_proto(family: &FamilyDescriptor) -> proto::ColumnFamilySchema {
     }
 }
 
-/// Decodes the declaration of a family.
+/// Decodes a family declaration.
 ///
 /// # Errors
 /// `InvalidRequest` for an invalid name.
@@ -72,7 +71,7 @@ fn attributes_to_proto(attributes: &BTreeMap<Bytes, Bytes>) -> Vec<proto::BytesB
 }
 
 fn attributes_from_proto(pairs: Vec<proto::BytesBytesPair>) -> BTreeMap<Bytes, Bytes> {
-    // Copy: a descriptor outlives its frame by far.
+    // Copy: a descriptor outlives the frame by far.
     let own = |bytes: Bytes| Bytes::copy_from_slice(&bytes);
     pairs.into_iter().map(|pair| (own(pair.first), own(pair.second))).collect()
 }

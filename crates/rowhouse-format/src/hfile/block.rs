@@ -1,5 +1,4 @@
-//! A block: header, payload and checksums. All compression and decompression of payloads happens
-//! here.
+//! A block: header, payload and checksums. All payload compression and decompression happens here.
 
 use bytes::Bytes;
 use rowhouse_model::{Compression, Error, Result, escape};
@@ -7,10 +6,10 @@ use rowhouse_model::{Compression, Error, Result, escape};
 use super::checksum::{self, CHUNK_LEN, ChecksumKind};
 use super::compress::{Compressor, ZstdForm, decompress};
 
-/// Length of a block header in bytes.
+/// How long a block header is, in bytes.
 pub const BLOCK_HEADER_LEN: usize = 33;
 
-/// The kind of a block, identified by its magic (`BlockType` in HBase).
+/// A block's kind, identified by its magic (`BlockType` in HBase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
     /// Cells, unencoded.
@@ -21,22 +20,22 @@ pub enum BlockKind {
     LeafIndex,
     /// Index entries that point to index blocks.
     IntermediateIndex,
-    /// The root of an index.
+    /// An index root.
     RootIndex,
-    /// Bits of a bloom filter chunk.
+    /// A bloom filter chunk's bits.
     BloomChunk,
-    /// The chunk index of the bloom filter over rows or columns.
+    /// The chunk index for the bloom filter over rows or columns.
     BloomMeta,
-    /// The chunk index of the delete family bloom filter.
+    /// The chunk index for the delete family bloom filter.
     DeleteFamilyBloomMeta,
-    /// Metadata of the file as name-value pairs.
+    /// File metadata as name-value pairs.
     FileInfo,
     /// A named meta block; this writer writes none.
     Meta,
 }
 
 impl BlockKind {
-    /// Returns the name shown in listings of blocks.
+    /// Returns the name shown in block listings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -73,32 +72,32 @@ impl BlockKind {
         Self::ALL[self as usize].1
     }
 
-    /// Returns the index of the chain the kind belongs to. Each block of a chain points back to the
+    /// Returns the index of the chain the kind belongs to. Each block in a chain points back to the
     /// previous one; both data magics share one chain.
     fn chain(self) -> usize {
         if self == Self::EncodedData { Self::Data as usize } else { self as usize }
     }
 }
 
-/// The location of a block, with the level its referrer expects.
+/// A block's location, with the level that the referrer expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockHandle {
-    /// Offset from the start of the file.
+    /// Offset from the file start.
     pub offset: u64,
     /// Length in bytes, with header and checksums.
     pub len: u32,
-    /// 0 for a data block or a bloom chunk; for an index block, its level above the data blocks.
+    /// 0 for a data block or a bloom chunk; for an index block, the level above the data blocks.
     pub level: u8,
 }
 
 impl BlockHandle {
-    /// Returns whether the block is an index block, which points to other blocks and holds no
+    /// Returns true if the block is an index block, which points to other blocks and holds no
     /// cells.
     pub fn is_index(&self) -> bool {
         self.level > 0
     }
 
-    /// Returns the byte range of the file to read.
+    /// Returns the byte range to read in the file.
     pub fn range(&self) -> std::ops::Range<u64> {
         self.offset..self.offset + u64::from(self.len)
     }
@@ -107,13 +106,13 @@ impl BlockHandle {
 /// A block after verification and decompression.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The kind of the payload.
+    /// The payload kind.
     pub kind: BlockKind,
     /// The decompressed payload; shares the input bytes if the file is not compressed.
     pub payload: Bytes,
-    /// Offset of the block in the file.
+    /// The block's offset in the file.
     pub offset: u64,
-    /// Offset of the previous block of its chain.
+    /// The offset of the chain's previous block.
     pub previous: Option<u64>,
 }
 
@@ -141,7 +140,7 @@ impl Block {
         header.unpack(bytes, offset, compression)
     }
 
-    /// Returns the on-disk length, header and checksums included, of the block at `offset` whose
+    /// Returns the on-disk length, header and checksums included, for the block at `offset` whose
     /// first bytes are `header`.
     ///
     /// # Errors
@@ -150,8 +149,8 @@ impl Block {
         Ok(Header::parse(header, offset)?.len as u64)
     }
 
-    /// Verifies the checksums of `bytes`, which must be exactly one block, read at `offset`.
-    /// Returns its kind and the offset of the previous block of its chain. Works without knowing
+    /// Verifies the checksums in `bytes`, which must be exactly one block, read at `offset`.
+    /// Returns the block's kind and the offset of the chain's previous block. Works without knowing
     /// the compression codec.
     ///
     /// # Errors
@@ -167,7 +166,7 @@ impl Block {
     }
 
     /// Parses the first block in `bytes`, as [`Block::parse`] does, and leaves the rest in `bytes`.
-    /// Returns the block and the offset of its end.
+    /// Returns the block and the offset at which it ends.
     ///
     /// # Errors
     /// As [`Block::parse`].
@@ -252,7 +251,7 @@ impl Header {
     }
 }
 
-/// Longest payload in bytes: the header stores its length as a signed 32-bit number.
+/// Longest payload in bytes: the header stores the length as a signed 32-bit number.
 const PAYLOAD_LEN_MAX: usize = i32::MAX as usize;
 
 fn damaged(
@@ -266,16 +265,16 @@ fn damaged(
     ))
 }
 
-/// Turns payloads into blocks and tracks the last block of each chain.
+/// Turns payloads into blocks and tracks each chain's last block.
 pub(super) struct BlockSealer {
     compressor: Compressor,
-    /// Buffer for the compressed form of a block; swapped with the block after compression.
+    /// Buffer for a block's compressed form; swapped with the block after compression.
     spare: Vec<u8>,
     previous: [Option<u64>; BlockKind::ALL.len()],
 }
 
 impl BlockSealer {
-    /// Creates the sealer of one file.
+    /// Creates one file's sealer.
     pub(super) fn new(compression: Compression, zstd: ZstdForm) -> Self {
         let compressor = Compressor::new(compression, zstd);
         Self { compressor, spare: Vec::new(), previous: [None; BlockKind::ALL.len()] }

@@ -41,7 +41,7 @@ pub(super) fn append_sums(block: &mut Vec<u8>) {
     }
 }
 
-/// Compares `sums` with the checksums of `data`, chunk by chunk. `offset` is the block's offset in
+/// Compares `sums` with the checksums for `data`, chunk by chunk. `offset` is the block's offset in
 /// the file and appears in errors. The caller has checked that each chunk has a checksum.
 pub(super) fn verify(
     kind: ChecksumKind,

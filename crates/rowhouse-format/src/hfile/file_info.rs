@@ -1,4 +1,4 @@
-//! The file info block: name-value metadata of a file.
+//! The file info block: a file's name-value metadata.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::varint::{read_varint, write_varint};
 
 /// The prefix that HBase writes before protobuf where the bytes could also be another format.
 pub(super) const PROTOBUF_MAGIC: &[u8; 4] = b"PBUF";
-/// Prefix of the names reserved for the writer.
+/// Prefix for the names reserved for the writer.
 const RESERVED: &[u8] = b"hfile.";
 
-/// The names that this crate reads and writes: HBase's, and one of rowhouse's own, which HBase
+/// The names that this crate reads and writes: HBase's, and rowhouse's own one, which HBase
 /// ignores.
 pub(super) mod name {
     pub(crate) const LAST_KEY: &str = "hfile.LASTKEY";
@@ -43,20 +43,20 @@ pub(super) mod name {
     pub(crate) const HISTORICAL: &str = "HISTORICAL";
 }
 
-/// Metadata of a file: name-value pairs, sorted by name.
+/// A file's metadata: name-value pairs, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileInfo {
     entries: BTreeMap<Bytes, Bytes>,
 }
 
-/// `FileInfoProto` of HFile.proto.
+/// `FileInfoProto` in HFile.proto.
 #[derive(Clone, PartialEq, Message)]
 struct FileInfoMessage {
     #[prost(message, repeated, tag = "1")]
     map_entry: Vec<PairMessage>,
 }
 
-/// `BytesBytesPair` of HBase.proto.
+/// `BytesBytesPair` in HBase.proto.
 #[derive(Clone, PartialEq, Message)]
 struct PairMessage {
     #[prost(bytes = "bytes", required, tag = "1")]
@@ -66,7 +66,7 @@ struct PairMessage {
 }
 
 impl FileInfo {
-    /// Parses the payload of a file info block.
+    /// Parses a file info block's payload.
     pub(super) fn parse(payload: &Bytes) -> Result<Self> {
         let malformed = |what: &str| {
             Error::corruption(format!("malformed hfile file info: {what}, len={}", payload.len()))
@@ -85,7 +85,7 @@ impl FileInfo {
         Ok(Self { entries: entries.collect() })
     }
 
-    /// Appends the payload of a file info block to `out`.
+    /// Appends a file info block's payload to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let pairs = self.entries.iter();
         let message = FileInfoMessage {

@@ -17,12 +17,12 @@ impl<'a> Input<'a> {
         Self { what, bytes, at: 0 }
     }
 
-    /// Returns the number of bytes consumed.
+    /// Returns how many bytes are consumed.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// Returns the number of bytes remaining.
+    /// Returns how many bytes remain.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }

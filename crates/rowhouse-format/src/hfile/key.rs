@@ -1,11 +1,12 @@
-//! Serialized keys as an index stores them: the key part of a KeyValue, without the value.
+//! Serialized keys as an index stores them: a KeyValue's key part, without the value.
 
 use std::cmp::Ordering;
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Key, ROW_LEN_MAX, Result, compare_bytes, escape};
 
-/// Bytes of a key besides row, family and qualifier: row length, family length, timestamp and kind.
+/// How many bytes a key has besides row, family and qualifier: row length, family length, timestamp
+/// and kind.
 pub(super) const KEY_FIXED_LEN: usize = 2 + 1 + 8 + 1;
 
 /// A serialized key that owns its bytes (row length, row, family length, family, qualifier,
@@ -23,7 +24,7 @@ impl OwnedKey {
         Ok(Self(bytes))
     }
 
-    /// Serializes `key`. Its lengths must be in bounds, as those of any cell are.
+    /// Serializes `key`. The key's lengths must be in bounds, as any cell's lengths are.
     pub fn new(key: &Key<'_>) -> Self {
         let mut bytes = Vec::new();
         write_key(&mut bytes, key);
@@ -77,7 +78,7 @@ pub(super) fn check_key(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the row of a key that [`check_key`] accepted.
+/// Returns the row in a key that [`check_key`] accepted.
 pub(super) fn view_row(bytes: &[u8]) -> &[u8] {
     let row_len = u16::from_be_bytes([bytes[0], bytes[1]]) as usize;
     &bytes[2..2 + row_len]
@@ -132,7 +133,7 @@ pub(super) fn compare_columns(a: &Key<'_>, b: &Key<'_>) -> Ordering {
         .then_with(|| b.kind.cmp(&a.kind))
 }
 
-/// Writes the index key of a block that begins with `right` and follows a block that ends with
+/// Writes the index key for a block that begins with `right` and follows a block that ends with
 /// `left`: the shortest key for which `left` < key ≤ `right` (`HFileWriterImpl.getMidpoint`).
 pub(super) fn write_midpoint(out: &mut Vec<u8>, left: &Key<'_>, right: &Key<'_>) {
     let mut part = Vec::new();

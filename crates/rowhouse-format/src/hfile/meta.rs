@@ -16,18 +16,18 @@ use super::key::OwnedKey;
 use super::marker_runs::{self, MarkerRun};
 use super::trailer::Trailer;
 
-/// The checksum of a file's meta, which extends from `offset` to the end of the file. It is stored
-/// outside of the file, because nothing inside covers these bytes.
+/// The checksum over a file's meta, which extends from `offset` to the file's end. It is stored
+/// outside the file, because nothing inside covers these bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetaChecksum {
-    /// Offset of the load-on-open section.
+    /// The load-on-open section's offset.
     pub offset: u64,
-    /// CRC32C of load-on-open section and trailer.
+    /// CRC32C over load-on-open section and trailer.
     pub crc: u32,
 }
 
-/// Compares the CRC32C of `bytes`, which extend from [`MetaChecksum::offset`] to the end of the
-/// file, with the one recorded when the file was written.
+/// Compares the CRC32C over `bytes`, which extend from [`MetaChecksum::offset`] to the file's end,
+/// with the one recorded when the file was written.
 ///
 /// # Errors
 /// `Corruption` if they differ.
@@ -44,7 +44,7 @@ pub fn verify_meta(seal: &MetaChecksum, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The in-memory part of an open file.
+/// An open file's in-memory part.
 #[derive(Clone, Debug)]
 pub struct FileMeta {
     trailer: Trailer,
@@ -126,12 +126,12 @@ impl FileMeta {
         &self.info
     }
 
-    /// Returns the layout of the cells in data blocks.
+    /// Returns the cell layout in data blocks.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Returns the root of the index.
+    /// Returns the index root.
     pub fn index(&self) -> &Arc<Index> {
         &self.index
     }
@@ -146,29 +146,29 @@ impl FileMeta {
         self.delete_family_bloom.as_ref()
     }
 
-    /// Returns the number of cells in the file.
+    /// Returns how many cells the file has.
     pub fn cells(&self) -> u64 {
         self.trailer.cells
     }
 
-    /// Returns the key of the first cell; `None` if the file has no cells.
+    /// Returns the first cell's key; `None` if the file has no cells.
     pub fn first_key(&self) -> Option<Key<'_>> {
         self.index.key(0)
     }
 
-    /// Returns the key of the last cell; `None` if the file has no cells.
+    /// Returns the last cell's key; `None` if the file has no cells.
     pub fn last_key(&self) -> Option<Key<'_>> {
         self.last_key.as_ref().map(OwnedKey::view)
     }
 
-    /// Returns the longest runs of delete markers, in cell order; empty if the file records none.
+    /// Returns the longest delete marker runs, in cell order; empty if the file records none.
     pub fn marker_runs(&self) -> &[MarkerRun] {
         &self.marker_runs
     }
 
-    /// Returns the range of the cells' timestamps in milliseconds. DeleteColumn and DeleteFamily
-    /// cells extend it to 0, because they cover all older versions. The range is empty for a file
-    /// without cells; `None` if the file does not record it.
+    /// Returns the cells' timestamp range in milliseconds. DeleteColumn and DeleteFamily cells
+    /// extend it to 0, because they cover all older versions. The range is empty for a file without
+    /// cells; `None` if the file does not record it.
     pub fn time_range(&self) -> Option<RangeInclusive<i64>> {
         let bytes = self.info.get(name::TIME_RANGE)?;
         if let Some(message) = bytes.strip_prefix(PROTOBUF_MAGIC) {
@@ -190,8 +190,8 @@ impl FileMeta {
         Ok(self.info.long(name::MAX_SEQ_ID)?.and_then(|number| u64::try_from(number).ok()))
     }
 
-    /// Returns EARLIEST_PUT_TS, the lowest timestamp of any put, in milliseconds; `None` if the
-    /// file does not record it.
+    /// Returns EARLIEST_PUT_TS, the lowest timestamp that any put has, in milliseconds; `None` if
+    /// the file does not record it.
     ///
     /// # Errors
     /// `Corruption` if the value is not a number.
@@ -244,7 +244,7 @@ impl FileMeta {
         Block::parse(bytes, handle.offset, self.trailer.compression)
     }
 
-    /// Returns the approximate number of bytes this value occupies in memory.
+    /// Returns approximately how many bytes this value occupies in memory.
     pub fn memory_len(&self) -> usize {
         let blooms = [&self.bloom, &self.delete_family_bloom];
         size_of::<Self>()
@@ -255,7 +255,7 @@ impl FileMeta {
     }
 }
 
-/// An iterator over the blocks of the load-on-open section.
+/// An iterator over the blocks in the load-on-open section.
 struct Section<'a> {
     rest: Bytes,
     offset: u64,
@@ -281,8 +281,7 @@ impl Section<'_> {
     }
 }
 
-/// Returns the kind of the bloom filter from the file info; `BloomKind::None` also for an unknown
-/// kind.
+/// Returns the bloom filter kind from the file info; `BloomKind::None` also for an unknown kind.
 fn bloom_kind(info: &FileInfo) -> Result<BloomKind> {
     let Some(word) = info.text(name::BLOOM_FILTER_TYPE) else { return Ok(BloomKind::None) };
     if word != BloomKind::RowPrefix(0).name() {
@@ -297,7 +296,7 @@ fn bloom_kind(info: &FileInfo) -> Result<BloomKind> {
     }
 }
 
-/// Returns the layout of the cells from the file info.
+/// Returns the cell layout from the file info.
 fn layout(info: &FileInfo) -> Result<Layout> {
     let encoding = match info.text(name::DATA_BLOCK_ENCODING) {
         None => DataBlockEncoding::None,

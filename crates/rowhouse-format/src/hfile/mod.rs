@@ -2,8 +2,8 @@
 //! no file I/O.
 //!
 //! `docs/formats/hfile.md` specifies every byte. A [`Writer`] writes cells, in cell order, to any
-//! [`std::io::Write`]. A reader opens the file itself: it reads ranges of bytes and passes them to
-//! this module for decoding.
+//! [`std::io::Write`]. A reader opens the file itself: it reads byte ranges and passes them to this
+//! module for decoding.
 //!
 //! ```
 //! use std::sync::Arc;

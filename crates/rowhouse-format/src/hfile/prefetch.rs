@@ -3,10 +3,10 @@
 //! A search in hundreds of megabytes of blocks incurs a memory stall at each step. If the next
 //! addresses are known and do not depend on the bytes read first, their loads can overlap.
 
-/// Size of a cache line in bytes.
+/// How large a cache line is, in bytes.
 const LINE_LEN: usize = 64;
 
-/// Prefetches the cache lines of `range`; ignores positions past the end of `bytes`.
+/// Prefetches the cache lines in `range`; ignores positions past the end of `bytes`.
 #[inline]
 pub(super) fn prefetch(bytes: &[u8], range: std::ops::Range<usize>) {
     for at in range.step_by(LINE_LEN) {

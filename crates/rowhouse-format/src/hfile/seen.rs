@@ -1,4 +1,4 @@
-//! Statistics about the cells of a file under construction.
+//! Statistics about the cells in a file under construction.
 
 use rowhouse_model::{CellKind, CellRef};
 
@@ -6,7 +6,7 @@ use super::key::OwnedKey;
 use super::meta::MetaChecksum;
 use super::writer::Summary;
 
-/// Statistics about the cells of a file.
+/// Statistics about a file's cells.
 pub(super) struct Seen {
     pub(super) cells: u64,
     pub(super) rows: u64,
@@ -39,7 +39,7 @@ impl Default for Seen {
             keys_len: 0,
             values_len: 0,
             tags_len_max: 0,
-            // The initial values of HBase's TimeRangeTracker.
+            // The initial values in HBase's TimeRangeTracker.
             time_min: i64::MAX,
             time_max: -1,
             earliest_put: i64::MAX,
@@ -53,7 +53,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Counts a cell. `key` is its serialized key; `len` is its length in the block, in bytes.
+    /// Counts a cell. `key` is the serialized key; `len` is the length in the block, in bytes.
     pub(super) fn note(&mut self, cell: &CellRef<'_>, kind: CellKind, len: usize, key: &[u8]) {
         if self.cells == 0 {
             self.first_key = Some(OwnedKey::new(&cell.key));
@@ -68,7 +68,7 @@ impl Seen {
         self.time_max = self.time_max.max(timestamp);
         self.sequence_min = self.sequence_min.min(cell.sequence);
         self.sequence_max = self.sequence_max.max(cell.sequence);
-        // As HBase's estimatedSerializedSizeOf: the KeyValue and its length prefix, without mvcc.
+        // As HBase's estimatedSerializedSizeOf: the KeyValue and the length prefix, without mvcc.
         let tags_len = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
         let key_value_len = 4 + 8 + key.len() + cell.value.len() + tags_len;
         if key_value_len > self.biggest_len {
@@ -92,7 +92,7 @@ impl Seen {
         self.deletes += 1;
     }
 
-    /// Returns the summary of a file of `len` bytes.
+    /// Returns the summary for a file with `len` bytes.
     pub(super) fn summary(
         self,
         len: u64,

@@ -1,15 +1,15 @@
-//! The trailer: the last 4,096 bytes of a file.
+//! The trailer: a file's last 4,096 bytes.
 
 use prost::Message;
 use rowhouse_model::{Compression, Error, Result, escape};
 
 use super::varint::{read_varint, write_varint};
 
-/// The first bytes of a trailer.
+/// A trailer's first bytes.
 const MAGIC: &[u8; 8] = b"TRABLK\"$";
 /// The comparator name that HBase 2 writes so that HBase 1 can read the file.
 const COMPARATOR: &str = "org.apache.hadoop.hbase.KeyValue$KVComparator";
-/// Names of the same cell order (`FixedFileTrailer.getComparatorClass`).
+/// Names for the same cell order (`FixedFileTrailer.getComparatorClass`).
 const COMPARATORS: [&str; 5] = [
     COMPARATOR,
     "org.apache.hadoop.hbase.KeyValue$KeyComparator",
@@ -21,42 +21,42 @@ const COMPARATORS: [&str; 5] = [
 const CODECS: [&str; 9] = ["LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI"];
 const VERSION_MAJOR: u32 = 3;
 const VERSION_MINOR: u32 = 3;
-/// Lengths of the trailers of older major versions, from 1 on.
+/// How long the trailers in older major versions are, from 1 on.
 const OLDER_LENS: [usize; 2] = [60, 212];
 /// Most index levels above the data blocks that a reader accepts; HBase writes at most 16.
 const LEVELS_MAX: u32 = 16;
 
-/// The trailer of a file: offsets of its sections, counts and the codec.
+/// A file's trailer: section offsets, counts and the codec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trailer {
-    /// Length of the whole file in bytes.
+    /// The whole file's length in bytes.
     pub file_len: u64,
-    /// Offset of the load-on-open section.
+    /// The load-on-open section's offset.
     pub load_on_open_offset: u64,
-    /// Offset of the file info block, which is in the load-on-open section.
+    /// The offset of the file info block, which is in the load-on-open section.
     pub file_info_offset: u64,
-    /// Total length in bytes of the index blocks before compression, without headers.
+    /// How long the index blocks are together before compression, in bytes, without headers.
     pub uncompressed_index_len: u64,
-    /// Total length in bytes of the blocks before compression, with headers; index roots and
+    /// How long the blocks are together before compression, in bytes, with headers; index roots and
     /// intermediate index blocks are not counted.
     pub uncompressed_len: u64,
-    /// Number of entries of the root data index.
+    /// How many entries the root data index has.
     pub root_entries: u32,
-    /// Number of named meta blocks; 0 in files written here.
+    /// How many named meta blocks there are; 0 in files written here.
     pub meta_entries: u32,
-    /// Number of cells in the file.
+    /// How many cells the file has.
     pub cells: u64,
-    /// Number of index levels above the data blocks.
+    /// How many index levels are above the data blocks.
     pub index_levels: u8,
-    /// Offset of the first data block; `None` in a file without cells.
+    /// The first data block's offset; `None` in a file without cells.
     pub first_data_block: Option<u64>,
-    /// Offset of the last data block; `None` in a file without cells.
+    /// The last data block's offset; `None` in a file without cells.
     pub last_data_block: Option<u64>,
-    /// Compression of the block payloads.
+    /// How the block payloads are compressed.
     pub compression: Compression,
 }
 
-/// `FileTrailerProto` of HFile.proto.
+/// `FileTrailerProto` in HFile.proto.
 #[derive(Clone, PartialEq, Message)]
 struct TrailerMessage {
     #[prost(uint64, optional, tag = "1")]
@@ -88,11 +88,11 @@ struct TrailerMessage {
 }
 
 impl Trailer {
-    /// Length of a trailer in bytes.
+    /// A trailer's length in bytes.
     pub const LEN: usize = 4096;
 
-    /// Parses the last bytes of a file of `file_len` bytes. `bytes` holds at least [`Trailer::LEN`]
-    /// bytes and may extend further towards the start of the file.
+    /// Parses the last bytes of a file that has `file_len` bytes. `bytes` holds at least
+    /// [`Trailer::LEN`] bytes and may extend further towards the file's start.
     ///
     /// # Errors
     /// `Corruption` if the bytes are not a trailer or point outside the file; `Unsupported`, naming
@@ -181,7 +181,7 @@ impl Trailer {
         })
     }
 
-    /// Returns the byte range of the file that [`FileMeta::parse`](super::FileMeta::parse) takes.
+    /// Returns the byte range in the file that [`FileMeta::parse`](super::FileMeta::parse) takes.
     pub fn load_on_open(&self) -> std::ops::Range<u64> {
         self.load_on_open_offset..self.file_len - Self::LEN as u64
     }
@@ -217,7 +217,7 @@ impl Trailer {
     }
 }
 
-/// Refuses a file of an older major version: its trailer is shorter, so that it would look damaged.
+/// Refuses a file in an older major version: the trailer is shorter, so that it would look damaged.
 fn refuse_older(bytes: &[u8]) -> Result<()> {
     let Some(version) = bytes.last_chunk() else { return Ok(()) };
     let (major, minor) = split_version(u32::from_be_bytes(*version));
@@ -232,7 +232,7 @@ fn refuse_older(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Returns the major and minor version in the last four bytes of a file.
+/// Returns the major and minor version in a file's last four bytes.
 fn split_version(version: u32) -> (u32, u32) {
     (version & 0xFF_FFFF, version >> 24)
 }
@@ -247,7 +247,7 @@ fn compression(codec: u32) -> Result<Compression> {
     })
 }
 
-/// Returns whether `name` is a comparator with the cell order that this crate implements.
+/// Returns true if `name` is a comparator with the cell order that this crate implements.
 pub(super) fn is_known_comparator(name: &[u8]) -> bool {
     COMPARATORS.iter().any(|known| known.as_bytes() == name)
 }

@@ -1,6 +1,6 @@
 //! Variable-length numbers: Hadoop's vint (`WritableUtils`) and protobuf's.
 
-/// Length of the longest vint in bytes: one length byte and eight bytes of magnitude.
+/// How long a vint is at most, in bytes: one length byte and eight magnitude bytes.
 pub(super) const VINT_LEN_MAX: usize = 9;
 
 /// Reads the vint at `at`. Returns the number and the position after it.
@@ -13,7 +13,7 @@ pub(super) fn read_vint(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     read_long_vint(bytes, at + 1, first)
 }
 
-/// Reads the magnitude of a multi-byte vint whose first byte is `first`.
+/// Reads the magnitude in a multi-byte vint whose first byte is `first`.
 #[inline]
 fn read_long_vint(bytes: &[u8], at: usize, first: i8) -> Option<(i64, usize)> {
     let negative = first < -120;
@@ -50,7 +50,7 @@ pub(super) fn vint_len(number: u64) -> usize {
     if number <= 127 { 1 } else { 1 + (64 - number.leading_zeros()).div_ceil(8) as usize }
 }
 
-/// Reads a protobuf varint at the start of `bytes`. Returns the number and its length in bytes.
+/// Reads a protobuf varint at the start of `bytes`. Returns the number and the length in bytes.
 pub(super) fn read_varint(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut number = 0u64;
     for (at, &byte) in bytes.iter().take(10).enumerate() {

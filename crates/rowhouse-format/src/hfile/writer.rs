@@ -20,27 +20,27 @@ use super::meta::MetaChecksum;
 use super::seen::Seen;
 use super::trailer::Trailer;
 
-/// Format options of a new file.
+/// A new file's format options.
 #[derive(Clone, Debug)]
 pub struct WriterOptions {
-    /// BLOCKSIZE: a data block is closed once it holds this many bytes of cells; 65,536 by default.
+    /// BLOCKSIZE: a data block is closed once it holds this many cell bytes; 65,536 by default.
     pub block_len: u32,
-    /// Encoding of data blocks; row index (`ROW_INDEX_V1`) by default.
+    /// The data block encoding; row index (`ROW_INDEX_V1`) by default.
     pub encoding: DataBlockEncoding,
-    /// Compression of block payloads; none by default.
+    /// The block payload compression; none by default.
     pub compression: Compression,
-    /// The ZSTD format, used only with ZSTD compression; by default that of HBase's default codec.
+    /// The ZSTD format, used only with ZSTD compression; by default as in HBase's default codec.
     pub zstd: ZstdForm,
-    /// Keys of the bloom filter; rows by default.
+    /// What the bloom filter's keys are; rows by default.
     pub bloom: BloomKind,
     /// Whether cells may have tags, which costs two bytes per cell. If false, the default, a cell
     /// with tags is an error.
     pub with_tags: bool,
-    /// Creation time of the file in milliseconds since 1970; 0 by default.
+    /// The file's creation time in milliseconds since 1970; 0 by default.
     pub created_millis: u64,
     /// An index block is closed once it holds this many bytes; 131,072 by default.
     pub index_block_len: u32,
-    /// Length of a bloom filter chunk in bytes; 131,072 by default.
+    /// A bloom filter chunk's length in bytes; 131,072 by default.
     pub bloom_block_len: u32,
 }
 
@@ -60,12 +60,12 @@ impl Default for WriterOptions {
     }
 }
 
-/// Metadata that is known only at the end of a flush or compaction.
+/// Metadata that is known only when a flush or compaction ends.
 #[derive(Clone, Debug, Default)]
 pub struct Finish {
     /// MAX_SEQ_ID_KEY: all mutations up to this sequence number are in this file or older ones.
     pub sequence_max: u64,
-    /// MAJOR_COMPACTION_KEY: whether the file replaces all files of its store.
+    /// MAJOR_COMPACTION_KEY: true if the file replaces all files in the store.
     pub major_compaction: bool,
     /// EXCLUDE_FROM_MINOR_COMPACTION, for files to be bulk-loaded; not written by default.
     pub exclude_from_minor_compaction: Option<bool>,
@@ -73,31 +73,30 @@ pub struct Finish {
     pub more: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Statistics of a finished file.
+/// Statistics about a finished file.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Length of the file in bytes.
+    /// The file length in bytes.
     pub len: u64,
-    /// Number of cells.
+    /// How many cells there are.
     pub cells: u64,
-    /// Number of delete markers.
+    /// How many delete markers there are.
     pub deletes: u64,
-    /// Number of DeleteFamily and DeleteFamilyVersion cells.
+    /// How many DeleteFamily and DeleteFamilyVersion cells there are.
     pub family_markers: u64,
-    /// Number of rows.
+    /// How many rows there are.
     pub rows: u64,
-    /// Number of cells that follow another cell of the same column.
+    /// How many cells follow another cell in the same column.
     pub behind: u64,
-    /// Total length in bytes of the cells as KeyValues, tags and sequence numbers included.
+    /// How long the cells are together as KeyValues, in bytes, tags and sequence numbers included.
     pub cells_len: u64,
-    /// The keys of the first and the last cell; `None` in a file without cells.
+    /// The first and the last cell's keys; `None` in a file without cells.
     pub keys: Option<(OwnedKey, OwnedKey)>,
-    /// The range of timestamps, as [`FileMeta::time_range`](super::FileMeta::time_range) defines
-    /// it.
+    /// The timestamp range, as [`FileMeta::time_range`](super::FileMeta::time_range) defines it.
     pub time_range: RangeInclusive<i64>,
-    /// The range of the cells' sequence numbers; empty in a file without cells.
+    /// The cells' sequence number range; empty in a file without cells.
     pub sequences: RangeInclusive<u64>,
-    /// The checksum of everything after the scanned section, for the manifest.
+    /// The checksum over everything after the scanned section, for the manifest.
     pub meta: MetaChecksum,
 }
 
@@ -108,10 +107,10 @@ pub struct Writer<W: Write> {
     options: WriterOptions,
     layout: Layout,
     block: DataBlockBuilder,
-    /// The index key of the open block: the key of the file's first cell, or the midpoint between
-    /// the previous block and this one.
+    /// The open block's index key: the key of the file's first cell, or the midpoint between the
+    /// previous block and this one.
     block_key: Vec<u8>,
-    /// The serialized key of the last cell.
+    /// The last cell's serialized key.
     last_key: Vec<u8>,
     last_sequence: u64,
     index: IndexBuilder,
@@ -124,24 +123,24 @@ pub struct Writer<W: Write> {
     marker_runs: MarkerRunFinder,
 }
 
-/// The result of comparing the last cell with the next one.
+/// How the last cell compares with the next one.
 struct Order {
     row: Ordering,
     key: Ordering,
     same_column: bool,
 }
 
-/// The output and the state of writing blocks to it.
+/// The output and the state while blocks are written to it.
 struct Out<W> {
     inner: W,
     offset: u64,
     sealer: BlockSealer,
     /// Buffer in which all blocks except data blocks are built.
     scratch: Vec<u8>,
-    /// Total length in bytes of the blocks before compression, headers included, as the trailer
-    /// counts them.
+    /// How long the blocks are together before compression, in bytes, headers included, as the
+    /// trailer counts them.
     uncompressed_len: u64,
-    /// CRC32C of the bytes written since the start of the load-on-open section.
+    /// CRC32C over the bytes written since the load-on-open section's start.
     meta_crc: u32,
 }
 
@@ -180,17 +179,17 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Returns the number of cells appended.
+    /// Returns how many cells are appended.
     pub fn cells(&self) -> u64 {
         self.seen.cells
     }
 
-    /// Returns the approximate length of the file so far, in bytes.
+    /// Returns the file's approximate length so far, in bytes.
     pub fn len(&self) -> u64 {
         self.out.offset + self.block.len() as u64
     }
 
-    /// Returns whether no cell was appended.
+    /// Returns true if no cell was appended.
     pub fn is_empty(&self) -> bool {
         self.seen.cells == 0
     }
@@ -453,7 +452,7 @@ impl<W: Write> Out<W> {
     }
 }
 
-/// Checks that a cell fits the format. Returns its kind.
+/// Checks that a cell fits the format. Returns the cell kind.
 fn check(cell: &CellRef<'_>, layout: Layout) -> Result<CellKind> {
     let refused = |what: &str, value: u64, max: u64| {
         Err(Error::invalid(format!("cell does not fit an hfile: {what}={value}, max={max}")))
@@ -486,6 +485,7 @@ fn check(cell: &CellRef<'_>, layout: Layout) -> Result<CellKind> {
         .ok_or_else(|| Error::invalid(format!("cell does not fit an hfile: kind={}", key.kind)))
 }
 
-/// Most bytes of qualifier and value together. The cells before this one in a block are less than a
-/// full block, so a cell of this size keeps the block within its signed 32-bit length.
+/// How many bytes qualifier and value have together at most. The cells before this one in a block
+/// are less than a full block, so a cell of this size keeps the block within the signed 32-bit
+/// length.
 const CELL_LEN_MAX: usize = rowhouse_model::QUALIFIER_VALUE_LEN_MAX;

@@ -1,9 +1,9 @@
-//! The order of rows in `hbase:meta`.
+//! The row order in `hbase:meta`.
 
 use std::cmp::Ordering;
 
-/// Compares two rows of `hbase:meta`, or lookup keys: by table, then by start key, then by id, each
-/// as bytes. A row is split at its first and at its last comma; a missing part sorts first.
+/// Compares two `hbase:meta` rows, or lookup keys: by table, then by start key, then by id, each as
+/// bytes. A row is split at the first and at the last comma; a missing part sorts first.
 pub fn compare_rows(a: &[u8], b: &[u8]) -> Ordering {
     parts(a).cmp(&parts(b))
 }

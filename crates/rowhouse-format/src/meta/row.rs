@@ -1,4 +1,4 @@
-//! Rows of the catalog tables, and the scans with which clients find them.
+//! Rows in the catalog tables, and the scans with which clients find them.
 
 use prost::Message;
 use rowhouse_model::{
@@ -9,7 +9,7 @@ use rowhouse_model::{
 use crate::convert::scan::OpenScan;
 use crate::convert::{names, region};
 
-/// The state of a region, as in `info:state`.
+/// A region's state, as in `info:state`.
 pub use crate::proto::region_state::State;
 
 const FAMILY: &str = "info";
@@ -21,10 +21,10 @@ const SERVER_NAME: &str = "sn";
 const STATE: &str = "state";
 const TABLE_FAMILY: &str = "table";
 
-/// An id that sorts after those of all regions.
+/// An id that sorts after all regions' ids.
 const ID_MAX: &str = "99999999999999";
 
-/// A row of `hbase:meta` that describes a region.
+/// An `hbase:meta` row that describes a region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionRow {
     /// The region.
@@ -38,7 +38,7 @@ pub struct RegionRow {
 }
 
 impl RegionRow {
-    /// Returns the cells of the region's row, in cell order.
+    /// Returns the cells for the region's row, in cell order.
     ///
     /// # Errors
     /// `InvalidRequest` if a long start key makes the region's name longer than a row key may be.
@@ -60,7 +60,7 @@ impl RegionRow {
         Ok(cells)
     }
 
-    /// Parses a row of `hbase:meta`; returns `None` if it does not describe a region.
+    /// Parses an `hbase:meta` row; returns `None` if it does not describe a region.
     ///
     /// # Errors
     /// `Protocol` if a column is malformed.
@@ -111,7 +111,7 @@ fn malformed(qualifier: &str, value: &[u8]) -> Error {
     )
 }
 
-/// Returns the cell of `hbase:meta` that holds a table's state: enabled or disabled.
+/// Returns the `hbase:meta` cell that holds a table's state: enabled or disabled.
 ///
 /// # Errors
 /// `InvalidRequest` if the table name is longer than a row key may be.
@@ -120,7 +120,7 @@ pub fn table_state_cell(table: &TableName, state: TableState, at: Timestamp) -> 
     Cell::new(table.to_string(), TABLE_FAMILY, STATE, at, CellKind::Put, value)
 }
 
-/// Returns the cell of `hbase:namespace` that describes a namespace.
+/// Returns the `hbase:namespace` cell that describes a namespace.
 ///
 /// # Errors
 /// `InvalidRequest` if the name is longer than a row key may be.
@@ -129,7 +129,7 @@ pub fn namespace_cell(namespace: &Namespace, at: Timestamp) -> Result<Cell> {
     Cell::new(namespace.name(), FAMILY, "d", at, CellKind::Put, value)
 }
 
-/// Returns the scan of `hbase:meta` whose first row is the region of `table` that may hold `row`.
+/// Returns the scan over `hbase:meta` whose first row is the region in `table` that may hold `row`.
 pub fn lookup(table: &TableName, row: &[u8]) -> OpenScan {
     let from = [table.to_string().as_bytes(), b",", row, b",", ID_MAX.as_bytes()].concat();
     let mut scan = Scan::all().family(FAMILY).caching(1);
@@ -139,7 +139,7 @@ pub fn lookup(table: &TableName, row: &[u8]) -> OpenScan {
     open
 }
 
-/// Returns the scan of `hbase:meta` over the regions of `table`, in order.
+/// Returns the scan over `table`'s regions in `hbase:meta`, in order.
 pub fn regions_of(table: &TableName) -> OpenScan {
     // A space sorts before all characters that can continue a table's name.
     let range = RowRange::new(format!("{table},,"), format!("{table} ,,"));

@@ -1,4 +1,4 @@
-//! A catalog table built from cells, with the read interface of a table.
+//! A catalog table built from cells, with a table's read interface.
 
 use std::cmp::Ordering;
 
@@ -9,10 +9,10 @@ use rowhouse_model::{
 use super::{RegionRow, compare_rows, namespace_cell, table_state_cell};
 use crate::convert::scan::OpenScan;
 
-/// The row order of a catalog table.
+/// A catalog table's row order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOrder {
-    /// The order of `hbase:meta`: [`compare_rows`].
+    /// The order in `hbase:meta`: [`compare_rows`].
     Meta,
     /// Byte order, as in all other tables.
     Bytes,
@@ -68,7 +68,7 @@ impl MetaTable {
         Ok(Self::new(RowOrder::Bytes, rows))
     }
 
-    /// Builds a table from rows in any order; the cells of each must be in cell order.
+    /// Builds a table from rows in any order; each row's cells must be in cell order.
     pub fn new(order: RowOrder, mut rows: Vec<Row>) -> Self {
         rows.retain(|row| !row.is_empty());
         rows.sort_by(|a, b| order.compare(a.key(), b.key()));
@@ -83,8 +83,8 @@ impl MetaTable {
         }
     }
 
-    /// Reads a range of rows. Uses the original bounds of the request, because this table's order
-    /// may differ from byte order. The caller must enforce the scan's limits.
+    /// Reads a row range. Uses the request's original bounds, because this table's order may differ
+    /// from byte order. The caller must enforce the scan's limits.
     pub fn scan<'a>(&'a self, scan: &'a OpenScan) -> impl Iterator<Item = Row> + use<'a> {
         let (low, with_low, high, with_high) = match scan.scan.reversed {
             false => (&scan.start_row, scan.include_start, &scan.stop_row, scan.include_stop),
@@ -116,7 +116,7 @@ impl MetaTable {
     }
 }
 
-/// Returns the cells of a row that a read selects. A catalog table holds one version of each cell.
+/// Returns the cells in a row that a read selects. A catalog table holds one version of each cell.
 fn select(row: &Row, columns: &Columns, time_range: TimeRange) -> Row {
     let wanted = |cell: &KeyValue<'_>| {
         let key = cell.key();

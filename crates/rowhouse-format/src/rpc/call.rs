@@ -1,4 +1,4 @@
-//! The table of services and methods.
+//! The table that lists services and methods.
 
 // HBase has a message named `Option`; the glob import below must not shadow the standard type.
 use std::option::Option;
@@ -10,15 +10,15 @@ use rowhouse_model::Result;
 use super::wire::decode_message;
 use crate::proto::*;
 
-/// A request message, with its method and response type.
+/// A request message, with the method and response type.
 pub trait Call: Message + Default {
     /// The method that the message requests.
     const METHOD: Method;
-    /// The message type of the response.
+    /// The response's message type.
     type Answer: Message + Default;
 }
 
-/// The two messages of a call.
+/// A call's two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// From the client.
@@ -27,7 +27,7 @@ pub enum Side {
     Response,
 }
 
-/// Generates [`Service`], [`Method`] and [`Call`] from the table at the end of this file. A request
+/// Generates [`Service`], [`Method`] and [`Call`] from the table at this file's end. A request
 /// message marked `shared` belongs to several methods and has no [`Call`] implementation. `()`
 /// stands for a message that `proto/` does not declare: a request that is answered without
 /// decoding, or a response without fields.
@@ -35,7 +35,7 @@ macro_rules! calls {
     ($($service:ident $service_name:literal {
         $($method:ident $name:literal $unique:ident $request:ty => $response:ty;)*
     })*) => {
-        /// A service of a server; each connection uses one.
+        /// A service that a server has; each connection uses one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Service {
             $(#[doc = concat!("`", $service_name, "`")] $service,)*
@@ -51,7 +51,7 @@ macro_rules! calls {
             }
         }
 
-        /// A method of a service.
+        /// A service's method.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Method {
             $($(#[doc = concat!("`", $service_name, ".", $name, "`")] $method,)*)*
@@ -71,7 +71,7 @@ macro_rules! calls {
                 match self { $($(Self::$method => Service::$service,)*)* }
             }
 
-            /// Decodes a message of this method and encodes it again. If the bytes are unchanged,
+            /// Decodes a message for this method and encodes it again. If the bytes are unchanged,
             /// they contain no undeclared field.
             ///
             /// # Errors
@@ -105,7 +105,7 @@ impl Service {
 }
 
 impl Method {
-    /// Returns the method of `service` with HBase's name `name`.
+    /// Returns the method in `service` with HBase's name `name`.
     pub fn from_name(service: Service, name: &str) -> Option<Self> {
         Self::ALL
             .iter()

@@ -5,10 +5,10 @@ use rowhouse_model::{Cell, KeyValue, Result};
 
 use super::wire::malformed;
 
-/// The encoding of cells in a cell block.
+/// How cells are encoded in a cell block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellCodec {
-    /// Without tags; the codec of all stock clients.
+    /// Without tags; the codec that all stock clients use.
     #[default]
     KeyValue,
     /// With tags.
@@ -29,7 +29,7 @@ impl CellCodec {
         }
     }
 
-    /// Returns the bytes of `cell` that this codec includes.
+    /// Returns the bytes in `cell` that this codec includes.
     fn bytes_of(self, cell: KeyValue<'_>) -> &[u8] {
         match self {
             Self::KeyValue => cell.without_tags(),
@@ -37,7 +37,7 @@ impl CellCodec {
         }
     }
 
-    /// Returns the length of `cell` in a block, in bytes, length prefix included.
+    /// Returns how long `cell` is in a block, in bytes, length prefix included.
     pub fn len_of(self, cell: KeyValue<'_>) -> usize {
         4 + self.bytes_of(cell).len()
     }
@@ -74,7 +74,7 @@ impl CellBlock {
     }
 }
 
-/// An iterator over the cells of a block, which share the block's bytes.
+/// An iterator over the cells in a block, which share the block's bytes.
 #[derive(Clone, Debug, Default)]
 pub struct CellReader {
     codec: CellCodec,
@@ -87,7 +87,7 @@ impl CellReader {
         Self { codec, bytes }
     }
 
-    /// Returns whether all cells have been read.
+    /// Returns true if all cells have been read.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -97,7 +97,7 @@ impl CellReader {
     /// # Errors
     /// `Protocol` if the block has fewer cells, or one is malformed.
     pub fn take_cells(&mut self, count: usize) -> Result<Vec<Cell>> {
-        // Length in bytes of the shortest cell; bounds the allocation for an untrusted count.
+        // How long the shortest cell is, in bytes; bounds the allocation for an untrusted count.
         const CELL_LEN_MIN: usize = 4 + 8 + 2 + 1 + 8 + 1;
         let mut cells = Vec::with_capacity(count.min(self.bytes.len() / CELL_LEN_MIN));
         for at in 0..count {

@@ -1,4 +1,4 @@
-//! The server side of one connection, without the socket.
+//! One connection's server side, without the socket.
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -10,14 +10,14 @@ use super::{
 use crate::exception::Exception;
 use crate::proto;
 
-/// How many bytes of an oversized frame are read to find its call id.
+/// How many bytes of an oversized frame are read to find the call id.
 const HEADER_LEN_MAX: usize = 64 * 1024;
 
 /// The reason for closing a connection that a ZooKeeper client opened.
 const ZOOKEEPER_CLIENT: &str =
     "a ZooKeeper client connected to the RPC port: it needs the port that --zookeeper names";
 
-/// Returns whether the first bytes are those of ZooKeeper's ConnectRequest: a length of at least 44
+/// Returns true if the first bytes are as in ZooKeeper's ConnectRequest: a length of at least 44
 /// bytes and protocol version 0.
 fn is_zookeeper(preamble: &[u8; PREAMBLE_LEN]) -> bool {
     matches!(preamble, [0, 0, 0, 44..=255, 0, 0])
@@ -26,8 +26,8 @@ fn is_zookeeper(preamble: &[u8; PREAMBLE_LEN]) -> bool {
 /// Parses one client's bytes as Apache HBase's server does, and itself answers preambles, invalid
 /// connection headers and calls that cannot be decoded.
 ///
-/// The owner of the socket reads into a buffer, takes events until there are none, writes the
-/// output, and closes the connection after [`ServerEvent::Close`].
+/// The socket's owner reads into a buffer, takes events until there are none, writes the output,
+/// and closes the connection after [`ServerEvent::Close`].
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -59,7 +59,7 @@ enum State {
 /// An event in a client's input.
 #[derive(Debug)]
 pub enum ServerEvent {
-    /// The client sent its connection header; calls follow.
+    /// The client sent the connection header; calls follow.
     Connected(ConnectionHead),
     /// A call to answer.
     Request(Request),
@@ -70,7 +70,7 @@ pub enum ServerEvent {
 
 impl ServerConnection {
     /// Creates a connection from `peer` (`host:port`, which HBase's error messages include) to a
-    /// server of the cluster `cluster_id`.
+    /// server in the cluster `cluster_id`.
     pub fn new(peer: impl Into<String>, cluster_id: impl Into<String>) -> Self {
         Self {
             peer: peer.into(),
@@ -89,7 +89,7 @@ impl ServerConnection {
         self
     }
 
-    /// Returns the codec of the connection's cell blocks, once the client has named one.
+    /// Returns the codec for the connection's cell blocks, once the client has named one.
     pub fn codec(&self) -> Option<CellCodec> {
         match &self.state {
             State::Calls(head) => head.codec,
@@ -106,7 +106,7 @@ impl ServerConnection {
         }
     }
 
-    /// Returns how many bytes the request at the start of `input` lacks, as far as its length is
+    /// Returns how many bytes the request at the start of `input` lacks, as far as the length is
     /// known.
     pub fn missing_bytes(&self, input: &BytesMut) -> usize {
         match self.state {
@@ -204,7 +204,7 @@ impl ServerConnection {
         }
     }
 
-    /// Reads the start of an oversized frame until the call id is known, and answers that call.
+    /// Reads an oversized frame's start until the call id is known, and answers that call.
     fn refuse_too_long(
         &mut self,
         frame: FrameTooLong,
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// Sends an oversized call and returns the class of the exception.
+    /// Sends an oversized call and returns the exception class.
     fn over_long_call(client_release: Option<(u32, u32)>) -> String {
         let bytes = opening_of(client_release);
         let mut connection = ServerConnection::new("h:1", "id").with_frame_len_max(100);

@@ -14,7 +14,7 @@ pub struct FrameDecoder {
     len_max: usize,
 }
 
-/// An oversized frame. Its length prefix is still in the buffer.
+/// An oversized frame. The length prefix is still in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooLong {
     /// The announced length in bytes. HBase's length is signed; a negative one is oversized.
@@ -36,24 +36,24 @@ impl Default for FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// Creates a decoder of frames of at most `len_max` bytes.
+    /// Creates a decoder for frames with at most `len_max` bytes.
     pub fn new(len_max: usize) -> Self {
         Self { len_max }
     }
 
-    /// Returns how many bytes the first frame of `input` lacks; 0 if it is complete, oversized, or
-    /// its length is unknown.
+    /// Returns how many bytes the first frame in `input` lacks; 0 if it is complete, oversized, or
+    /// the length is unknown.
     pub fn missing_bytes(&self, input: &[u8]) -> usize {
         let Some(prefix) = input.first_chunk::<4>() else { return 0 };
         let len = u32::from_be_bytes(*prefix) as usize;
         if len > self.len_max { 0 } else { (4 + len).saturating_sub(input.len()) }
     }
 
-    /// Takes the first frame off `input`, without its length prefix; returns `None` until it is
+    /// Takes the first frame off `input`, without the length prefix; returns `None` until it is
     /// complete. The frame shares the buffer.
     ///
     /// # Errors
-    /// An oversized frame, as soon as its length is known and before any of it is stored.
+    /// An oversized frame, as soon as the length is known and before any part is stored.
     pub fn next(&self, input: &mut BytesMut) -> Result<Option<Bytes>, FrameTooLong> {
         let Some(prefix) = input.first_chunk::<4>() else { return Ok(None) };
         let announced = u32::from_be_bytes(*prefix);

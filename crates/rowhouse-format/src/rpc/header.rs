@@ -7,19 +7,19 @@ use super::{CellCodec, Preamble, Service, wire};
 use crate::exception::Exception;
 use crate::proto;
 
-/// The connection header, which a client sends once, before its first call.
+/// The connection header, which a client sends once, before the first call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConnectionHead {
-    /// The service of all calls of the connection.
+    /// The service for all calls on the connection.
     pub service: Service,
-    /// The codec of cell blocks in both directions; without one, messages contain the cells.
+    /// The codec for cell blocks in both directions; without one, messages contain the cells.
     pub codec: Option<CellCodec>,
     /// The user name that the client claims.
     pub user: Option<String>,
     /// The client's version as text. Apache HBase treats a client that sends none as older than
     /// 1.2.
     pub client_version: Option<String>,
-    /// Major and minor HBase release of the client; `None` without a client version.
+    /// The client's major and minor HBase release; `None` without a client version.
     pub client_release: Option<(u32, u32)>,
 }
 
@@ -57,8 +57,8 @@ impl ConnectionHead {
         })
     }
 
-    /// Writes the opening of a client: preamble and header, to be sent together with the first
-    /// call. The server responds to neither.
+    /// Writes a client's opening: preamble and header, to be sent together with the first call. The
+    /// server responds to neither.
     pub fn encode_opening(&self, out: &mut BytesMut) {
         out.put_slice(&Preamble::Rpc.to_bytes());
         let header = proto::ConnectionHeader {

@@ -1,6 +1,6 @@
 //! The RPC protocol around the messages (`docs/formats/rpc.md`).
 //!
-//! Server side: [`ServerConnection`] turns the bytes of one connection into [`ServerEvent`]s;
+//! Server side: [`ServerConnection`] turns one connection's bytes into [`ServerEvent`]s;
 //! [`encode_response`] and [`encode_exception`] write the responses. Client side:
 //! [`ConnectionHead::encode_opening`] starts a connection, [`encode_request`] writes requests,
 //! [`FrameDecoder`] and [`Response::decode`] parse the responses.

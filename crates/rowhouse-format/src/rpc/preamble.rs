@@ -4,7 +4,7 @@ use rowhouse_model::escape;
 
 use crate::exception::Exception;
 
-/// Length of a preamble in bytes.
+/// A preamble's length in bytes.
 pub const PREAMBLE_LEN: usize = 6;
 
 const MAGIC: &[u8; 4] = b"HBas";
@@ -13,7 +13,7 @@ const AUTH_SIMPLE: u8 = 0x50;
 const REGISTRY: &[u8; PREAMBLE_LEN] = b"Regist";
 const SECURITY: &[u8; PREAMBLE_LEN] = b"Securi";
 
-/// The purpose of a connection.
+/// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {
     /// Calls with simple authentication.
@@ -25,7 +25,7 @@ pub enum Preamble {
 }
 
 impl Preamble {
-    /// Parses a preamble; `peer` (`host:port` of the client) appears in HBase's error messages.
+    /// Parses a preamble; `peer` (the client's `host:port`) appears in HBase's error messages.
     ///
     /// # Errors
     /// The fatal exception that the server sends before it closes the connection.

@@ -1,4 +1,4 @@
-//! Encoding and decoding of requests.
+//! Encodes and decodes requests.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
@@ -8,12 +8,12 @@ use super::wire::{decode_message, delimited_len, malformed, take_delimited};
 use super::{Call, CellCodec, CellReader, Method, Service, shape};
 use crate::proto;
 
-/// A received request with its message undecoded.
+/// A received request with the message undecoded.
 ///
 /// Two header fields are ignored: the tracing context, and the attributes, which serve extensions.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The client's id of the call, repeated in the response.
+    /// The client's id for the call, repeated in the response.
     pub call_id: u32,
     /// The requested method.
     pub method: Method,
@@ -92,16 +92,16 @@ impl Request {
         decode_message(self.message.clone())
     }
 
-    /// Returns the cells of the cell block, in the connection's codec.
+    /// Returns the cells in the cell block, in the connection's codec.
     pub fn cells(&self, codec: Option<CellCodec>) -> CellReader {
         CellReader::new(codec.unwrap_or_default(), self.cells.clone())
     }
 }
 
-/// The header fields that a client sends with its message.
+/// The header fields that a client sends with the message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The client's id of the call.
+    /// The client's id for the call.
     pub call_id: u32,
     /// 0 for ordinary calls, 200 for calls about `hbase:meta`.
     pub priority: u32,
@@ -109,7 +109,7 @@ pub struct RequestHead {
     pub timeout_ms: Option<u32>,
 }
 
-/// Writes a request, with `cells` as its cell block if there are any.
+/// Writes a request, with `cells` as the cell block if there are any.
 ///
 /// # Errors
 /// `InvalidRequest` if the frame exceeds the length field.

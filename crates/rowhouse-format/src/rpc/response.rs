@@ -1,4 +1,4 @@
-//! Encoding and decoding of responses.
+//! Encodes and decodes responses.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
@@ -9,10 +9,10 @@ use super::{CellCodec, CellReader};
 use crate::exception::Exception;
 use crate::proto;
 
-/// The call id, −1, of server messages that answer no call.
+/// The call id, −1, in server messages that answer no call.
 pub const FATAL_CALL_ID: u32 = u32::MAX;
 
-/// Writes a response, with `cells` as its cell block if there are any. The cells are copied
+/// Writes a response, with `cells` as the cell block if there are any. The cells are copied
 /// directly into `out`.
 ///
 /// # Errors
@@ -31,7 +31,7 @@ pub fn encode_response<'a>(
     Ok(())
 }
 
-/// Writes a response up to its cell block of `block_len` bytes.
+/// Writes a response up to the cell block, which has `block_len` bytes.
 fn encode_envelope(
     out: &mut BytesMut,
     call_id: u32,
@@ -52,7 +52,7 @@ fn encode_envelope(
     Ok(())
 }
 
-/// Writes the response of a failed call.
+/// Writes the response to a failed call.
 pub fn encode_exception(out: &mut BytesMut, call_id: u32, exception: &Exception) {
     let header = proto::ResponseHeader {
         call_id: Some(call_id),
@@ -71,14 +71,14 @@ pub(super) fn cell_block_meta(block_len: usize) -> Result<Option<proto::CellBloc
     Ok(Some(proto::CellBlockMeta { length: Some(frame_len(block_len)?) }))
 }
 
-/// Checks that the length of a frame fits a signed 32-bit number.
+/// Checks that a frame's length fits a signed 32-bit number.
 pub(super) fn frame_len(len: usize) -> Result<u32> {
     i32::try_from(len).map(|len| len as u32).map_err(|_| {
         Error::invalid(format!("message with cells too long: len={len}, max={}", i32::MAX))
     })
 }
 
-/// A received response with its message undecoded.
+/// A received response with the message undecoded.
 #[derive(Debug)]
 pub struct Response {
     /// The call it answers, or [`FATAL_CALL_ID`].
@@ -87,7 +87,7 @@ pub struct Response {
     pub outcome: Result<Body, Exception>,
 }
 
-/// The message of a response and its cells.
+/// A response's message and cells.
 #[derive(Clone, Debug)]
 pub struct Body {
     message: Bytes,
@@ -132,7 +132,7 @@ impl Body {
         &self.message
     }
 
-    /// Returns the cells of the cell block, in the connection's codec.
+    /// Returns the cells in the cell block, in the connection's codec.
     pub fn cells(&self, codec: Option<CellCodec>) -> CellReader {
         CellReader::new(codec.unwrap_or_default(), self.cells.clone())
     }

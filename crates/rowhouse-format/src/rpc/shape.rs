@@ -1,6 +1,6 @@
-//! Counts the parts of a request before it is decoded.
+//! Counts a request's parts before it is decoded.
 //!
-//! A part can take two bytes on the wire and several hundred in memory, so a frame within its limit
+//! A part can take two bytes on the wire and several hundred in memory, so a frame within the limit
 //! could require more memory than there is. Long messages are therefore scanned once before
 //! decoding.
 
@@ -11,17 +11,17 @@ use super::Method;
 
 /// Messages up to this length in bytes cannot hold enough parts to matter.
 const UNCOUNTED_LEN_MAX: usize = 64 * 1024;
-/// Most parts of a request: actions, mutations, columns, cells and attributes in its message, and
-/// the parts of its filters and endpoint calls. Cells of the cell block do not count.
+/// How many parts a request has at most: actions, mutations, columns, cells and attributes in the
+/// message, and the parts in filters and endpoint calls. Cells in the cell block do not count.
 const PARTS_MAX: usize = 1 << 20;
-/// Longest message, in bytes, of a call that moves no rows.
+/// How long a message is at most, in bytes, in a call that moves no rows.
 const OTHER_LEN_MAX: usize = 16 * 1024 * 1024;
 
-/// Maximum nesting depth of parts that is scanned. Each nested filter takes two levels. The decoder
-/// rejects deeper messages.
+/// Maximum nesting depth that is scanned for parts. Each nested filter takes two levels. The
+/// decoder rejects deeper messages.
 const DEPTH_MAX: usize = 256;
 
-/// The repeated fields of a message, and the fields that contain such: number and content.
+/// A message's repeated fields, and the fields that contain such: number and content.
 struct Shape(&'static [(u32, &'static Shape)]);
 
 static LEAF: Shape = Shape(&[]);
@@ -34,16 +34,16 @@ static REGION_ACTION: Shape = Shape(&[(3, &ACTION), (4, &CONDITION)]);
 static SCAN: Shape = Shape(&[(1, &COLUMN), (2, &LEAF), (5, &FILTER), (19, &LEAF)]);
 static CONDITION: Shape = Shape(&[(7, &FILTER)]);
 
-/// A filter: its class, and a serialized message.
+/// A filter: the class, and a serialized message.
 static FILTER: Shape = Shape(&[(2, &FILTER_MESSAGE)]);
-/// The message of a filter, whose fields depend on the class. In all classes with long messages
-/// (lists, ranges, fuzzy keys, prefixes, qualifiers) these numbers are the parts. Bytes with
-/// another meaning can be counted as parts too, but at most one per two bytes.
+/// A filter's message, whose fields depend on the class. In all classes with long messages (lists,
+/// ranges, fuzzy keys, prefixes, qualifiers) these numbers are the parts. Bytes with another
+/// meaning can be counted as parts too, but at most one per two bytes.
 static FILTER_MESSAGE: Shape = Shape(&[(1, &FILTER), (2, &FILTER)]);
 
-/// A call of an endpoint; its last field is a serialized message.
+/// A call to an endpoint; the last field is a serialized message.
 static SERVICE_CALL: Shape = Shape(&[(4, &SERVICE_MESSAGE)]);
-/// Mutations and conditions of an endpoint, the scan of another, and the columns of a search.
+/// Mutations and conditions for one endpoint, another endpoint's scan, and a search's columns.
 static SERVICE_MESSAGE: Shape = Shape(&[(1, &MUTATION), (2, &SCAN), (5, &CONDITION), (7, &GET)]);
 
 static GET_REQUEST: Shape = Shape(&[(2, &GET)]);
@@ -86,7 +86,7 @@ pub(super) fn check(method: Method, message: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the number of parts of `message` to `parts`; stops at the first malformed byte and at the
+/// Adds to `parts` how many parts `message` has; stops at the first malformed byte and at the
 /// limits.
 fn count(shape: &Shape, mut message: &[u8], depth: usize, parts: &mut usize) {
     while *parts <= PARTS_MAX && depth > 0 {
@@ -102,7 +102,7 @@ fn count(shape: &Shape, mut message: &[u8], depth: usize, parts: &mut usize) {
             },
             WireType::SixtyFourBit => 8,
             WireType::ThirtyTwoBit => 4,
-            // None of these messages contains groups.
+            // No message here contains groups.
             WireType::StartGroup | WireType::EndGroup => return,
         };
         let Some((inside, rest)) =

@@ -4,7 +4,7 @@ use bytes::{Buf, Bytes};
 use prost::Message;
 use rowhouse_model::{Error, ErrorKind, Result};
 
-/// Decodes a whole message; its byte fields share `bytes`.
+/// Decodes a whole message; the byte fields share `bytes`.
 ///
 /// # Errors
 /// `Protocol` if the bytes are not such a message.
@@ -27,7 +27,7 @@ pub(super) fn take_delimited(bytes: &mut Bytes) -> Result<Bytes> {
     Ok(bytes.split_to(len))
 }
 
-/// Returns the length of `message` in bytes, varint length prefix included.
+/// Returns how long `message` is, in bytes, varint length prefix included.
 pub(super) fn delimited_len(message: &impl Message) -> usize {
     let len = message.encoded_len();
     prost::length_delimiter_len(len) + len

@@ -8,12 +8,12 @@ use super::op::{PING_XID, code};
 use super::{FRAME_LEN_MAX, ZkError};
 use crate::rpc::FrameDecoder;
 
-/// Returns the decoder of the server's frames.
+/// Returns the decoder for the server's frames.
 pub fn frames() -> FrameDecoder {
     FrameDecoder::new(FRAME_LEN_MAX)
 }
 
-/// Writes the opening of a session, which requests a session timeout of `timeout_ms` milliseconds.
+/// Writes a session's opening, which requests `timeout_ms` milliseconds as the session timeout.
 pub fn put_connect(out: &mut BytesMut, timeout_ms: i32) {
     put_frame(out, |out| {
         out.put_i32(0);
@@ -39,7 +39,7 @@ pub fn read_connected(frame: Bytes) -> Result<i32> {
     Ok(timeout_ms)
 }
 
-/// Writes a request for the data of a node.
+/// Writes a request for a node's data.
 pub fn put_get_data(out: &mut BytesMut, xid: i32, path: &str) {
     put_path(out, xid, code::GET_DATA, path);
 }
@@ -77,9 +77,9 @@ fn put_path(out: &mut BytesMut, xid: i32, op: i32, path: &str) {
 /// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// The id of the request; −2 for a ping, −1 for an event.
+    /// The request id; −2 for a ping, −1 for an event.
     pub xid: i32,
-    /// The body of the response, or ZooKeeper's error code.
+    /// The response body, or ZooKeeper's error code.
     outcome: Result<JuteReader, i32>,
 }
 
@@ -96,7 +96,7 @@ impl Reply {
         Ok(Self { xid, outcome: if error == 0 { Ok(record) } else { Err(error) } })
     }
 
-    /// Returns the data of a node; `None` if the node does not exist.
+    /// Returns a node's data; `None` if the node does not exist.
     ///
     /// # Errors
     /// `Protocol` for a malformed body, `Connection` for any other error code.

@@ -1,9 +1,9 @@
-//! Jute, ZooKeeper's encoding of numbers, text and lists.
+//! Jute, ZooKeeper's encoding for numbers, text and lists.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-/// A reader of a record; the values it returns share its bytes.
+/// A record reader; the values it returns share the record's bytes.
 #[derive(Clone, Debug)]
 pub(super) struct JuteReader(Bytes);
 
@@ -68,7 +68,7 @@ pub(super) fn put_buffer(out: &mut BytesMut, bytes: &[u8]) {
     out.put_slice(bytes);
 }
 
-/// Writes a frame: a length prefix and the output of `body`.
+/// Writes a frame: a length prefix and the output from `body`.
 pub(super) fn put_frame(out: &mut BytesMut, body: impl FnOnce(&mut BytesMut)) {
     let at = out.len();
     out.put_u32(0);

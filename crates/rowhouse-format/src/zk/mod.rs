@@ -1,4 +1,4 @@
-//! The part of the ZooKeeper protocol that HBase clients use (`docs/formats/zookeeper.md`).
+//! The ZooKeeper protocol part that HBase clients use (`docs/formats/zookeeper.md`).
 //!
 //! Server side: a [`Session`] answers one connection from [`Znodes`]. Client side: [`client`].
 
@@ -18,5 +18,5 @@ pub use payload::{
 pub use session::{Session, SessionStatus};
 pub use znodes::{Znode, Znodes};
 
-/// Longest frame of either side in bytes; ZooKeeper's `jute.maxbuffer`.
+/// The longest frame from either side, in bytes; ZooKeeper's `jute.maxbuffer`.
 pub const FRAME_LEN_MAX: usize = 0xF_FFFF;

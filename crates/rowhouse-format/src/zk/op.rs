@@ -27,7 +27,7 @@ impl ZkError {
     }
 }
 
-/// The kinds of operations that are distinguished.
+/// The operation kinds that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Exists,
@@ -79,7 +79,7 @@ pub(super) mod code {
     pub(in super::super) const CLOSE_SESSION: i32 = -11;
 }
 
-/// The xid of messages that answer no request.
+/// The xid in messages that answer no request.
 pub(super) const EVENT_XID: i32 = -1;
-/// The xid of pings.
+/// The xid in pings.
 pub(super) const PING_XID: i32 = -2;

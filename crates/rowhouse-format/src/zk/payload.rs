@@ -1,4 +1,4 @@
-//! The content of HBase's nodes.
+//! What HBase's nodes contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,23 +12,23 @@ use crate::convert::region::PBUF;
 use crate::proto;
 use crate::rpc::decode_message;
 
-/// The first byte of every payload.
+/// The first byte in every payload.
 const MAGIC: u8 = 0xFF;
 
 /// The cluster information that clients read from ZooKeeper.
 #[derive(Clone, Copy, Debug)]
 pub struct Cluster<'a> {
-    /// The parent of all other nodes: `/hbase` unless configured otherwise.
+    /// The parent for all other nodes: `/hbase` unless configured otherwise.
     pub parent: &'a str,
     /// A UUID as text, which is the same after restarts.
     pub cluster_id: &'a str,
     /// The active master.
     pub master: &'a ServerName,
-    /// The port of the master's web UI, if it has one.
+    /// The port on which the master's web UI is, if it has one.
     pub info_port: Option<u16>,
-    /// The server of `hbase:meta`.
+    /// The server that holds `hbase:meta`.
     pub meta_server: &'a ServerName,
-    /// Every region server, including the server of `hbase:meta`.
+    /// Every region server, including the server that holds `hbase:meta`.
     pub region_servers: &'a [ServerName],
 }
 
@@ -53,7 +53,7 @@ pub fn znodes(cluster: Cluster<'_>, zxid: i64, at: Timestamp) -> Result<Znodes> 
     Ok(nodes)
 }
 
-/// Updates the nodes of the region servers and of the server of `hbase:meta`.
+/// Updates the nodes for the region servers and for the server that holds `hbase:meta`.
 ///
 /// # Errors
 /// `InvalidRequest` if the parent is not a valid path.
@@ -77,7 +77,7 @@ pub fn set_servers(nodes: &mut Znodes, cluster: Cluster<'_>, at: Timestamp) -> R
     live.iter().try_for_each(|name| nodes.set(&format!("{folder}/{name}"), Bytes::new(), at))
 }
 
-/// Updates the nodes under `table` to the states of all tables; clients of HBase 1 read them.
+/// Updates the nodes under `table` to all tables' states; HBase 1 clients read them.
 ///
 /// # Errors
 /// `InvalidRequest` if the parent is not a valid path.
@@ -104,7 +104,7 @@ pub fn set_table_states(
     Ok(())
 }
 
-/// Parses a table's state from the data of its node under `table`.
+/// Parses a table's state from the data in its node under `table`.
 ///
 /// # Errors
 /// `Protocol` for malformed data.
@@ -112,7 +112,7 @@ pub fn read_table_state(data: &Bytes) -> Result<TableState> {
     Ok(state_from_proto(decode_message(unwrap(data)?)?))
 }
 
-/// Parses the cluster id from the data of `hbaseid`.
+/// Parses the cluster id from the data in `hbaseid`.
 ///
 /// # Errors
 /// `Protocol` for malformed data.
@@ -120,7 +120,7 @@ pub fn read_cluster_id(data: &Bytes) -> Result<String> {
     Ok(decode_message::<proto::ClusterId>(unwrap(data)?)?.cluster_id)
 }
 
-/// Parses the active master from the data of `master`.
+/// Parses the active master from the data in `master`.
 ///
 /// # Errors
 /// `Protocol` for malformed data, or a port above 65,535.
@@ -128,7 +128,7 @@ pub fn read_master(data: &Bytes) -> Result<ServerName> {
     server_from_proto(decode_message::<proto::Master>(unwrap(data)?)?.master)
 }
 
-/// Parses the server of `hbase:meta` from the data of `meta-region-server`.
+/// Parses the server that holds `hbase:meta` from the data in `meta-region-server`.
 ///
 /// # Errors
 /// `Protocol` for malformed data, or a port above 65,535.

@@ -1,11 +1,11 @@
-//! The tree of nodes.
+//! The node tree.
 
 use std::collections::BTreeMap;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use rowhouse_model::{Error, Result, Timestamp};
 
-/// Nodes by path. Setting a node creates its missing parents.
+/// Nodes by path. Setting a node creates the missing parents.
 ///
 /// Each change has a number, the zxid. It must not decrease across restarts, or clients would miss
 /// changes when they restore their watches; a clock in milliseconds is a suitable initial value.
@@ -18,7 +18,7 @@ pub struct Znodes {
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Znode {
-    /// Its data.
+    /// The node's data.
     pub data: Bytes,
     created: Change,
     modified: Change,
@@ -42,7 +42,7 @@ impl Znodes {
         Self { zxid, nodes: BTreeMap::from([("/".to_owned(), Znode::new(Bytes::new(), never))]) }
     }
 
-    /// Returns the number of the last change.
+    /// Returns the last change's number.
     pub fn zxid(&self) -> i64 {
         self.zxid
     }
@@ -52,7 +52,7 @@ impl Znodes {
         self.nodes.get(path)
     }
 
-    /// Iterates over the names of the children of `path`.
+    /// Iterates over the names of `path`'s children.
     pub fn children(&self, path: &str) -> impl Iterator<Item = &str> {
         let prefix = if path == "/" { "/".to_owned() } else { format!("{path}/") };
         let below = self.nodes.range(prefix.clone()..);
@@ -125,12 +125,12 @@ impl Znode {
         }
     }
 
-    /// Returns the zxid of the last change of its data.
+    /// Returns the zxid of the last change to the data.
     pub(super) fn modified_zxid(&self) -> i64 {
         self.modified.zxid
     }
 
-    /// Returns the zxid of the last change of its children.
+    /// Returns the zxid of the last change to the children.
     pub(super) fn children_zxid(&self) -> i64 {
         self.children_zxid
     }
@@ -143,8 +143,8 @@ impl Znode {
         out.put_i64(self.modified.at.as_millis());
         out.put_i32(self.version);
         out.put_i32(self.children_version);
-        out.put_i32(0); // version of the access control list
-        out.put_i64(0); // owner of an ephemeral node
+        out.put_i32(0); // access control list version
+        out.put_i64(0); // an ephemeral node's owner
         out.put_i32(self.data.len() as i32);
         out.put_i32(self.children);
         out.put_i64(self.children_zxid);

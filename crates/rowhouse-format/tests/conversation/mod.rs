@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{Body, FrameDecoder, Request, Response, ServerConnection, ServerEvent};
 
-/// One connection of a recorded scenario.
+/// One connection in a recorded scenario.
 pub(crate) struct Conversation {
     /// Scenario and file, for error messages.
     pub(crate) name: String,
@@ -75,7 +75,7 @@ fn unhex(text: &str) -> Vec<u8> {
 }
 
 impl Conversation {
-    /// Returns the calls of an RPC connection with their outcomes, in the order of the responses.
+    /// Returns the calls on an RPC connection with their outcomes, in response order.
     #[allow(dead_code, reason = "not every test that reads conversations takes calls")]
     pub(crate) fn calls(&self) -> Vec<(Request, Result<Body, Exception>)> {
         let mut server = ServerConnection::new("client:1", "cluster");

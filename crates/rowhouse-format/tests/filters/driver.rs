@@ -1,4 +1,4 @@
-//! Runs a filter over cells as FilterDriver in `compat/java` does, and records its verdicts in the
+//! Runs a filter over cells as FilterDriver in `compat/java` does, and records the verdicts in the
 //! same format.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub(crate) struct Driver<'a> {
     said: Vec<String>,
 }
 
-/// A family's cells, each with its number, and the read position.
+/// A family's cells, each with a number, and the read position.
 struct Family<'a> {
     name: &'a [u8],
     cells: Vec<(usize, &'a Cell)>,
@@ -149,7 +149,7 @@ impl<'a> Family<'a> {
     }
 }
 
-/// Prints a cell's number, and its value if it differs from the original.
+/// Prints a cell's number, and the value if it differs from the original.
 fn describe(&(number, cell, kept): &(usize, &Cell, KeptValue)) -> String {
     let value = match kept {
         KeptValue::Whole => return number.to_string(),

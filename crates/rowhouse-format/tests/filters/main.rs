@@ -1,4 +1,4 @@
-//! Filters return the verdicts of HBase's own classes, recorded by `compat/filters.sh`.
+//! Filters return the verdicts that HBase's own classes return, recorded by `compat/filters.sh`.
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails the test")]
 
@@ -50,7 +50,7 @@ fn random_filters_say_what_hbases_say() {
                     None => (rest, false),
                 };
                 let said = Driver::new(&filter, &cells).run();
-                // If HBase throws, compare only its output before the exception.
+                // If HBase throws, compare only the output before the exception.
                 let agrees = if throws { said.starts_with(expected) } else { said == expected };
                 if !agrees {
                     differences.push(format!("{filter}\n  HBase {expected}\n  here  {said}"));
@@ -93,7 +93,7 @@ fn texts_are_the_filters_that_hbase_reads() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Returns the class and the bytes of a filter in the recorded format.
+/// Returns a filter's class and bytes in the recorded format.
 fn describe(message: &proto::Filter) -> String {
     let class = message.name.rsplit('.').next().unwrap();
     let bytes = message.serialized_filter.clone().unwrap_or_default();

@@ -3,10 +3,10 @@
 //! Each `fixtures/*.txt` has a line per cell, from the program that wrote the file: row, family and
 //! qualifier in hex, timestamp, kind, mvcc, value and tags in hex. `none` has 60 rows in plain
 //! blocks without tags; `rowindex` has 40 rows in ROW_INDEX_V1 blocks with tags and two index
-//! levels. Blocks have 1,024 bytes. The other files have the cells of `rowindex`: with a bloom
-//! filter over columns; compressed with HBase's default codecs (`zstd-chunks` with that of
-//! hbase-compression-zstd); or in other encodings, with or without tag compression (written by
-//! `compat/hfile-fixtures.sh`). `compat/apache-hbase/StoreFiles.java` writes them.
+//! levels. Blocks have 1,024 bytes. The other files have the cells in `rowindex`: with a bloom
+//! filter over columns; compressed with HBase's default codecs (`zstd-chunks` with
+//! hbase-compression-zstd's codec); or in other encodings, with or without tag compression (written
+//! by `compat/hfile-fixtures.sh`). `compat/apache-hbase/StoreFiles.java` writes them.
 
 use rowhouse_format::hfile::{
     BLOCK_HEADER_LEN, Block, BlockKind, Finish, Layout, Writer, WriterOptions,
@@ -56,7 +56,7 @@ const HBASE_1: [(DataBlockEncoding, &[u8]); 3] = [
     (DataBlockEncoding::Prefix, include_bytes!("fixtures/hbase1-prefix.hfile")),
     (DataBlockEncoding::FastDiff, include_bytes!("fixtures/hbase1-fast-diff-tags.hfile")),
 ];
-/// Files of a running HBase 1.7 (`compat/hbase-1/files.sh`), with the cells that HBase 1.7 reads
+/// Files from a running HBase 1.7 (`compat/hbase-1/files.sh`), with the cells that HBase 1.7 reads
 /// from each. The first three were flushed. The others were compacted after their cells had been in
 /// files for days, so they have no sequence numbers.
 const SERVED_BY_HBASE_1: [(DataBlockEncoding, Compression, &[u8], &str); 5] = [
@@ -92,7 +92,7 @@ const SERVED_BY_HBASE_1: [(DataBlockEncoding, Compression, &[u8], &str); 5] = [
     ),
 ];
 const PREFIX_TREE: &[u8] = include_bytes!("fixtures/hbase1-prefix-tree.hfile");
-/// With a bloom filter over the first seven bytes of rows, which have eight.
+/// With a bloom filter over rows' first seven bytes; rows have eight.
 const ROW_PREFIX: &[u8] = include_bytes!("fixtures/row-prefix.hfile");
 
 fn hex(text: &str) -> Vec<u8> {
@@ -100,7 +100,7 @@ fn hex(text: &str) -> Vec<u8> {
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// Parses a line of a fixture as a cell.
+/// Parses a fixture line as a cell.
 pub(crate) fn parse(line: &str) -> Cell {
     let parts: Vec<&str> = line.split(' ').collect();
     let (row, family, qualifier) = (hex(parts[0]), hex(parts[1]), hex(parts[2]));
@@ -173,7 +173,7 @@ fn files_of_a_running_hbase_1_are_read() {
         assert_eq!(file.meta.cells(), want.len() as u64);
         let times = want.iter().map(|cell| cell.timestamp().as_millis());
         assert_eq!(file.meta.time_range().map(|range| *range.end()), times.max());
-        // All families of the table were written in one pass and flushed afterwards.
+        // All families in the table were written in one pass and flushed afterwards.
         let newest = want.iter().map(Cell::sequence).max().unwrap();
         assert!(file.meta.sequence_max().unwrap().unwrap() > newest);
         assert!(want.iter().filter(|cell| !cell.tags().is_empty()).count() > 5);
@@ -318,7 +318,7 @@ fn apaches_files_are_written_byte_for_byte() {
     }
 }
 
-/// Compressors differ, so compressed bytes and offsets of blocks differ; their contents do not.
+/// Compressors differ, so compressed bytes and block offsets differ; the block contents do not.
 #[test]
 fn apaches_compressed_files_are_written_block_for_block() {
     for (compression, bytes) in COMPRESSED {
@@ -338,7 +338,7 @@ fn apaches_compressed_files_are_written_block_for_block() {
     }
 }
 
-/// Returns all blocks of a file, from its start to its trailer.
+/// Returns all blocks in a file, from the start to the trailer.
 fn blocks(bytes: Bytes) -> Vec<Block> {
     let trailer = File::open(bytes.clone()).unwrap().meta.trailer().clone();
     let (mut at, mut blocks) = (0, Vec::new());

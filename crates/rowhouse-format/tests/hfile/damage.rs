@@ -7,7 +7,7 @@ use rowhouse_model::{
 
 use crate::support::{File, Plain, cell, plain, write};
 
-/// Returns cells of several rows, the last one with a long run of delete markers.
+/// Returns cells in several rows, the last one with a long delete marker run.
 fn cells() -> Vec<Cell> {
     let puts = (0..60).map(|number| {
         let row = format!("row{:03}", number / 3);
@@ -30,7 +30,7 @@ fn options(encoding: DataBlockEncoding) -> WriterOptions {
     }
 }
 
-/// Reads a file through all of a reader's operations.
+/// Reads a file through all operations that a reader has.
 fn read_all(bytes: Bytes) -> Result<Vec<Plain>> {
     let file = File::open(bytes)?;
     let scanned = file.scan()?;
@@ -110,8 +110,8 @@ fn truncated_files_are_told() {
 
 #[test]
 fn garbage_under_good_checksums_is_told() {
-    // Errors that checksums cannot detect, from a writer of malformed blocks: change every byte of
-    // a data block and recompute the checksums.
+    // Errors that checksums cannot detect, from a writer that writes malformed blocks: change every
+    // byte in a data block and recompute the checksums.
     let kinds = DataBlockEncoding::ALL.into_iter().flat_map(|encoding| {
         Compression::ALL.map(|compression| WriterOptions {
             encoding,
@@ -153,7 +153,7 @@ fn garbage_in_compressed_tags_is_told() {
                 let sum = crc32c::crc32c(&damaged[..len - 4]);
                 damaged[len - 4..len].copy_from_slice(&sum.to_be_bytes());
                 match scan(damaged.into()) {
-                    // A changed byte of a key or value yields another key or value: only checksums
+                    // A changed byte in a key or value yields another key or value: only checksums
                     // detect it.
                     Ok(read) => assert_eq!(read.len(), want.len()),
                     Err(error) => assert!(is_told(&error), "{error}"),
@@ -163,7 +163,7 @@ fn garbage_in_compressed_tags_is_told() {
     }
 }
 
-/// Puts a trailer of an older version at the end of another one.
+/// Puts a trailer in an older version at the end of another one.
 fn set_version(trailer: &mut [u8], len: usize, version: u8) {
     let start = trailer.len() - len;
     trailer[start..].fill(0);
@@ -194,7 +194,7 @@ fn other_versions_and_orders_are_refused_by_name() {
     };
     assert!(refusal(&|trailer| trailer[4095] = 2).contains("version 2.3"));
     assert!(refusal(&|trailer| trailer[4095] = 4).contains("version 4.3"));
-    // The trailer of version 2 has 212 bytes, that of version 1 has 60.
+    // The version 2 trailer has 212 bytes, the version 1 trailer has 60.
     assert!(refusal(&|trailer| set_version(trailer, 212, 2)).contains("version 2.0"));
     assert!(refusal(&|trailer| set_version(trailer, 60, 1)).contains("version 1.0"));
     let comparator = bytes[trailer..].windows(12).position(|word| word == b"KVComparator").unwrap();

@@ -1,4 +1,4 @@
-//! Exchange of files with Apache HBase, for every compression, encoding and bloom filter:
+//! Exchanges files with Apache HBase, for every compression, encoding and bloom filter:
 //! `compat/hfile-kinds.sh` runs these two tests before and after `StoreFiles.java`.
 
 use std::fs;
@@ -19,7 +19,7 @@ fn dir() -> PathBuf {
     std::env::var_os("ROWHOUSE_EXCHANGE_DIR").expect("ROWHOUSE_EXCHANGE_DIR names a folder").into()
 }
 
-/// Returns puts and markers of every kind, tags, compressible values, and an incompressible value
+/// Returns puts and all kinds of markers, tags, compressible values, and an incompressible value
 /// longer than Hadoop's buffers.
 fn cells() -> Vec<Cell> {
     let mut noise = 1u32;
@@ -125,7 +125,7 @@ fn files_of_apache_are_read() {
     assert!(files >= 160, "{files} files");
 }
 
-/// Checks that a file's properties match its name.
+/// Checks that a file's properties match the name.
 fn check_kinds(file: &File, name: &str) {
     let parts: Vec<&str> = name.split('-').collect();
     let codec = parts[0].trim_start_matches("air_").trim_end_matches("_jni").to_uppercase();

@@ -1,4 +1,4 @@
-//! Long runs of delete markers that the writer records.
+//! Long delete marker runs that the writer records.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn shown(key: &Key<'_>) -> String {
     format!("{row}:{qualifier}{}{kind}", key.timestamp)
 }
 
-/// Returns the runs of a file with these cells, each cell in its own block.
+/// Returns the runs in a file with these cells, each cell in its own block.
 fn runs(cells: &[Cell]) -> Vec<MarkerRun> {
     let (_, bytes) = write(cells, &WriterOptions { block_len: 1, ..WriterOptions::default() });
     File::open(bytes).unwrap().meta.marker_runs().to_vec()
@@ -89,7 +89,7 @@ fn a_run_that_is_not_the_files_hides_cells_of_it() {
     assert_eq!(hidden(0, 3, "p9= q9- q8- q7- q5"), "");
     assert_eq!(hidden(0, 3, "p9= q9 r9= s9= t5"), "a:q9");
     assert_eq!(hidden(0, 3, "p9= q9- q8= q7- q5"), "a:q8=");
-    // Of several equal markers, the target is the first.
+    // Among several equal markers, the target is the first.
     assert_eq!(hidden(0, 3, "p9= q9- q7- q7- q5"), "");
     assert_eq!(hidden(0, 2, "p9= q9= r5"), "a:p9= a:q9=");
 }
@@ -121,8 +121,7 @@ fn is_marker(cell: &Cell) -> bool {
     [CellKind::DeleteColumn, CellKind::DeleteVersion].contains(&cell.kind())
 }
 
-/// Returns the position at which a reader at marker `at` may resume, derived from the end of the
-/// run.
+/// Returns the position at which a reader at marker `at` may resume, derived from the run's end.
 fn target(cells: &[Cell], at: usize) -> usize {
     let row = cells[at].row();
     let run = cells[at..].iter().take_while(|cell| is_marker(cell) && cell.row() == row);

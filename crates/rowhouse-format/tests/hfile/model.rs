@@ -1,4 +1,4 @@
-//! Compares files of random cells with a sorted vector.
+//! Compares files that hold random cells with a sorted vector.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -124,7 +124,7 @@ fn check_forward(
     }
 }
 
-/// Checks advancing to the last cell of the row and block before a column.
+/// Checks advancing to the last cell in the row and block before a column.
 fn check_columns(
     cells: &[Cell],
     at: usize,
@@ -171,7 +171,7 @@ proptest! {
     }
 }
 
-/// Moves the cell to one of two rows, and mostly to a column of its own.
+/// Moves the cell to one of two rows, and mostly to a separate column.
 fn in_a_long_row(cell: &Cell) -> Cell {
     let qualifier = [cell.qualifier(), &cell.row()[1..]].concat();
     let key = Key {

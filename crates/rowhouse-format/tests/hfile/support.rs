@@ -9,7 +9,7 @@ use rowhouse_format::hfile::{
 };
 use rowhouse_model::{Bytes, Cell, CellKind, Key, Result, Timestamp};
 
-/// The compared parts of a cell: bytes and sequence number.
+/// The cell parts that are compared: bytes and sequence number.
 pub(crate) type Plain = (Bytes, u64);
 
 pub(crate) fn plain(cell: &Cell) -> Plain {
@@ -89,7 +89,7 @@ impl File {
         Ok(cells)
     }
 
-    /// Returns the number of data blocks.
+    /// Returns how many data blocks there are.
     pub(crate) fn blocks(&self) -> usize {
         let mut walk = IndexWalk::new();
         let mut step = walk.first(self.meta.index());
@@ -115,12 +115,12 @@ impl File {
         self.data(&mut walk, step)?.map(|block| block.first()).transpose()
     }
 
-    /// Returns whether the bloom filter may contain a row.
+    /// Returns true if the bloom filter may contain a row.
     pub(crate) fn may_contain(&self, bloom: &Bloom, row: &[u8]) -> bool {
         self.may_contain_column(bloom, row, b"")
     }
 
-    /// Returns whether the bloom filter may contain a column of a row.
+    /// Returns true if the bloom filter may contain a column in a row.
     pub(crate) fn may_contain_column(&self, bloom: &Bloom, row: &[u8], qualifier: &[u8]) -> bool {
         let key = bloom.key(row, qualifier);
         bloom.chunk_for(&key).is_some_and(|number| {
@@ -136,7 +136,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads a range as a file system does: truncated at the end of the file.
+/// Reads a range as a file system does: truncated at the file's end.
 pub(crate) fn read(bytes: &Bytes, range: Range<u64>) -> Bytes {
     let len = bytes.len();
     let at = |offset: u64| usize::try_from(offset).map_or(len, |offset| offset.min(len));

@@ -1,4 +1,4 @@
-//! Tests of scans with queries, over the public API, in one program.
+//! Tests scans with queries, over the public API, in one program.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 

@@ -1,5 +1,5 @@
-//! Scans with a query: each answers what the same scan answers of a table that holds only the rows
-//! that match, whether it is read by the key or by an index.
+//! Scans with a query: each returns what the same scan returns from a table that holds only the
+//! rows that match, whether it is read by the key or by an index.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const COLUMNS: &str = "1 d:s sender string; d:z size u64; e:n note string";
 const INDEXES: &str = "1 by_sender [sender]; by_size [size desc] covers note; noted [note][n]";
 const SPLITS: [&str; 2] = ["u10", "u2"];
 
-/// A row of the tests. `None` is a column without a cell.
+/// A test row. `None` is a column without a cell.
 #[derive(Clone)]
 struct Mail {
     user: String,
@@ -114,8 +114,8 @@ fn ready(store: &Store, table: &str, index: &str) {
     }
 }
 
-/// Tables with and without indexes, and a table for each of `questions` that holds only its rows.
-/// Each row was written twice, some of its cells are in files, and some rows are deleted.
+/// Tables with and without indexes, and a table for each element in `questions` that holds only the
+/// matching rows. Each row was written twice, some cells are in files, and some rows are deleted.
 fn store(dir: &std::path::Path, questions: &[Question]) -> Store {
     let store = Store::open(dir).unwrap();
     let splits = SPLITS.map(Into::into);
@@ -199,7 +199,7 @@ fn rows(mut scanner: RegionScanner, bytes: u64) -> Vec<Row> {
     }
 }
 
-/// Returns the cells of each result.
+/// Returns each result's cells.
 fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     let text = |cell: rowhouse_model::KeyValue<'_>| {
         let [row, family, qualifier] = [cell.row(), cell.family(), cell.qualifier()].map(escape);
@@ -235,7 +235,7 @@ fn a_scan_with_a_query_is_the_same_scan_of_the_rows_that_match() {
     result.unwrap();
 }
 
-/// Returns how many rows a query of the first region looks at, and how many it returns.
+/// Returns how many rows a query on the first region looks at, and how many it returns.
 fn looked_at(
     store: &Store,
     table: &str,
@@ -262,7 +262,7 @@ fn an_index_is_read_where_that_reads_less() {
     assert_eq!(looked_at(&store, "indexed", "sender = 'eve'", &all, None), (rows as u64, rows));
     // Many rows match, or the first few that do are soon found.
     assert!(looked_at(&store, "indexed", "size > 300", &all, None).0 > 400);
-    // The entries of an index do not tell of other times.
+    // Index entries do not record other times.
     let times = TimeRange::new(Timestamp::MIN, Timestamp::from_millis(1 << 50).unwrap()).unwrap();
     for scan in [all.clone().versions(2), all.time_range(times)] {
         assert!(looked_at(&store, "indexed", "sender = 'eve'", &scan, None).0 > 400);

@@ -1,5 +1,5 @@
-//! Writers and readers of a table never see an error about a table that they did not name, whatever
-//! is altered meanwhile: indexes of every kind, families, regions, and the layout of the table.
+//! Table writers and readers never see an error about a table that they did not name, whatever is
+//! altered meanwhile: all kinds of indexes, families, regions, and the table layout.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use rowhouse_store::{
 const KEY: &str = "[user text]-[n digits 2]";
 const COLUMNS: &str = "d:s sender text; d:t subject text; d:e email text; d:n size i64; \
                        t:[tag string] tagged blob";
-/// An index of each kind, and two more.
+/// One index for each kind, and two more.
 const INDEXES: [&str; 8] = [
     "by_sender [sender]",
     "covering [subject] covers sender, size",
@@ -32,7 +32,7 @@ const INDEXES: [&str; 8] = [
     COPY,
 ];
 const COPY: &str = "copied [n][user] covers *";
-/// The same index after its promotion.
+/// The same index after the promotion.
 const PROMOTED: &str = "copied [user text]-[n digits 2] covers *";
 const USERS: [&str; 4] = ["ann", "bob", "mia", "zoe"];
 const WRITERS: usize = 3;
@@ -99,8 +99,8 @@ impl Mail {
     }
 }
 
-/// Panics if an error is about something that a caller who names the table did not name, or is
-/// none that an alteration of the table may cause.
+/// Panics if an error is about something that a caller who names the table did not name, or is not
+/// an error that a table alteration may cause.
 fn check_refusal(error: &Error, names_x: bool) {
     let text = error.to_string();
     // It says where the rows are now.
@@ -119,10 +119,10 @@ fn check_refusal(error: &Error, names_x: bool) {
 }
 
 impl Caller<'_> {
-    /// Returns the key of a row in the layout of the table.
+    /// Returns a row's key in the table layout.
     fn key(&mut self) -> (String, Bytes) {
         let schema = KeySchema::of_table(self.table.descriptor()).unwrap().unwrap();
-        // Rows of its own, and rows that all write.
+        // Rows that this caller alone writes, and rows that all write.
         let user = self.random.of(&USERS);
         let own = self.random.below(2);
         let n = self.random.below(8) as u64 + (own * 10 * (self.number + 1)) as u64;
@@ -152,7 +152,7 @@ impl Caller<'_> {
                 (put("s", value.into()).add("t", tag, "x").unwrap().into(), false)
             }
             5 => (put("s", value.into()).add("x", "q", "x").unwrap().into(), true),
-            // Has a marker for each family of the table, and names none.
+            // Has a marker for each table family, and names none.
             6 | 7 => (delete().into(), false),
             8 => (delete().column("d", "s", latest).unwrap().into(), false),
             9 => (delete().version("d", "t", latest).unwrap().into(), false),
@@ -162,7 +162,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Returns mutations of the region of the first, and whether they name the family `x`.
+    /// Returns mutations in the region that holds the first, and whether they name the family `x`.
     fn mutations(&mut self) -> (Vec<Mutation>, bool) {
         let mut names_x = false;
         let count = 1 + self.random.below(5);
@@ -180,7 +180,7 @@ impl Caller<'_> {
         mutations.into_iter().filter(|it| range.contains(it.row())).collect()
     }
 
-    /// Returns the region of a row, unless the handle of the table leads to another one since a
+    /// Returns the region that holds a row, unless the table handle leads to another one since a
     /// promotion.
     fn region_of(&mut self, row: &[u8]) -> Option<Arc<Region>> {
         let region = Arc::clone(self.table.region_of(row));
@@ -391,7 +391,7 @@ impl Alterer<'_> {
         }
     }
 
-    /// Returns the table and the tables of its indexes.
+    /// Returns the table and the index tables.
     fn tables(&self) -> Vec<Arc<Table>> {
         self.mail.store.tables()
     }
@@ -436,7 +436,7 @@ fn wait_until_ready(store: &Store, index: &str) {
     }
 }
 
-/// Alters the table beside its callers, and then compares every index with it.
+/// Alters the table beside the callers, and then compares every index with the table.
 fn alter_beside_callers(seed: u64, alterations: usize) {
     let dir = temporary();
     let settings = Settings { memstore_flush_bytes: 64 << 10, ..Settings::default() };
@@ -483,7 +483,7 @@ fn alter_beside_callers(seed: u64, alterations: usize) {
 fn check_indexes(store: &Store) {
     let table = store.table(&name()).unwrap();
     let indexes = table.indexes().unwrap().unwrap().indexes();
-    // Without its engine a full-text index is never built.
+    // Without the engine, a full-text index is never built.
     for index in indexes.iter().filter(|index| index.search().is_none()) {
         wait_until_ready(store, index.name());
         let report = store.verify_index(&name(), index.name(), |_| {}).unwrap();
@@ -514,7 +514,7 @@ impl Observer for Overtaking {
     }
 }
 
-/// An alteration and its name.
+/// An alteration and the name.
 type Named = (&'static str, fn(&Store));
 
 const DISABLED: &str = "the table is disabled and enabled";
@@ -555,15 +555,15 @@ const OVERTAKING: [Named; 10] = [
     }),
 ];
 
-/// A call and its name.
+/// A call and the name.
 type Call<'a> = (&'a str, &'a dyn Fn(&Table) -> Result<()>);
 
 #[test]
 fn a_record_that_an_alteration_overtakes_is_planned_anew() {
     let dir = temporary();
     let store = Store::open(dir.path()).unwrap();
-    // The observer waits for the alteration, and so holds its record. A compaction that ends waits
-    // for the record, and an alteration that drops its family would wait for the compaction.
+    // The observer waits for the alteration, and so holds the record. A compaction that ends waits
+    // for the record, and an alteration that drops the family would wait for the compaction.
     store.set_compactions(false);
     store.create_table(mail(), &["m".into()]).unwrap();
     let overtaking = Arc::new(Overtaking::default());
@@ -604,7 +604,7 @@ fn a_record_that_an_alteration_overtakes_is_planned_anew() {
         for (what, alter) in OVERTAKING {
             let table = store.table(&name()).unwrap();
             check_indexes(&store);
-            // An alteration flushes, and the flush of an observed table waits for the record.
+            // An alteration flushes, and flushing an observed table waits for the record.
             store.tables().iter().for_each(|table| table.flush().unwrap());
             let altered = store.clone();
             let alteration: Alteration = Box::new(move || alter(&altered));

@@ -1,4 +1,4 @@
-//! Classes of characters, and the form of a character in a term.
+//! Character classes, and a character's form in a term.
 
 use super::marks::is_mark;
 
@@ -36,8 +36,8 @@ impl Class {
     }
 }
 
-/// Returns whether `c` is a Chinese character: of the script Han, without the radicals that stand
-/// for themselves. The planes 2 and 3 of Unicode are reserved for such characters.
+/// Returns true if `c` is a Chinese character: in the script Han, without the radicals that stand
+/// for themselves. The Unicode planes 2 and 3 are reserved for such characters.
 fn is_han(c: char) -> bool {
     matches!(c,
         '\u{4e00}'..='\u{9fff}'
@@ -47,7 +47,7 @@ fn is_han(c: char) -> bool {
         | '\u{20000}'..='\u{3fffd}')
 }
 
-/// Returns whether `c` only affects how characters beside it are drawn: the soft hyphen, joiners,
+/// Returns true if `c` only affects how characters beside it are drawn: the soft hyphen, joiners,
 /// the byte order mark, variation selectors.
 fn is_invisible(c: char) -> bool {
     matches!(c,
@@ -58,8 +58,8 @@ fn is_invisible(c: char) -> bool {
 
 /// Appends `c` as it stands in a term: in lower case, full-width letters and digits as half-width.
 ///
-/// Case is mapped for each character alone, so that the same letters give the same term at the end
-/// of a word and inside it (`Σ` is always `σ`).
+/// Case is mapped for each character alone, so that the same letters give the same term at a word's
+/// end and inside it (`Σ` is always `σ`).
 pub(super) fn push_folded(term: &mut String, c: char) {
     let c = match c {
         '\u{ff10}'..='\u{ff19}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' => {

@@ -9,7 +9,7 @@ use super::characters::Class;
 use super::dictionary::{WORD_CHARS_MAX, Word, cover, find_words};
 use super::runs::{Kind, Run, fold, next_run};
 
-/// The characters of a run whose terms are held in memory at a time.
+/// How many characters of a run have their terms in memory at a time.
 const WINDOW_CHARS: usize = 1024;
 
 #[derive(Clone, Default)]
@@ -30,7 +30,7 @@ impl Tokenizer for ChineseTokenizer {
 
 pub(super) struct ChineseStream<'a> {
     text: &'a str,
-    /// The end of the last run.
+    /// The last run's end.
     at: usize,
     places: Places,
     /// The part of the last Chinese run that has not been in the window.
@@ -80,7 +80,7 @@ impl TokenStream for ChineseStream<'_> {
     }
 }
 
-/// The terms that find `text`, with their positions: each word, and for a run of Chinese characters
+/// The terms that find `text`, with the positions: each word, and for a run of Chinese characters
 /// the fewest terms that cover it.
 pub(super) fn covering_terms(text: &str) -> Vec<(usize, String)> {
     let mut terms = Vec::new();
@@ -110,7 +110,7 @@ pub(super) fn covering_terms(text: &str) -> Vec<(usize, String)> {
     terms
 }
 
-/// The positions of terms.
+/// Term positions.
 ///
 /// A word has one position, a Chinese run as many as it has characters. Between two Chinese runs a
 /// position is left out, so that no phrase reaches over the separator: characters at consecutive
@@ -129,19 +129,19 @@ impl Places {
     }
 }
 
-/// The terms of a part of a Chinese run that are not emitted yet.
+/// The terms of a Chinese run part that are not emitted yet.
 #[derive(Clone, Default)]
 struct Window {
     /// The characters, without invisible ones and marks.
     chars: String,
-    /// The bytes of each character in `chars` and in the text.
+    /// The bytes for each character in `chars` and in the text.
     places: Vec<(Range<usize>, Range<usize>)>,
     words: Vec<Word>,
-    /// The position of the first character.
+    /// The first character's position.
     position: usize,
     /// The characters whose terms are emitted. The window may hold more, to see whole words.
     emitted: Range<usize>,
-    /// Whether the term of the character at `emitted.start` itself is emitted.
+    /// True if the term for the character at `emitted.start` itself is emitted.
     is_char_emitted: bool,
     next_word: usize,
 }
@@ -153,13 +153,13 @@ impl Window {
         self.next_word = 0;
     }
 
-    /// Takes the first characters of the run at `bytes`. Returns the end of those whose terms the
-    /// window emits, and their number.
+    /// Takes the first characters of the run at `bytes`. Returns the end of the characters whose
+    /// terms the window emits, and how many they are.
     fn fill(&mut self, text: &str, bytes: Range<usize>, position: usize) -> (usize, usize) {
         self.chars.clear();
         self.places.clear();
         let run = &text[bytes.clone()];
-        // The words of the last characters of the window may end outside it.
+        // The words that the last window characters begin may end outside the window.
         for (at, c) in visible(run).take(WINDOW_CHARS + WORD_CHARS_MAX) {
             let start = self.chars.len();
             self.chars.push(c);
@@ -176,7 +176,7 @@ impl Window {
         (end, chars)
     }
 
-    /// Moves to the next term, and returns false behind the last one.
+    /// Moves to the next term, and returns false after the last one.
     fn next_into(&mut self, token: &mut Token) -> bool {
         while !self.emitted.is_empty() {
             let start = self.emitted.start;
@@ -211,7 +211,7 @@ impl Window {
     }
 }
 
-/// The Chinese characters of a run with their places, without marks and invisible characters.
+/// The Chinese characters in a run with their places, without marks and invisible characters.
 fn visible(run: &str) -> impl Iterator<Item = (usize, char)> {
     run.char_indices().filter(|&(_, c)| Class::of(c) == Class::Han)
 }

@@ -1,4 +1,4 @@
-//! The words of jieba's dictionary in a run of Chinese characters.
+//! The words from jieba's dictionary in a run of Chinese characters.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use jieba_rs::Jieba;
 /// dictionary has.
 pub(super) const WORD_CHARS_MAX: usize = 16;
 
-/// About 40 MB, and a third of a second to load: one for the process, at first use.
+/// About 40 MB, and a third of a second to load: one per process, at first use.
 static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
 
 /// A dictionary word in a run of characters.
@@ -16,11 +16,11 @@ static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
 pub(super) struct Word {
     /// The first character.
     pub(super) start: usize,
-    /// Behind the last character. A word has at least two.
+    /// After the last character. A word has at least two.
     pub(super) end: usize,
 }
 
-/// Replaces `words` by all dictionary words of two or more characters in `run`, whatever stands
+/// Replaces `words` by all dictionary words with two or more characters in `run`, whatever stands
 /// around them, ordered by their start and then by their length.
 pub(super) fn find_words(run: &str, words: &mut Vec<Word>) {
     words.clear();
@@ -31,7 +31,7 @@ pub(super) fn find_words(run: &str, words: &mut Vec<Word>) {
         if !(2..=WORD_CHARS_MAX).contains(&len) {
             continue;
         }
-        // The words are slices of the run, and come in its order.
+        // The words are slices of the run, and come in run order.
         let offset = word.as_ptr() as usize - run.as_ptr() as usize;
         while let Some((index, at)) = start {
             if at == offset {

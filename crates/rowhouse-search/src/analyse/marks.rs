@@ -1,15 +1,15 @@
-//! The combining marks of Unicode.
+//! The Unicode combining marks.
 
-/// Returns whether a character that is neither a letter nor a digit is a combining mark.
+/// Returns true if a character that is neither a letter nor a digit is a combining mark.
 pub(super) fn is_mark(c: char) -> bool {
     let c = u32::from(c);
     let at = MARKS.partition_point(|&(_, last)| last < c);
     MARKS.get(at).is_some_and(|&(first, _)| first <= c)
 }
 
-/// The characters of the general categories Mn, Mc and Me in Unicode 14, as ranges in order. A
-/// range also has the letters, digits and unassigned characters between two marks: fewer ranges
-/// do, because letters and digits are recognised first.
+/// The characters in the general categories Mn, Mc and Me in Unicode 14, as ranges in order. A
+/// range also has the letters, digits and unassigned characters between two marks: fewer ranges do,
+/// because letters and digits are recognised first.
 #[rustfmt::skip]
 const MARKS: &[(u32, u32)] = &[
     (0x300, 0x36f), (0x483, 0x489), (0x591, 0x5bd), (0x5bf, 0x5bf), (0x5c1, 0x5c2),

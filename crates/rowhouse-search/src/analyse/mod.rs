@@ -1,4 +1,4 @@
-//! Analysers: the terms of a text, with positions for phrases and byte offsets for highlights.
+//! Analysers: the terms in a text, with positions for phrases and byte offsets for highlights.
 
 mod characters;
 mod chinese;
@@ -24,7 +24,7 @@ use simple::SimpleTokenizer;
 
 pub(crate) use characters::Class;
 
-/// The longest term, in bytes of UTF-8 in lower case. A longer word keeps its position but is not
+/// The longest term, in lower-case UTF-8 bytes. A longer word keeps its position but is not
 /// indexed; [`Analyse::words_too_long`] counts such words.
 ///
 /// It is Lucene's limit (`IndexWriter.MAX_TERM_LENGTH`). Tantivy's own is 65,530.
@@ -49,7 +49,7 @@ pub trait Analyse: Sealed {
     /// Returns the analyser as a tokenizer. It takes linear time, and memory for the longest term.
     fn tokenizer(self) -> TextAnalyzer;
 
-    /// Calls `sink` with each term of `text`, in the order of the positions.
+    /// Calls `sink` with each term of `text`, in position order.
     fn each_token(self, text: &str, sink: impl FnMut(&Token));
 
     /// Returns how many words of `text` are not indexed because they are longer than
@@ -57,7 +57,7 @@ pub trait Analyse: Sealed {
     fn words_too_long(self, text: &str) -> u64;
 }
 
-/// Keeps [`Analyse`] to the analysers of declarations.
+/// Limits [`Analyse`] to the analysers in declarations.
 pub trait Sealed: Copy {}
 
 impl Sealed for Analyser {}
@@ -99,8 +99,8 @@ impl Analyse for Analyser {
     }
 }
 
-/// Registers all analysers, each under its name. An index needs it before the first document and
-/// before the first search.
+/// Registers all analysers by name. An index needs it before the first document and before the
+/// first search.
 pub fn register_analysers(tokenizers: &TokenizerManager) {
     for analyser in Analyser::ALL {
         tokenizers.register(analyser.name(), analyser.tokenizer());
@@ -123,8 +123,8 @@ pub(crate) fn searched(analyser: Analyser, text: &str) -> Vec<(usize, String)> {
     terms
 }
 
-/// Returns the beginning of words that `text` is: the one run of letters that it ends with,
-/// as `analyser` writes it, without regard to stop words and stems.
+/// Returns the word beginning that `text` is: the one letter run that it ends with, as `analyser`
+/// writes it, without regard to stop words and stems.
 pub(crate) fn unfinished(analyser: Analyser, text: &str) -> Unfinished {
     let splits_han = match analyser {
         Analyser::Keyword => return Unfinished::Word(text.to_owned()),
@@ -171,8 +171,8 @@ pub(crate) fn stem(word: &str) -> String {
     if stream.advance() { stream.token().text.clone() } else { String::new() }
 }
 
-/// Returns the text of a value. Each part that is not UTF-8 becomes one U+FFFD, which separates
-/// words as a space does: the words around it are found. It copies only such a value.
+/// Returns a value's text. Each part that is not UTF-8 becomes one U+FFFD, which separates words as
+/// a space does: the words around it are found. It copies only such a value.
 pub fn text_of(value: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(value)
 }

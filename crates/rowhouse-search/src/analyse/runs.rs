@@ -1,4 +1,4 @@
-//! Splits a text into runs of characters that belong together.
+//! Splits a text into runs: characters that belong together.
 
 use std::ops::Range;
 
@@ -11,17 +11,18 @@ pub(super) enum Kind {
     Han,
 }
 
-/// A run of characters of one kind. It begins and ends with a visible character.
+/// A run: characters of one kind that follow each other. It begins and ends with a visible
+/// character.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Run {
     pub(super) kind: Kind,
-    /// The bytes of the text.
+    /// The text bytes.
     pub(super) bytes: Range<usize>,
 }
 
 /// Returns the first run that begins at or after byte `from` of `text`.
 ///
-/// With `splits_han`, Chinese characters are runs of their own; without, they are letters.
+/// With `splits_han`, Chinese characters are separate runs; without, they are letters.
 pub(super) fn next_run(text: &str, from: usize, splits_han: bool) -> Option<Run> {
     let kind_of = |class| match class {
         Class::Letter => Some(Kind::Word),
@@ -44,7 +45,7 @@ pub(super) fn next_run(text: &str, from: usize, splits_han: bool) -> Option<Run>
             None => start += c.len_utf8(),
         }
     };
-    // `at` is behind the characters that were looked at, `end` behind the last visible one.
+    // `at` is after the characters that were looked at, `end` after the last visible one.
     let (mut at, mut end) = (start, start);
     loop {
         while kind == Kind::Word && bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
@@ -65,7 +66,7 @@ pub(super) fn next_run(text: &str, from: usize, splits_han: bool) -> Option<Run>
 }
 
 /// Replaces `term` by the form that a run of letters and digits has in the index. Returns false,
-/// with a part of the form, if it is longer than `bytes_max`.
+/// with only part of the form, if it is longer than `bytes_max`.
 pub(super) fn fold(run: &str, term: &mut String, bytes_max: usize) -> bool {
     term.clear();
     if run.is_ascii() {

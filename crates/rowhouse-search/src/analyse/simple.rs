@@ -1,4 +1,4 @@
-//! The words of a text: runs of letters and digits, in lower case.
+//! A text's words: runs of letters and digits, in lower case.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
@@ -18,7 +18,7 @@ impl Tokenizer for SimpleTokenizer {
 
 pub(super) struct SimpleStream<'a> {
     text: &'a str,
-    /// The end of the last run.
+    /// The last run's end.
     at: usize,
     next_position: usize,
     token: Token,

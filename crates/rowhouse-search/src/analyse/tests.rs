@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::dictionary::{Word, cover, find_words};
 use super::*;
 
-/// Prints each term as `position:term`, and the bytes of the text in brackets if they differ.
+/// Prints each term as `position:term`, and the text bytes in brackets if they differ.
 fn terms(analyser: Analyser, text: &str) -> String {
     let mut printed = Vec::new();
     analyser.each_token(text, |token| {
@@ -122,7 +122,7 @@ fn bytes_that_are_not_utf_8_separate_words() {
     assert_eq!(terms(Analyser::Chinese, &text_of("中\u{0}国".as_bytes())), "0:中 2:国");
 }
 
-/// All terms of a Chinese run, from one look at the whole of it.
+/// All terms in a Chinese run, from one look at the whole run.
 fn terms_of_run(run: &str) -> Vec<(usize, String)> {
     let mut words = Vec::new();
     find_words(run, &mut words);
@@ -138,7 +138,8 @@ fn terms_of_run(run: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn a_long_run_is_analysed_in_windows_as_in_one_piece() {
-    // The period has no common divisor with the window, so that all words lie across its border.
+    // The period has no common divisor with the window, so that all words lie across the window
+    // border.
     let run: String = "中华人民共和国研究生命起源的数据库设计".chars().cycle().take(7001).collect();
     let mut found = Vec::new();
     Analyser::Chinese.each_token(&run, |token| found.push((token.position, token.text.clone())));

@@ -1,4 +1,4 @@
-//! The search engine of a store: its searches, and the thread that keeps the indexes.
+//! The store's search engine: the searches, and the thread that maintains the indexes.
 
 mod scans;
 mod verify;
@@ -30,37 +30,37 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The longest time for which changed rows wait while others change.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// The number of changes after which changed rows are written at once.
+/// After how many changes the changed rows are written at once.
 const CHANGES_MAX: u64 = 10_000;
 
 /// The most changed rows that a search analyses. More are written to segments first.
 const PENDING_MAX: usize = 50_000;
 
-/// The time for which a search waits for the end of a load, or of a build.
+/// How long a search waits until a load, or a build, ends.
 const READY_WAIT: Duration = Duration::from_secs(10);
 
 /// The time after which work that failed is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The search engine of a store.
+/// A store's search engine.
 ///
-/// It answers queries with `matches`, also those of scans of regions, and a thread of its own
-/// builds full-text indexes and writes the rows that change to segments. A store has at most one.
-/// It keeps the store open until [`SearchEngine::close`] or its end.
+/// It answers queries with `matches`, also in region scans, and its own thread builds full-text
+/// indexes and writes the rows that change to segments. A store has at most one. It keeps the store
+/// open until [`SearchEngine::close`] or until it is dropped.
 pub struct SearchEngine {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// A segment of an index: see [`SearchEngine::segments`].
+/// An index segment: see [`SearchEngine::segments`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct SegmentFacts {
-    /// Its number. A newer segment has a higher one, unless it was made by a merge.
+    /// The segment number. A newer segment has a higher one, unless it was made by a merge.
     pub number: u64,
-    /// Its documents, also those of rows that newer segments have.
+    /// The documents, also those for rows that newer segments have.
     pub documents: u64,
-    /// The bytes of its files.
+    /// How many bytes the files have.
     pub bytes: u64,
 }
 
@@ -77,17 +77,17 @@ struct Shared {
     own: Weak<Shared>,
 }
 
-/// The documents of an index at a read point, and what reads them.
+/// An index's documents at a read point, and what reads them.
 struct Viewed {
     read: SearchRead,
     view: Arc<View>,
-    /// The time at which its rows were read.
+    /// The time at which the rows were read.
     now_millis: i64,
     layout: Layout,
     kept: Arc<Kept>,
 }
 
-/// The outcome of one attempt at a view.
+/// The outcome when a view is attempted once.
 enum Attempt {
     Viewed(Box<Viewed>),
     /// More rows have changed than a search analyses.
@@ -97,7 +97,7 @@ enum Attempt {
 }
 
 impl SearchEngine {
-    /// Starts the engine of a store.
+    /// Starts a store's engine.
     ///
     /// # Errors
     /// `Io` if the thread cannot be started.
@@ -127,7 +127,7 @@ impl SearchEngine {
         Self { shared, thread: Mutex::new(None) }
     }
 
-    /// Plans a search of a table, as its declarations are now.
+    /// Plans a table search, by the table's declarations as they are now.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` for a query that is wrong, and for a table without a
@@ -140,21 +140,21 @@ impl SearchEngine {
     /// Searches a table. The answer sees every write that was acknowledged before.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for a plan of an index that the table no longer has, and
+    /// `TableNotFound`; `InvalidRequest` for a plan by an index that the table no longer has, and
     /// for words that no analyser has; `RegionTooBusy` while the index is being built, also anew
-    /// because its data is damaged; `Corruption` if that waits for a repair.
+    /// because the data is damaged; `Corruption` if that waits for a repair.
     pub fn find(&self, table: &TableName, plan: &SearchPlan) -> Result<Found> {
         self.shared.answer(table, plan, Asked::default())
     }
 
-    /// Searches a table for the documents of a query, in place of the search texts of a plan: see
-    /// [`IndexSchema::all_documents`](rowhouse_schema::IndexSchema::all_documents). The answers of
-    /// [`Found`] are errors after the deadline. The wait for an index that is built does not end
-    /// with it.
+    /// Searches a table for the documents that a query finds, in place of a plan's search texts:
+    /// see [`IndexSchema::all_documents`](rowhouse_schema::IndexSchema::all_documents). The
+    /// [`Found`] answers are errors after the deadline. The wait for an index that is built does
+    /// not end with it.
     ///
     /// # Errors
-    /// As [`SearchEngine::find`]; `Unsupported` for a condition on a field of which a row has a
-    /// value that is too long for the index.
+    /// As [`SearchEngine::find`]; `Unsupported` for a condition on a field where a row has a value
+    /// that is too long for the index.
     pub fn find_documents(
         &self,
         table: &TableName,
@@ -168,15 +168,15 @@ impl SearchEngine {
     /// Builds an index if it is not built, and writes all rows that have changed to segments.
     ///
     /// # Errors
-    /// `TableNotFound`; those of reads and writes.
+    /// `TableNotFound`; errors as for reads and writes.
     pub fn work(&self, table: &TableName, index: &str) -> Result<()> {
         self.shared.work(table, index)
     }
 
-    /// Returns the segments of an index, the oldest first.
+    /// Returns an index's segments, the oldest first.
     ///
     /// # Errors
-    /// `TableNotFound`; those of reads.
+    /// `TableNotFound`; errors as for reads.
     pub fn segments(&self, table: &TableName, index: &str) -> Result<Vec<SegmentFacts>> {
         let read = self.shared.store.search_read(table, index)?;
         search_of(&read)?;
@@ -189,7 +189,7 @@ impl SearchEngine {
         Ok(list.segments.iter().map(facts).collect())
     }
 
-    /// Ends the thread, and the use of the store.
+    /// Ends the thread, and stops using the store.
     pub fn close(&self) {
         *self.shared.closed.lock() = true;
         self.shared.woken.notify_all();
@@ -208,7 +208,7 @@ impl Drop for SearchEngine {
     }
 }
 
-/// Returns the error of a search that found damage in an index that is built anew.
+/// Returns the error for a search that found damage in an index that is built anew.
 fn built_anew(error: Error) -> Error {
     let message = format!("a full-text index is built anew, search again: {error}");
     Error::new(ErrorKind::RegionTooBusy, message).with_source(error)
@@ -249,8 +249,8 @@ impl Shared {
         Found::new(read, plan.clone(), layout, view, searcher, asked, note_error)
     }
 
-    /// Returns the documents of an index, at a read point after all acknowledged writes. `check`
-    /// may refuse the index as it is then.
+    /// Returns an index's documents, at a read point after all acknowledged writes. `check` may
+    /// refuse the index as it is then.
     fn viewed(
         &self,
         table: &TableName,
@@ -280,7 +280,7 @@ impl Shared {
                     }
                     continue;
                 }
-                // A load queues its rows soon, and the index of a new table is built at once.
+                // A load queues its rows soon, and a new table's index is built at once.
                 IndexState::Repairing | IndexState::Building { .. } => true,
                 _ => self.store.is_index_rebuilt(&read.entries),
             };
@@ -309,7 +309,7 @@ impl Shared {
         self.noted(&read, keep::work_all(&self.store, table, index, &kept))
     }
 
-    /// Returns what is kept of an index.
+    /// Returns what is held for an index.
     fn kept(&self, read: &SearchRead) -> Result<Arc<Kept>> {
         let id = read.entries.id();
         if let Some(kept) = self.kept.lock().get(&id) {
@@ -324,13 +324,13 @@ impl Shared {
     fn try_view(&self, read: &SearchRead, check: impl Fn(&Index) -> Result<()>) -> Result<Attempt> {
         let kept = self.kept(read)?;
         let mut open = kept.open.lock();
-        // Read points follow each other: those who come later see no older state.
+        // Read points follow each other: later ones see no older state.
         let read = self.store.search_read(read.table.name(), read.index.name())?;
         check(&read.index)?;
         let is_kept =
             self.kept.lock().get(&read.entries.id()).is_some_and(|now| Arc::ptr_eq(now, &kept));
-        // Without its state, the segments may be those of a build that goes on, or of rows that
-        // were truncated.
+        // Without its state, the segments may belong to a build that goes on, or to rows that were
+        // truncated.
         if !is_kept || !read.state.is_ready() {
             return Ok(Attempt::Changed);
         }
@@ -346,7 +346,7 @@ impl Shared {
         Ok(Attempt::Viewed(Box::new(Viewed { read, view, now_millis, layout, kept })))
     }
 
-    /// Puts an index off if an error says that its table is damaged.
+    /// Puts an index off if an error says that the table is damaged.
     fn noted<T>(&self, read: &SearchRead, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             self.note_error(&read.entries, error);
@@ -361,7 +361,7 @@ impl Shared {
         self.woken.notify_all();
     }
 
-    /// As [`Shared::noted`], for an error of an answer. Returns an error that may be tried again if
+    /// As [`Shared::noted`], for an error in an answer. Returns an error that may be tried again if
     /// the index is built anew.
     fn note_late_error(&self, entries: &Table, error: Error) -> Error {
         self.note_error(entries, &error);
@@ -387,8 +387,8 @@ impl Shared {
                     return;
                 }
             }
-            // Locked before the list is taken: an index that came after it stays, with those who
-            // work on it. Two of them would write segments with the same number.
+            // Locked before the list is taken: an index that came after it stays, with the threads
+            // that work on it. Two such indexes would write segments with the same number.
             let mut kept = self.kept.lock();
             let indexes = match self.store.search_indexes() {
                 Ok(indexes) => indexes,
@@ -434,10 +434,10 @@ impl Shared {
 /// When an index is worked on next.
 #[derive(Default)]
 struct Waiting {
-    /// The number of changes at the last work.
+    /// The change count when work was last done.
     worked_at: Option<u64>,
-    /// The number of changes at the last look, when it was first seen, and when the first change
-    /// after the last work was.
+    /// The change count at the last look, when it was first seen, and when the first change after
+    /// the last work was.
     seen: u64,
     seen_at: Option<Instant>,
     first_at: Option<Instant>,
@@ -467,7 +467,7 @@ impl Waiting {
             || self.seen_at.is_none_or(|at| now - at >= QUIET)
     }
 
-    /// Notes work that saw the changes of the last look. Unless it is done, it goes on at once.
+    /// Notes work that saw the changes from the last look. Unless it is done, it goes on at once.
     fn worked(&mut self, done: bool) {
         self.first_at = None;
         self.worked_at = done.then_some(self.seen);

@@ -1,4 +1,4 @@
-//! Searches for scans of regions that carry a query, and checks of indexes.
+//! Searches for region scans that carry a query, and index checks.
 
 use rowhouse_model::{Error, IndexReport, Result, RowRange, TableName};
 use rowhouse_schema::{ColumnSchema, Direction, KeySchema, Predicate, SearchPlan, TimeZone};
@@ -8,8 +8,8 @@ use super::SearchEngine;
 use crate::find::{Asked, SearchedRows};
 
 impl SearchEngine {
-    /// Searches a range of a table at the current read point. `query` has conditions with
-    /// `matches`; its other conditions may narrow the answer.
+    /// Searches a table range at the current read point. `query` has conditions with `matches`; the
+    /// other conditions may narrow the answer.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` for an invalid query, and without a full-text index that
@@ -26,7 +26,7 @@ impl SearchEngine {
         Ok(shared.answer(table, &plan, Asked::default())?.into_rows(range, direction))
     }
 
-    /// Compares a full-text index with the rows of its table at the current read point.
+    /// Compares a full-text index with the table's rows at the current read point.
     ///
     /// # Errors
     /// As [`Store::verify_index`](rowhouse_store::Store::verify_index); `RegionTooBusy` while the
@@ -42,7 +42,7 @@ impl SearchEngine {
     }
 }
 
-/// Plans a query of a table. Times without a zone are UTC, as in other scans.
+/// Plans a table query. Times without a zone are UTC, as in other scans.
 pub(super) fn plan(table: &Table, query: &Predicate, using: Option<&str>) -> Result<SearchPlan> {
     let key = KeySchema::of_table(table.descriptor())?;
     let columns = ColumnSchema::of_table(table.descriptor())?;

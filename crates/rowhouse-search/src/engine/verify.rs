@@ -1,4 +1,4 @@
-//! Compares a full-text index with the rows of its table.
+//! Compares a full-text index with the table's rows.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::view::View;
 /// The most rows that are analysed together.
 const ROWS_AT_ONCE: u32 = 10_000;
 
-/// The memory for the terms of such rows, in bytes, after which they are compared.
+/// How many memory bytes the terms for such rows may take before they are compared.
 const TERMS_BYTES_MAX: usize = 64 << 20;
 
 impl Shared {
-    /// As [`SearchEngine::verify`](super::SearchEngine::verify). Every row is analysed anew into
-    /// a segment, whose documents are compared with those of the index.
+    /// As [`SearchEngine::verify`](super::SearchEngine::verify). Every row is analysed anew into a
+    /// segment, whose documents are compared with the index's documents.
     pub(super) fn compare_with_rows(
         &self,
         table: &TableName,
@@ -61,7 +61,7 @@ fn compare(viewed: &Viewed, progress: &mut dyn FnMut(&IndexReport)) -> Result<In
     }
 }
 
-/// The documents of a view that have words or values, and have not been compared.
+/// The documents in a view that have words or values, and have not been compared.
 struct Documents<'v> {
     view: &'v Arc<View>,
     /// By segment and document; see [`contents`].
@@ -86,13 +86,13 @@ impl<'v> Documents<'v> {
         Ok(documents)
     }
 
-    /// The number of documents that have not been compared.
+    /// How many documents have not been compared.
     fn left(&self) -> u64 {
         self.left.iter().map(|left| left.len() as u64).sum()
     }
 
-    /// Compares the documents of rows with these, which were analysed now, and returns how many are
-    /// missing or differ.
+    /// Compares row documents with these, which were analysed now, and returns how many are missing
+    /// or differ.
     fn compare(&mut self, fresh: &OpenSegment, layout: &Layout) -> Result<u64> {
         let mut missing = 0;
         for (doc, expected) in (0..).zip(contents(fresh, layout)?) {
@@ -103,7 +103,7 @@ impl<'v> Documents<'v> {
         Ok(missing)
     }
 
-    /// Returns what the document of a row has, and counts it as compared.
+    /// Returns what a row's document has, and counts it as compared.
     fn take(&mut self, row: &[u8]) -> Result<Option<u64>> {
         let segments = self.view.segments.iter().zip(&self.contents).zip(&mut self.left);
         for ((viewed, contents), left) in segments {
@@ -135,7 +135,7 @@ mod tests {
         Layout::of(indexes.index("text").unwrap().search().unwrap())
     }
 
-    /// The documents of rows with a body, a sender and a size.
+    /// Documents for rows with a body, a sender and a size.
     fn segment(rows: &[(&str, &str, &str, u8)], layout: &Layout) -> OpenSegment {
         let mut builder = SegmentBuilder::new(layout, true).unwrap();
         for &(row, body, sender, size) in rows {

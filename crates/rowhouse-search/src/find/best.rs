@@ -6,17 +6,17 @@ use tantivy::{DocId, Score};
 
 use super::filter::Verdict;
 
-/// A document and its score.
+/// A document and the score.
 pub(super) struct Hit {
     pub(super) score: Score,
-    /// The position of the segment in the view.
+    /// The segment's position in the view.
     pub(super) segment: usize,
     pub(super) doc: DocId,
     pub(super) verdict: Verdict,
 }
 
 impl Hit {
-    /// The order of the answer.
+    /// The answer order.
     fn order(&self, other: &Self) -> Ordering {
         other
             .score

@@ -1,4 +1,4 @@
-//! Binds parsed queries to the fields of an index and of the key.
+//! Binds parsed queries to the fields that an index and the key have.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::documents::{
 use crate::lucene::{Bound, Clause, LuceneForm, LuceneLeaf, LuceneQuery, Occurs, Part};
 use crate::words::{Form, Leaf, Lookup, TERMS_MAX};
 
-/// Binds the queries of one search.
+/// Binds the queries in one search.
 pub(super) struct Binder<'a> {
     search: &'a Search,
     key: Option<&'a KeySchema>,
@@ -39,8 +39,8 @@ impl<'a> Binder<'a> {
         Self { search, key, default_field, terms: 0, words: Vec::new() }
     }
 
-    /// Binds a query. As in Solr, a query of clauses that must not match finds all others, and one
-    /// without a word finds nothing.
+    /// Binds a query. As in Solr, a query with only clauses that must not match finds all others,
+    /// and one without a word finds nothing.
     pub(super) fn query(&mut self, query: &LuceneQuery) -> Result<Test> {
         let Some(root) = query.root() else { return Ok(Test::Nothing) };
         let test = self.part(root, true).map_err(|mistake| match mistake {
@@ -57,7 +57,7 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Returns the words that texts may have, of the queries bound so far.
+    /// Returns the words that texts may have, from the queries bound so far.
     pub(super) fn take_words(&mut self) -> Vec<FieldLeaf> {
         std::mem::take(&mut self.words)
     }
@@ -185,7 +185,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// A mistake at a place of the text, or of another kind.
+/// A mistake at a place in the text, or another one.
 enum Mistake {
     Fault(Fault),
     Error(Error),
@@ -203,7 +203,7 @@ impl From<Error> for Mistake {
     }
 }
 
-/// Returns true if the index has the whole texts of a field.
+/// Returns true if the index has a field's whole texts.
 fn has_values(field: &SearchField) -> bool {
     field.analysers().contains(&Analyser::Keyword)
 }
@@ -270,7 +270,7 @@ fn of_value(leaf: &LuceneLeaf, at: usize, field: &SearchField) -> Result<Test, M
     Ok(Test::Alone(Alone::Values(at, plan.ranges().to_vec())))
 }
 
-/// Refuses conditions that the stored form of a value does not decide.
+/// Refuses conditions that a value's stored form does not decide.
 fn check_decided(leaf: &LuceneLeaf, plan: &Plan, holds: &str, name: &str) -> Result<(), Mistake> {
     match plan.candidates().next() {
         None => Ok(()),
@@ -281,7 +281,7 @@ fn check_decided(leaf: &LuceneLeaf, plan: &Plan, holds: &str, name: &str) -> Res
     }
 }
 
-/// Returns the condition of a clause on a field of the key or a value.
+/// Returns the condition for a clause on a key field or a value.
 fn predicate(leaf: &LuceneLeaf, field: &Field, shown: &str) -> Result<Predicate, Mistake> {
     let name = field.name();
     let value = |text: &str| {
@@ -336,7 +336,7 @@ fn no_words(leaf: &LuceneLeaf, name: &str) -> Mistake {
     Fault::new(leaf.at, message).into()
 }
 
-/// Returns true if a text is what Solr computes a time of: `NOW`, or a time in UTC, with steps.
+/// Returns true if Solr computes a time from a text: `NOW`, or a time in UTC, with steps.
 fn is_date_math(field: &Field, text: &str) -> bool {
     let steps = match text.strip_prefix("NOW") {
         Some("") => return field.field_type().is_time(),
@@ -352,7 +352,7 @@ fn in_clause(leaf: &LuceneLeaf, error: &Error) -> Mistake {
     Error::invalid(format!("invalid clause `{leaf}`: {reason}")).into()
 }
 
-/// Returns the range of bytes between two ends.
+/// Returns the byte range between two ends.
 fn range(low: &Bound, high: &Bound, from: Option<Vec<u8>>, to: Option<Vec<u8>>) -> RowRange {
     let after = |mut bytes: Vec<u8>| {
         bytes.push(0);

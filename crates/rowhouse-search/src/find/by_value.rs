@@ -1,4 +1,4 @@
-//! The rows of a search in the order of a field.
+//! A search's rows in the order of a field.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,14 +15,14 @@ use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value};
 
 impl Found {
     /// Returns rows in the order of a field, from after a row on, at most `limit`. The field is one
-    /// without analysers, or a `keyword`; of several values of a row, the first in the direction
-    /// counts. Rows with one value are in the order of their keys, and rows without a value come
-    /// last in both directions.
+    /// without analysers, or a `keyword`; where a row has several values, the first in the
+    /// direction counts. Rows with one value are in key order, and rows without a value come last
+    /// in both directions.
     ///
-    /// Takes time and memory for all rows of the search.
+    /// Takes time and memory for all rows in the search.
     ///
     /// # Errors
-    /// `InvalidRequest` for another field; those of reads.
+    /// `InvalidRequest` for another field; errors as for reads.
     pub fn by_value(
         &self,
         field: &str,
@@ -69,14 +69,14 @@ impl Found {
     }
 }
 
-/// The next row of a segment.
+/// The next row in a segment.
 struct Next {
     row: (ValueRow, Verdict),
     segment: usize,
     direction: Direction,
 }
 
-/// The order of the answer.
+/// The answer order.
 fn order(one: &ValueRow, other: &ValueRow, direction: Direction) -> Ordering {
     let by_value = match (&one.value, &other.value) {
         (None, None) => Ordering::Equal,
@@ -92,7 +92,7 @@ fn order(one: &ValueRow, other: &ValueRow, direction: Direction) -> Ordering {
 }
 
 impl Ord for Next {
-    /// The first row of the answer is the greatest.
+    /// The first row in the answer is the greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         order(&self.row.0, &other.row.0, self.direction).reverse()
     }
@@ -112,7 +112,7 @@ impl PartialEq for Next {
 
 impl Eq for Next {}
 
-/// The documents of a search in a segment, in the order of the answer reversed.
+/// A search's documents in a segment, in reversed answer order.
 struct SortedSegment {
     segment: Arc<OpenSegment>,
     column: Option<BytesColumn>,
@@ -120,7 +120,7 @@ struct SortedSegment {
     direction: Direction,
 }
 
-/// The ordinal of its value, a document, and whether it may be returned.
+/// The ordinal of the value, a document, and whether it may be returned.
 type SortedDoc = (Option<u64>, DocId, Verdict);
 
 impl SortedSegment {
@@ -148,7 +148,7 @@ impl SortedSegment {
         let docs = matches.into_iter().map(|(doc, verdict)| (ord(doc), doc, verdict));
         let mut docs: Vec<_> = docs.collect();
         docs.sort_unstable_by(|one, other| {
-            // Documents are in the order of their rows.
+            // Documents are in row order.
             let has_value = one.0.is_some().cmp(&other.0.is_some());
             let by_value = (one.0, one.1).cmp(&(other.0, other.1));
             has_value.then(match direction {
@@ -161,7 +161,7 @@ impl SortedSegment {
 
     /// Drops the rows up to `after`.
     fn skip_to(&mut self, after: &ValueRow) -> Result<()> {
-        // The last is returned first, so those before it in the answer are at the end.
+        // The last is returned first, so the documents before it in the answer are at the end.
         let (mut low, mut high) = (0, self.docs.len());
         while low < high {
             let middle = (low + high) / 2;

@@ -1,4 +1,4 @@
-//! The rows that have the words of a search, for a reader who judges them by other conditions.
+//! The rows that have a search's words, for a reader that judges them by other conditions.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use super::found::{NoteError, after_row};
 use crate::segment::{Layout, damaged};
 use crate::view::View;
 
-/// The number of rows that are looked for first. It doubles from page to page: a scan may end soon,
-/// and a page in reverse looks at all that are left.
+/// How many rows are looked for first. It doubles from page to page: a scan may end soon, and a
+/// page in reverse looks at all that are left.
 const PAGE_ROWS_MIN: usize = 256;
 const PAGE_ROWS_MAX: usize = 1 << 16;
 
-/// The bytes of keys after which a page ends.
+/// After how many key bytes a page ends.
 const PAGE_BYTES_MAX: usize = 4 << 20;
 
-/// The keys of the rows that have the words of a search, in the order of a direction. Values in the
-/// index narrow them. They are found page by page, at the read point of the search, which this does
-/// not hold: it keeps the segments only.
+/// The keys of the rows that have a search's words, in a direction's order. Values in the index
+/// narrow them. They are found page by page, at the search's read point, which this does not hold:
+/// it holds the segments only.
 pub(crate) struct Candidates {
     plan: SearchPlan,
     layout: Layout,

@@ -1,4 +1,4 @@
-//! Queries over documents as queries of tantivy.
+//! Queries over documents as tantivy queries.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::segment::{Layout, VALUE_BYTES_MAX};
 use crate::view::View;
 use crate::words::{Excluded, any_of, lookup_query};
 
-/// Returns the query of tantivy that finds the documents.
+/// Returns the tantivy query that finds the documents.
 pub(super) fn query_of(
     documents: &DocumentQuery,
     layout: &Layout,
@@ -63,7 +63,7 @@ impl Compiler<'_> {
 
     fn group(&self, clauses: &[(Occurs, &Test)]) -> Box<dyn Query> {
         let mut queries = Vec::with_capacity(clauses.len());
-        // Tests of documents that other clauses find.
+        // Tests on documents that other clauses find.
         let mut checks: Vec<Arc<Docs>> = Vec::new();
         let mut has_must = false;
         for (occurs, test) in clauses {

@@ -1,4 +1,4 @@
-//! Reads the documents of a search in the order of the keys of their rows.
+//! Reads a search's documents in row key order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,16 +12,16 @@ use tantivy::query::{Scorer, Weight};
 use super::filter::{DocFilter, Verdict};
 use crate::segment::{OpenSegment, damaged};
 
-/// The rows of a search, merged from its segments into the order of their keys.
+/// A search's rows, merged from the segments into key order.
 pub(super) struct KeyCursor {
     segments: Vec<SegmentCursor>,
     direction: Direction,
-    /// The next row of each segment that has one, by its key.
+    /// The next row in each segment that has one, by key.
     next: BinaryHeap<Reverse<Next>>,
     next_back: BinaryHeap<Next>,
 }
 
-/// A row, its segment, and whether it may be returned. Each row is in one segment.
+/// A row, the segment, and whether it may be returned. Each row is in one segment.
 type Next = (Vec<u8>, usize, IsUnsure);
 type IsUnsure = bool;
 

@@ -1,6 +1,5 @@
-//! Conditions on documents without words: on the keys of rows, on values, and on whether a field
-//! has one. They are queries of tantivy of their own, or check the documents that other clauses
-//! find.
+//! Conditions on documents without words: on row keys, on values, and on whether a field has one.
+//! They are separate tantivy queries, or check the documents that other clauses find.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub(super) enum DocTest {
     HasWord(Vec<Field>),
 }
 
-/// A condition, and what a test of a document needs.
+/// A condition, and what a document test needs.
 pub(super) struct Docs {
     test: DocTest,
     gone: &'static str,
@@ -77,17 +76,17 @@ impl Docs {
         Self { test, gone, row, score, watch: Arc::clone(watch) }
     }
 
-    /// Whether the documents are those of ranges, which narrow other clauses.
+    /// True if the documents are in ranges, which narrow other clauses.
     pub(super) fn is_of_ranges(&self) -> bool {
         matches!(&self.test, DocTest::Rows(rows) if rows.rest.is_none())
     }
 
-    /// Whether a test decodes the key of the row.
+    /// True if a test decodes the row key.
     pub(super) fn is_costly(&self) -> bool {
         matches!(&self.test, DocTest::Rows(rows) if rows.rest.is_some())
     }
 
-    /// Returns the ranges of documents, and what tests each document of them.
+    /// Returns document ranges, and what tests each document in them.
     fn in_segment(&self, reader: &SegmentReader) -> tantivy::Result<(Vec<DocRange>, IsAmong)> {
         let columns = reader.fast_fields();
         let whole = || Vec::from([DocRange { start: 0, end: reader.max_doc() }]);
@@ -139,7 +138,7 @@ impl Docs {
     }
 }
 
-/// Reads the key of a document's row; `None` if that fails, which the search is told.
+/// Reads the key of a document's row; `None` if that fails, which the search learns.
 fn row_of(rows: &BytesColumn, doc: DocId, watch: &Watch) -> Option<Vec<u8>> {
     let mut row = Vec::new();
     match rows.ord_to_bytes(u64::from(doc), &mut row) {
@@ -151,7 +150,7 @@ fn row_of(rows: &BytesColumn, doc: DocId, watch: &Watch) -> Option<Vec<u8>> {
     }
 }
 
-/// The documents of a segment that meet a condition.
+/// The documents in a segment that meet a condition.
 struct DocScorer {
     ranges: Vec<DocRange>,
     /// The range in which `doc` is, or the next one.
@@ -215,7 +214,7 @@ impl Scorer for DocScorer {
     }
 }
 
-/// Finds the documents of a query that pass all checks, which are not made of any others.
+/// Finds a query's documents that pass all checks, none of which is made of others.
 pub(super) struct Checked {
     pub(super) query: Box<dyn Query>,
     pub(super) checks: Vec<Arc<Docs>>,

@@ -1,4 +1,4 @@
-//! Queries over the documents of an index, made of parsed queries.
+//! Queries over an index's documents, made from parsed queries.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::highlight::Highlighter;
 use crate::lucene::{LuceneQuery, Occurs};
 use crate::words::{Leaf, Lookup};
 
-/// The name under which a query and a document have the key of the row.
+/// The name under which a query and a document have the row key.
 pub const ROW_NAME: &str = "id";
 
-/// The name under which a document has its score.
+/// The name under which a document has the score.
 const SCORE_NAME: &str = "score";
 
-/// Returns the name that documents and queries have for a declared field of the key or a column:
-/// its own, unless documents have something else under it.
+/// Returns the name that documents and queries have for a declared key field or column: the
+/// declared name, unless documents have something else under it.
 pub fn document_name(declared: &str) -> Cow<'_, str> {
     match declared {
         ROW_NAME | SCORE_NAME => format!("{declared}_").into(),
@@ -26,7 +26,7 @@ pub fn document_name(declared: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the declared name of a field, given the one that documents have.
+/// Returns a field's declared name, given the one that documents have.
 pub fn declared_name(name: &str, is_declared: impl Fn(&str) -> bool) -> &str {
     match name.strip_suffix('_') {
         Some(declared @ (ROW_NAME | SCORE_NAME)) if !is_declared(name) => declared,
@@ -34,9 +34,9 @@ pub fn declared_name(name: &str, is_declared: impl Fn(&str) -> bool) -> &str {
     }
 }
 
-/// A query over the documents of a full-text index, with filters.
+/// A query over a full-text index's documents, with filters.
 ///
-/// A document is a row that shows a value or a text of the index, even an empty one. A row without
+/// A document is a row that shows a value or a text in the index, even an empty one. A row without
 /// any is in no answer.
 ///
 /// ```
@@ -70,11 +70,11 @@ pub struct DocumentQuery {
 /// A condition on documents.
 #[derive(Clone, Debug)]
 pub(super) enum Test {
-    /// Words of a text field, by its position, as each of its analysers looks for them.
+    /// Words in a text field, by the field position, as each analyser of the field looks for them.
     Words(usize, Vec<(Analyser, Lookup)>),
     Alone(Alone),
     Nothing,
-    /// At least one clause; not only those that must not match.
+    /// At least one clause; not only clauses that must not match.
     Group(Vec<(Occurs, Test)>),
     Boosted(Box<Test>, f32),
     Constant(Box<Test>, f32),
@@ -83,15 +83,15 @@ pub(super) enum Test {
 /// A condition without words, by which documents can be tested one by one.
 #[derive(Clone, Debug)]
 pub(super) enum Alone {
-    /// A value of a field, by its position, in ranges of order-preserving encodings.
+    /// A field value, by the field position, in ranges of order-preserving encodings.
     Values(usize, Vec<RowRange>),
-    /// The key of the row.
+    /// The row key.
     Rows(RowTest),
     /// A field has a value or a word.
     Has(usize),
 }
 
-/// A condition on the key of a row.
+/// A condition on a row key.
 #[derive(Clone, Debug)]
 pub(super) struct RowTest {
     /// In order, without overlaps.
@@ -106,7 +106,7 @@ pub(super) struct RowRest {
     pub(super) plan: Plan,
 }
 
-/// Words of a query, and the field in which it looks for them.
+/// Words in a query, and the field in which it looks for them.
 #[derive(Clone, Debug)]
 pub(super) struct FieldLeaf {
     pub(super) field: usize,
@@ -114,12 +114,12 @@ pub(super) struct FieldLeaf {
 }
 
 impl DocumentQuery {
-    /// Makes a query of the documents that match `query` and all `filters`. Only `query` gives
+    /// Makes a query for the documents that match `query` and all `filters`. Only `query` gives
     /// scores. Clauses without a field are on the default field.
     ///
     /// # Errors
-    /// `InvalidRequest` for a field that neither the index nor the key has, for a value that is not
-    /// of the field's type, for a condition that neither the index nor the key decides, for a
+    /// `InvalidRequest` for a field that neither the index nor the key has, for a value that does
+    /// not have the field's type, for a condition that neither the index nor the key decides, for a
     /// clause without a field if there is no default field, and for too many terms.
     pub fn new(
         index: &Index,
@@ -138,13 +138,13 @@ impl DocumentQuery {
         Ok(Self { query: bound, filters: filters.collect::<Result<_>>()?, words })
     }
 
-    /// Makes a query of all documents.
+    /// Makes a query for all documents.
     pub fn all() -> Self {
         Self { query: Test::all(), filters: Vec::new(), words: Vec::new() }
     }
 
-    /// Returns what finds the words of the query in texts of a field; `None` if the index has no
-    /// such text. Words that must not match are left out, and those of filters. With
+    /// Returns what finds the query's words in a field's texts; `None` if the index has no such
+    /// text. Words that must not match are left out, as are the words in filters. With
     /// `own_words_only`, only the words that the query looks for in this field are found.
     pub fn highlighter(
         &self,

@@ -1,4 +1,4 @@
-//! The documents of a segment that a search may return, apart from its words.
+//! The documents in a segment that a search may return, regardless of the search's words.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tantivy::{DocId, Score};
 use crate::segment::{DocRange, Layout, OpenSegment, UNKNOWN, damaged, stored_range, term_ords};
 use crate::view::{View, ViewedSegment};
 
-/// The documents of a segment that a search may return, apart from its words.
+/// The documents in a segment that a search may return, regardless of the search's words.
 pub(super) struct DocFilter {
     alive: Arc<AliveBitSet>,
-    /// By the ranges of the key; in order.
+    /// By the key ranges; in order.
     ranges: Vec<DocRange>,
     is_whole: bool,
     values: Vec<ValueFilter>,
@@ -26,7 +26,7 @@ pub(super) struct DocFilter {
 struct ValueFilter {
     ords: Column<u64>,
     ranges: Vec<Range<u64>>,
-    /// The ordinal of values that are too long for the segment.
+    /// The ordinal for values that are too long for the segment.
     unknown: Option<u64>,
 }
 
@@ -35,7 +35,7 @@ struct ValueFilter {
 pub(super) enum Verdict {
     No,
     Yes,
-    /// Its row decides.
+    /// The row decides.
     Unsure,
 }
 
@@ -78,7 +78,7 @@ impl DocFilter {
         verdict
     }
 
-    /// The ranges of documents, in order.
+    /// The document ranges, in order.
     pub(super) fn ranges(&self) -> &[DocRange] {
         &self.ranges
     }
@@ -197,7 +197,7 @@ impl ValueFilter {
     }
 }
 
-/// Returns the segments of a view, each with a filter by a plan and ranges of keys.
+/// Returns a view's segments, each with a filter by a plan and key ranges.
 pub(super) fn filters(
     view: &View,
     layout: &Layout,
@@ -212,7 +212,7 @@ pub(super) fn filters(
     Ok(filters)
 }
 
-/// Returns the column of a value; `None` if no document of the segment has one.
+/// Returns a value's column; `None` if no document in the segment has one.
 pub(super) fn column(segment: &OpenSegment, name: &str) -> Result<Option<BytesColumn>> {
     let column = segment.reader().fast_fields().bytes(name);
     column.map_err(|error| damaged(segment.number, &error))

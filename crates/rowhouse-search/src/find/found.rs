@@ -1,4 +1,4 @@
-//! The answer of a search.
+//! A search's answer.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -27,20 +27,20 @@ use crate::words::Words;
 pub struct SearchedRows {
     /// The table, as it is declared at the read point.
     pub table: Arc<Table>,
-    /// The read point of the search.
+    /// The search's read point.
     pub point: Arc<ReadPoint>,
-    /// The keys of the rows that pass all conditions with `matches`, in the order of the
-    /// direction. The caller decides about the other conditions.
+    /// The keys of the rows that pass all conditions with `matches`, in the direction's order. The
+    /// caller decides about the other conditions.
     pub keys: Box<dyn Iterator<Item = Result<Bytes>> + Send + Sync>,
 }
 
-/// The most values of a field that are counted.
+/// How many values of a field are counted at most.
 const FACET_VALUES_MAX: usize = 1_000_000;
 
 /// The rows that match a query with words, at the read point that the search took.
 ///
-/// It holds the read point and the segments, so its answers agree with each other while others
-/// write. The store limits the age of a read point (`Settings::scan_age_max`).
+/// It holds the read point and the segments, so the answers agree with each other while others
+/// write. The store limits a read point's age (`Settings::scan_age_max`).
 pub struct Found {
     read: SearchRead,
     plan: SearchPlan,
@@ -48,30 +48,30 @@ pub struct Found {
     view: Arc<View>,
     query: Box<dyn Query>,
     watch: Arc<Watch>,
-    /// For queries that need one; its index is empty.
+    /// For queries that need one; the index is empty.
     searcher: Searcher,
     note_error: NoteError,
 }
 
-/// What is asked, if it is not the plan that says it.
+/// What is requested, where the plan does not define it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Asked<'a> {
-    /// In place of the search texts of the plan.
+    /// In place of the plan's search texts.
     pub(crate) documents: Option<&'a DocumentQuery>,
     /// When the search ends with an error. It holds for `documents` only.
     pub(crate) deadline: Option<Instant>,
 }
 
-/// Is told of errors, to have a damaged index built anew. Returns the error to return.
+/// Learns about errors, to have a damaged index built anew. Returns the error to return.
 pub(crate) type NoteError = Box<dyn Fn(Error) -> Error + Send + Sync>;
 
-/// A row and its score.
+/// A row and the score.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScoredRow {
-    /// The key of the row.
+    /// The row key.
     pub row: Bytes,
-    /// The BM25 score, over the words of all conditions `matches`. It compares rows of one search
-    /// only.
+    /// The BM25 score, over the words in all `matches` conditions. It compares rows within one
+    /// search only.
     pub score: f32,
 }
 
@@ -105,7 +105,7 @@ impl Found {
         Ok(Self { read, plan, layout, view, query, watch, searcher, note_error })
     }
 
-    /// Sets another deadline, for more answers of the same search.
+    /// Sets another deadline, for more answers from the same search.
     pub fn renew(&mut self, deadline: Option<Instant>) {
         self.watch.renew(deadline);
     }
@@ -120,22 +120,22 @@ impl Found {
         &self.read.point
     }
 
-    /// The plan of the query.
+    /// The query plan.
     pub fn plan(&self) -> &SearchPlan {
         &self.plan
     }
 
-    /// Returns the number of words in the table's texts that are too long to be indexed, and so are
-    /// not found: see [`TERM_BYTES_MAX`](crate::TERM_BYTES_MAX). A word counts for each analyser,
-    /// and may count again where its row changed.
+    /// Returns how many words in the table's texts are too long to be indexed, and so are not
+    /// found: see [`TERM_BYTES_MAX`](crate::TERM_BYTES_MAX). A word counts for each analyser, and
+    /// may count again where the row changed.
     pub fn long_words(&self) -> u64 {
         self.view.segments.iter().map(|it| it.segment.long_words()).sum()
     }
 
-    /// Returns the number of rows.
+    /// Returns the row count.
     ///
     /// # Errors
-    /// Those of reads.
+    /// As for reads.
     pub fn count(&self) -> Result<u64> {
         self.noted(self.try_count())
     }
@@ -149,10 +149,10 @@ impl Found {
         Ok(rows)
     }
 
-    /// Returns the keys of rows in the order of the keys, from after a row on, at most `limit`.
+    /// Returns row keys in key order, from after a row on, at most `limit`.
     ///
     /// # Errors
-    /// Those of reads.
+    /// As for reads.
     pub fn by_key(
         &self,
         direction: Direction,
@@ -185,11 +185,12 @@ impl Found {
         Ok(rows)
     }
 
-    /// Returns the rows with the highest scores, without the first `skip`, at most `limit`. Of rows
-    /// with one score, that of the older segment comes first, then that with the smaller key.
+    /// Returns the rows with the highest scores, without the first `skip`, at most `limit`. Among
+    /// rows with one score, the row in the older segment comes first, then the row with the smaller
+    /// key.
     ///
     /// # Errors
-    /// Those of reads.
+    /// As for reads.
     pub fn by_score(&self, skip: usize, limit: usize) -> Result<Vec<ScoredRow>> {
         self.noted(self.try_by_score(skip, limit))
     }
@@ -218,13 +219,13 @@ impl Found {
         }
     }
 
-    /// Returns how many of the rows have each value of a field, the most frequent first, at most
-    /// `limit` values. The field is one without analysers, or a `keyword`. A value that is too long
-    /// for the index is not counted.
+    /// Returns how many rows have each value of a field, the most frequent first, at most `limit`
+    /// values. The field is one without analysers, or a `keyword`. A value that is too long for the
+    /// index is not counted.
     ///
     /// # Errors
-    /// `InvalidRequest` for another field; `Unsupported` for more than a million values; those of
-    /// reads.
+    /// `InvalidRequest` for another field; `Unsupported` for more than a million values; errors as
+    /// for reads.
     pub fn facets(&self, field: &str, limit: usize) -> Result<Vec<FacetCount>> {
         self.noted(self.try_facets(field, limit))
     }
@@ -283,7 +284,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the rows of a range that have the words, for a reader who judges them by the other
+    /// Returns the rows in a range that have the words, for a reader that judges them by the other
     /// conditions.
     pub(crate) fn into_rows(self, range: &RowRange, direction: Direction) -> SearchedRows {
         let Self { read, plan, layout, view, query, note_error, .. } = self;
@@ -296,7 +297,7 @@ impl Found {
     /// Reads a row at the read point.
     ///
     /// # Errors
-    /// Those of the read; `UnknownScanner` if the table was dropped.
+    /// As for the read; `UnknownScanner` if the table was dropped.
     pub fn row(&self, get: &Get) -> Result<Row> {
         self.unless_over(self.read.table.get_at(get, &self.read.point))
     }
@@ -321,14 +322,14 @@ impl Found {
         }
     }
 
-    /// Checks that the search was not ended before its end, and has a damaged index built anew.
+    /// Checks that the search was not ended early, and has a damaged index built anew.
     pub(super) fn noted<T>(&self, result: Result<T>) -> Result<T> {
         let result = self.unless_over(result);
         let result = result.and_then(|found| self.watch.outcome().map(|()| found));
         result.map_err(|error| (self.note_error)(error))
     }
 
-    /// Returns the position of a field of which the index has the values.
+    /// Returns the position of a field whose values the index has.
     pub(super) fn valued_field(&self, field: &str, what: &str) -> Result<usize> {
         let search = search_of(&self.read)?;
         if let Some((at, _)) = search.field(field).filter(|(_, field)| has_values(field)) {
@@ -342,12 +343,12 @@ impl Found {
         )))
     }
 
-    /// The name of the column of a field's values.
+    /// The column name for a field's values.
     pub(super) fn value_column(&self, field: usize) -> String {
         self.layout.value_column(field)
     }
 
-    /// Returns the documents of each segment that match, as far as documents tell.
+    /// Returns the documents in each segment that match, as far as documents tell.
     pub(super) fn matches(&self) -> Result<Vec<SegmentMatches>> {
         let weight = self.weight(false)?;
         let mut matches = Vec::new();
@@ -375,7 +376,7 @@ impl Found {
         filters(&self.view, &self.layout, &self.plan, ranges)
     }
 
-    /// Calls `visit` with the documents of rows that match, in any order.
+    /// Calls `visit` with the documents for matching rows, in any order.
     fn each_match(
         &self,
         weight: &dyn Weight,
@@ -397,7 +398,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns whether a row matches, given the verdict on its document.
+    /// Returns true if a row matches, given the verdict on its document.
     pub(super) fn meets(&self, row: &[u8], verdict: Verdict) -> Result<bool> {
         let is_sure = verdict == Verdict::Yes;
         if is_sure && self.plan.is_decided() {
@@ -423,15 +424,15 @@ impl Found {
     }
 }
 
-/// A segment, and its documents that match.
+/// A segment, and the documents in it that match.
 pub(super) type SegmentMatches = (Arc<OpenSegment>, Vec<(DocId, Verdict)>);
 
-/// Whether the index has the values of a field, not only its words.
+/// True if the index has a field's values, not only the words.
 fn has_values(field: &SearchField) -> bool {
     !field.is_text() || field.analysers().contains(&Analyser::Keyword)
 }
 
-/// Returns the parts of ranges that come after a row in a direction.
+/// Returns the range parts that come after a row in a direction.
 pub(super) fn after_row(ranges: &[RowRange], row: &[u8], direction: Direction) -> Vec<RowRange> {
     let rest = match direction {
         Direction::Forward => RowRange::new([row, &[0]].concat(), Bytes::new()),

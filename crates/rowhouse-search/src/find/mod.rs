@@ -1,7 +1,7 @@
-//! Searches: [`Found`] is the answer of one, [`filter`] narrows it to documents of key ranges and
-//! values, [`cursor`] reads it in the order of the keys, [`by_value`] in that of a field, and
-//! [`page`] from a place in any order on.
-//! [`Candidates`] are the rows for scans that judge the rest of a query themselves.
+//! Searches: [`Found`] is a search's answer, [`filter`] narrows it to documents in key ranges and
+//! with values, [`cursor`] reads it in key order, [`by_value`] in a field's order, and [`page`]
+//! from a place in any order on. [`Candidates`] are the rows for scans that judge the rest of a
+//! query themselves.
 
 mod best;
 mod bind;

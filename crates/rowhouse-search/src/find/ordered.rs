@@ -1,4 +1,4 @@
-//! The rows of a search in the order of several keys: scores, values and the keys of rows.
+//! A search's rows in the order of several keys: scores, values and row keys.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use super::filter::{DocFilter, Verdict, column};
 use super::found::Found;
 use crate::segment::{OpenSegment, UNKNOWN, damaged, encoded_value, stored_value, term_ords};
 
-/// The most keys of an order.
+/// How many keys an order has at most.
 pub const ORDER_KEYS_MAX: usize = 4;
 
 /// A key by which rows are ordered: see [`Found::ordered`].
@@ -21,32 +21,32 @@ pub const ORDER_KEYS_MAX: usize = 4;
 pub enum OrderKey {
     /// The score.
     Score(Direction),
-    /// The key of the row.
+    /// The row key.
     Row(Direction),
     /// The field with this name, which has no analyser, or the analyser `keyword`.
     Value(String, Direction),
 }
 
-/// A row of an ordered page.
+/// A row in an ordered page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OrderedRow {
-    /// The key of the row.
+    /// The row key.
     pub row: Bytes,
-    /// The BM25 score; 0 if neither the order nor the caller asked for scores.
+    /// The BM25 score; 0 if neither the order nor the caller requested scores.
     pub score: f32,
-    /// For each [`OrderKey::Value`], the value: the text of a `keyword`, or the order-preserving
-    /// encoding of a value. `None` if the row has none, or one that is too long for the index.
+    /// For each [`OrderKey::Value`], the value: a `keyword`'s text, or a value's order-preserving
+    /// encoding. `None` if the row has none, or one that is too long for the index.
     pub values: Vec<Option<Bytes>>,
 }
 
-/// The part of the rows of a search that [`Found::ordered`] returns.
+/// The part of a search's rows that [`Found::ordered`] returns.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OrderedPage {
-    /// The rows, in the order asked for.
+    /// The rows, in the requested order.
     pub rows: Vec<OrderedRow>,
-    /// The number of rows of the search, on all pages.
+    /// How many rows the search has, on all pages.
     pub count: u64,
-    /// The highest score of a row on any page; `None` if there are no rows or no scores.
+    /// The highest row score on any page; `None` if there are no rows or no scores.
     pub score_max: Option<f32>,
 }
 
@@ -62,15 +62,15 @@ pub struct PagePart<'a> {
 }
 
 impl Found {
-    /// Returns rows in the order of the keys, the first key first; those that are alike in all keys
-    /// are in the order of their keys of rows. Of several values of a row, the first in the
-    /// direction counts; rows without a value come last in both directions.
+    /// Returns rows in the order of the keys, the first key first; rows that are alike in all keys
+    /// are in row key order. Where a row has several values, the first in the direction counts;
+    /// rows without a value come last in both directions.
     ///
-    /// Takes time for all rows of the search, and memory for `skip + limit` rows of each segment.
+    /// Takes time for all rows in the search, and memory for `skip + limit` rows in each segment.
     ///
     /// # Errors
     /// `InvalidRequest` for more than [`ORDER_KEYS_MAX`] keys, and for a field that has no values
-    /// in the index; `Unsupported` if the plan leaves conditions to be judged; those of reads.
+    /// in the index; `Unsupported` if the plan leaves conditions to be judged; errors as for reads.
     pub fn ordered(
         &self,
         order: &[OrderKey],
@@ -121,7 +121,7 @@ impl Found {
         Ok(page)
     }
 
-    /// Looks up the columns of an order.
+    /// Looks up an order's columns.
     fn keys_of(&self, order: &[OrderKey]) -> Result<Vec<Key>> {
         let key = |key: &OrderKey| {
             Ok(match key {
@@ -137,14 +137,14 @@ impl Found {
     }
 }
 
-/// A key of an order, with the name of its column.
+/// A key in an order, with the column name.
 enum Key {
     Score(Direction),
     Row(Direction),
     Value(String, Direction),
 }
 
-/// The next row of a segment.
+/// The next row in a segment.
 struct Next<'o> {
     row: OrderedRow,
     segment: usize,
@@ -152,7 +152,7 @@ struct Next<'o> {
 }
 
 impl Ord for Next<'_> {
-    /// The order of the answer.
+    /// The answer order.
     fn cmp(&self, other: &Self) -> Ordering {
         let (one, other) = (&self.row, &other.row);
         let mut values = one.values.iter().zip(&other.values);
@@ -193,14 +193,14 @@ impl PartialEq for Next<'_> {
 
 impl Eq for Next<'_> {}
 
-/// A number for each key, and one for the key of the row: places compare as the rows do. They hold
-/// within a segment.
+/// A number for each key, and one for the row key: places compare as the rows do. They hold within
+/// a segment.
 type Place = [u64; ORDER_KEYS_MAX + 1];
 
-/// The place of what has no value.
+/// The place for what has no value.
 const LAST: u64 = u64::MAX;
 
-/// The first rows of a segment.
+/// A segment's first rows.
 struct OrderedSegment {
     segment: Arc<OpenSegment>,
     keys: Vec<PlacedKey>,
@@ -239,7 +239,7 @@ impl OrderedSegment {
         Ok(ordered)
     }
 
-    /// Looks at all documents of the search.
+    /// Looks at all documents in the search.
     fn collect(
         &mut self,
         weight: &dyn tantivy::query::Weight,
@@ -306,7 +306,7 @@ impl OrderedSegment {
         place
     }
 
-    /// Returns the place of a row that may not be in this segment.
+    /// Returns the place for a row that may not be in this segment.
     fn place_after(&self, after: &OrderedRow) -> Result<Place> {
         let mut place = [0; ORDER_KEYS_MAX + 1];
         let mut values = after.values.iter();
@@ -318,7 +318,7 @@ impl OrderedSegment {
                 PlacedKey::Value { column, direction, .. } => {
                     match (values.next().and_then(Option::as_ref), column) {
                         (None, _) => LAST,
-                        // No row of this segment has a value: all come later.
+                        // No row in this segment has a value: all come later.
                         (Some(_), None) => 0,
                         (Some(value), Some(column)) => {
                             let value = place_of(&self.segment, column, &stored_value(value))?;
@@ -357,7 +357,7 @@ impl OrderedSegment {
     }
 }
 
-/// Returns the place of a number. Odd places are numbers, even ones lie between them.
+/// Returns a number's place. Odd places are numbers, even ones lie between them.
 fn between(number: u64) -> u64 {
     2 * number + 1
 }
@@ -369,12 +369,12 @@ fn directed(place: u64, direction: Direction) -> u64 {
     }
 }
 
-/// The bits of floats that are not negative are in the order of the floats.
+/// For floats that are not negative, the bits are in the order of the floats.
 fn score_place(score: Score) -> u64 {
     score.max(0.0).to_bits().into()
 }
 
-/// Returns the place of a value among those of a column.
+/// Returns a value's place among the values in a column.
 fn place_of(segment: &OpenSegment, column: &BytesColumn, value: &[u8]) -> Result<u64> {
     use std::ops::Bound::{Included, Unbounded};
     let exact = column.dictionary().term_ord(value).map_err(|error| broken(segment, error))?;

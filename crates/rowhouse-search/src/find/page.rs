@@ -1,11 +1,11 @@
-//! The rows of a search in any order, from a place on.
+//! A search's rows in any order, from a place on.
 
 use rowhouse_model::{FoundKey, FoundRows, Get, Result, Row, SearchPlace};
 use rowhouse_schema::Direction;
 
 use super::found::Found;
 
-/// The bytes of keys and cells after which an answer with rows ends.
+/// After how many key and cell bytes an answer with rows ends.
 const ANSWER_BYTES: u64 = 2 << 20;
 
 impl Found {
@@ -44,8 +44,8 @@ impl Found {
         Ok(FoundRows { rows, is_end, view: None, long_words: self.long_words() })
     }
 
-    /// Returns the keys of rows from a place on, at most `limit`, and whether no rows follow. The
-    /// view of a place by score has no effect: it is this search.
+    /// Returns row keys from a place on, at most `limit`, and whether no rows follow. The view in a
+    /// place by score has no effect: it is this search.
     ///
     /// # Errors
     /// As [`Found::by_key`], [`Found::by_score`] and [`Found::by_value`].

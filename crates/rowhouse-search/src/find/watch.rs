@@ -14,8 +14,8 @@ use crate::segment::damaged;
 /// The documents after which the time is looked at.
 pub(super) const STEP: u32 = 256;
 
-/// Whether a search goes on: it ends at a deadline, or at a failure in the midst of a query of
-/// tantivy, which has no way to return one.
+/// True if a search goes on: it ends at a deadline, or at a failure in the midst of a tantivy
+/// query, which has no way to return one.
 #[derive(Debug)]
 pub(crate) struct Watch {
     deadline: Mutex<Option<Instant>>,
@@ -44,7 +44,7 @@ impl Watch {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// Returns why the search ended, if it did before its end.
+    /// Returns why the search ended, if it did early.
     ///
     /// # Errors
     /// `Timeout` after the deadline; the failure.

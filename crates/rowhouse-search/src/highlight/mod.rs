@@ -10,14 +10,14 @@ use tantivy::tokenizer::{Token, TokenStream};
 use crate::analyse::{Analyse, Class};
 use crate::words::{Leaf, Lookup, Wanted, Words};
 
-/// The most matches of one analyser that are looked for in a text. Later ones are not marked.
+/// How many matches by one analyser are looked for in a text at most. Later ones are not marked.
 pub const MATCHES_MAX: usize = 10_000;
 
-/// Finds the words of a search text in the texts of a field.
+/// Finds a search text's words in a field's texts.
 ///
-/// A text is analysed again, by the analysers of its field: it takes the time of indexing it, and
+/// A text is analysed again, by the field's analysers: that takes as long as indexing it, and needs
 /// memory for [`MATCHES_MAX`] matches. Words after `NOT` are not looked for. A phrase is one match,
-/// from its first word to its last.
+/// from the first word to the last.
 ///
 /// ```
 /// use rowhouse_search::{Analyser, Highlighter, Words};
@@ -38,7 +38,7 @@ pub struct Highlighter {
     analysers: Vec<Analyser>,
 }
 
-/// A part of a text. Positions are bytes of the whole text, on the borders of characters.
+/// A part of a text. Positions are bytes in the whole text, on character borders.
 ///
 /// Escaping for HTML is left to the caller, piece by piece.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub struct Snippet {
 }
 
 impl Highlighter {
-    /// Prepares the search for the words of `words` by the analysers of a field.
+    /// Prepares the search for the words in `words` by a field's analysers.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl Highlighter {
         Ok(Self { wanted: words.wanted(analysers)?, analysers: analysers.to_vec() })
     }
 
-    /// Prepares the search for words and phrases by the analysers of a field. Those that the field
-    /// cannot have are left out.
+    /// Prepares the search for words and phrases by a field's analysers. Words and phrases that the
+    /// field cannot have are left out.
     pub(crate) fn of<'l>(leaves: impl Iterator<Item = &'l Leaf>, analysers: &[Analyser]) -> Self {
         let mut wanted = Vec::new();
         for (number, leaf) in leaves.enumerate() {
@@ -72,13 +72,13 @@ impl Highlighter {
         Self { wanted, analysers: analysers.to_vec() }
     }
 
-    /// Returns the bytes of all matches, in order. Those that overlap or touch are one.
+    /// Returns the byte ranges of all matches, in order. Matches that overlap or touch are one.
     pub fn matches(&self, text: &str) -> Vec<Range<usize>> {
         merged(self.find(text).into_iter().map(|found| found.bytes))
     }
 
-    /// Returns a part of `text` of at most `chars_max` characters: the first of those with the most
-    /// different words of the search text. Without a match, it is the beginning.
+    /// Returns a part of `text` with at most `chars_max` characters: the first part among those
+    /// with the most different words from the search text. Without a match, it is the beginning.
     ///
     /// The part begins and ends between words, or between Chinese characters. Only a word longer
     /// than the part is cut.
@@ -93,7 +93,7 @@ impl Highlighter {
         Snippet { matches: merged(inside), bytes }
     }
 
-    /// Returns the matches of all analysers, ordered by their start.
+    /// Returns the matches by all analysers, ordered by start.
     fn find(&self, text: &str) -> Vec<Found> {
         let mut found = Vec::new();
         for &analyser in &self.analysers {
@@ -113,27 +113,27 @@ impl Highlighter {
     }
 }
 
-/// A match of one word or phrase of the search text.
+/// A match for one word or phrase in the search text.
 #[derive(Debug)]
 struct Found {
     number: usize,
     bytes: Range<usize>,
 }
 
-/// Recognises words and phrases in the terms of a text.
+/// Recognises words and phrases in a text's terms.
 struct Finder<'a> {
-    /// By term, the phrases that have it, and its distance from their first term.
+    /// By term, the phrases that have it, and the term's distance from the phrase's first term.
     terms: HashMap<&'a str, Vec<(usize, usize)>>,
     phrases: Vec<Phrase>,
     prefixes: Vec<(usize, &'a str)>,
     similar: Vec<(usize, Similar)>,
 }
 
-/// A phrase of one or more terms.
+/// A phrase with one or more terms.
 struct Phrase {
     number: usize,
     terms: usize,
-    /// The distance of the last term from the first.
+    /// The last term's distance from the first.
     length: usize,
     /// Places where the phrase has begun, in order.
     begun: VecDeque<Begun>,
@@ -209,7 +209,7 @@ impl<'a> Finder<'a> {
 }
 
 impl Phrase {
-    /// Takes a term of the phrase. Returns the bytes of the phrase if the term completes it.
+    /// Takes a term in the phrase. Returns the phrase's bytes if the term completes it.
     fn take(
         &mut self,
         offset: usize,
@@ -260,8 +260,8 @@ impl Similar {
     }
 }
 
-/// The number of insertions, removals, replacements and swaps of neighbours that turn one word into
-/// the other, where no character is changed twice.
+/// How many insertions, removals, replacements and neighbour swaps turn one word into the other,
+/// where no character is changed twice.
 fn changes(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -292,8 +292,8 @@ fn merged(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// Returns the bytes from the first to the last match of the best part of `chars_max` characters:
-/// the first of those with the most different words, and of these with the most matches.
+/// Returns the bytes from the first to the last match in the best part with `chars_max` characters:
+/// the first part among those with the most different words, and among these with the most matches.
 fn best_window(text: &str, found: &[Found], chars_max: usize) -> Option<Range<usize>> {
     let chars = char_places(text, found);
     let mut counts: HashMap<usize, usize> = HashMap::new();
@@ -321,7 +321,7 @@ fn best_window(text: &str, found: &[Found], chars_max: usize) -> Option<Range<us
     Some(inside[0].bytes.start..end)
 }
 
-/// Returns the matches as positions of characters.
+/// Returns the matches as character positions.
 fn char_places(text: &str, found: &[Found]) -> Vec<Range<usize>> {
     let (mut byte, mut char) = (0, 0);
     let place = |Found { bytes, .. }: &Found| {
@@ -332,8 +332,8 @@ fn char_places(text: &str, found: &[Found]) -> Vec<Range<usize>> {
     found.iter().map(place).collect()
 }
 
-/// Returns a part of `text` around `core`, of at most `chars_max` characters, that begins and ends
-/// between words.
+/// Returns a part of `text` around `core`, with at most `chars_max` characters, that begins and
+/// ends between words.
 fn widened(text: &str, core: Range<usize>, chars_max: usize) -> Range<usize> {
     let back = |from: usize, chars: usize| {
         text[..from].char_indices().rev().take(chars).last().map_or(from, |(at, _)| at)
@@ -360,12 +360,12 @@ fn widened(text: &str, core: Range<usize>, chars_max: usize) -> Range<usize> {
     if start == end { start..forth(start, chars_max) } else { start..end }
 }
 
-/// Returns whether a text begins with a space, or with punctuation that ends a clause.
+/// Returns true if a text begins with a space, or with punctuation that ends a clause.
 fn begins_badly(text: &str) -> bool {
     text.starts_with(|c: char| c.is_whitespace() || ".,;:!?)]}。，、；：！？）」』”’".contains(c))
 }
 
-/// Returns whether a text may be cut at a byte: not inside a word, nor before a mark.
+/// Returns true if a text may be cut at a byte: not inside a word, nor before a mark.
 fn is_cut(text: &str, at: usize) -> bool {
     let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next())
     else {

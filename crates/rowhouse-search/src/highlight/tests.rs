@@ -5,7 +5,7 @@ use super::*;
 
 const BOTH: &[Analyser] = &[Analyser::English, Analyser::Chinese];
 
-/// Prints a part of a text with its matches in brackets.
+/// Prints a part of a text with the matches in brackets.
 fn marked(text: &str, bytes: Range<usize>, matches: &[Range<usize>]) -> String {
     let mut printed = String::new();
     let mut at = bytes.start;

@@ -1,4 +1,4 @@
-//! The tokens of a query, as Solr's grammar has them: at each place the longest that matches.
+//! A query's tokens, as Solr's grammar has them: at each place the longest that matches.
 
 use rowhouse_schema::Fault;
 
@@ -6,7 +6,7 @@ use super::part::Bound;
 use super::range::range;
 use super::unescape::unescaped;
 
-/// Lucene counts the space of Chinese and Japanese texts among the spaces.
+/// Lucene counts the space in Chinese and Japanese texts among the spaces.
 pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{3000}')
 }
@@ -24,7 +24,7 @@ pub(super) fn continues_word(c: char) -> bool {
     !is_sign && !is_space(c)
 }
 
-/// Returns true if a word is an operator, unless its first character has a backslash before it.
+/// Returns true if a word is an operator, unless the first character has a backslash before it.
 pub(super) fn is_operator(word: &str) -> bool {
     matches!(word, "AND" | "OR" | "NOT" | "&&" | "||")
 }
@@ -98,8 +98,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips a comment and those inside it. As in Solr, one without an end reaches to the end of
-    /// the text.
+    /// Skips a comment and the comments inside it. As in Solr, one without an end reaches to the
+    /// text's end.
     fn skip_comment(&mut self) {
         let mut depth = 0_usize;
         loop {

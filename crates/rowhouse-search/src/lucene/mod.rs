@@ -1,4 +1,4 @@
-//! The classic query syntax of Lucene, with the meaning that Solr's parser `lucene` gives it.
+//! Lucene's classic query syntax, with the meaning that Solr's parser `lucene` gives it.
 //!
 //! [`LuceneQuery::parse`] turns a text into a tree ([`Part`]). It knows neither fields nor
 //! analysers; `find/bind.rs` looks them up. `docs/search.md` says what is served.
@@ -14,8 +14,8 @@
 //! bound    = "*" / word / DQUOTE text DQUOTE
 //! ```
 //!
-//! Between tokens may be spaces and comments (`/* … */`, also nested), but not before the number of
-//! a weight. A word ends at a space and at `( ) : ^ [ ] " { } ~ * ?`. It does not begin with `+`,
+//! Between tokens may be spaces and comments (`/* … */`, also nested), but not before a weight's
+//! number. A word ends at a space and at `( ) : ^ [ ] " { } ~ * ?`. It does not begin with `+`,
 //! `-`, `!` or `/`, but may have them inside. A backslash makes the next character part of a word,
 //! and `\u0041` is a character by its number.
 
@@ -39,7 +39,7 @@ pub const LUCENE_BYTES_MAX: usize = 65_536;
 /// What joins clauses without an operator between them: Solr's parameter `q.op`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Operator {
-    /// At least one of the clauses. Solr's default.
+    /// At least one clause. Solr's default.
     #[default]
     Or,
     /// All clauses.
@@ -78,7 +78,7 @@ impl LuceneQuery {
     /// # Errors
     /// `InvalidRequest` if the text does not follow the grammar, exceeds [`LUCENE_BYTES_MAX`],
     /// [`DEPTH_MAX`](crate::DEPTH_MAX) or [`WORDS_MAX`](crate::WORDS_MAX), or uses what is not
-    /// served: regular expressions, `*` or `?` inside a word, distances of phrases, and other query
+    /// served: regular expressions, `*` or `?` inside a word, phrase distances, and other query
     /// parsers (`{!…}`). The message has the place.
     pub fn parse(text: &str, operator: Operator) -> Result<Self, Error> {
         let root = parse::parse(text, operator).map_err(|fault| fault.in_text(text))?;
@@ -94,8 +94,8 @@ impl LuceneQuery {
         self.root.as_ref()
     }
 
-    /// Returns the names of the fields that clauses are on, in the order of the text. A clause
-    /// without a name, which is on the default field, gives `None`.
+    /// Returns the names of the fields that clauses are on, in text order. A clause without a name,
+    /// which is on the default field, gives `None`.
     pub fn fields(&self) -> Vec<Option<&str>> {
         let mut fields = Vec::new();
         if let Some(root) = &self.root {

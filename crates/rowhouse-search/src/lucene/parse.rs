@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str, operator: Operator) -> Result<Option<Part>, Faul
     }
 }
 
-/// The name before the colon of `*:*`.
+/// The name before the colon in `*:*`.
 const ANY_FIELD: &str = "*";
 
 struct Parser<'a> {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         Ok(Some(occurs))
     }
 
-    /// Reads a clause. `outer` is the field of the group that it is in.
+    /// Reads a clause. `outer` is the field of the group around it.
     fn clause(&mut self, outer: Option<&str>, depth: usize) -> Result<Part, Fault> {
         let at = self.at;
         let name = match self.advance()? {
@@ -197,7 +197,7 @@ impl Parser<'_> {
         Ok(weighted(leaf, weight))
     }
 
-    /// Takes `~` with its number. Returns its place and the number.
+    /// Takes `~` with the number. Returns its place and the number.
     fn similar(&mut self) -> Result<Option<(usize, Option<f32>)>, Fault> {
         let Token::Similar(number) = self.next else { return Ok(None) };
         let at = self.at;
@@ -261,11 +261,11 @@ fn weighted(part: Part, weight: Option<Weight>) -> Part {
     }
 }
 
-/// Returns what `~` with a number makes of a condition. `at` is its place. As in Solr, it does
+/// Returns what `~` with a number turns a condition into. `at` is its place. As in Solr, it does
 /// nothing after `*`.
 fn changed(form: LuceneForm, number: Option<f32>, at: usize) -> Result<LuceneForm, Fault> {
     match form {
-        // Lucene's default is its highest number.
+        // Lucene's default is the highest number that it allows.
         LuceneForm::Word(word) => match number.unwrap_or(2.0) {
             0.0 => Ok(LuceneForm::Word(word)),
             1.0 => Ok(LuceneForm::Fuzzy(word, 1)),

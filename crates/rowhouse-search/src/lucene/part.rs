@@ -1,15 +1,15 @@
-//! The tree of a query, and its printed form.
+//! A query's tree, and the printed form.
 
 use std::fmt;
 
 use super::lexer::{begins_word, continues_word, is_operator, is_space};
 use crate::words::fmt_quoted;
 
-/// A query, or a part of one.
+/// A query, or a part of a query.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Part {
-    /// Clauses: those that must match, those that must not, and those of which one must match if
-    /// none has to.
+    /// Clauses: some must match, some must not, and of the others one must match if no clause has
+    /// to.
     Group(Vec<Clause>),
     Leaf(LuceneLeaf),
     /// The score is multiplied.
@@ -56,7 +56,7 @@ pub(crate) enum LuceneForm {
     All,
 }
 
-/// An end of a range.
+/// One end of a range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Bound {
     /// `None` for `*`.
@@ -65,7 +65,7 @@ pub(crate) struct Bound {
 }
 
 impl Part {
-    /// Calls `visit` with each condition, in the order of the text.
+    /// Calls `visit` with each condition, in text order.
     pub(crate) fn each_leaf<'p>(&'p self, visit: &mut impl FnMut(&'p LuceneLeaf)) {
         match self {
             Self::Group(clauses) => clauses.iter().for_each(|it| it.part.each_leaf(visit)),

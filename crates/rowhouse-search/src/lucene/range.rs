@@ -6,7 +6,7 @@ use super::lexer::{Lexer, Token, is_space};
 use super::part::Bound;
 use super::unescape::unescaped;
 
-/// Reads a range, at its first bracket.
+/// Reads a range, at the first bracket.
 pub(super) fn range(lexer: &mut Lexer<'_>) -> Result<Token, Fault> {
     let at = lexer.at;
     if is_other_parser(lexer) {
@@ -28,8 +28,8 @@ pub(super) fn range(lexer: &mut Lexer<'_>) -> Result<Token, Fault> {
     ))
 }
 
-/// Returns true if a bracket begins the parameters of another parser. Elsewhere than at the
-/// beginning of the text, `{!` may begin a range.
+/// Returns true if a bracket begins the parameters of another parser. Elsewhere than at the text's
+/// beginning, `{!` may begin a range.
 fn is_other_parser(lexer: &Lexer<'_>) -> bool {
     let params = lexer.rest().strip_prefix("{!");
     params.is_some_and(|it| lexer.at == 0 || !it.starts_with('=') && it.contains('}'))
@@ -47,7 +47,7 @@ enum RangeToken<'a> {
     },
 }
 
-/// Reads an end of the range that begins at `at`. Returns `None` for `*`.
+/// Reads one end of the range that begins at `at`. Returns `None` for `*`.
 fn bound(lexer: &mut Lexer<'_>, at: usize) -> Result<Option<String>, Fault> {
     match next(lexer) {
         Some(RangeToken::To) => Ok(Some("TO".to_owned())),
@@ -60,7 +60,7 @@ fn bound(lexer: &mut Lexer<'_>, at: usize) -> Result<Option<String>, Fault> {
     }
 }
 
-/// Returns the next token of a range: the longest at its place. Returns `None` at the end.
+/// Returns the next token in a range: the longest at its place. Returns `None` at the end.
 fn next<'a>(lexer: &mut Lexer<'a>) -> Option<RangeToken<'a>> {
     loop {
         let rest = lexer.rest();
@@ -84,8 +84,8 @@ fn next<'a>(lexer: &mut Lexer<'a>) -> Option<RangeToken<'a>> {
     }
 }
 
-/// Returns the length of a text in quotation marks, with these. It is not empty, and ends before
-/// the first mark without a backslash before it; if there is none, at the last mark.
+/// Returns how long a text in quotation marks is, with these. It is not empty, and ends before the
+/// first mark without a backslash before it; if there is none, at the last mark.
 fn quoted_len(rest: &str) -> Option<usize> {
     let text = rest.strip_prefix('"').filter(|text| !text.starts_with('"'))?;
     let marks = || text.match_indices('"').map(|(at, _)| at);

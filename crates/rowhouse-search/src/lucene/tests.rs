@@ -1,4 +1,4 @@
-//! The meaning of queries, checked against what Solr's parser makes of them.
+//! What queries mean, checked against what Solr's parser makes of them.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn and(text: &str) -> String {
         .map_or_else(|it| it.message().into(), |it| it.to_string())
 }
 
-/// The first line of the error.
+/// The error's first line.
 fn refused(text: &str) -> String {
     let error = LuceneQuery::parse(text, Operator::Or).unwrap_err();
     error.message().lines().next().unwrap().to_owned()
@@ -80,7 +80,7 @@ fn tree(part: &Part) -> String {
         Part::Boosted(part, boost) => format!("{}^{boost}", tree(part)),
         Part::Constant(part, score) => format!("{}^={score}", tree(part)),
         Part::Leaf(leaf) => leaf_tree(leaf),
-        // A group of one clause that may or must match is the clause.
+        // A group with one clause that may or must match is the clause.
         Part::Group(clauses) if clauses.len() == 1 && clauses[0].occurs != Occurs::MustNot => {
             tree(&clauses[0].part)
         }

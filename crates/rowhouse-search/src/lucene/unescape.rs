@@ -1,9 +1,9 @@
-//! Backslashes in words, phrases and ends of ranges.
+//! Backslashes in words, phrases and range ends.
 
 use rowhouse_schema::Fault;
 
-/// Returns a text without its backslashes. `\u` and four hexadecimal digits are a unit of UTF-16,
-/// and any other character after a backslash is itself. The text begins at byte `at` of the query.
+/// Returns a text without the backslashes. `\u` and four hexadecimal digits are a UTF-16 unit, and
+/// any other character after a backslash is itself. The text begins at byte `at` in the query.
 pub(super) fn unescaped(text: &str, at: usize) -> Result<String, Fault> {
     if !text.contains('\\') {
         return Ok(text.to_owned());

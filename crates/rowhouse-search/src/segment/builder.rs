@@ -1,4 +1,4 @@
-//! Makes a segment of the documents of rows.
+//! Makes a segment from rows' documents.
 
 use rowhouse_model::{Bytes, Result};
 use tantivy::directory::RamDirectory;
@@ -8,17 +8,17 @@ use super::layout::{GONE_FOR_EVER, GONE_FOR_NOW, Layout, stored_value, tokenizer
 use super::{SegmentFiles, failed};
 use crate::analyse::{Analyse, text_of};
 
-/// The memory for the terms of a segment at first, in bytes: tantivy sizes a hash table by it.
+/// The memory for a segment's terms at first, in bytes: tantivy sizes a hash table by it.
 const TERMS_BYTES: usize = 16 << 20;
 
-/// The memory for the terms of a segment of few documents.
+/// The memory for the terms of a segment with few documents.
 const TERMS_BYTES_MIN: usize = 1 << 20;
 
 /// A row as an index sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) row: Vec<u8>,
-    /// The values that the row shows, each with the number of its field.
+    /// The values that the row shows, each with the field number.
     pub(crate) values: Vec<(usize, Bytes)>,
     /// The last millisecond at which it is certain to show them; `i64::MAX` if only a write changes
     /// it.
@@ -32,7 +32,7 @@ impl Document {
     }
 }
 
-/// A segment to which documents are added in the order of their rows.
+/// A segment to which documents are added in row order.
 pub(crate) struct SegmentBuilder {
     layout: Layout,
     writer: SingleSegmentIndexWriter,
@@ -55,7 +55,7 @@ impl SegmentBuilder {
         Ok(Self { layout: layout.clone(), writer, directory, docs: 0, long_words: 0 })
     }
 
-    /// Adds a document. Its row is greater than the one before.
+    /// Adds a document. The row is greater than the one before.
     pub(crate) fn add(&mut self, document: &Document) -> Result<()> {
         let layout = &self.layout;
         let mut doc = TantivyDocument::default();
@@ -84,7 +84,7 @@ impl SegmentBuilder {
         self.writer.add_document(doc).map_err(|error| failed(&error))
     }
 
-    /// The number of documents.
+    /// How many documents the segment has.
     pub(crate) fn docs(&self) -> u32 {
         self.docs
     }

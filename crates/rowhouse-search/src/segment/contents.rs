@@ -1,4 +1,4 @@
-//! What the documents of a segment have in the index, as a number for each document.
+//! What a segment's documents have in the index, as a number for each document.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -11,9 +11,9 @@ use tantivy::{DocId, DocSet, TERMINATED};
 
 use super::{Layout, OpenSegment, damaged};
 
-/// Returns a number for each document: a sum of hashes of its terms, with their places, and of its
-/// values; 0 for a document without any. Documents of two segments with the same layout that have
-/// the same terms and values have the same number.
+/// Returns a number for each document: the summed hashes of the document's terms, with their
+/// places, and of its values; 0 for a document without any. Documents in two segments with the same
+/// layout that have the same terms and values have the same number.
 pub(crate) fn contents(segment: &OpenSegment, layout: &Layout) -> Result<Vec<u64>> {
     let mut sums = vec![0u64; segment.docs() as usize];
     let mut add = |doc: DocId, hash: u64| {

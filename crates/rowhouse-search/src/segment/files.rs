@@ -1,4 +1,4 @@
-//! The files of a segment, in memory.
+//! A segment's files, in memory.
 
 use std::path::Path;
 
@@ -8,22 +8,22 @@ use tantivy::{Directory, Index};
 
 use super::failed;
 
-/// The name of the list of tantivy's segments. Ours have one each.
+/// The name for tantivy's segment list. Ours have one each.
 pub(super) const META: &str = "meta";
-/// Its path in a directory of tantivy.
+/// The path in a tantivy directory.
 pub(super) const META_PATH: &str = "meta.json";
 
-/// The files of a segment, each with its name: `meta`, or the extension that tantivy gives it.
+/// A segment's files, each with a name: `meta`, or the extension that tantivy gives it.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentFiles {
     pub(crate) files: Vec<(String, Bytes)>,
     pub(crate) docs: u32,
-    /// The number of words in its texts that are too long to be indexed.
+    /// How many words in the segment's texts are too long to be indexed.
     pub(crate) long_words: u64,
 }
 
 impl SegmentFiles {
-    /// Takes the files of an index of one segment.
+    /// Takes the files from an index with one segment.
     pub(super) fn of(index: &Index, directory: &RamDirectory, long_words: u64) -> Result<Self> {
         let meta = index.load_metas().map_err(|error| failed(&error))?;
         let docs = meta.segments.iter().map(|segment| segment.max_doc()).sum();
@@ -42,7 +42,7 @@ impl SegmentFiles {
     }
 }
 
-/// Reads a file; `None` if there is none: a segment without deletes lacks the file of deletes.
+/// Reads a file; `None` if there is none: a segment without deletes lacks the delete file.
 fn read(directory: &RamDirectory, path: &Path) -> Result<Option<Bytes>> {
     if !directory.exists(path).map_err(|error| failed(&error.into()))? {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The fields of tantivy in which the declared fields of an index are.
+//! The tantivy fields that hold an index's declared fields.
 
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
@@ -13,29 +13,29 @@ use tantivy::{IndexSettings, IndexSortByField, Order};
 
 use crate::analyse::register_analysers;
 
-/// The longest value, in bytes of its order-preserving encoding, that a segment holds. The row
+/// The longest value that a segment holds, in bytes in the order-preserving encoding. The row
 /// itself decides conditions on a longer one.
 pub(crate) const VALUE_BYTES_MAX: usize = 1_024;
 
-/// The stored form of a value that is too long.
+/// The stored form for a value that is too long.
 pub(crate) const UNKNOWN: &[u8] = &[0];
 
-/// The first byte of the stored form of a value; the rest is its order-preserving encoding.
+/// The first byte in a value's stored form; the rest is the order-preserving encoding.
 const KNOWN: u8 = 1;
 
-/// The name of the field that holds the key of the row. Documents are in its order.
+/// The name of the field that holds the row key. Documents are in row key order.
 const ROW: &str = "row";
-/// The name of the field with the last millisecond at which the row is certain to be as analysed.
+/// The name for the field with the last millisecond at which the row is certain to be as analysed.
 const UNTIL: &str = "until";
-/// The name of the field that marks a row without any value.
+/// The name for the field that marks a row without any value.
 const GONE: &str = "gone";
 
-/// The mark of a row that shows nothing before it is written again.
+/// The mark for a row that shows nothing before it is written again.
 pub(crate) const GONE_FOR_EVER: u64 = 1;
-/// The mark of a row that shows nothing for a time.
+/// The mark for a row that shows nothing for a time.
 pub(crate) const GONE_FOR_NOW: u64 = 2;
 
-/// The fields of tantivy of an index.
+/// The tantivy fields in an index.
 ///
 /// ```text
 /// row      the key of the row           bytes, fast; documents are in its order
@@ -58,7 +58,7 @@ pub(crate) struct Layout {
 struct LayoutField {
     /// A field for each analyser; none for a value.
     texts: Vec<(Analyser, Field)>,
-    /// The field of values, and of whole texts that rows are counted and ordered by.
+    /// The field for values, and for whole texts that rows are counted and ordered by.
     value: Option<Field>,
 }
 
@@ -82,22 +82,22 @@ impl Layout {
         Self { schema: schema.build(), row, until, gone, fields }
     }
 
-    /// The number of declared fields.
+    /// How many declared fields there are.
     pub(crate) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// The fields of tantivy of a text, each with its analyser. None for a value.
+    /// The tantivy fields for a text, each with the analyser. None for a value.
     pub(crate) fn texts(&self, field: usize) -> &[(Analyser, Field)] {
         self.fields.get(field).map_or(&[], |field| &field.texts)
     }
 
-    /// The field of tantivy of values; `None` for a text without the analyser `keyword`.
+    /// The tantivy field for values; `None` for a text without the analyser `keyword`.
     pub(crate) fn value(&self, field: usize) -> Option<Field> {
         self.fields.get(field)?.value
     }
 
-    /// The name of the column that holds the keys of rows.
+    /// The name for the column that holds row keys.
     pub(crate) fn row_column(&self) -> &'static str {
         ROW
     }
@@ -110,17 +110,17 @@ impl Layout {
         GONE
     }
 
-    /// The name of the column that holds a value.
+    /// The name for the column that holds a value.
     pub(crate) fn value_column(&self, field: usize) -> String {
         field.to_string()
     }
 
-    /// The settings of a segment whose documents are added in the order of their rows.
+    /// The settings for a segment whose documents are added in row order.
     pub(crate) fn settings() -> IndexSettings {
         IndexSettings::default()
     }
 
-    /// The settings of a merge, which puts documents into the order of their rows.
+    /// The settings for a merge, which puts documents into row order.
     pub(crate) fn merge_settings() -> IndexSettings {
         let by_row = IndexSortByField { field: ROW.to_owned(), order: Order::Asc };
         IndexSettings { sort_by_field: Some(by_row), ..IndexSettings::default() }
@@ -145,7 +145,7 @@ fn text_options(analyser: Analyser) -> TextOptions {
 pub(crate) fn tokenizers() -> TokenizerManager {
     static TOKENIZERS: OnceLock<Arc<TokenizerManager>> = OnceLock::new();
     let shared = TOKENIZERS.get_or_init(|| {
-        // Tantivy asks for its own `default` for fields without text.
+        // Tantivy requires its own `default` for fields without text.
         let tokenizers = TokenizerManager::default();
         register_analysers(&tokenizers);
         Arc::new(tokenizers)
@@ -153,7 +153,7 @@ pub(crate) fn tokenizers() -> TokenizerManager {
     TokenizerManager::clone(shared)
 }
 
-/// Returns the stored form of a value.
+/// Returns a value's stored form.
 pub(crate) fn stored_value(encoded: &[u8]) -> Vec<u8> {
     if encoded.len() > VALUE_BYTES_MAX {
         return UNKNOWN.to_vec();
@@ -164,12 +164,12 @@ pub(crate) fn stored_value(encoded: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// Returns the encoding of a stored value; `None` if it was too long.
+/// Returns a stored value's encoding; `None` if it was too long.
 pub(crate) fn encoded_value(stored: &[u8]) -> Option<&[u8]> {
     stored.split_first().filter(|(first, _)| **first == KNOWN).map(|(_, encoded)| encoded)
 }
 
-/// Returns the range of stored forms of a range of encodings.
+/// Returns the range of stored forms for an encoding range.
 pub(crate) fn stored_range(range: &RowRange) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let start = [&[KNOWN][..], &range.start].concat();
     let stop = match range.stop.is_empty() {

@@ -1,4 +1,4 @@
-//! Makes one segment of several.
+//! Makes one segment from several.
 
 use rowhouse_model::Result;
 use tantivy::directory::RamDirectory;

@@ -1,8 +1,8 @@
-//! Segments of an index: immutable sets of documents, written and read by tantivy.
+//! Index segments: immutable document sets, written and read by tantivy.
 //!
-//! [`Layout`] maps the declared fields to those of tantivy, [`SegmentBuilder`] makes a segment of
-//! documents in memory, [`files`] names its files, [`parts`] keeps them in cells of the index's
-//! table, [`OpenSegment`] reads a segment from either place, and [`merge`] makes one of several.
+//! [`Layout`] maps the declared fields to tantivy's fields, [`SegmentBuilder`] makes a segment from
+//! documents in memory, [`files`] names its files, [`parts`] stores them in cells in the index's
+//! table, [`OpenSegment`] reads a segment from either place, and [`merge`] makes one from several.
 
 mod alive;
 mod builder;
@@ -29,8 +29,8 @@ pub(crate) use parts::{SegmentId, cells_of, removal_of};
 use rowhouse_model::{Error, ErrorKind};
 use tantivy::TantivyError;
 
-/// Turns an error of tantivy into one of the store. An error that a read of the store caused keeps
-/// its kind; any other means that a segment is not what was written.
+/// Turns a tantivy error into a store error. An error that a read of the store caused keeps its
+/// kind; any other means that a segment is not what was written.
 pub(crate) fn damaged(number: u64, error: &TantivyError) -> Error {
     if let Some(cause) = cause_in_store(error) {
         return cause;
@@ -40,7 +40,7 @@ pub(crate) fn damaged(number: u64, error: &TantivyError) -> Error {
     ))
 }
 
-/// Returns the error of the store inside an error of tantivy.
+/// Returns the store error inside a tantivy error.
 fn cause_in_store(error: &TantivyError) -> Option<Error> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
@@ -64,7 +64,7 @@ fn cause_in_io(io: &std::io::Error) -> Option<Error> {
     io.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).cloned()
 }
 
-/// Turns an error of tantivy while it writes to memory into one of the store.
+/// Turns an error from tantivy while it writes to memory into a store error.
 pub(crate) fn failed(error: &TantivyError) -> Error {
     cause_in_store(error)
         .unwrap_or_else(|| Error::new(ErrorKind::Io, format!("a segment was not written: {error}")))

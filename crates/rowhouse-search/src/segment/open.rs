@@ -20,8 +20,8 @@ use super::{damaged, failed};
 /// Documents from one on, to before another.
 pub(crate) type DocRange = Range<DocId>;
 
-/// A segment that can be read. Its documents are in the order of the keys of their rows, and each
-/// row has one, so that the ordinal of a row among the rows is the number of its document.
+/// A segment that can be read. The documents are in row key order, and each row has one, so that a
+/// row's ordinal among the rows is the document number.
 pub(crate) struct OpenSegment {
     /// The number; 0 for a segment in memory.
     pub(crate) number: u64,
@@ -38,7 +38,7 @@ impl OpenSegment {
     /// Opens a segment in a table.
     ///
     /// # Errors
-    /// `Corruption` if it is not as it was written; those of reads.
+    /// `Corruption` if it is not as it was written; errors as for reads.
     pub(crate) fn in_table(
         table: &Arc<Table>,
         id: &SegmentId,
@@ -56,11 +56,11 @@ impl OpenSegment {
     /// Opens a segment in memory.
     ///
     /// # Errors
-    /// None but those of a defect.
+    /// None, except for a defect.
     pub(crate) fn in_memory(files: &SegmentFiles, layout: &Layout) -> Result<Self> {
         let directory = RamDirectory::create();
         let open = || {
-            // Only `meta` has a name of its own; the others bear the id of tantivy's segment.
+            // Only `meta` has its own name; the others bear the id that tantivy's segment has.
             let meta = files.files.iter().find(|(name, _)| name == META);
             let meta = meta.map(|(_, bytes)| bytes.clone()).unwrap_or_default();
             directory.atomic_write(Path::new(META_PATH), &meta)?;
@@ -116,18 +116,18 @@ impl OpenSegment {
         &self.reader
     }
 
-    /// The number of words that are too long to be indexed, also in documents of rows that newer
-    /// segments have.
+    /// How many words are too long to be indexed, also in documents for rows that newer segments
+    /// have.
     pub(crate) fn long_words(&self) -> u64 {
         self.long_words
     }
 
-    /// The number of documents.
+    /// How many documents there are.
     pub(crate) fn docs(&self) -> DocId {
         self.reader.max_doc()
     }
 
-    /// The keys of the rows. The ordinal of a row is the number of its document.
+    /// The row keys. A row's ordinal is the document number.
     pub(crate) fn rows(&self) -> &BytesColumn {
         &self.rows
     }
@@ -145,7 +145,7 @@ impl OpenSegment {
         }
     }
 
-    /// Returns the document of a row.
+    /// Returns a row's document.
     pub(crate) fn doc_of(&self, row: &[u8]) -> Result<Option<DocId>> {
         let ord = self.rows.dictionary().term_ord(row);
         let ord = ord.map_err(|error| damaged(self.number, &error.into()))?;
@@ -170,20 +170,20 @@ impl OpenSegment {
         self.until.get(at).map(|(until, _)| *until)
     }
 
-    /// Whether the row of a document shows nothing before it is written again.
+    /// True if a document's row shows nothing before it is written again.
     pub(crate) fn is_gone(&self, doc: DocId) -> bool {
         self.gone.as_ref().is_some_and(|gone| gone.first(doc) == Some(GONE_FOR_EVER))
     }
 
-    /// Whether the row of a document may show nothing.
+    /// True if some document's row may show nothing.
     pub(crate) fn has_gone(&self) -> bool {
         self.gone.is_some()
     }
 
-    /// Returns the documents of this segment whose rows are in a newer one.
+    /// Returns the documents in this segment whose rows are in a newer one.
     pub(crate) fn docs_also_in(&self, newer: &OpenSegment) -> Result<Vec<DocId>> {
         let mut found = Vec::new();
-        // Looking a row up decodes a block of the dictionary, reading all rows decodes each once.
+        // Looking a row up decodes a dictionary block, reading all rows decodes each once.
         if newer.docs() < self.docs() / 64 {
             for doc in 0..newer.docs() {
                 found.extend(self.doc_of(&newer.row(doc)?)?);
@@ -211,7 +211,7 @@ impl OpenSegment {
 /// Returns the documents whose rows lie in these ranges, which are in order.
 ///
 /// # Errors
-/// Those of reads of the column.
+/// As for reading the column.
 pub(crate) fn docs_in(
     rows: &BytesColumn,
     docs: DocId,
@@ -224,7 +224,7 @@ pub(crate) fn docs_in(
             true => Bound::Unbounded,
             false => Bound::Excluded(&range.stop[..]),
         };
-        // The ordinal of a row is the number of its document.
+        // A row's ordinal is the document number.
         if let Some(ords) = term_ords(rows, start, stop)? {
             let doc = |ord| DocId::try_from(ord).unwrap_or(DocId::MAX).min(docs);
             found.push(doc(ords.start)..doc(ords.end));
@@ -233,10 +233,10 @@ pub(crate) fn docs_in(
     Ok(found)
 }
 
-/// Returns the ordinals of a column's values between two of them; `None` if there are none.
+/// Returns the ordinals for a column's values between two values; `None` if there are none.
 ///
 /// # Errors
-/// Those of reads of the column.
+/// As for reading the column.
 pub(crate) fn term_ords<K: AsRef<[u8]>>(
     column: &BytesColumn,
     start: Bound<K>,

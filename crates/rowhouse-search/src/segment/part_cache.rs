@@ -1,22 +1,22 @@
-//! The parts of segments that were read last.
+//! The segment parts that were read last.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rowhouse_model::Bytes;
 
-/// The bytes of parts that are kept.
+/// How many part bytes are retained.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// The average size of a part, in bytes, by which the cache is laid out.
+/// A part's average size, in bytes, by which the cache is laid out.
 const PART_BYTES_USUAL: u64 = 256 << 10;
 
-/// The parts of segments that were read last, of all indexes of an engine. A search reads many
-/// small ranges of a few parts: a lookup here costs a tenth of a get.
+/// The segment parts that were read last, from all indexes that an engine serves. A search reads
+/// many small ranges in a few parts: a lookup here costs a tenth of a get.
 pub(crate) struct PartCache {
     parts: Cache<PartKey, Bytes, ByBytes>,
 }
 
-/// A part: the table, the segment, the position of the file in it, and the number of the part.
+/// A part: the table, the segment, the file's position in it, and the part number.
 pub(super) type PartKey = (u64, u64, usize, usize);
 
 #[derive(Clone)]

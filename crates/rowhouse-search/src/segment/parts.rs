@@ -1,4 +1,4 @@
-//! Segments in cells of the index's table.
+//! Segments in cells in the index's table.
 //!
 //! ```text
 //! family s   row: number of the segment (8 bytes, big-endian), name of the file
@@ -25,24 +25,24 @@ use super::SegmentFiles;
 use super::files::{META, META_PATH};
 use super::part_cache::PartCache;
 
-/// The size of a part of a file, in bytes.
+/// How large a part of a file is, in bytes.
 const PART_BYTES: usize = 1 << 20;
 
-/// The timestamp of parts. Numbers of segments are not used again, so no part has two versions.
+/// The timestamp for parts. Segment numbers are not used again, so no part has two versions.
 const WRITTEN_AT: i64 = 1;
 
-/// The number of a segment and the lengths of its files.
+/// A segment's number and the file lengths.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SegmentId {
     pub(crate) number: u64,
-    /// Each with its name.
+    /// Each with a name.
     pub(crate) files: Vec<(String, u64)>,
 }
 
-/// Returns the cells of a segment.
+/// Returns a segment's cells.
 ///
 /// # Errors
-/// Those of cells; none of them is reached.
+/// As for cells; none is reached.
 pub(crate) fn cells_of(number: u64, segment: &SegmentFiles) -> Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for (name, bytes) in &segment.files {
@@ -63,7 +63,7 @@ pub(crate) fn cells_of(number: u64, segment: &SegmentFiles) -> Result<Vec<Cell>>
     Ok(cells)
 }
 
-/// Returns the cell that removes a file of a segment.
+/// Returns the cell that removes a segment file.
 pub(crate) fn removal_of(row: Bytes) -> Result<Cell> {
     let at = Timestamp::from_millis(WRITTEN_AT)?;
     Cell::new(row, SEGMENT_FAMILY.as_bytes(), b"", at, CellKind::DeleteFamily, b"")
@@ -77,7 +77,7 @@ fn part_number(part: usize) -> [u8; 4] {
     u32::try_from(part).unwrap_or(u32::MAX).to_be_bytes()
 }
 
-/// The files of a segment in a table, as a directory of tantivy. It only reads.
+/// A segment's files in a table, as a tantivy directory. It only reads.
 #[derive(Clone)]
 pub(super) struct PartsDirectory {
     pub(super) table: Arc<Table>,
@@ -89,16 +89,16 @@ pub(super) struct PartsDirectory {
 #[derive(Clone)]
 struct PartsFile {
     table: Arc<Table>,
-    /// The number of the segment.
+    /// The segment number.
     number: u64,
-    /// The position of the file among those of the segment.
+    /// The file's position among the segment's files.
     position: usize,
     row: Bytes,
     len: usize,
     cache: Arc<PartCache>,
 }
 
-/// A slice of a part. It shares the bytes of the block.
+/// A slice of a part. It shares the block's bytes.
 struct Part(Bytes);
 
 impl Deref for Part {
@@ -207,7 +207,7 @@ impl PartsDirectory {
         };
         let position = self.id.files.iter().position(|(of, _)| of == name)?;
         let (name, len) = &self.id.files[position];
-        // The names of all files but `meta` end in an extension.
+        // All file names but `meta` end in an extension.
         if name == META && path.to_str() != Some(META_PATH) {
             return None;
         }

@@ -3,10 +3,10 @@
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
-/// Wraps the query of the documents to leave out.
+/// Wraps the query for the documents to leave out.
 ///
 /// Tantivy asks the documents to leave out whether they have a document that may lie before their
-/// current one. The scorers of phrases assert that it does not (tantivy 0.27,
+/// current one. The phrase scorers assert that it does not (tantivy 0.27,
 /// `PhraseScorer::seek_danger`), so a debug build panics. This wrapper has the default
 /// `seek_danger`, which goes forward with `seek` only.
 #[derive(Debug)]

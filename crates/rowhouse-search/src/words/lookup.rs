@@ -9,7 +9,7 @@ use crate::analyse::{Unfinished, searched, stem, unfinished};
 /// The terms that make a text match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Lookup {
-    /// All of these terms, each at its distance from the first. At least one.
+    /// All these terms, each at its distance from the first. At least one.
     Terms(Vec<(usize, String)>),
     /// A term that begins with `prefix`, or is `or_term`.
     Prefix { prefix: String, or_term: Option<String> },
@@ -63,7 +63,7 @@ impl Lookup {
         (!terms.is_empty()).then_some(Lookup::Terms(terms))
     }
 
-    /// The number of terms that it counts for.
+    /// How many terms it counts for.
     pub(crate) fn terms(&self) -> usize {
         match self {
             Lookup::Terms(terms) => terms.len(),

@@ -1,9 +1,9 @@
-//! The language of `matches '…'`: words, phrases, prefixes and similar words, joined by AND, OR
-//! and NOT.
+//! The `matches '…'` language: words, phrases, prefixes and similar words, joined by AND, OR and
+//! NOT.
 //!
 //! `docs/search.md` describes it for users. [`parse`](parse::parse) turns the text into a tree
-//! ([`Node`]), [`Lookup`] turns a word of it into the terms that one analyser looks for, and
-//! [`query`] turns both into a query of tantivy.
+//! ([`Node`]), [`Lookup`] turns a word in it into the terms that one analyser looks for, and
+//! [`query`] turns both into a tantivy query.
 
 mod excluded;
 mod lookup;
@@ -28,7 +28,7 @@ pub(crate) use lookup::Lookup;
 pub(crate) use node::{Form, Leaf, fmt_quoted};
 pub(crate) use query::{any_of, query as lookup_query};
 
-/// The longest search text, in bytes. No term of it is longer than the index can hold.
+/// The longest search text, in bytes. No term in it is longer than the index can hold.
 pub const TEXT_BYTES_MAX: usize = 16_384;
 
 /// The deepest parentheses in a search text.
@@ -37,11 +37,11 @@ pub const DEPTH_MAX: usize = 32;
 /// The most words and phrases in a search text.
 pub const WORDS_MAX: usize = 1_024;
 
-/// The most terms that the words and phrases of a search text may be, over all analysers of the
+/// How many terms the words and phrases in a search text may be at most, over all analysers of the
 /// field. A phrase has several, and a word with `~` counts as 32.
 pub const TERMS_MAX: usize = 1_024;
 
-/// The terms that a word with `~` counts for: its automaton may take 4 MB.
+/// How many terms a word with `~` counts for: its automaton may take 4 MB.
 const FUZZY_TERMS: usize = 32;
 
 /// The longest word with `~`, in characters.
@@ -82,26 +82,26 @@ impl Words {
         Self::parse_part(text).map_err(|fault| fault.in_text(text))
     }
 
-    /// As [`Words::parse`], for a text that is part of a longer one.
+    /// As [`Words::parse`], for a text inside a longer one.
     ///
     /// # Errors
     ///
-    /// As [`Words::parse`]; the caller knows where in its text the mistake is.
+    /// As [`Words::parse`]; the caller knows where in the longer text the mistake is.
     pub fn parse_part(text: &str) -> Result<Self, Fault> {
         Ok(Self { text: text.to_owned(), root: parse::parse(text)? })
     }
 
     /// Returns the query that finds the documents whose field matches.
     ///
-    /// `fields` has a field of tantivy for each analyser of the field, indexed with that analyser,
+    /// `fields` has a tantivy field for each analyser of the field, indexed with that analyser,
     /// with positions unless the analyser is `keyword`. A word or phrase matches if it does with
     /// one of them.
     ///
-    /// A word without a term for any of the analysers (a stop word, punctuation) is left out.
+    /// A word without a term for any analyser (a stop word, punctuation) is left out.
     ///
     /// # Errors
     ///
-    /// If no words are left, or only those after `NOT`; if `*` or `~` follows text that is not one
+    /// If no words are left, or only words after `NOT`; if `*` or `~` follows text that is not one
     /// word; if there are more than [`TERMS_MAX`] terms, or a word with `~` has more than
     /// [`FUZZY_CHARS_MAX`] characters.
     pub fn query(&self, fields: &[(Analyser, Field)]) -> Result<Box<dyn Query>, Error> {
@@ -136,7 +136,7 @@ impl Words {
 /// A word or phrase that a text may have.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    /// The number of the word or phrase among those of the search text.
+    /// The number of the word or phrase within the search text.
     pub(crate) number: usize,
     pub(crate) analyser: Analyser,
     pub(crate) lookup: Lookup,

@@ -1,13 +1,13 @@
-//! The tree of a search text, and its canonical form.
+//! A search text's tree, and the canonical form.
 
 use std::fmt;
 
-/// A condition on the words of a text.
+/// A condition on a text's words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Node {
-    /// All of them. At least two parts, none of which is an `And`; at least one is not a `Not`.
+    /// All parts. At least two, none of which is an `And`; at least one is not a `Not`.
     And(Vec<Node>),
-    /// At least one of them. At least two parts, none of which is an `Or` or a `Not`.
+    /// At least one part. At least two, none of which is an `Or` or a `Not`.
     Or(Vec<Node>),
     /// Stands only inside an `And`.
     Not(Box<Node>),
@@ -65,7 +65,7 @@ fn join(parts: &[Node], operator: &str, f: &mut fmt::Formatter<'_>) -> fmt::Resu
 }
 
 impl Node {
-    /// The words and phrases outside `NOT`, in the order of the text.
+    /// The words and phrases outside `NOT`, in text order.
     pub(crate) fn wanted_leaves(&self) -> Vec<&Leaf> {
         match self {
             Node::And(parts) | Node::Or(parts) => {

@@ -12,12 +12,12 @@ use rowhouse_schema::Fault;
 use super::node::{Form, Leaf, Node};
 use super::{DEPTH_MAX, TEXT_BYTES_MAX, WORDS_MAX};
 
-/// Characters that are part of a word only after a backslash.
+/// Characters that belong to a word only after a backslash.
 pub(super) fn is_special(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '(' | ')' | '*' | '~' | '^' | '\\')
 }
 
-/// Returns whether a word means something else, or nothing here, unless its first character is
+/// Returns true if a word means something else, or nothing here, unless the first character is
 /// escaped.
 pub(super) fn is_reserved(word: &str) -> bool {
     matches!(word, "AND" | "OR" | "NOT") || of_lucene(word).is_some()
@@ -39,7 +39,7 @@ fn of_lucene(word: &str) -> Option<&'static str> {
     }
 }
 
-/// Advice for those who look for a column or a `keyword` without a text.
+/// Advice for users who look for a column or a `keyword` without a text.
 const EMPTY_VALUE: &str = "an empty value is found by = '' without `matches`";
 
 pub(super) fn parse(text: &str) -> Result<Node, Fault> {
@@ -153,7 +153,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the only part, or a node of several.
+/// Returns the only part, or a node with several.
 fn one_or(mut parts: Vec<Node>, node: fn(Vec<Node>) -> Node) -> Node {
     match parts.pop() {
         Some(part) if parts.is_empty() => part,
@@ -289,7 +289,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Checks that nothing of the word follows its suffix.
+    /// Checks that no part of the word follows the suffix.
     fn expect_end(&self, suffix: usize, message: &str) -> Result<(), Fault> {
         match self.peek() {
             Some(c) if !c.is_whitespace() && !matches!(c, '(' | ')' | '"') => {

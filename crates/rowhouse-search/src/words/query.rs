@@ -1,4 +1,4 @@
-//! The tree as a query of tantivy.
+//! The tree as a tantivy query.
 
 use std::ops::Bound;
 
@@ -14,7 +14,7 @@ use super::excluded::Excluded;
 use super::lookup::Lookup;
 use super::node::{Leaf, Node};
 
-/// Makes the query of a tree.
+/// Makes the query for a tree.
 pub(super) struct Compiler<'a> {
     fields: &'a [(Analyser, Field)],
     terms: usize,
@@ -88,7 +88,7 @@ fn first_leaf(node: &Node) -> Option<&Leaf> {
     }
 }
 
-/// Returns the query of documents that one of the queries finds; `None` for no queries.
+/// Returns the query for documents that one of the queries finds; `None` for no queries.
 pub(crate) fn any_of(mut queries: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>> {
     match queries.len() {
         0 | 1 => queries.pop(),
@@ -96,7 +96,7 @@ pub(crate) fn any_of(mut queries: Vec<Box<dyn Query>>) -> Option<Box<dyn Query>>
     }
 }
 
-/// Returns the query of what an analyser looks for, in its field.
+/// Returns the query for what an analyser looks for, in the analyser's field.
 pub(crate) fn query(lookup: Lookup, field: Field) -> Box<dyn Query> {
     let term = |text: &str| Term::from_field_text(field, text);
     let one = |text: &str| -> Box<dyn Query> {
@@ -125,12 +125,12 @@ pub(crate) fn query(lookup: Lookup, field: Field) -> Box<dyn Query> {
     }
 }
 
-/// Returns the first text behind all that begin with `prefix`. The order of texts in UTF-8 is that
-/// of their characters.
+/// Returns the first text after all that begin with `prefix`. Texts in UTF-8 are in the order of
+/// their characters.
 fn after_prefix(prefix: &str) -> Option<String> {
     let mut end = prefix.to_owned();
     while let Some(last) = end.pop() {
-        // The range of `char` knows the gap of the surrogates.
+        // The `char` range knows the surrogate gap.
         if let Some(next) = (last..=char::MAX).nth(1) {
             end.push(next);
             return Some(end);

@@ -62,7 +62,7 @@ fn an_answer_reads_its_segments_while_the_index_is_built_anew() {
     assert_eq!(found.by_score(0, 9).unwrap().len(), 1);
 }
 
-/// Parts of a segment that no list names stay from a process that ended before it wrote the list.
+/// Parts of a segment that no list names stay after a process that ended before it wrote the list.
 #[test]
 fn the_number_of_a_segment_that_was_never_listed_is_not_used_again() {
     let texts = Texts::new();

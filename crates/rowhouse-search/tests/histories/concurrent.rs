@@ -1,4 +1,4 @@
-//! Searches while others write, regions move, and the thread of the engine works.
+//! Searches while others write, regions move, and the engine thread works.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use rowhouse_store::CompactionKind;
 
 use crate::cases::{Texts, name};
 
-/// The searches of each searcher, and the changes of regions, at least.
+/// How many searches each searcher runs, and how many region changes there are, at least.
 const ROUNDS: u32 = 40;
 
 impl Texts {
@@ -39,7 +39,7 @@ impl Texts {
         panic!("the index is never built");
     }
 
-    /// Puts and deletes rows with a word of all writers.
+    /// Puts and deletes rows with a word that all writers use.
     fn write(&self, writer: u32, over: &AtomicBool) {
         for round in (0u32..).take_while(|_| !over.load(Ordering::Acquire)) {
             let row = format!("{}{}", ["a", "g", "s", "z"][(round % 4) as usize], round * 7 % 40);
@@ -51,7 +51,7 @@ impl Texts {
         }
     }
 
-    /// Finds each write of its own at once.
+    /// Finds each of its writes at once.
     fn search(&self, engine: &SearchEngine, searcher: u32) {
         for round in 0..ROUNDS {
             let row = format!("{}{searcher}-{}", ["b", "n"][(round % 2) as usize], round % 6);
@@ -107,7 +107,7 @@ fn name_of_entries() -> rowhouse_model::TableName {
     rowhouse_model::TableName::parse("t.text").unwrap()
 }
 
-/// The answers of one search are the same rows, however they are read.
+/// The answers to one search are the same rows, however they are read.
 fn check_agreement(found: &Found) -> Result<()> {
     let keys = found.by_key(Direction::Forward, None, usize::MAX)?;
     assert!(keys.is_sorted());
@@ -119,7 +119,7 @@ fn check_agreement(found: &Found) -> Result<()> {
     assert_eq!(scored.len(), keys.len());
     let scored: BTreeSet<_> = scored.into_iter().map(|it| it.row).collect();
     assert!(scored.into_iter().eq(keys.iter().cloned()));
-    // The rows of the same read point have the word.
+    // The rows at the same read point have the word.
     let mut rows = found.table().scan_at(Scan::all(), found.point())?;
     let mut shown = Vec::new();
     while let Some(row) = rows.next()? {

@@ -13,7 +13,7 @@ use rowhouse_store::Table;
 
 use crate::queries::{Judge, JudgedRow, Other, TAGS, WORDS, Words, words};
 
-/// A part of a query.
+/// A query part.
 #[derive(Clone)]
 pub(crate) enum Part {
     Words(&'static str, Words),
@@ -116,8 +116,8 @@ impl Part {
         }
     }
 
-    /// Whether an index has the words of all fields that words are looked for in, and no values
-    /// under their names.
+    /// True if an index has the words for all fields that words are looked for in, and no values
+    /// under the field names.
     fn is_about(&self, index: &Index) -> bool {
         let search = index.search().unwrap();
         match self {
@@ -130,7 +130,8 @@ impl Part {
     }
 }
 
-/// Compares the answers of an index to a query, and to the same as a filter, with those of a judge.
+/// Compares an index's answers to a query, and to the same query as a filter, with a judge's
+/// answers.
 pub(crate) fn check(
     engine: &SearchEngine,
     table: &Table,

@@ -1,5 +1,5 @@
-//! The law of searches under random histories: after every step a search returns the rows whose
-//! visible cells match the query, however much of the queue has been worked off.
+//! The law for searches under random histories: after every step a search returns the rows whose
+//! visible cells match the query, however far the queue has been worked off.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
@@ -31,7 +31,7 @@ const TEXT: &str = "1 text search q simple, other english chinese, tagged.tag ke
 const BY_OTHERS: &str = "; by_q [q]; sized [size desc] covers q, other where size > 2";
 const SECOND: &str = "; second search other keyword simple, q english, size";
 const WITH_VALUES: &str = "1 text search other simple english, q, size, tagged.tag keyword simple";
-/// A copy of the table under another key.
+/// A table copy under another key.
 const COPY: &str = "; copied [n][user] covers *";
 const VALUES: Values = Values { count: u8::MAX, of: value };
 
@@ -63,7 +63,7 @@ enum SearchStep {
 fn search_step() -> impl Strategy<Value = SearchStep> {
     prop_oneof![
         40 => step(VALUES).prop_map(SearchStep::Of),
-        // Between changes of the whole table.
+        // Between changes to the whole table.
         30 => mutation(VALUES).prop_map(|mutation| SearchStep::Of(Step::One(mutation))),
         8 => Just(SearchStep::Work),
         1 => Just(SearchStep::RestartEngine),
@@ -94,7 +94,7 @@ enum Works {
     Always,
 }
 
-/// The engine of the store, and the queries that are run.
+/// The store's engine, and the queries that are run.
 struct Searches {
     engine: Option<SearchEngine>,
     queries: Vec<Query>,
@@ -143,7 +143,7 @@ impl Upkeep for Searches {
         let held = of_table.flat_map(|index| {
             let table = store.table(&index.table).unwrap();
             let held = self.queries.iter().filter_map(|query| {
-                // The answers of others depend on the clock.
+                // The answers to others depend on the clock.
                 let plan = plan(&table, &index.index, query).filter(SearchPlan::is_decided)?;
                 let found = self.engine().find(table.name(), &plan).ok()?;
                 let rows = judge(&table, &index.index, found.point()).find(query);
@@ -155,7 +155,7 @@ impl Upkeep for Searches {
     }
 }
 
-/// Plans a query by an index; `None` if the index has not all of its texts.
+/// Plans a query by an index; `None` if the index does not have all the query's texts.
 fn plan(table: &Arc<Table>, index: &Index, query: &Query) -> Option<SearchPlan> {
     let descriptor = table.descriptor();
     let key = KeySchema::of_table(descriptor).unwrap().unwrap();
@@ -182,7 +182,7 @@ impl Searches {
         }
     }
 
-    /// Compares the answers of an index to some queries with those of a judge.
+    /// Compares an index's answers to some queries with a judge's answers.
     fn check(
         &self,
         table: &Arc<Table>,
@@ -282,7 +282,7 @@ fn check(history: &mut History<Searches>, queries: &[Query]) -> Result<(), TestC
     let store = history.store().clone();
     for index in store.search_indexes().unwrap() {
         let table = store.table(&index.table).unwrap();
-        // A search waits for the end of a repair.
+        // A search waits until a repair ends.
         if matches!(index.state, IndexState::Building { .. }) {
             let plan = queries.iter().find_map(|query| plan(&table, &index.index, query));
             let Some(plan) = plan else { continue };
@@ -331,13 +331,13 @@ fn run(
     Ok(())
 }
 
-/// The queries of a history, and those after a step.
+/// How many queries a history has, and how many follow a step.
 const QUERIES: usize = 24;
 const QUERIES_AT_ONCE: usize = 6;
 /// The queries in Lucene's syntax, after each step.
 const DOCUMENTS: usize = 6;
 
-/// The number of histories.
+/// How many histories there are.
 fn cases() -> u32 {
     let cases = std::env::var("SEARCH_HISTORIES").ok().and_then(|cases| cases.parse().ok());
     cases.unwrap_or(30)

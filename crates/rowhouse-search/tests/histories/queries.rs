@@ -8,7 +8,7 @@ use rowhouse_model::{Bytes, Row};
 use rowhouse_schema::{Index, Predicate};
 use rowhouse_search::{Analyse, Analyser, text_of};
 
-/// The words of all texts: numbers, stems with their endings, a stop word, and Chinese runs that
+/// The words in all texts: numbers, stems with their endings, a stop word, and Chinese runs that
 /// have dictionary words in common.
 pub(crate) const WORDS: [&str; 8] =
     ["row", "Rows", "design", "designed", "the", "2022", "中国人民", "人民行键"];
@@ -163,11 +163,11 @@ pub(crate) struct Judge {
 
 pub(crate) struct JudgedRow {
     row: Row,
-    /// The values of each field, encoded.
+    /// Each field's values, encoded.
     values: BTreeMap<String, Vec<Bytes>>,
-    /// The terms of each text field by each of its analysers, value by value.
+    /// Each text field's terms by each analyser, value by value.
     terms: BTreeMap<String, Vec<(Analyser, Vec<Terms>)>>,
-    /// The column of `q`.
+    /// The column for `q`.
     q: (&'static str, &'static str),
 }
 
@@ -182,7 +182,7 @@ fn terms(analyser: Analyser, text: &str) -> Terms {
 }
 
 impl Judge {
-    /// Takes the rows of a full scan. Those whose keys do not fit the template are in no answer.
+    /// Takes the rows from a full scan. Rows whose keys do not fit the template are in no answer.
     pub(crate) fn new(index: &Index, rows: Vec<Row>, q: (&'static str, &'static str)) -> Self {
         let search = index.search().unwrap();
         let fitting = rows.into_iter().filter(|row| index.fits(row.key()));
@@ -205,19 +205,19 @@ impl Judge {
         Self { rows: rows.collect() }
     }
 
-    /// Returns the keys of the rows that match a query, in order.
+    /// Returns the row keys that match a query, in order.
     pub(crate) fn find(&self, query: &Query) -> Vec<Bytes> {
         let found = self.rows.iter().filter(|row| row.matches(query));
         found.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
     }
 
-    /// Returns the keys of the rows that pass a test, in order.
+    /// Returns the row keys that pass a test, in order.
     pub(crate) fn find_by(&self, test: impl Fn(&JudgedRow) -> bool) -> Vec<Bytes> {
         let found = self.rows.iter().filter(|row| test(row));
         found.map(|row| Bytes::copy_from_slice(row.row.key())).collect()
     }
 
-    /// Returns how many of the rows with these keys have each value of a field.
+    /// Returns how many rows with these keys have each value of a field.
     pub(crate) fn facets(&self, keys: &[Bytes], field: &str) -> BTreeMap<Bytes, u64> {
         let mut counts = BTreeMap::new();
         for row in self.rows.iter().filter(|row| keys.iter().any(|key| key[..] == *row.row.key())) {
@@ -237,7 +237,7 @@ impl JudgedRow {
         query.texts.iter().all(has) && query.others.iter().all(|other| self.meets(other))
     }
 
-    /// The value of `q`, unless it is no text.
+    /// The value in `q`, unless it is no text.
     fn q(&self) -> Option<String> {
         let value = self.row.value(self.q.0, self.q.1)?;
         String::from_utf8(value.to_vec()).ok()
@@ -248,7 +248,7 @@ impl JudgedRow {
         self.values.values().any(|values| !values.is_empty())
     }
 
-    /// Whether a field has a value, or a text of it a word.
+    /// True if a field has a value, or a text in it has a word.
     pub(crate) fn has(&self, field: &str) -> bool {
         let of_words = self.terms.get(field).map_or(&[][..], |terms| &terms[..]);
         if !of_words.is_empty() && of_words.iter().all(|(it, _)| *it != Analyser::Keyword) {
@@ -258,7 +258,7 @@ impl JudgedRow {
         self.values.get(field).is_some_and(|values| !values.is_empty())
     }
 
-    /// Whether a text has the words; `None` if no analyser has a term for any of them.
+    /// True if a text has the words; `None` if no analyser has a term for any of them.
     pub(crate) fn has_words(&self, field: &str, words: &Words) -> Option<bool> {
         words.are_in(&self.terms[field])
     }
@@ -266,7 +266,7 @@ impl JudgedRow {
     pub(crate) fn meets(&self, other: &Other) -> bool {
         let size = self.row.value("f", "s");
         let size = size.map(|size| i64::from_be_bytes(size[..].try_into().unwrap()) ^ i64::MIN);
-        // The template of the copy has the number first.
+        // The copy's template has the number first.
         let key = self.row.key();
         let user = key.iter().find(|byte| byte.is_ascii_alphabetic()).map(|&user| char::from(user));
         match other {
@@ -283,7 +283,7 @@ impl JudgedRow {
 }
 
 impl Words {
-    /// Returns whether a field with these terms has the words; `None` if no analyser has a term for
+    /// Returns true if a field with these terms has the words; `None` if no analyser has a term for
     /// any of them.
     fn are_in(&self, field: &[(Analyser, Vec<Terms>)]) -> Option<bool> {
         let known = |parts: &[Words]| -> Option<Vec<bool>> {
@@ -309,7 +309,7 @@ impl Words {
         }
     }
 
-    /// Returns whether a value with these terms has a word or phrase.
+    /// Returns true if a value with these terms has a word or phrase.
     fn is_in(&self, analyser: Analyser, value: &Terms) -> Option<bool> {
         let text = match self {
             Words::Prefix(prefix) if prefix.is_ascii() || analyser != Analyser::Chinese => {
@@ -326,7 +326,7 @@ impl Words {
             Words::Phrase(words) => words.join(" "),
             Words::All(_) | Words::Any(_) | Words::Without(..) => return None,
         };
-        // All terms that an indexed text has must be there, not only those that are searched.
+        // All terms that an indexed text has must be there, not only the searched ones.
         let wanted = terms(analyser, &text);
         let (first, _) = wanted.first()?;
         let last = value.last().map_or(0, |(position, _)| *position);

@@ -1,4 +1,4 @@
-//! Decoding of filters.
+//! Decodes filters.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use super::{PACKAGE, fuzzy, missing, read};
 use crate::proto;
 use crate::proto::filter_list::Operator;
 
-/// Decodes a filter. The checks of its class's constructor happen when the filter is started.
+/// Decodes a filter. The class's constructor checks happen when the filter is started.
 ///
 /// # Errors
-/// `Unsupported`, naming the class, if it is not one of HBase's; `InvalidRequest` if the bytes are
+/// `Unsupported`, naming the class, if it is not an HBase class; `InvalidRequest` if the bytes are
 /// not in the class's format, and for filters nested too deeply.
 pub fn from_proto(message: proto::Filter) -> Result<Filter> {
     from_proto_at(message, 1)
@@ -99,7 +99,7 @@ fn from_proto_at(message: proto::Filter, depth: usize) -> Result<Filter> {
         }
         Some("SkipFilter") => Filter::Skip(Box::new(wrapped(name, bytes, depth)?)),
         Some("WhileMatchFilter") => Filter::WhileMatch(Box::new(wrapped(name, bytes, depth)?)),
-        // HBase's server wraps the filter of every scan in it.
+        // HBase's server wraps every scan's filter in it.
         Some("FilterWrapper") => wrapped(name, bytes, depth)?,
         Some("FilterList") => list(name, bytes, depth)?,
         _ => return Err(Error::unsupported(format!("filter is not supported: name={name}"))),

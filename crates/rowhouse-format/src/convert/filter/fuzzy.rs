@@ -1,6 +1,6 @@
-//! The keys of a FuzzyRowFilter. Java's client sends them preprocessed for word comparison:
-//! wildcard bytes of the key are 0, and the mask is −1 for a fixed byte and 2 (0 before mask
-//! version 2) for a wildcard. Other clients send the documented mask of 0 and 1.
+//! A FuzzyRowFilter's keys. Java's client sends them preprocessed for word comparison: wildcard
+//! bytes in the key are 0, and the mask is −1 for a fixed byte and 2 (0 before mask version 2) for
+//! a wildcard. Other clients send the documented mask with 0 and 1.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, Filter, FuzzyKey, Result, escape};

@@ -11,10 +11,10 @@ use rowhouse_model::{Error, Result};
 pub use from::from_proto;
 pub use to::to_proto;
 
-/// The Java package of HBase's filters and comparators.
+/// The Java package for HBase's filters and comparators.
 pub(super) const PACKAGE: &str = "org.apache.hadoop.hbase.filter.";
 
-/// Decodes the message of a class.
+/// Decodes a class's message.
 pub(super) fn read<M: Message + Default>(name: &str, bytes: Bytes) -> Result<M> {
     M::decode(bytes).map_err(|source| {
         Error::invalid(format!("{name} cannot be read: {source}")).with_source(source)

@@ -1,4 +1,4 @@
-//! Encoding of filters.
+//! Encodes filters.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{PACKAGE, fuzzy};
 use crate::proto;
 use crate::proto::filter_list::Operator;
 
-/// Encodes a filter in the format of its class. Numbers too large for Java become negative, and the
+/// Encodes a filter in the class's format. Numbers too large for Java become negative, and the
 /// server rejects them as `FilterRun::new` of `rowhouse-filter` does.
 pub fn to_proto(filter: &Filter) -> proto::Filter {
     let (class, bytes) = match filter {

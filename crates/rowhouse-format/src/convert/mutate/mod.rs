@@ -1,8 +1,8 @@
-//! Mutations of one row.
+//! Mutations on one row.
 //!
-//! The cells of a mutation are in the message (`column_value`; the Java client's Mutate) or in the
-//! cell block (`associated_cell_count`; the Java client's Multi). Other clients use both forms in
-//! either call.
+//! A mutation's cells are in the message (`column_value`; the Java client's Mutate) or in the cell
+//! block (`associated_cell_count`; the Java client's Multi). Other clients use both forms in either
+//! call.
 
 use std::collections::BTreeMap;
 
@@ -22,16 +22,16 @@ use crate::rpc::CellReader;
 
 pub use rowhouse_model::Nonce;
 
-/// Returns the nonce of a message; `None` if the number is 0 or missing.
+/// Returns a message's nonce; `None` if the number is 0 or missing.
 pub(super) fn nonce_from_parts(group: Option<u64>, number: Option<u64>) -> Option<Nonce> {
     let number = number.filter(|&number| number != 0)?;
     Some(Nonce { group: group.unwrap_or(0), number })
 }
 
-/// A mutation of one row, with its region.
+/// A mutation on one row, with the region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MutateCall {
-    /// The region of the row.
+    /// The region that holds the row.
     pub region: RegionRef,
     /// The mutation.
     pub mutation: Mutation,
@@ -62,8 +62,8 @@ impl MutateCall {
         })
     }
 
-    /// Encodes a Mutate request; with [`CellPlacement::Block`], the caller puts the
-    /// [cells](Mutation::cells) of the mutation into the cell block.
+    /// Encodes a Mutate request; with [`CellPlacement::Block`], the caller puts the mutation's
+    /// [cells](Mutation::cells) into the cell block.
     ///
     /// # Errors
     /// As [`condition::to_proto`].
@@ -79,7 +79,7 @@ impl MutateCall {
     }
 }
 
-/// Checks that a condition is on the row of its mutation.
+/// Checks that a condition is on the mutation's row.
 ///
 /// # Errors
 /// `InvalidRequest` with HBase's message if it is not.
@@ -104,7 +104,7 @@ pub fn not_done() -> proto::MutateResponse {
     proto::MutateResponse { processed: Some(false), ..Default::default() }
 }
 
-/// Returns whether a conditional mutation was executed.
+/// Returns true if a conditional mutation was executed.
 ///
 /// # Errors
 /// `Protocol` if the response does not state it.
@@ -117,12 +117,12 @@ pub fn was_done(answer: &proto::MutateResponse) -> Result<bool> {
     })
 }
 
-/// Returns the response to a mutation with its new cells.
+/// Returns the response to a mutation with the new cells.
 pub fn done_with(row: &Row, cells_in: CellPlacement) -> proto::MutateResponse {
     proto::MutateResponse { result: Some(result::to_proto(row, cells_in)), ..Default::default() }
 }
 
-/// Decodes the response to a mutation: its new cells, or an empty row.
+/// Decodes the response to a mutation: the new cells, or an empty row.
 ///
 /// # Errors
 /// As [`result::from_proto`].
@@ -133,8 +133,8 @@ pub fn answer_from_proto(answer: proto::MutateResponse, block: &mut CellReader) 
     }
 }
 
-/// Decodes a mutation. Takes its cells off the cell block if they are there, even if the mutation
-/// is rejected, so that the cells of the next mutation can be located.
+/// Decodes a mutation. Takes the cells off the cell block if they are there, even if the mutation
+/// is rejected, so that the next mutation's cells can be located.
 ///
 /// # Errors
 /// `Unsupported` for attributes that request an unsupported feature; `InvalidRequest` for an
@@ -144,7 +144,7 @@ pub fn from_proto(mutation: proto::MutationProto, block: &mut CellReader) -> Res
     from_parts(mutation, cells)
 }
 
-/// Takes the cells of a mutation off the cell block; returns `None` if the message contains them.
+/// Takes a mutation's cells off the cell block; returns `None` if the message contains them.
 pub(super) fn take_cells(
     mutation: &proto::MutationProto,
     block: &mut CellReader,
@@ -170,7 +170,7 @@ pub(super) fn from_parts(
     let ttl_millis = attributes::ttl_millis(&mutation.attribute)?;
     let cells = match cells {
         Some(cells) => Some(cells),
-        // `delete` decodes the markers of the message.
+        // `delete` decodes the markers in the message.
         None if kind == MutationType::Delete => None,
         None => Some(cells_of_message(&row, &mutation, kind)?),
     };
@@ -204,8 +204,8 @@ pub(super) fn from_parts(
     })
 }
 
-/// Decodes the cells of a put, increment or append from the message. The timestamp of a put applies
-/// to its cells without one.
+/// Decodes the cells for a put, increment or append from the message. A put's timestamp applies to
+/// its cells without one.
 fn cells_of_message(
     row: &Bytes,
     mutation: &proto::MutationProto,
@@ -272,7 +272,7 @@ fn qualifiers(column: ColumnValue) -> impl Iterator<Item = (Bytes, QualifierValu
     column.qualifier_value.into_iter().map(move |value| (family.clone(), value))
 }
 
-/// Encodes a mutation; with [`CellPlacement::Block`], the caller puts its [cells](Mutation::cells)
+/// Encodes a mutation; with [`CellPlacement::Block`], the caller puts the [cells](Mutation::cells)
 /// into the cell block.
 pub fn to_proto(
     mutation: &Mutation,

@@ -6,7 +6,7 @@ use rowhouse_model::{BackupStatus, Error, ErrorKind, Result};
 use super::pairs::{pair, value};
 use crate::proto;
 
-/// The signature of the procedure.
+/// The procedure's signature.
 pub(super) const SIGNATURE: &str = "rowhouse-backup";
 
 /// A request to start a backup, or to query it.
@@ -14,7 +14,7 @@ pub(super) const SIGNATURE: &str = "rowhouse-backup";
 pub struct BackupCall {
     /// The directory to create: a name, or a path on the server's machine.
     pub into: String,
-    /// Time of the request in milliseconds; a retry repeats it.
+    /// Request time in milliseconds; a retry repeats it.
     pub requested_millis: i64,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Backup
     BackupCall { into, requested_millis }
 }
 
-/// Encodes the progress of a backup.
+/// Encodes a backup's progress.
 pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsProcedureDoneResponse {
     let mut told = call_to_proto(call);
     let numbers = numbers(status).map(|(name, number)| (name, number.to_string()));
@@ -43,7 +43,7 @@ pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsPro
     proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
 }
 
-/// Decodes the progress of a backup.
+/// Decodes a backup's progress.
 ///
 /// # Errors
 /// `Protocol` if the response lacks a value.

@@ -1,5 +1,5 @@
-//! The heat of a table, rowhouse's own call. It is sent as an HBase procedure, which every HBase
-//! client can call; the report is the data that the procedure returns.
+//! A table's heat, rowhouse's own call. It is sent as an HBase procedure, which every HBase client
+//! can call; the report is the data that the procedure returns.
 
 use bytes::Bytes;
 use prost::Message;
@@ -11,13 +11,13 @@ use super::pairs::{pair, value};
 use crate::proto;
 use crate::rpc::decode_message;
 
-/// The signature of the procedure. Its instance is the table.
+/// The procedure's signature. The instance is the table.
 pub(super) const SIGNATURE: &str = "rowhouse-heat";
 
 const FROM: &str = "from";
 const TO: &str = "to";
 
-/// A request for the heat of a table.
+/// A request for a table's heat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeatCall {
     /// The table.

@@ -1,18 +1,18 @@
-//! Checks and repairs of indexes, rowhouse's own calls. They are sent as HBase procedures, which
-//! every HBase client can call.
+//! Index checks and repairs, rowhouse's own calls. They are sent as HBase procedures, which every
+//! HBase client can call.
 
 use rowhouse_model::{Error, ErrorKind, IndexReport, IndexStatus, Result, TableName};
 
 use super::pairs::{needed, pair, value};
 use crate::proto;
 
-/// The signature of the procedure. Its instance is the table.
+/// The procedure's signature. The instance is the table.
 pub(super) const SIGNATURE: &str = "rowhouse-index";
 
 /// What is to be done with an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IndexOperation {
-    /// Compares it with the rows of its table.
+    /// Compares it with the table's rows.
     Verify,
     /// Mends it.
     Repair,
@@ -23,7 +23,7 @@ pub enum IndexOperation {
 pub struct IndexCall {
     /// The table.
     pub table: TableName,
-    /// The name of the index.
+    /// The index name.
     pub index: String,
     /// What is to be done.
     pub operation: IndexOperation,

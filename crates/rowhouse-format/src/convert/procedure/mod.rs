@@ -1,6 +1,6 @@
 //! Procedures that clients start by signature (`ExecProcedure`) and query (`IsProcedureDone`).
 //! Every HBase client can call them, so rowhouse's own calls are procedures, each in a file with
-//! both directions of its messages.
+//! both message directions.
 
 pub mod backup;
 pub mod heat;
@@ -27,17 +27,17 @@ const FLUSH: &str = "flush-table-proc";
 /// HBase's `SnapshotManager`, started as a procedure.
 const SNAPSHOT: &str = "online-snapshot";
 
-/// A procedure call, identified by its signature.
+/// A procedure call, identified by the signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcedureCall {
-    /// Flushes a table: the named families, or all of them if none are named.
+    /// Flushes a table: the named families, or all if none are named.
     Flush {
         /// The table.
         table: TableName,
-        /// Names of families.
+        /// Family names.
         families: Vec<String>,
     },
-    /// Takes a snapshot of a table, memstores included.
+    /// Takes a table snapshot, memstores included.
     Snapshot {
         /// The table.
         table: TableName,
@@ -50,7 +50,7 @@ pub enum ProcedureCall {
     Index(IndexCall),
     /// Swaps a table with one of its indexes; rowhouse's own procedure.
     Promotion(PromotionCall),
-    /// Returns the heat of a table; rowhouse's own procedure.
+    /// Returns a table's heat; rowhouse's own procedure.
     Heat(HeatCall),
     /// Returns the index by which a query is answered; rowhouse's own procedure.
     QueryIndex(QueryIndexCall),

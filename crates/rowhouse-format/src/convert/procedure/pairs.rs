@@ -4,7 +4,7 @@ use rowhouse_model::{Error, Result};
 
 use crate::proto::{NameStringPair, ProcedureDescription};
 
-/// Returns a name with its value.
+/// Returns a name with the value.
 pub(super) fn pair(name: &str, value: impl ToString) -> NameStringPair {
     NameStringPair { name: name.to_owned(), value: value.to_string() }
 }

@@ -1,11 +1,11 @@
-//! Promotions of indexes, rowhouse's own call. It is sent as an HBase procedure.
+//! Index promotions, rowhouse's own call. It is sent as an HBase procedure.
 
 use rowhouse_model::{Bytes, Result, TableName, escape, unescape};
 
 use super::pairs::{needed, pair, value};
 use crate::proto;
 
-/// The signature of the procedure. Its instance is the table.
+/// The procedure's signature. The instance is the table.
 pub(super) const SIGNATURE: &str = "rowhouse-promote";
 
 const INDEX: &str = "index";
@@ -17,12 +17,12 @@ const AFTER: &str = "after";
 pub struct PromotionCall {
     /// The table.
     pub table: TableName,
-    /// The name of the index.
+    /// The index name.
     pub index: String,
-    /// The layout that the table has before; `None` before its first promotion.
+    /// The layout that the table has before; `None` before the first promotion.
     pub before: Option<Bytes>,
     /// The layout that the table gets. No other call has the same: a table with this layout has
-    /// been promoted by an earlier attempt of the call.
+    /// been promoted by an earlier attempt at the call.
     pub after: Bytes,
 }
 

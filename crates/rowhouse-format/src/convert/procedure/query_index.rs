@@ -1,12 +1,12 @@
 //! The index by which a server answers a query, rowhouse's own call. It is sent as an HBase
-//! procedure; the name of the index is the data that the procedure returns.
+//! procedure; the index name is the data that the procedure returns.
 
 use rowhouse_model::{Bytes, Columns, Error, Result, TableName, escape, unescape};
 
 use super::pairs::{needed, pair, value};
 use crate::proto;
 
-/// The signature of the procedure. Its instance is the table.
+/// The procedure's signature. The instance is the table.
 pub(super) const SIGNATURE: &str = "rowhouse-query-index";
 
 const QUERY: &str = "query";
@@ -70,12 +70,12 @@ pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result
     Ok(QueryIndexCall { table, query, columns, limit: limit.transpose()? })
 }
 
-/// Encodes the name of an index; `None` if the query is read by the key.
+/// Encodes an index name; `None` if the query is read by the key.
 pub fn answer_to_bytes(index: Option<&str>) -> Bytes {
     Bytes::copy_from_slice(index.unwrap_or_default().as_bytes())
 }
 
-/// Decodes the name of an index; `None` if the query is read by the key.
+/// Decodes an index name; `None` if the query is read by the key.
 pub fn answer_from_bytes(answer: &Bytes) -> Option<String> {
     Some(String::from_utf8_lossy(answer).into_owned()).filter(|index| !index.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Starts and ends region servers of a rowhouse server, rowhouse's own calls. They are sent as
+//! Starts and ends region servers in a rowhouse server, rowhouse's own calls. They are sent as
 //! HBase procedures, which every HBase client can call.
 
 use rowhouse_model::{Error, Result};
@@ -6,10 +6,10 @@ use rowhouse_model::{Error, Result};
 use super::pairs::{pair, value};
 use crate::proto;
 
-/// The signature of the procedure. Its instance is the number of the region server.
+/// The procedure's signature. The instance is the region server's number.
 pub(super) const SIGNATURE: &str = "rowhouse-region-server";
 
-/// The name of the pair that holds the change.
+/// The name for the pair that holds the change.
 const CHANGE: &str = "change";
 
 /// What happens to a region server.
@@ -19,7 +19,7 @@ pub enum RegionServerChange {
     Start,
     /// It ends after the calls under way.
     Stop,
-    /// It ends at once: its connections are cut, also in the middle of calls.
+    /// It ends at once: the connections are cut, also in the middle of calls.
     Kill,
 }
 
@@ -32,7 +32,7 @@ const NAMES: [(RegionServerChange, &str); 3] = [
 /// A request to start or end a region server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionServerCall {
-    /// The number of the region server, from 0.
+    /// The region server's number, from 0.
     pub number: u32,
     /// What happens to it.
     pub change: RegionServerChange,

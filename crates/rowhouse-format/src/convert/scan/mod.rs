@@ -1,4 +1,4 @@
-//! Scans: opening and continuing a scanner, and its results.
+//! Scans: opening and continuing a scanner, and the results.
 
 use bytes::Bytes;
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result, Row, RowRange, Scan};
@@ -18,7 +18,7 @@ use crate::rpc::CellReader;
 pub struct ScanCall {
     /// The scanner, or the scan to open one for.
     pub target: ScanTarget,
-    /// Most rows of this response (`number_of_rows`). If not sent, 1, or 0 with
+    /// How many rows this response has at most (`number_of_rows`). If not sent, 1, or 0 with
     /// [`ScanCall::close`].
     pub rows: u32,
     /// Most rows that the client accepts from here on, over all calls and regions
@@ -28,7 +28,7 @@ pub struct ScanCall {
     pub close: bool,
     /// Whether to only renew the scanner's lease.
     pub renew: bool,
-    /// Sequence number of this call on the scanner, from 0; the open has none.
+    /// This call's sequence number on the scanner, from 0; the open has none.
     pub next_call_seq: Option<u64>,
     /// Whether a result may end inside a row.
     pub client_handles_partials: bool,
@@ -38,7 +38,7 @@ pub struct ScanCall {
     pub track_metrics: bool,
 }
 
-/// The target of a Scan request.
+/// A Scan request's target.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScanTarget {
     /// Opens a scanner.
@@ -48,17 +48,17 @@ pub enum ScanTarget {
         /// The scan.
         scan: Box<OpenScan>,
     },
-    /// The id of an open scanner.
+    /// An open scanner's id.
     Scanner(u64),
 }
 
 /// A scan to open a scanner for: a [`Scan`] with the fields that exist only on the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenScan {
-    /// The scan. Its range is half-open and in key order: it combines the bounds below with their
+    /// The scan. The range is half-open and in key order: it combines the bounds below with their
     /// flags, swapped if the scan is reversed.
     pub scan: Scan,
-    /// First bound as sent: the greater one of a reversed scan. `hbase:meta`, which is not in byte
+    /// First bound as sent: the greater one in a reversed scan. `hbase:meta`, which is not in byte
     /// order, uses this and the next three fields instead of the range.
     pub start_row: Bytes,
     /// Whether `start_row` is inclusive; usually it is.
@@ -67,14 +67,14 @@ pub struct OpenScan {
     pub stop_row: Bytes,
     /// Whether `stop_row` is inclusive; usually it is not.
     pub include_stop: bool,
-    /// The read point to use: 0 for a new one, or the read point of the scanner that this one
-    /// continues inside a row.
+    /// The read point to use: 0 for a new one, or the read point that belongs to the scanner that
+    /// this one continues inside a row.
     pub read_point: u64,
-    /// Most bytes of cells per response that the client requests.
+    /// The most cell bytes per response that the client requests.
     pub result_bytes_max: Option<u64>,
     /// Whether the application accepts partial rows.
     pub allow_partial_results: bool,
-    /// Whether the client requests the position of a scan without results.
+    /// True if the client requests the position when a scan has no results.
     pub wants_cursor: bool,
     /// The query that selects rows, in the query language, if the client sends one (the attribute
     /// `rowhouse.query`). The rest of the scan applies to the rows that match.
@@ -82,13 +82,13 @@ pub struct OpenScan {
 }
 
 impl OpenScan {
-    /// Creates the request of a client for `scan`.
+    /// Creates a client's request for `scan`.
     pub fn new(scan: Scan) -> Self {
         let RowRange { start, stop } = scan.range.clone();
         let reversed = scan.reversed;
         let (start_row, stop_row) = if reversed { (stop, start) } else { (start, stop) };
         Self {
-            // A reversed scan swaps the bounds; each keeps its inclusiveness.
+            // A reversed scan swaps the bounds; each retains the inclusiveness.
             include_start: !reversed || start_row.is_empty(),
             include_stop: reversed,
             start_row,
@@ -102,7 +102,7 @@ impl OpenScan {
         }
     }
 
-    /// Sets the bounds of the scan, each with its inclusiveness; `start` is the greater one of a
+    /// Sets the scan's bounds, each with its inclusiveness; `start` is the greater one in a
     /// reversed scan.
     pub fn set_bounds(&mut self, start: (Bytes, bool), stop: (Bytes, bool)) {
         self.scan.range = range(&start.0, start.1, &stop.0, stop.1, self.scan.reversed);
@@ -123,7 +123,7 @@ impl OpenScan {
         let start_row = scan.start_row.clone().unwrap_or_default();
         let stop_row = scan.stop_row.clone().unwrap_or_default();
         let include_start = scan.include_start_row();
-        // Clients older than the flag send equal bounds for a scan of one row.
+        // Clients older than the flag send equal bounds for a scan over one row.
         let is_one_row = !start_row.is_empty() && start_row == stop_row;
         let include_stop = scan.include_stop_row.unwrap_or(is_one_row);
         let reversed = scan.reversed();
@@ -155,7 +155,7 @@ impl OpenScan {
         })
     }
 
-    /// Encodes a scan, without its limit, which is in [`ScanCall::limit`].
+    /// Encodes a scan, without the limit, which is in [`ScanCall::limit`].
     pub fn to_proto(&self) -> proto::Scan {
         proto::Scan {
             column: columns_to_proto(&self.scan.columns),
@@ -187,7 +187,7 @@ impl OpenScan {
     }
 }
 
-/// Returns the half-open range, in key order, of a scan between these bounds.
+/// Returns the half-open range, in key order, for a scan between these bounds.
 fn range(
     start: &Bytes,
     include_start: bool,
@@ -300,30 +300,30 @@ pub struct ScanResult {
     pub rows: Vec<ScannedRow>,
     /// The scanner's id; Apache sends it only in the response to the open.
     pub scanner: Option<u64>,
-    /// Lease timeout of the scanner in milliseconds; only in the response to the open.
+    /// The scanner's lease timeout in milliseconds; only in the response to the open.
     pub ttl_ms: Option<u32>,
     /// The scanner's read point; only in the response to the open.
     pub read_point: Option<u64>,
-    /// Whether the scan continues, in this or another region. `false` ends it: it has reached its
-    /// limit.
+    /// Whether the scan continues, in this or another region. `false` ends it: the scan has reached
+    /// its limit.
     pub more_results: bool,
     /// Whether this region has more rows; `None` in the response to a renewal. `false` means that
     /// the server has closed the scanner.
     pub more_results_in_region: Option<bool>,
     /// Whether the response is a heartbeat.
     pub heartbeat: bool,
-    /// Position of a scan without results.
+    /// The position when a scan has no results.
     pub cursor: Option<Bytes>,
-    /// Metrics of the call, if requested: HBase's names (`ServerSideScanMetrics`) and values.
+    /// The call's metrics, if requested: HBase's names (`ServerSideScanMetrics`) and values.
     pub metrics: Vec<(String, i64)>,
 }
 
-/// A row of a scan, or a part of one.
+/// A row from a scan, or a row part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScannedRow {
     /// The cells.
     pub row: Row,
-    /// Whether more cells of the row follow in the next result.
+    /// True if more cells in the row follow in the next result.
     pub partial: bool,
 }
 
@@ -357,7 +357,7 @@ impl ScanResult {
         response
     }
 
-    /// Iterates over the cells of all rows, in the order of the cell block.
+    /// Iterates over all rows' cells, in cell block order.
     pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
         self.rows.iter().flat_map(|row| row.row.cells())
     }
@@ -365,7 +365,7 @@ impl ScanResult {
     /// Decodes a Scan response.
     ///
     /// # Errors
-    /// `Protocol` if cells are missing, malformed, or of several rows.
+    /// `Protocol` if cells are missing, malformed, or from several rows.
     pub fn from_proto(response: proto::ScanResponse, block: &mut CellReader) -> Result<Self> {
         let mut rows = Vec::new();
         for (at, &count) in response.cells_per_result.iter().enumerate() {

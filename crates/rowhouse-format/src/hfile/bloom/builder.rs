@@ -14,27 +14,27 @@ const ERROR_RATE: f32 = 0.01;
 /// A chunk's length is a multiple of two to this power, so that it can be folded this many times.
 const FOLDS_MAX: u32 = 7;
 const HASH: HashKind = HashKind::Murmur;
-/// The key order of a bloom filter over columns, under the name that HBase 2 writes.
+/// The key order for a bloom filter over columns, under the name that HBase 2 writes.
 const COLUMN_COMPARATOR: &str = "org.apache.hadoop.hbase.CellComparatorImpl";
 
-/// The bloom filter of a file under construction.
+/// The bloom filter for a file under construction.
 pub(in crate::hfile) struct BloomBuilder {
     kind: BloomKind,
-    /// Length in bytes of an unfolded chunk; its key capacity and hash count follow.
+    /// How long an unfolded chunk is, in bytes; the key capacity and hash count follow from it.
     chunk_len: usize,
     chunk_keys_max: u64,
     hashes: u32,
     current: Option<Chunk>,
-    /// Full chunks that are written at the end of the data block.
+    /// Full chunks that are written when the data block ends.
     ready: VecDeque<Chunk>,
-    /// The entries of the meta block for the chunks written so far.
+    /// The meta block entries for the chunks written so far.
     entries: Vec<u8>,
     chunks: u32,
     keys: u64,
     keys_max: u64,
     len: u64,
     last_key: Vec<u8>,
-    /// Buffer for the key of a column.
+    /// Buffer for a column key.
     column: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ struct Chunk {
 }
 
 impl BloomBuilder {
-    /// Creates a bloom filter with chunks of about `chunk_len` bytes.
+    /// Creates a bloom filter with chunks that have about `chunk_len` bytes.
     pub(in crate::hfile) fn new(kind: BloomKind, chunk_len: u32) -> Self {
         let chunk_len = (chunk_len.max(1) as usize).next_multiple_of(1 << FOLDS_MAX);
         let bits = chunk_len as f64 * 8.0;
@@ -71,7 +71,7 @@ impl BloomBuilder {
         }
     }
 
-    /// Adds the row or column of a cell, in key order. Adding the last key again has no effect.
+    /// Adds a cell's row or column, in key order. Adding the last key again has no effect.
     pub(in crate::hfile) fn push(&mut self, row: &[u8], qualifier: &[u8]) {
         if self.kind != BloomKind::RowCol {
             return self.push_key(row_part(self.kind, row));
@@ -104,12 +104,12 @@ impl BloomBuilder {
         self.last_key.extend_from_slice(key);
     }
 
-    /// Returns whether the open chunk has reached its key capacity.
+    /// Returns true if the open chunk has reached the key capacity.
     pub(in crate::hfile) fn chunk_is_full(&self) -> bool {
         self.current.as_ref().is_some_and(|chunk| chunk.keys >= self.chunk_keys_max)
     }
 
-    /// Closes the open chunk; halves it by folding while less than half of its capacity is used.
+    /// Closes the open chunk; halves it by folding while less than half the capacity is used.
     pub(in crate::hfile) fn finish_chunk(&mut self) {
         let Some(mut chunk) = self.current.take() else { return };
         let (mut len, mut keys_max) = (self.chunk_len, self.chunk_keys_max);
@@ -127,12 +127,12 @@ impl BloomBuilder {
         self.ready.push_back(chunk);
     }
 
-    /// Returns the bits of the next chunk to write.
+    /// Returns the bits for the next chunk to write.
     pub(in crate::hfile) fn ready(&self) -> Option<&[u8]> {
         self.ready.front().map(|chunk| &chunk.bits[..])
     }
 
-    /// Records the location of the chunk that [`BloomBuilder::ready`] returned.
+    /// Records where the chunk is that [`BloomBuilder::ready`] returned.
     pub(in crate::hfile) fn written(&mut self, handle: BlockHandle) {
         let Some(chunk) = self.ready.pop_front() else { return };
         self.entries.extend_from_slice(&handle.offset.to_be_bytes());
@@ -163,9 +163,9 @@ impl BloomBuilder {
     }
 }
 
-/// Returns the false-positive rate of a full chunk. A lookup of a column probes two keys, the
-/// column and the family's delete markers, and either may be a false positive; so a filter over
-/// columns uses a lower rate.
+/// Returns a full chunk's false-positive rate. A column lookup probes two keys, the column and the
+/// family's delete markers, and either may be a false positive; so a filter over columns uses a
+/// lower rate.
 fn error_rate(kind: BloomKind) -> f64 {
     match kind {
         BloomKind::None | BloomKind::Row | BloomKind::RowPrefix(_) => ERROR_RATE.into(),

@@ -1,4 +1,4 @@
-//! The hash functions of bloom filters (`org.apache.hadoop.hbase.util.Hash`).
+//! The hash functions for bloom filters (`org.apache.hadoop.hbase.util.Hash`).
 
 /// A hash function, with HBase's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

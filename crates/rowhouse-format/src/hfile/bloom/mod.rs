@@ -1,4 +1,4 @@
-//! Chunked bloom filters over the rows or columns of a file.
+//! Chunked bloom filters over a file's rows or columns.
 
 mod builder;
 mod hash;
@@ -17,12 +17,11 @@ use super::input::Input;
 use super::key::{check_key, view_key, write_key};
 use super::trailer::is_known_comparator;
 
-/// Version of the meta block's format (`CompoundBloomFilterBase.VERSION`).
+/// The meta block's format version (`CompoundBloomFilterBase.VERSION`).
 const VERSION: u32 = 3;
-/// Most hashes per key that a reader accepts. No error rate needs more; it bounds the cost of a
-/// lookup.
+/// Most hashes per key that a reader accepts. No error rate needs more; it bounds a lookup's cost.
 const HASHES_MAX: u32 = 255;
-/// Length in bytes of the shortest meta block entry: offset, length, key length.
+/// How long the shortest meta block entry is, in bytes: offset, length, key length.
 const ENTRY_LEN_MIN: usize = 8 + 4 + 1;
 
 /// A bloom filter over rows, row prefixes or columns: the chunk index and the hash parameters.
@@ -33,12 +32,12 @@ pub struct Bloom {
     hashes: u32,
     keys: u64,
     chunks: Vec<Chunk>,
-    /// The last key added, if the file records it. Unset in a filter over rows: its last key is the
-    /// last row of the file, which callers have already checked.
+    /// The last key added, if the file records it. Unset in a filter over rows: the last key is the
+    /// file's last row, which callers have already checked.
     last_key: Option<Bytes>,
 }
 
-/// A lookup key: a row, a row prefix or a column of a row. Created by [`Bloom::key`].
+/// A lookup key: a row, a row prefix or a column in a row. Created by [`Bloom::key`].
 #[derive(Clone, Debug)]
 pub struct BloomKey<'a>(Cow<'a, [u8]>);
 
@@ -68,10 +67,10 @@ impl Bloom {
         if version != VERSION {
             return Err(malformed("version", version.into()));
         }
-        input.u64()?; // Total bytes of the chunks; the chunks record it themselves.
+        input.u64()?; // Total bytes in the chunks; the chunks record it themselves.
         let (hashes, hash) = (input.u32()?, input.u32()?);
         let keys = input.u64()?;
-        input.u64()?; // Key capacity of the chunks.
+        input.u64()?; // Key capacity in the chunks.
         let count = input.u32()?;
         let comparator = input.vint_bytes()?;
         let is_known = match kind {
@@ -114,13 +113,13 @@ impl Bloom {
         Ok(Some(Self { kind, hash, hashes, keys, chunks, last_key }))
     }
 
-    /// Returns which part of a cell the keys cover.
+    /// Returns which cell part the keys cover.
     pub fn kind(&self) -> BloomKind {
         self.kind
     }
 
-    /// Returns the lookup key of a column of a row. A filter over rows uses only the row; a filter
-    /// over prefixes uses only its first bytes.
+    /// Returns the lookup key for a column in a row. A filter over rows uses only the row; a filter
+    /// over prefixes uses only the row's first bytes.
     ///
     /// A filter over columns stores DeleteFamily and DeleteFamilyVersion cells under the empty
     /// qualifier. Callers that must not miss these markers also look up the empty qualifier.
@@ -133,13 +132,13 @@ impl Bloom {
         BloomKey(Cow::Owned(key))
     }
 
-    /// Returns the number of rows or columns added.
+    /// Returns how many rows or columns were added.
     pub fn keys(&self) -> u64 {
         self.keys
     }
 
-    /// Returns the number, from 0, of the chunk that covers `key`; `None` if `key` is certainly not
-    /// in the file.
+    /// Returns the number, from 0, for the chunk that covers `key`; `None` if `key` is certainly
+    /// not in the file.
     pub fn chunk_for(&self, key: &BloomKey<'_>) -> Option<usize> {
         let is_behind = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
         if self.last_key.as_ref().is_some_and(|last| is_behind(last)) {
@@ -155,7 +154,7 @@ impl Bloom {
         self.chunks.iter().map(|chunk| chunk.handle)
     }
 
-    /// Returns the location of a chunk.
+    /// Returns a chunk's location.
     ///
     /// # Panics
     /// If [`Bloom::chunk_for`] cannot return `number`.
@@ -163,7 +162,7 @@ impl Bloom {
         self.chunks[number].handle
     }
 
-    /// Returns whether `chunk`, which [`Bloom::chunk_for`] selected, may hold `key`. False is
+    /// Returns true if `chunk`, which [`Bloom::chunk_for`] selected, may hold `key`. False is
     /// certain.
     pub fn chunk_contains(&self, chunk: &BloomChunk, key: &BloomKey<'_>) -> bool {
         let bits = chunk.bits.len() as u32 * 8;
@@ -171,24 +170,24 @@ impl Bloom {
             .all(|bit| chunk.bits[bit as usize / 8] & 1 << (bit % 8) != 0)
     }
 
-    /// Returns the number of bytes this value occupies in memory, apart from its own size.
+    /// Returns how many bytes this value occupies in memory, apart from its own size.
     pub fn memory_len(&self) -> usize {
         let keys = self.chunks.iter().map(|chunk| chunk.first_key.len()).sum::<usize>();
         keys + self.chunks.capacity() * size_of::<Chunk>()
     }
 }
 
-/// The bits of one chunk.
+/// One chunk's bits.
 #[derive(Clone, Debug)]
 pub struct BloomChunk {
     bits: Bytes,
 }
 
 impl BloomChunk {
-    /// Takes the bits of a bloom chunk block.
+    /// Takes the bits from a bloom chunk block.
     ///
     /// # Errors
-    /// `Corruption` if the block is of another kind, empty, or 256 MiB or longer.
+    /// `Corruption` if the block has another kind, is empty, or 256 MiB or longer.
     pub(super) fn parse(block: Block) -> Result<Self> {
         let bits = block.payload;
         if block.kind != BlockKind::BloomChunk || bits.is_empty() || bits.len() > BITS_LEN_MAX {
@@ -202,13 +201,13 @@ impl BloomChunk {
         Ok(Self { bits })
     }
 
-    /// Returns the length of the bits in bytes.
+    /// Returns the bits' length in bytes.
     pub fn memory_len(&self) -> usize {
         self.bits.len()
     }
 }
 
-/// Comparator names of HBase 1.x and 0.96 for byte order, where HBase 2.x writes an empty name.
+/// Comparator names in HBase 1.x and 0.96 for byte order, where HBase 2.x writes an empty name.
 const BYTE_COMPARATORS: [&[u8]; 2] = [
     b"org.apache.hadoop.hbase.KeyValue$RawBytesComparator",
     b"org.apache.hadoop.hbase.util.Bytes$ByteArrayComparator",
@@ -216,7 +215,7 @@ const BYTE_COMPARATORS: [&[u8]; 2] = [
 /// Longest chunk in bytes: HBase counts bits in signed 32-bit numbers.
 const BITS_LEN_MAX: usize = i32::MAX as usize / 8;
 
-/// Returns the part of a row that a filter over rows or prefixes covers.
+/// Returns the row part that a filter over rows or prefixes covers.
 fn row_part(kind: BloomKind, row: &[u8]) -> &[u8] {
     match kind {
         BloomKind::RowPrefix(len) => &row[..row.len().min(len.into())],
@@ -224,17 +223,17 @@ fn row_part(kind: BloomKind, row: &[u8]) -> &[u8] {
     }
 }
 
-/// Appends the key of a column: an index key with an empty family.
+/// Appends a column key: an index key with an empty family.
 fn write_column(out: &mut Vec<u8>, row: &[u8], qualifier: &[u8]) {
     write_key(out, &Key::column_start(row, b"", qualifier));
 }
 
-/// Compares two keys of the filter. Keys of columns must have passed [`check_key`].
+/// Compares two filter keys. Column keys must have passed [`check_key`].
 fn compare(kind: BloomKind, a: &[u8], b: &[u8]) -> Ordering {
     if kind == BloomKind::RowCol { view_key(a).cmp(&view_key(b)) } else { compare_bytes(a, b) }
 }
 
-/// Returns the bit positions of `key` among `bits` (fewer than 2³¹), in HBase's wrapping signed
+/// Returns the bit positions for `key` among `bits` (fewer than 2³¹), in HBase's wrapping signed
 /// arithmetic.
 fn positions(hash: HashKind, hashes: u32, key: &[u8], bits: u32) -> impl Iterator<Item = u32> {
     let first = hash.hash(key, 0);
@@ -249,7 +248,7 @@ fn positions(hash: HashKind, hashes: u32, key: &[u8], bits: u32) -> impl Iterato
 mod tests {
     use super::*;
 
-    /// Values of `Hash.getInstance(…).hash(new ByteArrayHashKey(…), seed)` in HBase 2.6.4.
+    /// Values from `Hash.getInstance(…).hash(new ByteArrayHashKey(…), seed)` in HBase 2.6.4.
     #[test]
     fn hashes_are_hbases() {
         for (code, key, seed, want) in HASHES {

@@ -1,9 +1,9 @@
-//! Hadoop's framing of block codecs (`BlockCompressorStream`): compressed chunks with length
+//! Hadoop's framing for block codecs (`BlockCompressorStream`): compressed chunks with length
 //! prefixes.
 
 use super::Malformed;
 
-/// Hadoop's buffer size. Its reader decompresses a chunk into a buffer of 256 KiB; its writer
+/// Hadoop's buffer size. Hadoop's reader decompresses a chunk into a 256 KiB buffer; the writer
 /// reserves the codec's worst-case expansion, which limits a chunk's uncompressed length to the
 /// constants below.
 const BUFFER_LEN: usize = 256 * 1024;
@@ -11,7 +11,7 @@ pub(super) const SNAPPY_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 6 + 32
 pub(super) const ZSTD_CHUNK_LEN_MAX: usize = BUFFER_LEN - BUFFER_LEN / 256;
 pub(super) const LZ4_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 255 + 16);
 
-/// Appends the length of `payload`, then its chunks, each preceded by its compressed length.
+/// Appends the `payload` length, then the chunks, each preceded by its compressed length.
 /// `compress` appends a compressed chunk.
 pub(super) fn write_chunks(
     payload: &[u8],
@@ -29,8 +29,8 @@ pub(super) fn write_chunks(
     }
 }
 
-/// Fills `payload` from any number of runs, each a length prefix followed by chunks of any length.
-/// `decompress` writes a decompressed chunk to the start of a slice and returns its length in
+/// Fills `payload` from any number of runs, each a length prefix followed by chunks with any
+/// length. `decompress` writes a decompressed chunk to a slice's start and returns its length in
 /// bytes.
 pub(super) fn read_chunks(
     bytes: &[u8],

@@ -7,7 +7,7 @@ use super::Malformed;
 /// Magic, method deflate, no flags, no time, no operating system: the header that HBase writes on
 /// Java up to 15. Later versions write 255, "unknown", in the last byte.
 const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0];
-/// CRC-32 and length of the payload, little-endian.
+/// The payload's CRC-32 and length, little-endian.
 const TRAILER_LEN: usize = 8;
 
 /// A deflater that is reused across payloads.

@@ -1,4 +1,4 @@
-//! Compression and decompression of block payloads in the formats of HBase's codecs.
+//! Compresses and decompresses block payloads in the formats of HBase's codecs.
 
 mod chunks;
 mod gz;
@@ -14,7 +14,7 @@ use chunks::{
 use gz::Deflater;
 use zstd::ZstdEncoder;
 
-/// The format of blocks with ZSTD compression. HBase has two ZSTD codecs, and each reads only its
+/// The format for blocks with ZSTD compression. HBase has two ZSTD codecs, and each reads only its
 /// own format; the setting `hbase.io.compress.zstd.codec` selects a cluster's codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ZstdForm {
@@ -26,7 +26,7 @@ pub enum ZstdForm {
     Chunks,
 }
 
-/// Compresses the payloads of one file and reuses its state across payloads.
+/// Compresses one file's payloads and reuses the state across payloads.
 pub(super) struct Compressor(Codec);
 
 enum Codec {
@@ -49,13 +49,13 @@ impl Compressor {
         })
     }
 
-    /// Returns whether payloads are stored uncompressed.
+    /// Returns true if payloads are stored uncompressed.
     pub(super) fn is_none(&self) -> bool {
         matches!(self.0, Codec::None)
     }
 
     /// Appends the compressed `payload` to `out`. As in HBase, a payload that compression makes
-    /// longer is still stored compressed, because no field of a block could mark the exception.
+    /// longer is still stored compressed, because no block field could mark the exception.
     pub(super) fn append(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         match &mut self.0 {
             Codec::None => out.extend_from_slice(payload),
@@ -121,7 +121,7 @@ pub(super) fn decompress(
     Ok(payload)
 }
 
-/// Returns the largest number of bytes that one compressed byte can expand to.
+/// Returns how many bytes one compressed byte can expand to at most.
 fn ratio_max(compression: Compression) -> u64 {
     match compression {
         Compression::None => 1,
@@ -129,14 +129,14 @@ fn ratio_max(compression: Compression) -> u64 {
         Compression::Gz => 258 * 8 / 2,
         // A copy of 64 bytes takes three bytes.
         Compression::Snappy => 64 / 3 + 1,
-        // A byte of value 255 extends a match by 255 bytes.
+        // A byte with value 255 extends a match by 255 bytes.
         Compression::Lz4 => 255,
-        // A run of 128 KiB takes four bytes.
+        // A 128 KiB run takes four bytes.
         Compression::Zstd => 128 * 1024 / 4,
     }
 }
 
-/// The defect of a compressed payload.
+/// A compressed payload's defect.
 #[derive(Debug)]
 pub(super) enum Malformed {
     /// The payload has fewer bytes than the block's header says.
@@ -145,11 +145,11 @@ pub(super) enum Malformed {
     Long { want: u64 },
     /// The input is truncated.
     Cut { at: usize },
-    /// Bytes remain after the end of the input.
+    /// Bytes remain after the input's end.
     Behind { left: usize },
     /// The input is not a gzip member as HBase writes them.
     Gzip { what: &'static str, value: u32 },
-    /// An error of the codec.
+    /// A codec error.
     Codec(Box<dyn std::error::Error + Send + Sync>),
 }
 

@@ -79,7 +79,7 @@ proptest! {
                 }
                 let _ = decompress(compression, &damaged, payload.len());
                 let cut = cut.index(bytes.len());
-                // A frame or chunk may have insignificant bytes after its last significant one.
+                // A frame or chunk may have insignificant bytes after the last significant one.
                 let read = decompress(compression, &bytes[..cut], payload.len());
                 prop_assert!(read.is_err() || payload.is_empty(), "{:?} {}", compression, cut);
             }
@@ -160,7 +160,7 @@ fn lengths_beyond_what_the_bytes_can_hold_allocate_nothing() {
         let broken = decompress(compression, &bytes, i32::MAX as usize).unwrap_err();
         assert!(matches!(broken, Malformed::Short { .. }), "{compression:?}: {broken}");
     }
-    // A frame of zero runs that declares a window of 128 MiB, for a block of 5 bytes.
+    // A frame with zero runs that declares a 128 MiB window, for a 5-byte block.
     let run = [&[0x28, 0xB5, 0x2F, 0xFD, 0, 0x88][..], &[2, 0, 16, 0].repeat(2_000)].concat();
     let broken = decompress(Compression::Zstd, &run, 5).unwrap_err();
     assert!(matches!(broken, Malformed::Long { want: 5 }), "{broken}");

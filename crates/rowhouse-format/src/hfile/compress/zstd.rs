@@ -13,8 +13,8 @@ use ruzstd::encoding::{CompressionLevel, FrameCompressor, MatchGeneratorDriver};
 use super::Malformed;
 use super::chunks::read_chunks;
 
-/// The magic of a Zstandard frame. As a chunk length prefix it would mean 683 million bytes, more
-/// than any block has.
+/// A Zstandard frame's magic. As a chunk length prefix it would mean 683 million bytes, more than
+/// any block has.
 const MAGIC: [u8; 4] = 0xFD2F_B528u32.to_le_bytes();
 
 /// An encoder that is reused across payloads.
@@ -22,7 +22,7 @@ pub(super) struct ZstdEncoder(FrameCompressor<Source, Vec<u8>, MatchGeneratorDri
 
 impl ZstdEncoder {
     pub(super) fn new() -> Self {
-        // The only compressing level of the library; comparable to level 1 of zstd.
+        // The library's only compressing level; comparable to zstd's level 1.
         Self(FrameCompressor::new(CompressionLevel::Fastest))
     }
 
@@ -39,7 +39,7 @@ impl ZstdEncoder {
     }
 }
 
-/// A copy of the payload: the encoder outlives the payload and must own its input.
+/// A payload copy: the encoder outlives the payload and must own the input.
 #[derive(Default)]
 struct Source {
     bytes: Vec<u8>,

@@ -13,12 +13,12 @@ pub(in crate::hfile) struct DataBlockBuilder {
     layout: Layout,
     /// Space for the header, then the payload.
     bytes: Vec<u8>,
-    /// Offset of the first cell in `bytes`.
+    /// The first cell's offset in `bytes`.
     cells_start: usize,
     rows: Vec<u32>,
-    /// Length in bytes of the cells without encoding.
+    /// How long the cells are without encoding, in bytes.
     plain_len: usize,
-    /// State of the delta encodings (PREFIX, DIFF, FAST_DIFF).
+    /// State for the delta encodings (PREFIX, DIFF, FAST_DIFF).
     packer: DeltaEncoder,
 }
 
@@ -45,7 +45,7 @@ impl DataBlockBuilder {
         }
         if let Some(id) = delta::id(self.layout.encoding) {
             self.bytes.extend_from_slice(&id.to_be_bytes());
-            // Placeholder for the length of the unencoded cells.
+            // Placeholder for the unencoded cells' length.
             self.bytes.extend_from_slice(&[0; 4]);
             self.packer.clear();
         }
@@ -54,19 +54,19 @@ impl DataBlockBuilder {
         self.plain_len = 0;
     }
 
-    /// Returns the length in bytes of the cells and row offsets so far, or of the unencoded cells
-    /// if that is more. It determines when the block is full.
+    /// Returns how many bytes the cells and row offsets take so far, or the unencoded cells if that
+    /// is more. It determines when the block is full.
     pub(in crate::hfile) fn len(&self) -> usize {
         let len = self.bytes.len() - self.cells_start + 4 * self.rows.len();
         len.max(self.plain_len)
     }
 
-    /// Returns whether the block has no cells.
+    /// Returns true if the block has no cells.
     pub(in crate::hfile) fn is_empty(&self) -> bool {
         self.bytes.len() == self.cells_start
     }
 
-    /// Appends a cell, whose lengths must be in bounds. Returns its unencoded length in bytes.
+    /// Appends a cell, whose lengths must be in bounds. Returns the unencoded length in bytes.
     pub(in crate::hfile) fn push(&mut self, cell: &CellRef<'_>, new_row: bool) -> usize {
         let len = match delta::id(self.layout.encoding) {
             Some(_) => {
@@ -127,7 +127,7 @@ impl DataBlockBuilder {
     }
 }
 
-/// Returns the unencoded length of a cell in bytes.
+/// Returns a cell's unencoded length in bytes.
 fn plain_len(cell: &CellRef<'_>, layout: Layout) -> usize {
     let key = &cell.key;
     let names_len = key.row.len() + key.family.len() + key.qualifier.len();

@@ -5,7 +5,7 @@ use rowhouse_model::{CellKind, CellRef, Key, ROW_LEN_MAX, equal_bytes};
 use super::layout::{KEY_OFFSET, Layout, ROW_OFFSET};
 use crate::hfile::varint::read_vint;
 
-/// The offsets of one cell's parts in its block, all validated.
+/// The offsets of one cell's parts in the block, all validated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellOffsets {
     pub(super) start: u32,
@@ -14,7 +14,7 @@ pub(super) struct CellOffsets {
     key_end: u32,
     value_end: u32,
     tags_end: u32,
-    /// Offset of the next cell.
+    /// The next cell's offset.
     pub(super) next: u32,
     pub(super) sequence: u64,
 }
@@ -35,7 +35,7 @@ impl CellOffsets {
     }
 
     /// Validates the next cell if it has the same row and family as this one; otherwise, or if it
-    /// is malformed, returns `None`. One comparison replaces half of the checks.
+    /// is malformed, returns `None`. One comparison replaces half the checks.
     #[inline]
     pub(super) fn parse_next_in_row(self, cells: &[u8], layout: Layout) -> Option<Self> {
         let here = &cells[self.start as usize + KEY_OFFSET..self.family_end as usize];
@@ -49,7 +49,7 @@ impl CellOffsets {
         Self::parse_after_family(cell, start, row_end as usize, family_end as usize, layout)
     }
 
-    /// Validates everything after the family of the cell at the start of `cell`.
+    /// Validates everything after the family in the cell at the start of `cell`.
     #[inline]
     fn parse_after_family(
         cell: &[u8],
@@ -65,7 +65,7 @@ impl CellOffsets {
         if family_end + 9 > key_end || value_end > cell.len() {
             return None;
         }
-        // The top bit of the timestamp is its sign; negative timestamps are invalid.
+        // The timestamp's top bit is the sign; negative timestamps are invalid.
         if CellKind::from_code(cell[key_end - 1]).is_none() || cell[key_end - 9] & 0x80 != 0 {
             return None;
         }
@@ -95,12 +95,12 @@ impl CellOffsets {
         })
     }
 
-    /// Returns the offset of the cell.
+    /// Returns the cell's offset.
     pub(super) fn start(self) -> usize {
         self.start as usize
     }
 
-    /// Returns the length of the value in bytes.
+    /// Returns the value length in bytes.
     pub(super) fn value_len(self) -> usize {
         (self.value_end - self.key_end) as usize
     }
@@ -127,7 +127,7 @@ impl CellOffsets {
     }
 
     // Inlined always, so that a caller computes only the parts that it reads. Where the compiler
-    // emitted a call, a scan of several files took a seventh more.
+    // emitted a call, a scan over several files took a seventh more.
     #[inline(always)]
     pub(super) fn cell(self, cells: &[u8]) -> CellRef<'_> {
         let tags = &cells[self.value_end as usize..self.tags_end as usize];
@@ -139,7 +139,7 @@ impl CellOffsets {
         }
     }
 
-    /// Returns the end of the KeyValue, which excludes the tags length if there are no tags.
+    /// Returns the KeyValue's end, which excludes the tags length if there are no tags.
     pub(super) fn key_value_end(self) -> usize {
         let end = if self.tags_end - self.value_end > 2 { self.tags_end } else { self.value_end };
         end as usize

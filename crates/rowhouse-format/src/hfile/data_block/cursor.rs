@@ -1,4 +1,4 @@
-//! A cursor over the cells of a data block.
+//! A cursor over a data block's cells.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -20,13 +20,13 @@ pub struct Cursor {
     place: Option<CellOffsets>,
 }
 
-/// The result of skipping delete markers.
+/// The result when delete markers are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkerSkip {
     /// Whether the cursor has moved.
     pub any: bool,
-    /// Whether the block holds only such markers from the cursor to its end, so that the run may
-    /// continue in the next block.
+    /// True if the block holds only such markers from the cursor to the block's end, so that the
+    /// run may continue in the next block.
     pub open: bool,
 }
 
@@ -40,45 +40,45 @@ impl Cursor {
         Ok(Self { block, place })
     }
 
-    /// Returns the current cell; `None` at the end of the block.
+    /// Returns the current cell; `None` at the block's end.
     #[inline]
     pub fn cell(&self) -> Option<CellRef<'_>> {
         self.place.map(|place| place.cell(&self.block.cells))
     }
 
-    /// Returns the current cell's key; `None` at the end of the block.
+    /// Returns the current cell's key; `None` at the block's end.
     #[inline]
     pub fn key(&self) -> Option<Key<'_>> {
         self.place.map(|place| place.key(&self.block.cells))
     }
 
-    /// Returns the current cell's sequence number; `None` at the end of the block.
+    /// Returns the current cell's sequence number; `None` at the block's end.
     #[inline]
     pub fn sequence(&self) -> Option<u64> {
         self.place.map(|place| place.sequence)
     }
 
     /// Returns the current cell, sharing the block's bytes: it keeps the whole block in memory
-    /// ([`Cell::detached`] does not). `None` at the end of the block.
+    /// ([`Cell::detached`] does not). `None` at the block's end.
     pub fn to_cell(&self) -> Option<Cell> {
         let place = self.place?;
         let bytes = self.block.cells.slice(place.start as usize..place.key_value_end());
-        // The cursor has made all checks of a cell before it stopped here.
+        // The cursor has made all checks on a cell before it stopped here.
         Some(Cell::from_checked(bytes, place.sequence))
     }
 
-    /// Appends the current cell to `row`, which then shares the block. Does nothing at the end of
-    /// the block.
+    /// Appends the current cell to `row`, which then shares the block. Does nothing at the block's
+    /// end.
     #[inline]
     pub fn push_to(&self, row: &mut RowBuilder) {
         if let Some(place) = self.place {
             let end = place.key_value_end() as u32;
-            // The cursor has made all checks of a cell before it stopped here.
+            // The cursor has made all checks on a cell before it stopped here.
             row.share(&self.block.cells).push(place.start, end, place.sequence);
         }
     }
 
-    /// Appends a copy of the current cell to `row`. Does nothing at the end of the block.
+    /// Appends a copy of the current cell to `row`. Does nothing at the block's end.
     #[inline]
     pub fn push_copy_to(&self, row: &mut RowBuilder) {
         if let Some(place) = self.place {
@@ -88,12 +88,11 @@ impl Cursor {
     }
 
     /// Appends consecutive cells to `row`, which then shares the block, while each is a put with a
-    /// timestamp in `times`, and moves past them. Stops at the end of the block, at another row,
-    /// and after the first cell of a column that has more cells. Returns false if it appended no
-    /// cell.
+    /// timestamp in `times`, and moves past them. Stops at the block's end, at another row, and
+    /// after the first cell in a column that has more cells. Returns false if it appended no cell.
     ///
-    /// Most cells of most tables meet these conditions, and this specialized loop takes a third of
-    /// the time of the general one.
+    /// Most cells in most tables meet these conditions, and this specialized loop takes a third of
+    /// the general loop's time.
     ///
     /// # Errors
     /// As [`Cursor::advance`].
@@ -110,7 +109,7 @@ impl Cursor {
         };
         let mut run = row.share(cells);
         loop {
-            // The cursor has made all checks of a cell before it stopped here.
+            // The cursor has made all checks on a cell before it stopped here.
             run.push(place.start, place.key_value_end() as u32, place.sequence);
             // The hardware prefetcher works only within a page and only after a few accesses.
             let ahead = place.start as usize + PREFETCH_BYTES;
@@ -136,9 +135,9 @@ impl Cursor {
         Ok(())
     }
 
-    /// Advances within the row to the last cell of this block before the column `qualifier`, or to
+    /// Advances within the row to the last cell in this block before the column `qualifier`, or to
     /// the row's last cell in this block if `qualifier` is `None`; by at most `cells_max` cells.
-    /// Returns the number of cells advanced and the total length of their values in bytes.
+    /// Returns how many cells it advanced and how long their values are together, in bytes.
     pub fn pass_columns(&mut self, qualifier: Option<&[u8]>, cells_max: usize) -> (usize, usize) {
         let (mut passed, mut bytes) = (0, 0);
         let Some(mut place) = self.place else { return (0, 0) };
@@ -155,19 +154,19 @@ impl Cursor {
         (passed, bytes)
     }
 
-    /// Returns whether the cursor is at the first cell of its block.
+    /// Returns true if the cursor is at the block's first cell.
     pub fn is_first(&self) -> bool {
         self.place.is_some_and(|place| place.start == 0)
     }
 
-    /// Returns whether the cursor is at the end of the block.
+    /// Returns true if the cursor is at the block's end.
     #[inline]
     pub fn is_end(&self) -> bool {
         self.place.is_none()
     }
 
-    /// Returns the share of the block's bytes that lies before the cursor: 0 at the first cell, 1
-    /// at the end.
+    /// Returns which share of the block's bytes lies before the cursor: 0 at the first cell, 1 at
+    /// the end.
     pub fn share_before(&self) -> f64 {
         self.place.map_or(1.0, |place| f64::from(place.start) / self.block.cells.len() as f64)
     }
@@ -177,7 +176,7 @@ impl Cursor {
         &self.block
     }
 
-    /// Moves to the next cell. Returns false at the end of the block.
+    /// Moves to the next cell. Returns false at the block's end.
     ///
     /// # Errors
     /// `Corruption` if the bytes are not a cell; the cursor is then at the end.
@@ -192,9 +191,9 @@ impl Cursor {
         Ok(self.place.is_some())
     }
 
-    /// Moves from a delete marker past further markers of this block that cover no later cell, so
-    /// that a reader skips runs of markers that delete nothing. It skips only markers of single
-    /// columns, and none that may cover `bound`, a cell of another source. Valid only for readers
+    /// Moves from a delete marker past further markers in this block that cover no later cell, so
+    /// that a reader skips marker runs that delete nothing. It skips only markers for single
+    /// columns, and none that may cover `bound`, a cell from another source. Valid only for readers
     /// to which a marker covers by timestamp.
     ///
     /// # Errors
@@ -210,7 +209,7 @@ impl Cursor {
     }
 
     /// Moves forward to the first cell at or after `key`; never moves back. Returns false at the
-    /// end of the block.
+    /// block's end.
     ///
     /// # Errors
     /// As [`Cursor::advance`].

@@ -2,17 +2,17 @@
 
 use rowhouse_model::DataBlockEncoding;
 
-/// The number of ROW_INDEX_V1 in the first two bytes of a block.
+/// ROW_INDEX_V1's number in a block's first two bytes.
 pub(super) const ROW_INDEX_ID: u16 = 7;
-/// Bytes of a cell before its key: key length and value length.
+/// How many bytes a cell has before the key: key length and value length.
 pub(super) const KEY_OFFSET: usize = 4 + 4;
-/// Bytes of a cell before its row: the two lengths and the row length.
+/// How many bytes a cell has before the row: the two lengths and the row length.
 pub(super) const ROW_OFFSET: usize = KEY_OFFSET + 2;
 
 /// The layout of a file's cells, as the file info declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Encoding of the data blocks.
+    /// The data block encoding.
     pub encoding: DataBlockEncoding,
     /// Whether each cell has a tags length.
     pub tags: bool,

@@ -1,23 +1,23 @@
-//! Skipping of runs of delete markers within a block.
+//! Skips runs of delete markers within a block.
 
 use rowhouse_model::{Key, Result};
 
 use super::DataBlock;
 use crate::hfile::marker_runs::RunRelation;
 
-/// A run of markers of single columns that follow each other in one row of a block.
+/// A marker run: markers for single columns that follow each other in one row in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockMarkerRun {
-    /// Offset of the run's first marker.
+    /// The offset of the run's first marker.
     start: u32,
     /// Offset of the first marker that may cover a cell after the run.
     target: u32,
-    /// Whether the run extends to the end of the block.
+    /// True if the run extends to the block's end.
     open: bool,
 }
 
 impl BlockMarkerRun {
-    /// Returns whether the offset `at` is in the run, before the target.
+    /// Returns true if the offset `at` is in the run, before the target.
     fn has(self, at: usize) -> bool {
         (self.start..self.target).contains(&(at as u32))
     }
@@ -27,7 +27,7 @@ impl BlockMarkerRun {
         self.target as usize
     }
 
-    /// Returns whether the block holds only markers from the target to its end.
+    /// Returns true if the block holds only markers from the target to the block's end.
     pub(super) fn is_open(self) -> bool {
         self.open
     }
@@ -35,7 +35,7 @@ impl BlockMarkerRun {
 
 impl DataBlock {
     /// Returns the run at the marker at offset `at`. No marker before the run's target covers a
-    /// cell at or after the target, nor `bound`, a cell of another source.
+    /// cell at or after the target, nor `bound`, a cell from another source.
     pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<BlockMarkerRun> {
         if let Some(run) = self.markers.get().filter(|run| run.has(at))
             && let target = self.parse_at(run.target())?
@@ -47,7 +47,7 @@ impl DataBlock {
         // Cache the run if it is long. The longest possible run begins with the block, and a reader
         // that continues from the previous block enters there.
         let is_long = at == 0 || run.target() - at > self.cells.len() / 2;
-        // A run that reached the end of the block was not limited by the bound.
+        // A run that reached the block's end was not limited by the bound.
         if is_long && (bound.is_none() || run.open) {
             let _ = self.markers.set(run);
         }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::hfile::block::{BLOCK_HEADER_LEN, Block, BlockKind};
 
-    /// Builds a block of cells: `q5` is a put of column q at timestamp 5, `q5-` a DeleteVersion,
+    /// Builds a block with cells: `q5` is a put to column q at timestamp 5, `q5-` a DeleteVersion,
     /// `q5=` a DeleteColumn; `/` starts another row.
     fn block(text: &str) -> Arc<DataBlock> {
         let layout = Layout {
@@ -111,8 +111,8 @@ mod tests {
         Arc::new(DataBlock::parse(block, layout).unwrap())
     }
 
-    /// Checks the target of the run at the first cell, written as column and timestamp; `.` is the
-    /// end of the block, and `..` follows if the run extends to the end of the block.
+    /// Checks the target for the run at the first cell, written as column and timestamp; `.` is the
+    /// block's end, and `..` follows if the run extends to the block's end.
     fn check(text: &str, expected: &str) {
         let block = block(text);
         for _ in 0..2 {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
-        // The markers of the last column may cover later cells.
+        // The markers in the last column may cover later cells.
         check("p9= q9= r9= s5", "r9");
         check("p9= q9= r9= / a5", "r9");
         // The run may continue in the next block.
@@ -145,7 +145,7 @@ mod tests {
         check("q9= r8", "q9");
     }
 
-    /// Returns the offsets of the cells and of their end.
+    /// Returns the offsets at which the cells begin, and the one at which they end.
     fn starts(block: &Arc<DataBlock>) -> Vec<usize> {
         let mut starts = vec![0];
         while let Some(place) = block.place_at(*starts.last().unwrap()).unwrap() {

@@ -1,5 +1,4 @@
-//! Data blocks: decoding, search and encoding of cells, unencoded, with a row index, or
-//! delta-encoded.
+//! Data blocks: decodes, searches and encodes cells, unencoded, with a row index, or delta-encoded.
 
 mod builder;
 mod cell_offsets;
@@ -24,10 +23,10 @@ use cell_offsets::CellOffsets;
 use layout::{ROW_INDEX_ID, ROW_OFFSET};
 use markers::BlockMarkerRun;
 
-/// Length in bytes of an encoding's number.
+/// How long an encoding's number is, in bytes.
 const ID_LEN: usize = 2;
 /// Least distance in bytes between milestones, the cells whose offsets are recorded for binary
-/// search: about four cells of 100 bytes.
+/// search: about four 100-byte cells.
 const MILESTONE_BYTES: usize = 512;
 /// Prefetch distance in bytes ahead of the current cell.
 const PREFETCH_BYTES: usize = 1024;
@@ -39,26 +38,26 @@ pub struct DataBlock {
     cells: Bytes,
     /// The offset of each row's first cell, one u32 per row; empty in a block without row index.
     rows: Bytes,
-    /// For each row, [`row_prefix`] of the bytes after the prefix that all rows share. A search
+    /// For each row, [`row_prefix`] for the bytes after the prefix that all rows share. A search
     /// compares these and reads one row, instead of incurring a cache miss on a row at every step.
     prefixes: Box<[u64]>,
-    /// Length in bytes of the prefix that all rows share.
+    /// How long the prefix is that all rows share, in bytes.
     common: usize,
-    /// Offsets of some of the cells, for searches in rows that fill much of the block; computed on
-    /// first use.
+    /// Some cells' offsets, for searches in rows that fill much of the block; computed on first
+    /// use.
     milestones: OnceLock<Box<[u32]>>,
-    /// A long run of delete markers, cached by the first reader that meets it.
+    /// A long delete marker run, cached by the first reader that meets it.
     markers: OnceLock<BlockMarkerRun>,
     layout: Layout,
     offset: u64,
 }
 
 impl DataBlock {
-    /// Parses a data block of a file with `layout`.
+    /// Parses a data block from a file with `layout`.
     ///
     /// # Errors
-    /// `Corruption` if the block is of another kind or encoding than the file declares, or its row
-    /// index is malformed.
+    /// `Corruption` if the block has another kind or encoding than the file declares, or a
+    /// malformed row index.
     pub fn parse(block: Block, layout: Layout) -> Result<Self> {
         let Block { kind, payload, offset, .. } = block;
         let want = match layout.encoding {
@@ -88,12 +87,12 @@ impl DataBlock {
         Ok(block)
     }
 
-    /// Returns whether the block has a row index.
+    /// Returns true if the block has a row index.
     fn has_row_index(&self) -> bool {
         !self.rows.is_empty()
     }
 
-    /// Computes the common prefix and the prefixes of the rows.
+    /// Computes the rows' common prefix, and a prefix for each row.
     fn compute_prefixes(&mut self) -> Result<()> {
         let rows = self.rows.len() / 4;
         let (first, last) = (self.row_at(0)?, self.row_at(self.row_start(rows - 1))?);
@@ -110,7 +109,7 @@ impl DataBlock {
         Ok(())
     }
 
-    /// Returns the offset of the block in its file.
+    /// Returns the block's offset in the file.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -143,8 +142,8 @@ impl DataBlock {
         Ok(Cursor::new(Arc::clone(self), place))
     }
 
-    /// Returns a cursor at the block's first cell of the last row before `row`, or of the last row
-    /// if `row` is `None`; `None` if there is no such row. The first row of the block may also have
+    /// Returns a cursor at the block's first cell in the last row before `row`, or in the last row
+    /// if `row` is `None`; `None` if there is no such row. The block's first row may also have
     /// cells in the previous block.
     ///
     /// # Errors
@@ -162,14 +161,14 @@ impl DataBlock {
         start.map(|start| Cursor::at(Arc::clone(self), start)).transpose()
     }
 
-    /// Returns the number of rows before `row`.
+    /// Returns how many rows are before `row`.
     fn rows_before(&self, row: &[u8]) -> Result<usize> {
         Ok(match self.find_row(row)? {
             Ok(at) | Err(at) => at,
         })
     }
 
-    /// Returns the offset of the first cell of the last row before `row`, or of the last row if
+    /// Returns the offset of the first cell in the last row before `row`, or in the last row if
     /// `row` is `None`.
     fn scan_to_row_before(&self, row: Option<&[u8]>) -> Result<Option<usize>> {
         let mut found: Option<CellOffsets> = None;
@@ -200,7 +199,8 @@ impl DataBlock {
         }
     }
 
-    /// Searches for `row`. Returns its number, or the number of rows before it as the inner error.
+    /// Searches for `row`. Returns the row number, or as the inner error how many rows are before
+    /// it.
     #[inline]
     fn find_row(&self, row: &[u8]) -> Result<Result<usize, usize>> {
         let (mut low, mut high) = (0, self.prefixes.len());
@@ -227,7 +227,7 @@ impl DataBlock {
         Ok(Err(low))
     }
 
-    /// Returns the offset of row number `at`; the end of the cells if there is no such row.
+    /// Returns the offset for row number `at`; the cells' end if there is no such row.
     #[inline]
     fn row_start(&self, at: usize) -> usize {
         match self.rows.get(4 * at..).and_then(|rest| rest.first_chunk::<4>()) {
@@ -236,7 +236,7 @@ impl DataBlock {
         }
     }
 
-    /// Returns the row of the cell at offset `start`.
+    /// Returns the row in the cell at offset `start`.
     #[inline]
     fn row_at(&self, start: usize) -> Result<&[u8]> {
         self.try_row_at(start).ok_or_else(|| self.broken(start, "row after the block's end"))
@@ -249,10 +249,10 @@ impl DataBlock {
         cell.get(ROW_OFFSET..ROW_OFFSET + len)
     }
 
-    /// Returns the first cell at or after `key` among the cells of the key's row, which lie between
+    /// Returns the first cell at or after `key` among the cells in the key's row, which lie between
     /// two offsets; the cell at `end` if there is none.
     fn scan_row_to(&self, start: usize, end: usize, key: &Key<'_>) -> Result<Option<CellOffsets>> {
-        // No cell has a family this long: the caller seeks the end of the row.
+        // No cell has a family this long: the caller seeks the row's end.
         if key.family.len() > u8::MAX as usize {
             return self.place_at(end);
         }
@@ -333,7 +333,7 @@ impl DataBlock {
         milestones.into()
     }
 
-    /// Returns the cell at an offset; `None` at the end of the cells.
+    /// Returns the cell at an offset; `None` at the cells' end.
     fn place_at(&self, at: usize) -> Result<Option<CellOffsets>> {
         if at >= self.cells.len() { Ok(None) } else { self.parse_at(at).map(Some) }
     }
@@ -366,7 +366,7 @@ fn malformed(offset: u64, what: &str) -> Error {
     Error::corruption(format!("malformed hfile data block: offset={offset}, {what}"))
 }
 
-/// Checks that a payload begins with the number `want` of its encoding.
+/// Checks that a payload begins with its encoding's number `want`.
 fn check_id(payload: &[u8], want: u16, offset: u64) -> Result<()> {
     let id = payload.first_chunk::<2>().map(|id| u16::from_be_bytes(*id));
     if id != Some(want) {

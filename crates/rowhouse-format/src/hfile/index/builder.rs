@@ -4,28 +4,28 @@ use super::{MID_KEY_LEN, NODE_ENTRY_FIXED_LEN};
 use crate::hfile::block::BlockHandle;
 use crate::hfile::varint::{vint_len, write_vint};
 
-/// A root with at most this many entries is not split, however long its keys are
+/// A root with at most this many entries is not split, however long the keys are
 /// (`hfile.index.block.min.entries`).
 const ROOT_ENTRIES_MIN: usize = 16;
 /// Most index levels (`BlockIndexWriter.writeIndexBlocks`).
 const LEVELS_MAX: u8 = 16;
 
-/// The index of a file under construction.
+/// The index for a file under construction.
 pub(in crate::hfile) struct IndexBuilder {
     block_len: usize,
-    /// Entries of the open leaf.
+    /// The open leaf's entries.
     leaf: Chunk,
     /// Entries for the leaves written so far, or for the data blocks if there are no leaves.
     root: Chunk,
-    /// For each entry of `root`, the number of data blocks up to and including it.
+    /// For each entry in `root`, how many data blocks there are up to and including it.
     counts: Vec<u64>,
     blocks: u64,
     levels: u8,
-    /// Total length in bytes of the index blocks before compression, without headers.
+    /// How long the index blocks are together before compression, in bytes, without headers.
     pub(in crate::hfile) uncompressed_len: u64,
 }
 
-/// The entries of one index block.
+/// One index block's entries.
 #[derive(Default)]
 pub(in crate::hfile) struct Chunk {
     entries: Vec<Entry>,
@@ -50,7 +50,7 @@ impl Chunk {
         4 + 4 * (self.entries.len() + 1) + NODE_ENTRY_FIXED_LEN * self.entries.len() + self.keys_len
     }
 
-    /// Appends the payload of a leaf or intermediate block to `out`.
+    /// Appends a leaf or intermediate block's payload to `out`.
     pub(in crate::hfile) fn write_node(&self, out: &mut Vec<u8>) {
         out.reserve(self.node_len());
         out.extend_from_slice(&(self.entries.len() as u32).to_be_bytes());
@@ -91,13 +91,13 @@ impl IndexBuilder {
         }
     }
 
-    /// Adds a data block under its index key.
+    /// Adds a data block under the index key.
     pub(in crate::hfile) fn push(&mut self, key: Vec<u8>, handle: BlockHandle) {
         self.leaf.push(Entry { offset: handle.offset, len: handle.len, key });
         self.blocks += 1;
     }
 
-    /// Returns whether the open leaf must be written: it is full, or the file ends and has other
+    /// Returns true if the open leaf must be written: it is full, or the file ends and has other
     /// leaves.
     pub(in crate::hfile) fn leaf_is_due(&mut self, closing: bool) -> bool {
         if self.leaf.entries.is_empty() {
@@ -122,15 +122,16 @@ impl IndexBuilder {
         std::mem::take(&mut leaf.entries[0].key)
     }
 
-    /// Records the location of a leaf.
+    /// Records a leaf's location.
     pub(in crate::hfile) fn leaf_written(&mut self, first_key: Vec<u8>, handle: BlockHandle) {
         self.levels = 2;
         self.root.push(Entry { offset: handle.offset, len: handle.len, key: first_key });
         self.counts.push(self.blocks);
     }
 
-    /// Returns the entry of the file's middle data block, stored with a root of several levels;
-    /// region servers split there. The caller must call it before [`IndexBuilder::split_root`].
+    /// Returns the entry for the file's middle data block, stored with a root that has several
+    /// levels; region servers split there. The caller must call it before
+    /// [`IndexBuilder::split_root`].
     pub(in crate::hfile) fn mid_key(&self) -> Option<[u8; MID_KEY_LEN]> {
         let middle = self.counts.last()?.checked_sub(1)? / 2;
         // As in HBase's binary search, a leaf that ends exactly there yields to the next one.
@@ -144,7 +145,7 @@ impl IndexBuilder {
         Some(bytes)
     }
 
-    /// If the root is too long, splits it into the entries of intermediate blocks. The caller
+    /// If the root is too long, splits it into the entries for intermediate blocks. The caller
     /// writes each and passes it to [`IndexBuilder::intermediate_written`], then calls this again.
     /// Returns `None` once the root fits.
     pub(in crate::hfile) fn split_root(&mut self) -> Option<Vec<Chunk>> {
@@ -169,7 +170,7 @@ impl IndexBuilder {
         Some(pieces)
     }
 
-    /// Records the location of an intermediate block.
+    /// Records an intermediate block's location.
     pub(in crate::hfile) fn intermediate_written(&mut self, piece: Chunk, handle: BlockHandle) {
         self.uncompressed_len += piece.node_len() as u64;
         let key = piece.entries.into_iter().next().map(|entry| entry.key).unwrap_or_default();
@@ -181,12 +182,12 @@ impl IndexBuilder {
         self.root.write_root(out);
     }
 
-    /// Returns the number of root entries.
+    /// Returns how many root entries there are.
     pub(in crate::hfile) fn root_entries(&self) -> u32 {
         self.root.entries.len() as u32
     }
 
-    /// Returns the number of levels above the data blocks.
+    /// Returns how many levels are above the data blocks.
     pub(in crate::hfile) fn levels(&self) -> u8 {
         self.levels
     }

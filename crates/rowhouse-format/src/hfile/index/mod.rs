@@ -1,4 +1,4 @@
-//! The block index: a tree of keys and block locations.
+//! The block index: a tree that holds keys and block locations.
 
 mod builder;
 mod walk;
@@ -16,9 +16,10 @@ use super::block::{Block, BlockHandle, BlockKind};
 use super::input::Input;
 use super::key::{check_key, view_key};
 
-/// Bytes of a node's entry before its key: block offset and length.
+/// How many bytes a node entry has before the key: block offset and length.
 const NODE_ENTRY_FIXED_LEN: usize = 8 + 4;
-/// Bytes after the entries of a root with several levels: the location of the file's middle block.
+/// How many bytes follow the entries in a root with several levels: the location of the file's
+/// middle block.
 const MID_KEY_LEN: usize = 8 + 4 + 4;
 
 /// An index block, root or below, validated and ready to search.
@@ -27,7 +28,7 @@ pub struct Index {
     /// The payload that holds the entries' keys.
     bytes: Bytes,
     entries: Vec<Entry>,
-    /// Length in bytes of the prefix that the rows of all entries share; not part of
+    /// How long the prefix is, in bytes, that the rows of all entries share; not part of
     /// `Entry::prefix`.
     common: usize,
     /// Levels above the data blocks: 1 if the entries are data blocks.
@@ -36,7 +37,7 @@ pub struct Index {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// [`row_prefix`] of the row after the shared prefix.
+    /// [`row_prefix`] for the row after the shared prefix.
     prefix: u64,
     offset: u64,
     len: u32,
@@ -45,8 +46,8 @@ struct Entry {
 }
 
 impl Index {
-    /// Parses the root data index of a file, with `count` entries and `levels` levels above the
-    /// data. All blocks it points to must end at or before `limit`.
+    /// Parses a file's root data index, with `count` entries and `levels` levels above the data.
+    /// All blocks it points to must end at or before `limit`.
     pub(super) fn parse_root(block: &Block, count: u32, levels: u8, limit: u64) -> Result<Self> {
         let payload = &block.payload;
         let mut input = Input::new("hfile root index", payload);
@@ -67,8 +68,8 @@ impl Index {
     /// Parses the index block that was read at `handle`.
     ///
     /// # Errors
-    /// `Corruption` if the block is of another kind, its entries are out of order, or one points
-    /// past `limit`.
+    /// `Corruption` if the block has another kind, its entries are out of order, or one points past
+    /// `limit`.
     pub(super) fn parse_node(block: &Block, handle: &BlockHandle, limit: u64) -> Result<Self> {
         let want =
             if handle.level == 1 { BlockKind::LeafIndex } else { BlockKind::IntermediateIndex };
@@ -120,7 +121,7 @@ impl Index {
         Ok(Self { bytes: payload.clone(), entries, common: 0, level })
     }
 
-    /// Iterates over the rows of the entries' keys.
+    /// Iterates over the rows in the entries' keys.
     pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
         self.entries.iter().map(|entry| self.key_of(entry).row)
     }
@@ -142,7 +143,7 @@ impl Index {
         Ok(())
     }
 
-    /// Computes the prefixes of the entries, once all are present and known to be ordered.
+    /// Computes the entries' prefixes, once all are present and known to be ordered.
     fn with_prefixes(mut self) -> Self {
         let (Some(first), Some(last)) = (self.entries.first(), self.entries.last()) else {
             return self;
@@ -160,12 +161,12 @@ impl Index {
         view_key(&self.bytes[entry.key_start as usize..entry.key_end as usize])
     }
 
-    /// Returns the number of entries.
+    /// Returns how many entries there are.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns whether there are no entries, as in a file without cells.
+    /// Returns true if there are no entries, as in a file without cells.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -175,13 +176,13 @@ impl Index {
         self.level
     }
 
-    /// Returns the number of bytes this value occupies in memory, the block's payload included.
+    /// Returns how many bytes this value occupies in memory, the block's payload included.
     pub fn memory_len(&self) -> usize {
         self.bytes.len() + self.entries.capacity() * size_of::<Entry>()
     }
 
-    /// Returns the key of entry `at`: greater than all cells of the entries before it, and less
-    /// than or equal to its own first cell.
+    /// Returns the key of entry `at`: greater than all cells in the entries before it, and less
+    /// than or equal to the entry's own first cell.
     pub fn key(&self, at: usize) -> Option<Key<'_>> {
         self.entries.get(at).map(|entry| self.key_of(entry))
     }
@@ -199,7 +200,7 @@ impl Index {
     }
 
     /// Returns the entry whose block holds the first cell at or after `key`. If that block ends
-    /// before `key`, the cell is the first of the next entry's block. Returns 0 for a key before
+    /// before `key`, the cell is the first in the next entry's block. Returns 0 for a key before
     /// the first.
     pub fn find(&self, key: &Key<'_>) -> usize {
         let behind = match self.common_order(key.row) {
@@ -216,14 +217,15 @@ impl Index {
         behind.saturating_sub(1)
     }
 
-    /// Compares the prefix that all entries' rows share with the same length of `row`.
+    /// Compares the prefix that all entries' rows share with as many bytes of `row`.
     fn common_order(&self, row: &[u8]) -> Ordering {
         let Some(first) = self.entries.first() else { return Ordering::Less };
         let common = &self.key_of(first).row[..self.common];
         common.cmp(&row[..self.common.min(row.len())])
     }
 
-    /// Returns the location of the block of [`Index::find`]; `None` in a file without cells.
+    /// Returns the location of the block that [`Index::find`] finds; `None` in a file without
+    /// cells.
     pub fn locate(&self, key: &Key<'_>) -> Option<BlockHandle> {
         self.handle(self.find(key))
     }

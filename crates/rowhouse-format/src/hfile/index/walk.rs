@@ -1,4 +1,4 @@
-//! Traversal of the index from the root to a data block and on to its neighbors.
+//! Traverses the index from the root to a data block and on to its neighbors.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rowhouse_model::{Key, KeyBuf};
 use super::Index;
 use crate::hfile::block::BlockHandle;
 
-/// The next step of a traversal.
+/// The next step in a traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexStep {
     /// Read and parse this index block and pass it to [`IndexWalk::enter`].
@@ -18,7 +18,7 @@ pub enum IndexStep {
     End,
 }
 
-/// A traversal of an index. It keeps the index blocks on its path, so that a step to the next data
+/// An index traversal. It retains the index blocks on its path, so that a step to the next data
 /// block reads an index block only when the current one is exhausted.
 ///
 /// ```text
@@ -34,13 +34,13 @@ pub enum IndexStep {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct IndexWalk {
-    /// The blocks on the path from the root down, and the selected entry of each.
+    /// The blocks on the path from the root down, and the selected entry in each.
     way: Vec<(Arc<Index>, usize)>,
-    /// Selects the entry of blocks entered next.
+    /// Selects the entry in blocks entered next.
     target: Target,
 }
 
-/// The entry of an index block to select.
+/// The entry to select in an index block.
 #[derive(Clone, Debug, Default)]
 enum Target {
     #[default]
@@ -126,7 +126,7 @@ impl IndexWalk {
     }
 
     /// Returns the index key of the data block after the one that [`IndexStep::Data`] returned
-    /// last, if an index block on the path holds it. All cells of the current block are before it.
+    /// last, if an index block on the path holds it. All cells in the current block are before it.
     pub fn bound(&self) -> Option<Key<'_>> {
         self.way.iter().rev().find_map(|(index, at)| index.key(at + 1))
     }

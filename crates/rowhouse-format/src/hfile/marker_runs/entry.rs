@@ -20,7 +20,7 @@ pub(in crate::hfile) fn write<'a>(runs: impl Iterator<Item = &'a MarkerRun>) -> 
     (value.len() > 1).then_some(value)
 }
 
-/// Parses the entry's value. The runs share its bytes.
+/// Parses the entry's value. The runs share the value's bytes.
 pub(in crate::hfile) fn parse(value: &Bytes) -> Result<Box<[MarkerRun]>> {
     let malformed = |what: &str| {
         let len = value.len();

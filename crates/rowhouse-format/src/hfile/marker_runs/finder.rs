@@ -7,17 +7,17 @@ use crate::hfile::key::view_key;
 /// The longest runs so far.
 #[derive(Default)]
 pub(in crate::hfile) struct MarkerRunFinder {
-    /// Number of data blocks closed.
+    /// How many data blocks are closed.
     blocks: usize,
     /// Whether the last cell belongs to a run.
     open: bool,
     first: Position,
     target: Position,
-    /// The runs, each with the number of blocks it spans.
+    /// The runs, each with how many blocks it spans.
     longest: Vec<(usize, MarkerRun)>,
 }
 
-/// A cell's key and the number of its block.
+/// A cell's key and the block number.
 #[derive(Default)]
 struct Position {
     key: Vec<u8>,
@@ -33,7 +33,7 @@ impl Position {
 }
 
 impl MarkerRunFinder {
-    /// Returns whether a cell of this kind affects the state. Most cells do not: they are puts
+    /// Returns true if a cell of this kind affects the state. Most cells do not: they are puts
     /// after puts.
     #[inline]
     pub(in crate::hfile) fn wants(&self, kind: u8) -> bool {

@@ -1,36 +1,36 @@
-//! The rule that defines a run and its target.
+//! The rule that defines a run and the run's target.
 
 use rowhouse_model::{CellKind, Key, equal_bytes};
 
-/// The relation of the next cell to a run of markers.
+/// How the next cell relates to a marker run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunRelation {
-    /// The cell is not part of the run.
+    /// The cell does not belong to the run.
     Ends,
-    /// The cell is part of the run, and an earlier marker may cover this cell or a later one.
+    /// The cell belongs to the run, and an earlier marker may cover this cell or a later one.
     Continues,
-    /// The cell is part of the run and becomes its target: no earlier marker covers this cell or a
+    /// The cell belongs to the run and becomes its target: no earlier marker covers this cell or a
     /// later one.
     Target,
 }
 
 impl RunRelation {
-    /// Returns the relation of `next` to a run whose target so far is `target`. A run's first
-    /// target is its first marker.
+    /// Returns how `next` relates to a run whose target so far is `target`. A run's first target is
+    /// its first marker.
     #[inline]
     pub fn of(target: &Key<'_>, next: &Key<'_>) -> Self {
         if !is_column_marker(next.kind) || !equal_bytes(next.row, target.row) {
             return Self::Ends;
         }
-        // Of several markers at one timestamp, the first may be the only effective one: the others
-        // may have expired.
+        // Among several markers at one timestamp, the first may be the only effective one: the
+        // others may have expired.
         let goes_with_it = equal_bytes(next.qualifier, target.qualifier)
             && (target.kind == CellKind::DeleteColumn.code() || target.timestamp == next.timestamp);
         if goes_with_it { Self::Continues } else { Self::Target }
     }
 }
 
-/// Returns whether cells of this kind are markers of a single column.
+/// Returns true if cells of this kind are markers for a single column.
 #[inline]
 pub(in crate::hfile) fn is_column_marker(kind: u8) -> bool {
     kind == CellKind::DeleteColumn.code() || kind == CellKind::DeleteVersion.code()

@@ -1,13 +1,13 @@
-//! Long runs of delete markers. The writer of a file records where a run begins and where a reader
-//! can resume, so that readers skip the run.
+//! Long runs of delete markers. A file's writer records where a run begins and where a reader can
+//! resume, so that readers skip the run.
 //!
-//! A run is a sequence of markers of single columns (DeleteColumn, DeleteVersion) in one row. Each
-//! covers by timestamp and only in its own column, so at most the last markers of a run can cover a
-//! cell after it. The run's *target* is the first of those; before it, its column has only markers
-//! of versions. Readers to which markers cover by anything but timestamp must not skip to the
+//! A run is a sequence of markers for single columns (DeleteColumn, DeleteVersion) in one row. Each
+//! covers by timestamp and only in its own column, so at most a run's last markers can cover a cell
+//! after it. The run's *target* is the first of these markers; before it, its column has only
+//! version markers. Readers to which markers cover by anything but timestamp must not skip to the
 //! target.
 //!
-//! If a file has long runs, its file info stores them under `hfile.ROWHOUSE_MARKER_RUNS`, in cell
+//! If a file has long runs, the file info stores them under `hfile.ROWHOUSE_MARKER_RUNS`, in cell
 //! order:
 //!
 //! ```text
@@ -31,7 +31,7 @@ use follow::is_column_marker;
 
 use super::key::OwnedKey;
 
-/// A long run of delete markers.
+/// A long delete marker run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkerRun {
     first: OwnedKey,
@@ -45,7 +45,7 @@ impl MarkerRun {
     /// Most runs recorded per file.
     pub const RUNS_MAX: usize = 16;
 
-    /// Length in bytes of the longest first or target key that is recorded.
+    /// How long a recorded first or target key is at most, in bytes.
     pub const KEY_LEN_MAX: usize = 1024;
 
     /// Creates the run between two keys; `None` if a key is too long.
@@ -55,7 +55,7 @@ impl MarkerRun {
         (len <= Self::KEY_LEN_MAX).then_some(Self { first, target })
     }
 
-    /// Returns the key of the first marker.
+    /// Returns the first marker's key.
     pub fn first(&self) -> &OwnedKey {
         &self.first
     }
@@ -65,12 +65,12 @@ impl MarkerRun {
         &self.target
     }
 
-    /// Returns whether a cell of the file with this key is in the run, before its target.
+    /// Returns true if a cell in the file with this key is in the run, before the target.
     pub fn has(&self, key: &Key<'_>) -> bool {
         (self.first.view()..self.target.view()).contains(key)
     }
 
-    /// Returns whether the run wrongly skips a cell of the file with this key, which may matter at
+    /// Returns true if the run wrongly skips a cell in the file with this key, which may matter at
     /// or after the target. If so, the run does not match the file.
     pub fn hides(&self, key: &Key<'_>) -> bool {
         let is_passed_rightly = || {

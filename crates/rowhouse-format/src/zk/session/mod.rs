@@ -1,4 +1,4 @@
-//! The server side of one ZooKeeper connection, without the socket.
+//! One ZooKeeper connection's server side, without the socket.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::znodes::check_path;
 use super::{FRAME_LEN_MAX, ZkError, Znode, Znodes};
 use crate::rpc::FrameDecoder;
 
-/// Bounds of the session timeout in milliseconds: ZooKeeper's 2 and 20 ticks of 2 s.
+/// Bounds for the session timeout in milliseconds: ZooKeeper's 2 and 20 ticks, 2 s each.
 const TIMEOUT_MS: std::ops::RangeInclusive<i32> = 4_000..=40_000;
-/// Most watches of a session.
+/// How many watches a session has at most.
 const WATCHES_MAX: usize = 4_096;
 /// The read permission in an access control list.
 const PERMISSION_READ: i32 = 1;
 
-/// The first bytes of HBase's RPC clients.
+/// The first bytes that HBase's RPC clients send.
 const RPC_PREAMBLES: [&[u8]; 3] = [b"HBas", b"Regi", b"Secu"];
 
 /// One client's session.
@@ -44,7 +44,7 @@ pub struct Session {
     connected: bool,
     /// For each data watch, the zxid of the last change it saw; 0 if the node did not exist.
     data_watches: BTreeMap<String, i64>,
-    /// For each child watch, the zxid of the last change of the children it saw.
+    /// For each child watch, the zxid of the last change to the children it saw.
     child_watches: BTreeMap<String, i64>,
 }
 
@@ -57,7 +57,7 @@ pub enum SessionStatus {
     Closed,
 }
 
-/// The kind of change of a watched node.
+/// How a watched node has changed.
 #[derive(Clone, Copy)]
 enum Event {
     Created = 1,
@@ -80,7 +80,7 @@ impl Session {
         }
     }
 
-    /// Returns whether the client has opened the session.
+    /// Returns true if the client has opened the session.
     pub fn is_connected(&self) -> bool {
         self.connected
     }
@@ -118,7 +118,7 @@ impl Session {
         Ok(SessionStatus::Open)
     }
 
-    /// Appends an event to `output` for each watched node that has changed, and removes its watch.
+    /// Appends an event to `output` for each watched node that has changed, and removes the watch.
     pub fn notify(&mut self, nodes: &Znodes, output: &mut BytesMut) {
         self.data_watches.retain(|path, &mut seen| {
             let event = match nodes.get(path) {
@@ -265,7 +265,7 @@ impl Session {
         self.data_watches.insert(path, node.map_or(0, Znode::modified_zxid));
     }
 
-    /// Restores the watches of a client that reconnects. Watches on nodes that changed after the
+    /// Restores the watches for a client that reconnects. Watches on nodes that changed after the
     /// zxid that the client has seen are stored as outdated, and fire after the response.
     fn set_watches(
         &mut self,

@@ -56,7 +56,7 @@ impl Client {
         })
     }
 
-    /// Returns the kind and path of the next event.
+    /// Returns the next event's kind and path.
     fn event(&mut self) -> Option<(i32, String)> {
         self.session.notify(&self.nodes, &mut self.output);
         let mut record = JuteReader::new(self.frame()?);

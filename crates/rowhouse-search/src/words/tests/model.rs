@@ -1,4 +1,4 @@
-//! Searches in an index, judged by a naive matcher over the terms of the texts.
+//! Searches in an index, judged by a naive matcher over the texts' terms.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::words::Words;
 use crate::words::node::{Form, Node};
 use crate::{Highlighter, MATCHES_MAX};
 
-/// An index of texts, each analysed by all analysers.
+/// A text index, each text analysed by all analysers.
 struct Texts {
     texts: Vec<String>,
     fields: Vec<(Analyser, Field)>,
@@ -52,7 +52,7 @@ impl Texts {
         Self { texts, fields, searcher }
     }
 
-    /// The numbers of the texts that match, or the message of the refusal.
+    /// The numbers of the texts that match, or the refusal message.
     fn search(&self, words: &str, analysers: &[Analyser]) -> Result<BTreeSet<usize>, String> {
         let words = Words::parse(words).unwrap();
         let fields = self.fields.iter().copied();
@@ -127,7 +127,7 @@ fn has(form: &Form, analyser: Analyser, text: &Terms) -> Option<bool> {
             let is_near = |term: &str| is_near(&word, &term.chars().collect::<Vec<_>>(), *distance);
             Some(text.iter().any(|(_, term)| is_near(term)))
         }
-        // All terms that an indexed text has must be there, not only those that cover it.
+        // All terms that an indexed text has must be there, not only the terms that cover it.
         Form::Word(words) | Form::Phrase(words) | Form::Prefix(words) => {
             let wanted = terms(analyser, words);
             let (first, _) = wanted.first()?;
@@ -206,7 +206,7 @@ fn piece() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// The runs of Chinese characters in a text, by a definition of the test's own.
+/// The runs of Chinese characters in a text, by the test's own definition.
 fn chinese_runs(text: &str) -> Vec<String> {
     let is_between = |c: char| "\u{fe00}\u{301}\u{e0100}\u{200d}\u{20dd}".contains(c);
     let is_chinese =

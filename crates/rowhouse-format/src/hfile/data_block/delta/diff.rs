@@ -9,7 +9,7 @@ const SAME_VALUE_LEN: u8 = 1 << 1;
 const SAME_KIND: u8 = 1 << 2;
 /// The timestamp is the previous one minus the stored number.
 const TIME_IS_DIFFERENCE: u8 = 1 << 3;
-/// Three bits: length of the stored timestamp in bytes, minus one.
+/// Three bits: the stored timestamp's length in bytes, minus one.
 const TIME_LEN_SHIFT: u8 = 4;
 /// The stored number is negative.
 const TIME_IS_NEGATIVE: u8 = 1 << 7;
@@ -106,7 +106,7 @@ pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&Enco
     out.extend_from_slice(cell.value);
 }
 
-/// Returns the length in bytes of a number's magnitude, at least one.
+/// Returns how many bytes a number's magnitude takes, at least one.
 fn len_of(number: i64) -> usize {
     (64 - number.unsigned_abs().leading_zeros()).div_ceil(8).max(1) as usize
 }

@@ -4,7 +4,7 @@
 use super::source::write_number;
 use super::{DeltaDecoder, EncoderCell, TIME_AND_KIND_LEN, common_len};
 
-/// Three bits: number of leading timestamp bytes shared with the previous cell, at most seven.
+/// Three bits: how many leading timestamp bytes are shared with the previous cell, at most seven.
 const TIME_COMMON: u8 = 0b111;
 const SAME_KEY_LEN: u8 = 1 << 3;
 const SAME_VALUE_LEN: u8 = 1 << 4;
@@ -27,7 +27,7 @@ pub(super) fn unpack(unpacker: &mut DeltaDecoder<'_>) -> Option<()> {
     let common = source.number()?;
     unpacker.begin(key_len, value_len)?;
     match last {
-        // The first key contains its family in the usual position.
+        // The first key contains the family in the usual position.
         None if common == 0 => {
             let front = unpacker.source.take(key_len.checked_sub(TIME_AND_KIND_LEN)?)?;
             unpacker.cells.extend_from_slice(front);

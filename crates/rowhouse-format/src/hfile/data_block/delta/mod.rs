@@ -2,7 +2,7 @@
 //! previous one.
 //!
 //! A block is decoded as a whole into plain cells and a row index. Each encoding has one submodule
-//! with its encoder and decoder.
+//! with the encoder and decoder.
 
 mod diff;
 mod fast_diff;
@@ -19,12 +19,12 @@ use crate::hfile::varint::{read_vint, write_vint};
 use source::Source;
 use tags::TagDictionary;
 
-/// Bytes of a key after the qualifier: timestamp and kind.
+/// How many bytes a key has after the qualifier: timestamp and kind.
 const TIME_AND_KIND_LEN: usize = 8 + 1;
-/// Bytes of a key before the row.
+/// How many bytes a key has before the row.
 const ROW_LEN_LEN: usize = 2;
 
-/// Returns the encoding's number in the first two bytes of a block; `None` if it is not a delta
+/// Returns the encoding's number in a block's first two bytes; `None` if it is not a delta
 /// encoding.
 pub(super) fn id(encoding: DataBlockEncoding) -> Option<u16> {
     match encoding {
@@ -35,7 +35,7 @@ pub(super) fn id(encoding: DataBlockEncoding) -> Option<u16> {
     }
 }
 
-/// The decoded cells of a block and the offset of each row's first cell.
+/// A block's decoded cells and the offset of each row's first cell.
 pub(super) struct Decoded {
     pub(super) cells: Vec<u8>,
     /// One big-endian u32 per row.
@@ -45,7 +45,7 @@ pub(super) struct Decoded {
 /// Decodes the payload after the encoding's number.
 ///
 /// # Errors
-/// The offset in `payload` of malformed bytes.
+/// The offset in `payload` where bytes are malformed.
 pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Decoded, usize> {
     let (len, packed) = payload.split_first_chunk::<4>().ok_or(0usize)?;
     let len = usize::try_from(i32::from_be_bytes(*len)).map_err(|_| 0usize)?;
@@ -69,22 +69,22 @@ pub(super) fn unpack(payload: &[u8], layout: Layout) -> Result<Decoded, usize> {
     Ok(Decoded { cells: unpacker.cells, rows: unpacker.rows })
 }
 
-/// The state of decoding a block.
+/// The state while a block is decoded.
 struct DeltaDecoder<'a> {
     source: Source<'a>,
     layout: Layout,
     cells: Vec<u8>,
-    /// Length in bytes of the cells once all are decoded.
+    /// How long the cells are once all are decoded, in bytes.
     len: usize,
     rows: Vec<u8>,
     last: Option<Last>,
     tags: TagDictionary,
 }
 
-/// The position and lengths of the previous cell.
+/// Where the previous cell is and how long the parts are.
 #[derive(Clone, Copy)]
 struct Last {
-    /// Offset of its key in the decoded cells.
+    /// The key's offset in the decoded cells.
     key: usize,
     key_len: usize,
     value_len: usize,
@@ -94,22 +94,22 @@ struct Last {
 }
 
 impl Last {
-    /// Returns the offset of its timestamp.
+    /// Returns the timestamp's offset.
     fn time(&self) -> usize {
         self.key + self.key_len - TIME_AND_KIND_LEN
     }
 
-    /// Returns the offset of its kind.
+    /// Returns the kind's offset.
     fn kind(&self) -> usize {
         self.key + self.key_len - 1
     }
 
-    /// Returns the offset of its value.
+    /// Returns the value's offset.
     fn value(&self) -> usize {
         self.key + self.key_len
     }
 
-    /// Returns the offset of its family's length byte.
+    /// Returns the offset of the family's length byte.
     fn family(&self) -> usize {
         self.key + ROW_LEN_LEN + self.row_len
     }
@@ -171,8 +171,8 @@ impl DeltaDecoder<'_> {
         Some(())
     }
 
-    /// Appends row, family and qualifier of a key of `key_len` bytes that shares its first `common`
-    /// bytes with the previous key. `family` includes its length byte.
+    /// Appends row, family and qualifier for a key with `key_len` bytes that shares its first
+    /// `common` bytes with the previous key. `family` includes the length byte.
     fn key_front(&mut self, key_len: usize, common: usize, family: &[u8]) -> Option<()> {
         let start = self.cells.len();
         let end = start + key_len.checked_sub(TIME_AND_KIND_LEN)?;
@@ -201,13 +201,13 @@ impl DeltaDecoder<'_> {
         Some(())
     }
 
-    /// Returns the previous cell's family with its length byte.
+    /// Returns the previous cell's family with the length byte.
     fn last_family(&self) -> Option<Vec<u8>> {
         let last = self.last?;
         Some(self.cells[last.family()..last.family() + last.family_len].to_vec())
     }
 
-    /// Appends the tags in the format of an unencoded cell.
+    /// Appends the tags in an unencoded cell's format.
     fn tags(&mut self) -> Option<()> {
         let len = u16::try_from(self.source.number()?).ok()?;
         self.cells.extend_from_slice(&len.to_be_bytes());
@@ -219,7 +219,7 @@ impl DeltaDecoder<'_> {
     }
 }
 
-/// The state of the encoder: the previous cell.
+/// The encoder's state: the previous cell.
 #[derive(Default)]
 pub(super) struct DeltaEncoder {
     /// The previous cell's key; empty before the first cell.
@@ -276,7 +276,7 @@ impl EncoderCell<'_> {
         crate::hfile::key::view_key(self.key)
     }
 
-    /// Returns the end of the qualifier.
+    /// Returns the qualifier's end.
     fn front_len(&self) -> usize {
         self.key.len() - TIME_AND_KIND_LEN
     }
@@ -287,7 +287,7 @@ impl EncoderCell<'_> {
         (time, kind[0])
     }
 
-    /// Returns how many bytes of row, family and qualifier are shared with the previous key. An
+    /// Returns how many bytes in row, family and qualifier are shared with the previous key. An
     /// equal row implies an equal family, because a file has one family; if the row lengths differ,
     /// nothing after them counts.
     fn common_front(&self, last: &EncoderCell<'_>) -> usize {
@@ -303,7 +303,7 @@ impl EncoderCell<'_> {
     }
 
     /// Appends row, family and qualifier from offset `common` on. The family is included only if
-    /// `with_family` is set, for the first key of a block, or if `common` extends past the row.
+    /// `with_family` is set, for a block's first key, or if `common` extends past the row.
     fn write_front(&self, out: &mut Vec<u8>, common: usize, with_family: bool) {
         let key = self.view();
         let row_end = ROW_LEN_LEN + key.row.len();
@@ -317,7 +317,7 @@ impl EncoderCell<'_> {
     }
 }
 
-/// Returns the length of the common prefix.
+/// Returns the common prefix's length.
 fn common_len(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

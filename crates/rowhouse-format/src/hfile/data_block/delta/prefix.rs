@@ -1,4 +1,5 @@
-//! PREFIX: encodes each key as the length of its common prefix with the previous key, and the rest.
+//! PREFIX: encodes each key as the length of the prefix that it shares with the previous key, and
+//! the rest.
 
 use super::source::write_number;
 use super::{DeltaDecoder, EncoderCell, common_len};
@@ -29,8 +30,8 @@ pub(super) fn pack(out: &mut Vec<u8>, cell: &EncoderCell<'_>, last: Option<&Enco
     out.extend_from_slice(cell.value);
 }
 
-/// Returns the length of the key's common prefix with the previous key. Timestamp and kind count if
-/// everything before them is equal.
+/// Returns how long the prefix is that the key shares with the previous key. Timestamp and kind
+/// count if everything before them is equal.
 fn common(cell: &EncoderCell<'_>, last: &EncoderCell<'_>) -> usize {
     let common = cell.common_front(last);
     if common < cell.front_len() || cell.front_len() != last.front_len() {

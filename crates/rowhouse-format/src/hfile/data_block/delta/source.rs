@@ -11,7 +11,7 @@ impl<'a> Source<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Returns the number of bytes consumed.
+    /// Returns how many bytes are consumed.
     pub(super) fn position(&self) -> usize {
         self.at
     }
@@ -51,14 +51,14 @@ impl<'a> Source<'a> {
         None
     }
 
-    /// Consumes a little-endian number of `len` bytes.
+    /// Consumes a little-endian number with `len` bytes.
     pub(super) fn little_endian(&mut self, len: usize) -> Option<u64> {
         let bytes = self.take(len)?;
         Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 }
 
-/// Appends a number in the format of [`Source::number`].
+/// Appends a number in the [`Source::number`] format.
 pub(super) fn write_number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

@@ -4,16 +4,16 @@
 use super::source::Source;
 use crate::hfile::varint::read_varint;
 
-/// Capacity of the dictionary.
+/// The dictionary's capacity.
 const LEN_MAX: usize = 127;
 /// The byte before a tag that is not in the dictionary.
 const LITERAL: u8 = 0xFF;
 
-/// The tag dictionary of one block, an LRU cache: a lookup makes a tag the most recently used; once
-/// full, a new tag takes the number of the least recently used one.
+/// One block's tag dictionary, an LRU cache: a lookup makes a tag the most recently used; once
+/// full, a new tag takes the least recently used tag's number.
 pub(super) struct TagDictionary {
     tags: Vec<Box<[u8]>>,
-    /// Numbers in order of use, the most recent last.
+    /// Numbers in usage order, the most recent last.
     recent: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ impl TagDictionary {
         Self { tags: Vec::new(), recent: Vec::new() }
     }
 
-    /// Decodes and appends tags of `len` bytes in total, each with its length prefix.
+    /// Decodes and appends tags with `len` bytes in total, each with a length prefix.
     pub(super) fn unpack(
         &mut self,
         source: &mut Source<'_>,
@@ -83,7 +83,7 @@ mod tests {
         for tag in 0..127u8 {
             assert_eq!(unpack(&[0xFF, 1, tag], 3), Some(vec![0, 1, tag]));
         }
-        // The lookup of 0 leaves 1 as the least recently used.
+        // Looking up 0 leaves 1 as the least recently used.
         assert_eq!(unpack(&[0, 0], 3), Some(vec![0, 1, 0]));
         assert_eq!(unpack(&[0xFF, 1, 200], 3), Some(vec![0, 1, 200]));
         assert_eq!(unpack(&[0, 1], 3), Some(vec![0, 1, 200]));

@@ -4,8 +4,9 @@ use rowhouse_model::{Bytes, Result};
 use tantivy::directory::RamDirectory;
 use tantivy::{Index, SingleSegmentIndexWriter, TantivyDocument};
 
+use super::error::failed;
+use super::files::SegmentFiles;
 use super::layout::{GONE_FOR_EVER, GONE_FOR_NOW, Layout, stored_value, tokenizers};
-use super::{SegmentFiles, failed};
 use crate::analyse::{Analyse, text_of};
 
 /// The memory for a segment's terms at first, in bytes: tantivy sizes a hash table by it.

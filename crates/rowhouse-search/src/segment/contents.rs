@@ -9,7 +9,9 @@ use tantivy::postings::Postings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
-use super::{Layout, OpenSegment, damaged};
+use super::error::damaged;
+use super::layout::Layout;
+use super::open::OpenSegment;
 
 /// Returns a number for each document: the summed hashes of the document's terms, with their
 /// places, and of its values; 0 for a document without any. Documents in two segments with the same

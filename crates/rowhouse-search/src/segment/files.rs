@@ -6,7 +6,7 @@ use rowhouse_model::{Bytes, Result};
 use tantivy::directory::RamDirectory;
 use tantivy::{Directory, Index};
 
-use super::failed;
+use super::error::failed;
 
 /// The name for tantivy's segment list. Ours have one each.
 pub(super) const META: &str = "meta";

@@ -5,8 +5,10 @@ use tantivy::directory::RamDirectory;
 use tantivy::fastfield::AliveBitSet;
 use tantivy::indexer::merge_filtered_segments;
 
+use super::error::failed;
+use super::files::SegmentFiles;
 use super::layout::Layout;
-use super::{OpenSegment, SegmentFiles, failed};
+use super::open::OpenSegment;
 
 /// Merges segments, leaving out documents that are not alive. No row may be alive in two of them.
 /// The output is in memory.

@@ -11,11 +11,11 @@ use tantivy::directory::RamDirectory;
 use tantivy::fastfield::Column;
 use tantivy::{Directory, DocId, Index, Segment, SegmentReader, TantivyError};
 
+use super::error::{damaged, failed};
 use super::files::{META, META_PATH, SegmentFiles};
 use super::layout::{GONE_FOR_EVER, Layout, tokenizers};
 use super::part_cache::PartCache;
 use super::parts::{PartsDirectory, SegmentId};
-use super::{damaged, failed};
 
 /// Documents from one on, to before another.
 pub(crate) type DocRange = Range<DocId>;

@@ -21,8 +21,7 @@ use tantivy::directory::{
 };
 use tantivy::{Directory, HasLen};
 
-use super::SegmentFiles;
-use super::files::{META, META_PATH};
+use super::files::{META, META_PATH, SegmentFiles};
 use super::part_cache::PartCache;
 
 /// How large a part of a file is, in bytes.

@@ -4,9 +4,8 @@ use std::sync::OnceLock;
 
 use parking_lot::Mutex;
 
-/// Holds the current value of something that changes rarely, such as a table's declaration. `get`
-/// takes no lock and counts no references; replaced values stay allocated until the holder is
-/// dropped.
+/// Holds the current value that changes rarely, such as a table's declaration. `get` takes no lock
+/// and counts no references; replaced values stay allocated until the holder is dropped.
 pub(crate) struct Current<T> {
     first: Link<T>,
     replacing: Mutex<()>,
@@ -27,7 +26,7 @@ impl<T> Current<T> {
         &self.last().value
     }
 
-    /// Replaces the value for later calls of `get`.
+    /// Replaces the value for later `get` calls.
     pub(crate) fn replace(&self, value: T) {
         let _replacing = self.replacing.lock();
         let added = self.last().next.set(Box::new(Link::new(value)));

@@ -28,7 +28,7 @@ pub struct ReadTrace {
     regions: Mutex<BTreeMap<u64, Arc<RegionTrace>>>,
 }
 
-/// The calls of a table.
+/// The calls on a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableTrace {
     gets: AtomicU64,
@@ -37,7 +37,7 @@ pub(crate) struct TableTrace {
     cpu_nanos: AtomicU64,
 }
 
-/// The reads of a region.
+/// The reads in a region.
 #[derive(Debug)]
 pub(crate) struct RegionTrace {
     info: RegionInfo,
@@ -46,7 +46,7 @@ pub(crate) struct RegionTrace {
     families: Mutex<BTreeMap<Bytes, Arc<FamilyTrace>>>,
 }
 
-/// The reads of a family in a region.
+/// The reads in a family within a region.
 #[derive(Debug, Default)]
 pub(crate) struct FamilyTrace {
     memory_cells: Arc<AtomicU64>,
@@ -56,12 +56,12 @@ pub(crate) struct FamilyTrace {
 }
 
 impl ReadTrace {
-    /// Returns the trace of the calls of a table.
+    /// Returns the trace for a table's calls.
     pub(crate) fn table(&self, name: &TableName) -> Arc<TableTrace> {
         Arc::clone(self.tables.lock().entry(name.clone()).or_default())
     }
 
-    /// Returns the trace of a region, which begins now unless it has begun.
+    /// Returns the trace for a region, which begins now unless it has begun.
     pub(crate) fn region(&self, id: u64, info: &RegionInfo) -> Arc<RegionTrace> {
         let begin = || {
             Arc::new(RegionTrace {
@@ -74,13 +74,13 @@ impl ReadTrace {
         Arc::clone(self.regions.lock().entry(id).or_insert_with(begin))
     }
 
-    /// Returns the trace of a family in a region whose trace has begun.
+    /// Returns the trace for a family in a region whose trace has begun.
     pub(super) fn family(&self, family: &FamilyStore) -> Option<Arc<FamilyTrace>> {
         let region = self.begun(family)?;
         Some(region.family(family.name()))
     }
 
-    /// Adds the row of a get, which may be empty, of a region with these families.
+    /// Adds a get's row, which may be empty, in a region with these families.
     pub(super) fn add_get(&self, families: &[Arc<FamilyStore>], row: &Row) {
         let Some(region) = families.first().and_then(|family| self.begun(family)) else { return };
         if !row.is_empty() {
@@ -90,7 +90,7 @@ impl ReadTrace {
         }
     }
 
-    /// Returns the trace of the region of a family, if it has begun.
+    /// Returns the trace for a family's region, if it has begun.
     pub(super) fn begun(&self, family: &FamilyStore) -> Option<Arc<RegionTrace>> {
         self.regions.lock().get(&family.region_id()).cloned()
     }
@@ -111,7 +111,7 @@ impl TableTrace {
     }
 }
 
-/// Adds the time of a call to the trace of its table when it is dropped.
+/// Adds a call's time to the table's trace when it is dropped.
 pub(crate) struct CallTimer {
     table: Arc<TableTrace>,
     begun: Instant,
@@ -133,12 +133,12 @@ impl RegionTrace {
         self.rows_read.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// Adds a row that is returned to its end.
+    /// Adds a row that is returned completely.
     pub(crate) fn add_row_returned(&self) {
         self.rows_returned.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds the cells of a row, or of a part of one, that are returned.
+    /// Adds the cells that are returned for a row, or for a part.
     pub(crate) fn add_cells_returned(&self, row: &Row) {
         let mut cells = row.cells().peekable();
         while let Some(first) = cells.peek() {
@@ -160,12 +160,12 @@ impl RegionTrace {
 }
 
 impl FamilyTrace {
-    /// Returns a source of a memstore that adds to the trace.
+    /// Returns a memstore source that adds to the trace.
     pub(super) fn of_memory(&self, source: Source) -> Source {
         TracedSource::of_memory(source, &self.memory_cells)
     }
 
-    /// Returns the trace of a file, which begins now unless it has begun.
+    /// Returns the trace for a file, which begins now unless it has begun.
     pub(super) fn file(&self, file: &StoreFile) -> Arc<FileTrace> {
         let mut files = self.files.lock();
         Arc::clone(files.entry(file.id()).or_insert_with(|| Arc::new(FileTrace::new(file))))

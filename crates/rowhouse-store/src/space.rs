@@ -9,7 +9,7 @@ use crate::disk::Disk;
 /// The maximum bytes written before the file system is queried again.
 const UNCHECKED_BYTES_MAX: u64 = 16 << 20;
 
-/// The eventual effect of a write on disk space.
+/// How a write eventually affects disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// It takes space.

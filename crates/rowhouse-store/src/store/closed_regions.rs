@@ -10,7 +10,7 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::region::{Region, serve_all};
 
-/// Regions whose memstores were flushed. Reads and writes of them wait while this value lives. On
+/// Regions whose memstores were flushed. Reads and writes on them wait while this value lives. On
 /// drop the regions that were serving serve again, unless they stay closed.
 pub(super) struct ClosedRegions<'a> {
     engine: &'a Engine,
@@ -19,11 +19,11 @@ pub(super) struct ClosedRegions<'a> {
 }
 
 impl<'a> ClosedRegions<'a> {
-    /// Closes regions. Does not flush memstores of families for which `kept` is false: they are
+    /// Closes regions. Does not flush memstores in families for which `kept` is false: they are
     /// about to be dropped.
     ///
     /// # Errors
-    /// `Io` of a flush; the regions then serve as before.
+    /// `Io` from a flush; the regions then serve as before.
     pub(super) fn close(
         engine: &'a Arc<Engine>,
         regions: &'a [Arc<Region>],
@@ -32,7 +32,7 @@ impl<'a> ClosedRegions<'a> {
         let families = regions.iter().flat_map(|region| region.families());
         let families: Vec<_> = families.filter(|family| kept(family)).collect();
         let flush = || families.iter().try_for_each(|family| flush::flush(engine, family));
-        // Flushes most of the data while the regions still accept writes.
+        // Flushes most data while the regions still accept writes.
         flush()?;
         let topology_lock = regions.iter().map(|region| region.topology_lock.lock()).collect();
         let served = regions.iter().filter(|region| region.is_serving());

@@ -1,6 +1,5 @@
 //! Full-text indexes. The store keeps their tables, queues and states; their segments are written
-//! and searched by the crate of searches, through this interface
-//! (`docs/decisions/0073-search.md`).
+//! and searched by the search crate, through this interface (`docs/decisions/0073-search.md`).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,38 +17,38 @@ use crate::region::table_not_found;
 use crate::table::Table;
 use crate::write::cells::write_cells;
 
-/// The rows up to which those of a queue are counted.
+/// The row count up to which a queue's rows are counted.
 const QUEUE_COUNTED_MAX: u64 = 10_000;
 
-/// A full-text index of a store.
+/// A full-text index in a store.
 pub struct SearchIndex {
     /// The table whose rows are indexed.
     pub table: TableName,
     /// The index.
     pub index: Index,
-    /// The table of the index: its queue, segments and list.
+    /// The index table: its queue, segments and list.
     pub entries: Arc<Table>,
-    /// The state of the index.
+    /// The index state.
     pub state: IndexState,
-    /// Whether the table, and with it that of the index, is enabled.
+    /// Whether the table, and with it the index table, is enabled.
     pub is_enabled: bool,
-    /// The number of rows put into queues since the store was opened, of all full-text indexes: if
+    /// How many rows were put into queues since the store was opened, for all full-text indexes: if
     /// it is the same as before, no queue has a new entry.
     pub changes: u64,
 }
 
 impl Store {
-    /// Returns a table and the table of one of its full-text indexes with a read point for both,
-    /// whatever the state of the index. Tables, index, state and read point are of one moment.
+    /// Returns a table and the table for a full-text index on it with a read point for both, in any
+    /// index state. Tables, index, state and read point belong to one point in time.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one of another kind.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one with another kind.
     pub fn search_read(&self, table: &TableName, index: &str) -> Result<SearchRead> {
         let (point, tables) = self.inner.tables.catalog.read_point(&self.inner.engine);
         tables.search_read(&Arc::new(point), table, index)
     }
 
-    /// Returns the full-text indexes of all tables. Leaves out those of tables whose declarations
+    /// Returns the full-text indexes on all tables. Leaves out indexes on tables whose declarations
     /// a newer version wrote.
     ///
     /// # Errors

@@ -13,14 +13,14 @@ use crate::region::table_not_found;
 use crate::store::Store;
 
 impl Store {
-    /// Returns the single region of `hbase:namespace`.
+    /// Returns the single region in `hbase:namespace`.
     pub fn namespace_region(&self) -> RegionInfo {
         let created = self.created_millis().unsigned_abs();
         RegionInfo::new(TableName::namespace_table(), RowRange::all(), created)
     }
 
     /// Returns the current `hbase:meta`: every table and region, each region with the name that
-    /// `server` returns for the number of its region server. Regions of system tables are on
+    /// `server` returns for the region's server number. System table regions are on
     /// `system_server`.
     pub fn meta(
         &self,
@@ -66,7 +66,7 @@ impl Store {
         ]
     }
 
-    /// Reads a row of a generated table: `hbase:meta`, `hbase:namespace`.
+    /// Reads a row in a generated table: `hbase:meta`, `hbase:namespace`.
     ///
     /// # Errors
     /// `TableNotFound` for any other table.
@@ -74,8 +74,8 @@ impl Store {
         Ok(self.system_table(table)?.get(get))
     }
 
-    /// Reads the rows of a generated table, in its order, which in `hbase:meta` is not byte order.
-    /// Scans in both directions.
+    /// Reads the rows in a generated table, in table order, which in `hbase:meta` is not byte
+    /// order. Scans in both directions.
     ///
     /// # Errors
     /// `TableNotFound` for any other table.

@@ -1,4 +1,4 @@
-//! The store's running tasks: flushes, compactions, splits and merges of regions.
+//! The store's running tasks: flushes, compactions, region splits and merges.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl Tasks {
 }
 
 impl RunningTask<'_> {
-    /// Replaces the amount of work.
+    /// Replaces the work amount.
     pub(crate) fn set_status(&self, status: String) {
         if let Some(task) = self.tasks.state.lock().running.get_mut(&self.id) {
             task.status = status;

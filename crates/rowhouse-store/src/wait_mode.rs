@@ -10,7 +10,7 @@ pub enum WaitMode {
     NonBlocking,
 }
 
-/// The result of an operation in a wait mode.
+/// The result when an operation runs in a wait mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NonBlocking<T> {
     /// The operation completed.
@@ -20,7 +20,7 @@ pub enum NonBlocking<T> {
 }
 
 impl<T> NonBlocking<T> {
-    /// Maps the result of a completed operation.
+    /// Maps a completed operation's result.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> NonBlocking<U> {
         match self {
             Self::Done(done) => NonBlocking::Done(map(done)),
@@ -28,7 +28,7 @@ impl<T> NonBlocking<T> {
         }
     }
 
-    /// Returns the result of an operation in blocking mode, which always completes.
+    /// Returns the result in blocking mode, where an operation always completes.
     ///
     /// # Panics
     /// If the operation did not complete.

@@ -52,7 +52,7 @@ impl Store {
     /// a newer version wrote.
     ///
     /// # Errors
-    /// `Unsupported` for a state of a newer version.
+    /// `Unsupported` for a state from a newer version.
     pub fn search_indexes(&self) -> Result<Vec<SearchIndex>> {
         let served = self.inner.tables.catalog.entries();
         let mut found = Vec::new();
@@ -75,20 +75,20 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the queue of each full-text index, unless it is empty. An index that cannot be read
-    /// is left out.
+    /// Returns each full-text index's queue, unless it is empty. An index that cannot be read is
+    /// left out.
     pub(super) fn search_queues(&self) -> Vec<ServerTask> {
         let indexes = self.search_indexes().unwrap_or_default();
         indexes.iter().filter_map(|index| queue_of(index).ok()?).collect()
     }
 
-    /// Writes cells to the table of a full-text index: all of them, in one record of the log, or
-    /// none. They keep their timestamps. Waits for room as other writes do.
+    /// Writes cells to a full-text index table: all in one log record, or none. They keep their
+    /// timestamps. Waits for room as other writes do.
     ///
-    /// An entry of the queue is removed by a marker that covers all versions of its column up to
-    /// its timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries of the
-    /// row have later timestamps; earlier ones, which a marker of a single version would uncover,
-    /// are of no use.
+    /// A queue entry is removed by a marker that covers all versions in its column up to its
+    /// timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries for the row
+    /// have later timestamps; earlier ones, which a single-version marker would uncover, have no
+    /// use.
     ///
     /// # Errors
     /// `InvalidRequest` for another table, and for a cell without a timestamp; `TableNotFound` if
@@ -111,13 +111,13 @@ impl Store {
         write_cells(entries, &cells)
     }
 
-    /// Sets the state of a full-text index, after a sync of the log: whatever was written for the
-    /// state survives whenever it does. Returns `false`, and changes nothing, if the index has
-    /// another state than `from`, or its table was dropped or replaced: its rows have changed
-    /// otherwise than row by row, and the queue does not have all of them.
+    /// Sets a full-text index's state, after a log sync: whatever was written for the state
+    /// survives whenever it does. Returns `false`, and changes nothing, if the index has another
+    /// state than `from`, or the table was dropped or replaced: rows have changed otherwise than
+    /// row by row, and the queue does not have all changes.
     ///
     /// # Errors
-    /// `InvalidRequest` for the table of another kind; `Io` of the log or the manifest.
+    /// `InvalidRequest` for a table with another kind; `Io` from the log or the manifest.
     pub fn set_search_state(
         &self,
         entries: &Table,
@@ -129,7 +129,7 @@ impl Store {
         let _changing = tables.changing.lock();
         self.inner.engine.check_open()?;
         let Ok(now) = tables.catalog.table(entries.name()) else { return Ok(false) };
-        // A truncated table keeps its number.
+        // A truncated table keeps the number.
         let is_it = now.id() == entries.id() && !entries.is_dropped();
         if !is_it || IndexState::of_table(now.descriptor())? != *from {
             return Ok(false);
@@ -147,7 +147,7 @@ fn check_search_table(table: &Table) -> Result<()> {
     Err(Error::invalid(format!("table {} is not that of a full-text index", table.name())))
 }
 
-/// Returns the queue of an index as a task; `None` if it is empty.
+/// Returns an index's queue as a task; `None` if it is empty.
 fn queue_of(index: &SearchIndex) -> Result<Option<ServerTask>> {
     let mut columns = Columns::all();
     columns.add_family(QUEUE_FAMILY);

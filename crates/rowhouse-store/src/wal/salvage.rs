@@ -1,4 +1,4 @@
-//! Reads the readable parts of a damaged log.
+//! Reads a damaged log's readable parts.
 
 use rowhouse_model::{Error, Result};
 
@@ -17,7 +17,7 @@ const UNREADABLE_BYTES: u64 = 4096;
 /// is unreadable or missing.
 ///
 /// # Errors
-/// Errors of `visit`; `Io` for a directory that cannot be listed.
+/// Errors from `visit`; `Io` for a directory that cannot be listed.
 pub(crate) fn read_readable(
     disk: &dyn Disk,
     known: &Known,
@@ -47,7 +47,7 @@ pub(crate) fn read_readable(
     gone.dedup();
     gone.retain(|number| !numbers.contains(number));
     lost.extend(gone.into_iter().map(missing));
-    // All records of earlier segments are in files. After a power cut such segments can reappear
+    // All records in earlier segments are in files. After a power cut such segments can reappear
     // without their records. They may help where a file is damaged, and nothing is lost with them.
     let counts =
         |segment: &Left| segment.begin.is_some_and(|it| it.first_sequence <= known.log_from);
@@ -61,7 +61,8 @@ pub(crate) fn read_readable(
     Ok(())
 }
 
-/// Returns the errors of a log, its note and a manifest that are not of the same moment.
+/// Returns the errors for a log, its note and a manifest that do not come from the same point in
+/// time.
 fn other_moments(segments: &mut [Left], known: &Known) -> Vec<Error> {
     let opened = segments.iter_mut();
     let opened = opened.map(|it| Opened { reader: &mut it.reader, begin: it.begin });
@@ -80,7 +81,7 @@ struct Left {
 }
 
 impl Left {
-    /// Opens a segment. Also returns the error of its first record, if that is invalid.
+    /// Opens a segment. Also returns the error for the first record, if that is invalid.
     fn open(disk: &dyn Disk, number: u64) -> Result<(Self, Option<Error>)> {
         let mut reader = SegmentReader::open(disk, number)?;
         let (begin, wrong) = match reader.begin() {
@@ -90,7 +91,7 @@ impl Left {
         Ok((Self { reader, begin }, wrong))
     }
 
-    /// Hands the segment's readable commits to `visit`. `next` is the first record of the segment
+    /// Hands the segment's readable commits to `visit`. `next` is the first record in the segment
     /// after it.
     fn read(
         &mut self,
@@ -124,7 +125,7 @@ impl Left {
                 Ok(RecordRead::Nothing(what)) => (reader.damaged(offset, what), false),
                 Err(error) => (error, true),
             };
-            // The offset of the next record is unknown: try every position.
+            // The next record's offset is unknown: try every position.
             let found = reader.next_record(offset).and_then(|next| {
                 let next = next.filter(|&next| next < len_max);
                 let is_known = next.is_some() || offset < len_min;

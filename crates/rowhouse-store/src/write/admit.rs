@@ -1,4 +1,4 @@
-//! Admission of writes: waits for disk space, memory and compactions before a write begins.
+//! Admitting writes: waits for disk space, memory and compactions before a write begins.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ fn holds_writers(engine: &Engine, family: &FamilyStore) -> bool {
     family.holds_writers(engine.settings.memstore_flush_bytes)
 }
 
-/// Waits until the family has few enough files that its full memstore can be flushed.
+/// Waits until the family has few enough files that the full memstore can be flushed.
 fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
     let engine = region.engine();
     if !holds_writers(engine, family) {
@@ -92,12 +92,12 @@ fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
     engine.check_open()
 }
 
-/// Maximum fill rate of a memstore, in bytes per second, one file before writers are held. Two
+/// Maximum fill rate for a memstore, in bytes per second, one file before writers are held. Two
 /// files before that it is four times as high, and so on by the square.
 const SLOW_BYTES_PER_SECOND: f64 = (32 << 20) as f64;
 
-/// Minimum delay of a writer: shorter waits would affect more of the writes. And the maximum: there
-/// may be fewer files afterwards.
+/// Minimum delay for a writer: shorter waits would affect more writes. And the maximum: there may
+/// be fewer files afterwards.
 const AHEAD_MIN: Duration = Duration::from_millis(10);
 const AHEAD_MAX: Duration = Duration::from_millis(100);
 
@@ -111,7 +111,7 @@ fn ahead(family: &FamilyStore) -> Option<Duration> {
     (ahead >= AHEAD_MIN).then(|| ahead.min(AHEAD_MAX))
 }
 
-/// Returns the permitted fill rate of a memstore, in bytes per second; `None` for no limit, up to
+/// Returns the permitted fill rate for a memstore, in bytes per second; `None` for no limit, up to
 /// three quarters of the files at which writers are held.
 fn fill_rate(files: usize, files_blocking: usize) -> Option<f64> {
     let free = files_blocking - files_blocking / 4;

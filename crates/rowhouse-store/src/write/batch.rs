@@ -18,41 +18,41 @@ use crate::family::FamilyStore;
 use crate::read::{Pending, ReadPoint, ReadRequest, RowVersion};
 use crate::region::Region;
 
-/// Limit of a record's cells in bytes, unless a single mutation has more, so that a batch of any
-/// size fits the log.
+/// Limit of a record's cells in bytes, unless a single mutation has more, so that a batch, however
+/// large, fits the log.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
-/// The atomicity of a batch's mutations.
+/// How atomic a batch's mutations are.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Atomicity {
-    /// Independent mutations: one that reads its row sees the effect of those before it, and a
+    /// Independent mutations: one that reads its row sees the effect of earlier mutations, and a
     /// refused one does not affect the others.
     Each,
-    /// One record for all, or none. A mutation that reads its row sees the effect of those before
-    /// it.
+    /// One record for all, or none. A mutation that reads its row sees the effect of earlier
+    /// mutations.
     Together,
-    /// One record for all, or none. A mutation that reads its row sees it as it was before all of
-    /// them: HBase's RowMutations.
+    /// One record for all, or none. A mutation that reads its row sees it as it was before all
+    /// mutations: HBase's RowMutations.
     AsOne,
 }
 
-/// Collects mutations into a log record. Commits nothing: whether its record has to be committed
-/// before a mutation is added is for the caller to ask ([`Batch::must_end_before`]).
+/// Collects mutations into a log record. Commits nothing: the caller must check whether the record
+/// has to be committed before a mutation is added ([`Batch::must_end_before`]).
 pub(super) struct Batch<'a> {
     atomicity: Atomicity,
-    /// An index may refuse one of several independent mutations, so each has a record of its own.
+    /// An index may refuse one mutation among several independent ones, so each has its own record.
     are_alone: bool,
-    /// The timestamp of cells that have none of their own.
+    /// The timestamp for cells that have no timestamp.
     pub(super) now: Timestamp,
     /// Lower limit for the timestamps of puts: a condition has read a cell with this timestamp.
     seen: Timestamp,
-    /// The read point for its reads, if not the current one.
+    /// The read point for the reads, if not the current one.
     point: Option<&'a ReadPoint>,
     record: Record<'a>,
-    /// Cells of the record that reads have to see.
+    /// Cells in the record that reads have to see.
     pending: Option<Pending>,
     filled: Filled,
-    /// The newest timestamp given to a cell of the mutation being added that later writes to its
+    /// The newest timestamp given to a cell in the mutation being added that later writes to the
     /// row must follow.
     stamped: Option<Timestamp>,
 }
@@ -61,13 +61,13 @@ pub(super) struct Batch<'a> {
 #[must_use]
 pub(super) struct Added {
     pub(super) outcome: MutationOutcome,
-    /// The timestamp that later puts and deletes of the row must follow, if it is ahead of the
-    /// clock or belongs to a version that must stay a version of its own.
+    /// The timestamp that later puts and deletes in the row must follow, if it is ahead of the
+    /// clock or belongs to a version that must stay a separate version.
     pub(super) stamped: Option<Timestamp>,
 }
 
 impl<'a> Batch<'a> {
-    /// Begins an empty record for mutations of `region`, and of others of its store.
+    /// Begins an empty record for mutations to `region`, and to others in the same store.
     pub(super) fn new(region: &Region, atomicity: Atomicity, now: Timestamp) -> Self {
         Self {
             are_alone: atomicity == Atomicity::Each && observe::may_refuse_one(region),
@@ -90,8 +90,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Sets the durability of an atomic call's record. Each record of independent mutations has
-    /// that of its first.
+    /// Sets the durability of an atomic call's record. Each record with independent mutations has
+    /// the durability of the first mutation.
     pub(super) fn set_durability(&mut self, durability: Durability) {
         self.record.durability = durability;
     }
@@ -106,9 +106,9 @@ impl<'a> Batch<'a> {
         Self { point: Some(point), ..self }
     }
 
-    /// Returns true if the record of independent mutations must be committed before this one is
-    /// added: the mutation needs a record of its own or another durability, the record is full, or
-    /// the mutation reads what those before it have written.
+    /// Returns true if the record with independent mutations must be committed before this one is
+    /// added: the mutation needs its own record or another durability, the record is full, or the
+    /// mutation reads what earlier mutations have written.
     pub(super) fn must_end_before(&self, region: &Region, mutation: &Mutation) -> bool {
         let bytes = || mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
         self.are_alone
@@ -122,7 +122,7 @@ impl<'a> Batch<'a> {
         self.record.cells.is_empty()
     }
 
-    /// Returns the bytes of the cells.
+    /// Returns the cells' bytes.
     pub(super) fn len(&self) -> usize {
         self.record.cells.len()
     }
@@ -140,11 +140,11 @@ impl<'a> Batch<'a> {
         self.record
     }
 
-    /// Adds the cells of a mutation; none if it is refused.
+    /// Adds a mutation's cells; none if it is refused.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that cannot grow and for a cell that is too large; those of the
-    /// reads.
+    /// `InvalidRequest` for a value that cannot grow and for a cell that is too large; errors from
+    /// the reads.
     pub(super) fn add(&mut self, region: &'a Region, mutation: &Mutation) -> Result<Added> {
         self.stamped = None;
         self.record.now = self.record.now.max(self.now);
@@ -189,7 +189,7 @@ impl<'a> Batch<'a> {
     /// Returns the delete's markers. Those for a newest version get that version's timestamp.
     fn markers(&mut self, region: &Region, delete: &Delete) -> Result<Vec<Cell>> {
         let cells = delete.cells();
-        // The k-th such marker of a column stands for its k-th newest version.
+        // The k-th such marker in a column stands for its k-th newest version.
         let mut columns: HashMap<_, NewestVersions> = HashMap::new();
         for cell in cells.iter().filter(|cell| means_newest(cell)) {
             columns.entry((cell.family(), cell.qualifier())).or_default().requested += 1;

@@ -1,8 +1,8 @@
-//! HFiles. The cells of a file that is read in full, written to another file, are read back.
+//! HFiles. The cells in a file that is read in full, written to another file, are read back.
 //!
-//! Input: the blocks, the used part of the trailer, and the length of that part (2 bytes,
-//! big-endian). The target completes the trailer and corrects the checksums of the blocks, without
-//! which it would test only the checksums.
+//! Input: the blocks, the used part of the trailer, and how long that part is (2 bytes,
+//! big-endian). The target completes the trailer and corrects the block checksums, without which it
+//! would test only the checksums.
 
 #![no_main]
 
@@ -68,7 +68,7 @@ fn correct_checksums(bytes: &mut [u8]) {
     }
 }
 
-/// Returns the cells of a file; `None` if it has too many blocks.
+/// Returns the cells in a file; `None` if it has too many blocks.
 fn scan(bytes: &Bytes) -> Result<Option<Vec<Cell>>> {
     let tail = bytes.len().saturating_sub(Trailer::LEN);
     let trailer = Trailer::parse(&bytes[tail..], bytes.len() as u64)?;
@@ -133,7 +133,7 @@ fn write(cells: &[Cell]) -> Result<Bytes> {
     Ok(writer.finish(&Finish::default())?.1.into())
 }
 
-/// Reads a range as a file system does: truncated at the end of the file.
+/// Reads a range as a file system does: truncated at the file's end.
 fn read(bytes: &Bytes, range: Range<u64>) -> Bytes {
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
     bytes.slice(at(range.start)..at(range.end).max(at(range.start)))

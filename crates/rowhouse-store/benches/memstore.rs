@@ -1,7 +1,7 @@
 //! Measures a memstore in CPU time per cell: `cargo bench -p rowhouse-store --bench memstore`.
 //!
-//! Cells of about 100 bytes, one at a time, compared with a `BTreeMap` of the same cells. The
-//! median of three rounds is reported.
+//! Cells with about 100 bytes, one at a time, compared with a `BTreeMap` with the same cells. The
+//! median over three rounds is reported.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -9,7 +9,7 @@
 #[allow(dead_code, unused_imports, reason = "a bench needs a part of a private module")]
 mod memstore;
 
-/// Types that the flush results of a memstore refer to; nothing is flushed here.
+/// Types that a memstore's flush results refer to; nothing is flushed here.
 mod store_file {
     pub(crate) struct StoreFile;
 }
@@ -187,7 +187,7 @@ fn mix(number: u64) -> u64 {
 }
 
 /// Runs `work` three times, each for at least a fifth of a second, since CPU time is counted in
-/// ticks. Prints the median of the CPU time per operation.
+/// ticks. Prints the median CPU time per operation.
 fn report(what: &str, operations: usize, mut work: impl FnMut()) {
     let mut micros = [0.0; 3].map(|_: f64| {
         let (start, mut runs, mut nanos) = (cpu_nanos(), 0, 0);
@@ -202,7 +202,7 @@ fn report(what: &str, operations: usize, mut work: impl FnMut()) {
     println!("  {what:<46} {:>9.4} µs", micros[1]);
 }
 
-/// Returns the CPU time of this thread: wall-clock time on a shared machine means little.
+/// Returns this thread's CPU time: wall-clock time on a shared machine means little.
 fn cpu_nanos() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap()

@@ -214,15 +214,15 @@ impl<'a> Batch<'a> {
         Ok(markers)
     }
 
-    /// Makes the record's cells visible to the next read, if its atomicity requires that. Before an
-    /// independent mutation that reads, the caller has committed them.
+    /// Makes the record's cells visible to the next read, if the batch's atomicity requires that.
+    /// Before an independent mutation that reads, the caller has committed them.
     fn settle(&mut self) {
         if self.atomicity == Atomicity::Together && !self.record.cells.is_empty() {
             self.record.cells.fill(self.pending.get_or_insert_default(), &mut self.filled);
         }
     }
 
-    /// Returns the timestamps of the newest `versions` versions of the cell's column.
+    /// Returns the timestamps on the newest `versions` versions in the cell's column.
     fn newest(&self, region: &Region, cell: &Cell, versions: u32) -> Result<IntoIter<Timestamp>> {
         let get = Get::new(cell.row_bytes())?
             .column(cell.family().to_vec(), cell.qualifier().to_vec())
@@ -258,7 +258,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Adds cells with a TTL of `millis`.
+    /// Adds cells with TTL `millis`.
     fn push_living(
         &mut self,
         region: &'a Region,
@@ -269,12 +269,12 @@ impl<'a> Batch<'a> {
         let tagged = |cell: &Cell| {
             Cell::from_parts(cell.key(), cell.value(), &tags_with_ttl(cell.tags(), millis))
         };
-        // Build all of them first: a refused mutation must leave none of its cells.
+        // Build all first: a refused mutation must leave no cells.
         let cells = cells.iter().map(tagged).collect::<Result<Vec<_>>>()?;
         cells.iter().try_for_each(|cell| self.push_stamped(region, cell, now))
     }
 
-    /// Adds a cell, at `now` if it has no timestamp of its own.
+    /// Adds a cell, at `now` if it has no timestamp.
     fn push_stamped(&mut self, region: &'a Region, cell: &Cell, now: Timestamp) -> Result<()> {
         self.push(region, cell, cell.timestamp().is_latest().then_some(now))
     }
@@ -305,7 +305,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Returns the result of an increment or append that was accepted at `sequence`.
+/// Returns the result for an increment or append that was accepted at `sequence`.
 fn repeat(region: &Region, delta: &Delta<'_>, get: &Get, sequence: u64) -> Result<MutationOutcome> {
     let row = match delta.return_results {
         true => region.read_row(get, RowVersion::AsOf(sequence))?,
@@ -314,8 +314,8 @@ fn repeat(region: &Region, delta: &Delta<'_>, get: &Get, sequence: u64) -> Resul
     Ok(MutationOutcome { row })
 }
 
-/// Returns the results of the mutations if they are a retry of an atomic call accepted before;
-/// `None` if they are new. A retry writes nothing, not even its puts.
+/// Returns the mutations' results if they retry an atomic call accepted before; `None` if they are
+/// new. A retry writes nothing, not even its puts.
 pub(super) fn repeat_all<'m>(
     region: &Region,
     mutations: impl Iterator<Item = &'m Mutation> + Clone,
@@ -346,7 +346,7 @@ fn row_markers(region: &Region, delete: &Delete) -> Result<Vec<Cell>> {
     families.map(marker).collect()
 }
 
-/// Returns true if the mutation's cells depend on what its row shows.
+/// Returns true if the mutation's cells depend on what the row shows.
 pub(super) fn reads_its_row(mutation: &Mutation) -> bool {
     match mutation {
         Mutation::Put(_) => false,
@@ -355,10 +355,10 @@ pub(super) fn reads_its_row(mutation: &Mutation) -> bool {
     }
 }
 
-/// The newest versions of a column, consumed one by one by the markers that stand for them.
+/// A column's newest versions, consumed one by one by the markers that stand for them.
 #[derive(Default)]
 struct NewestVersions {
-    /// Number of versions requested.
+    /// How many versions are requested.
     requested: u32,
     found: Option<IntoIter<Timestamp>>,
 }
@@ -382,7 +382,7 @@ fn check_len(cell: &Cell, bytes_max: usize) -> Result<()> {
     )))
 }
 
-/// Whether the cell is a marker of its column's newest version, without a timestamp.
+/// Whether the cell marks the column's newest version, without a timestamp.
 fn means_newest(cell: &Cell) -> bool {
     cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest()
 }

@@ -1,4 +1,4 @@
-//! The writes of a region.
+//! Writes to a region.
 
 use rowhouse_model::{Condition, Mutation, MutationOutcome, Result, RowCondition};
 
@@ -9,7 +9,7 @@ impl Region {
     /// Changes one row.
     ///
     /// # Errors
-    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment of a
+    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment on a
     /// value that is no counter, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.in_mode(WaitMode::Blocking).mutate(mutation).map(NonBlocking::done)
@@ -31,14 +31,14 @@ impl Region {
 
     /// Changes rows atomically if all conditions hold; otherwise writes nothing and returns `None`.
     /// Either all mutations become visible and survive a crash, or none does. Returns one outcome
-    /// per mutation, in their order. A mutation that reads its row (an increment, an append, the
-    /// delete of a newest version) reads it as it was before all of them; of two mutations that
-    /// write the same cell the later wins, as in HBase's mutateRow and MultiRowMutation. The
-    /// strongest durability applies to all.
+    /// per mutation, in their order. A mutation that reads its row (an increment, an append,
+    /// deleting a newest version) reads it as it was before all mutations; if two mutations write
+    /// the same cell the later wins, as in HBase's mutateRow and MultiRowMutation. The strongest
+    /// durability applies to all.
     ///
-    /// Mutations that carry the nonce of an earlier accepted call are a retry: nothing is written.
-    /// Increments and appends then return their original results while those can still be read, and
-    /// the current values afterwards.
+    /// Mutations that carry the nonce from an earlier accepted call are a retry: nothing is
+    /// written. Increments and appends then return their original results while those can still be
+    /// read, and the current values afterwards.
     ///
     /// # Errors
     /// As [`Region::mutate`], for the first mutation that cannot be applied; nothing is changed

@@ -1,4 +1,4 @@
-//! The explanation of a column agrees with reads of it.
+//! A column's explanation agrees with reads in it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn at(millis: i64) -> Timestamp {
 
 fn open(family: FamilyDescriptor) -> (tempfile::TempDir, Store, Arc<Table>) {
     let dir = tempfile::tempdir().unwrap();
-    // Only the compactions of a test run: one of all files drops markers, which uncovers cells in
+    // Only the compactions in a test run: one over all files drops markers, which uncovers cells in
     // memory.
     let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
     let settings = Settings { compaction, ..Settings::default() };
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// Returns the explanation of a column, one line per cell.
+/// Returns a column's explanation, one line per cell.
 fn told(table: &Table, get: &Get) -> Vec<String> {
     let history = table.explain_cell(get).unwrap();
     let told = history.entries.iter().map(|entry| {

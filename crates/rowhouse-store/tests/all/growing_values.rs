@@ -1,4 +1,4 @@
-//! Appends and increments: changes to an existing value, and the detection of retries.
+//! Appends and increments: changes to an existing value, and detecting retries.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn get(table: &Table) -> Row {
     table.get(&Get::new("r").unwrap()).unwrap()
 }
 
-/// `family:qualifier=value` of each cell.
+/// `family:qualifier=value` for each cell.
 fn show(row: &Row) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let show = |cell: rowhouse_model::KeyValue<'_>| {
@@ -101,7 +101,7 @@ fn a_delete_ends_a_value_and_the_next_append_begins_another() {
     with_table(|table| {
         table.mutate(&append("x").into()).unwrap();
         table.mutate(&Delete::new("r").unwrap().into()).unwrap();
-        // A delete marker hides puts of its millisecond.
+        // A delete marker hides puts in the same millisecond.
         std::thread::sleep(std::time::Duration::from_millis(2));
         table.mutate(&append("y").into()).unwrap();
         assert_eq!(show(&get(table)), "a:q=y");
@@ -150,7 +150,7 @@ fn a_time_to_live_takes_the_place_of_the_one_in_the_tags_of_a_cell() {
     });
 }
 
-/// Checks the result of each kind of retry, before and after a reopen.
+/// Checks the result for each kind of retry, before and after a reopen.
 #[test]
 fn a_repetition_counts_once_and_gives_back_what_the_first_gave() {
     let dir = tempfile::tempdir().unwrap();

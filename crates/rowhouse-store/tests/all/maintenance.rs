@@ -1,4 +1,4 @@
-//! Administration of an open store: truncated regions, switches, the log and the cache.
+//! Administering an open store: truncated regions, switches, the log and the cache.
 
 use rowhouse_model::{
     Append, Bytes, ErrorKind, FamilyDescriptor, Get, MasterSwitch, Put, TableDescriptor, TableName,
@@ -9,7 +9,7 @@ fn name() -> TableName {
     TableName::parse("t").unwrap()
 }
 
-/// Returns a table of two regions with a row in each, in a file and in memory.
+/// Returns a table with two regions with a row in each, in a file and in memory.
 fn filled(dir: &std::path::Path) -> Store {
     let store = Store::open(dir).unwrap();
     let table = TableDescriptor::new(name()).family(FamilyDescriptor::new("f").unwrap());
@@ -159,7 +159,7 @@ fn a_table_limits_the_cells_of_puts_and_of_what_grows() {
     store.create_table(limited("100"), &[]).unwrap();
     let table = || store.table(&name()).unwrap();
     let put = |len: usize| Put::new("a").unwrap().add("f", "q", "v".repeat(len)).unwrap().into();
-    // The lengths of key and value, the key, and four bytes for the total length.
+    // The key and value lengths, the key, and four bytes for the total length.
     let other = 8 + 2 + 1 + 1 + 1 + 1 + 8 + 1 + 4;
     table().mutate(&put(100 - other)).unwrap();
     let error = table().mutate(&put(101 - other)).unwrap_err();

@@ -1,5 +1,5 @@
-//! Directories whose log is of an earlier moment than their files: the rows of a table and the
-//! entries of its unique index would disagree, and a duplicate would be taken.
+//! Directories whose log comes from an earlier time than their files: a table's rows and the
+//! entries in its unique index would disagree, and a duplicate would be taken.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn put(store: &Store, table: &str, row: &'static str, email: &'static str) {
     store.table(&name(table)).unwrap().mutate(&put.into()).unwrap();
 }
 
-/// Gives `dir` the log of another directory.
+/// Gives `dir` the log from another directory.
 fn replace_log(dir: &Path, from: &Path) {
     fs::remove_dir_all(dir.join("wal")).unwrap();
     fs::create_dir(dir.join("wal")).unwrap();

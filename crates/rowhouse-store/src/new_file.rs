@@ -86,7 +86,7 @@ impl<'a> NewFile<'a> {
         self.writer.as_mut().expect("the writer is there until finish").append(cell)
     }
 
-    /// Ends the file, syncs it and renames it to its final name. The file becomes part of the store
+    /// Ends the file, syncs it and renames it to the final name. The file becomes part of the store
     /// once an edit names it.
     pub(crate) fn finish(mut self, sequence_max: u64, major: bool) -> Result<FileMeta> {
         if let Some((row, len)) = std::mem::take(&mut self.rows).end(self.family.row_limit()) {

@@ -26,7 +26,7 @@ pub const OBSERVERS_ATTRIBUTE: &str = "rowhouse.observers";
 /// not reported: they are gone without a write. Nor are changes that do not
 /// go row by row, such as bulk loads; [`Observer::table_changes`] reports those.
 ///
-/// A table may name its observers ([`with_observers`]). A process refuses writes, bulk loads,
+/// A table may name observers ([`with_observers`]). A process refuses writes, bulk loads,
 /// truncations and restores of the table until it has registered an observer for each name; reads,
 /// alterations and dropping the table go on.
 pub trait Observer: Send + Sync {

@@ -65,8 +65,8 @@ pub(crate) struct RowMeter {
 }
 
 impl RowMeter {
-    /// Counts the next cell. Returns the row before it, with its bytes, if that row ends here and
-    /// is too large.
+    /// Counts the next cell. Returns the row before it, with the row's bytes, if that row ends here
+    /// and is too large.
     pub(crate) fn count(&mut self, cell: &CellRef<'_>, limit: &RowLimit) -> Option<(Vec<u8>, u64)> {
         let len = key_value_len(cell);
         if self.row == cell.key.row {

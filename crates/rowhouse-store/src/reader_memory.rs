@@ -24,7 +24,7 @@ const SHARDS: usize = 16;
 pub(crate) trait MemoryHolder: Send + Sync {
     /// Continues in the files that replace flushed memstores and drops these memstores. With
     /// `over`, a reader that cannot continue ends and drops them too. A reader inside a call does
-    /// this at its next clock check.
+    /// this at the next clock check.
     fn release_memory(&self, over: Option<Over>);
 }
 

@@ -70,7 +70,7 @@ pub struct Settings {
 }
 
 /// When the files in a (region, family) are compacted, and how fast. A table or family can override
-/// some settings under the names HBase has for them in its configuration.
+/// some settings under the names HBase has for them in the configuration.
 #[derive(Clone, Debug)]
 pub struct CompactionSettings {
     /// The minimum file count per compaction; values below 2 count as 2, and `usize::MAX` allows

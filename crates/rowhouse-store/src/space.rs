@@ -45,7 +45,7 @@ impl Space {
         if self.unseen_bytes.load(Ordering::Relaxed) > 0 {
             return Ok(());
         }
-        // A file system that returns no number counts as one with space; its writes fail when it is
+        // A file system that returns no number counts as one with space; writes fail when it is
         // full.
         let available = disk.available_bytes().unwrap_or(u64::MAX);
         let reserve = match need {

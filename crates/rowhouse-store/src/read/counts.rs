@@ -8,7 +8,7 @@ use rowhouse_model::{Bytes, Cell, Columns, Row};
 use crate::family::FamilyStore;
 use crate::heat::{Load, SharedLoad, TableHeat};
 
-/// A region's request counts. Its scanners add to them.
+/// A region's request counts, which the region's scanners add to.
 #[derive(Default)]
 pub(crate) struct RegionCounts {
     /// Requests; bytes only if the store keeps heat.
@@ -104,7 +104,7 @@ impl RegionCounts {
     }
 }
 
-/// Returns the families that have cells in a row, by name, each with its cells' bytes.
+/// Returns the families that have cells in a row, by name, each with the bytes of the cells.
 fn by_family(row: &Row) -> impl Iterator<Item = (&[u8], u64)> {
     let mut cells = row.cells().peekable();
     std::iter::from_fn(move || {

@@ -17,7 +17,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// The sequence number that its cells have: higher than any commit's.
+    /// The sequence number that pending cells have: higher than any commit's.
     pub(super) const SEQUENCE: u64 = u64::MAX >> 8;
 
     /// Adds a cell, in HBase's KeyValue layout.

@@ -1,4 +1,4 @@
-//! The post-visibility filter: a scan's filter and its cell limit per family.
+//! The post-visibility filter: a scan's filter and the scan's cell limit per family.
 //!
 //! The order is the same as in HBase's `StoreScanner` and `UserScanQueryMatcher`: versions are
 //! counted, the filter is called, versions that it includes are counted again, and the cells that
@@ -192,7 +192,7 @@ impl QueryMatcher<'_> {
     }
 
     /// Continues at the next column. A column without qualifier must be read to the end instead:
-    /// family markers, which have no qualifier, may lie between its cells.
+    /// family markers, which have no qualifier, may lie between the column's cells.
     fn after_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
         if !cell.key.qualifier.is_empty() {
             return MatchCode::NextColumn;

@@ -145,8 +145,8 @@ impl RegionScanner {
         self.with(ScanCursor::follow_flushes)
     }
 
-    /// Releases the file blocks that the scanner holds until its next call, which searches the
-    /// place in each file. Until then there may be more rows.
+    /// Releases the file blocks that the scanner holds until the scanner's next call, which
+    /// searches the place in each file. Until then there may be more rows.
     pub fn rest(&mut self) {
         self.with(ScanCursor::rest);
     }

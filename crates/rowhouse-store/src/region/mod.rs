@@ -500,8 +500,9 @@ impl Region {
         }
     }
 
-    /// Declares for each family whether flushes and compactions leave unchanged what its rows show.
-    /// The caller must not hold the freeze latch, except where new families only become steady.
+    /// Declares for each family whether flushes and compactions leave unchanged what the family's
+    /// rows show. The caller must not hold the freeze latch, except where new families only become
+    /// steady.
     pub(crate) fn set_steady(&self, is_steady: impl Fn(&FamilyStore) -> bool) {
         self.families().iter().for_each(|family| family.set_steady(is_steady(family)));
     }

@@ -237,7 +237,7 @@ impl Salvage {
         let mut lost = Vec::new();
         let read = wal::read_readable(&**disk, known, &mut lost, |commit| {
             // A cell written while files were loaded is newer than the logged cells in a compacted
-            // file, though its sequence number is below the load's.
+            // file, though the cell's sequence number is below the load's.
             let is_older = |named: &&NamedFile| named.meta.log_order() < commit.sequence;
             while let Some(named) = waiting.next_if(is_older) {
                 begin_file(named);

@@ -26,7 +26,7 @@ use crate::table::Table;
 impl Store {
     /// Alters a table; `descriptor` is the complete new declaration. Memstores are first flushed
     /// under the old declaration; reads and writes wait meanwhile. Later reads, and files written
-    /// later, use the new attributes. A family that is no longer declared is dropped with its
+    /// later, use the new attributes. A family that is no longer declared is dropped with all
     /// cells; open scans still see them.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Compares an index with the rows in its table, and requests a repair.
+//! Compares an index with the table's rows, and requests a repair.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::write::index_fill::compare;
 pub const NO_SEARCH: &str = "`matches` needs a program that is built with the feature `search`";
 
 impl Store {
-    /// Compares every row in a table with its entries in an index, and every entry with its row,
-    /// some at a time and each under the row's lock, while writers go on: a difference that is
+    /// Compares every row in a table with the row's entries in an index, and every entry with the
+    /// row, some at a time and each under the row's lock, while writers go on: a difference that is
     /// reported is there at that time. `progress` gets the numbers so far. While an index is being
     /// built or repaired, entries are missing or stale.
     ///

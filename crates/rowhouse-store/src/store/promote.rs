@@ -57,7 +57,7 @@ impl LayoutChange {
     }
 }
 
-/// A table, its copy, and what they become.
+/// A table, the copy, and what they become.
 struct Swap {
     base: Arc<Table>,
     copy: Arc<Table>,
@@ -104,7 +104,7 @@ impl Store {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `InvalidRequest` if the table has no such index, if it
     /// does not cover `*` or is not ready, if the old key cannot be declared as an index on the new
-    /// one, if rows in the table do not fit its template (the error names some), or if the table is
+    /// one, if rows in the table do not fit the template (the error names some), or if the table is
     /// altered meanwhile; `Corruption` if an index file is damaged. The table then stays as it was.
     pub fn promote_index(&self, table: &TableName, index: &str) -> Result<()> {
         self.promote(table, index, None)
@@ -312,7 +312,7 @@ pub(super) fn renamed(
     Arc::new(renamed.assigned(region.assignment()).in_place_of(&[Arc::clone(region)]))
 }
 
-/// Checks that all row keys in a table fit its template, also for rows that show cells again when
+/// Checks that all row keys in a table fit the template, also for rows that show cells again when
 /// delete markers expire.
 fn check_fit(table: &Arc<Table>) -> Result<()> {
     let Some(key) = KeySchema::of_table(table.descriptor())? else { return Ok(()) };

@@ -258,7 +258,7 @@ impl Tables {
         millis.unsigned_abs()
     }
 
-    /// Returns a region with the files from the `old` regions that may hold its rows.
+    /// Returns a region with the files from the `old` regions that may hold the new region's rows.
     pub(super) fn region_in_place_of(
         &self,
         descriptor: &TableDescriptor,

@@ -25,9 +25,9 @@ struct Renamed {
 }
 
 impl Store {
-    /// Gives the name `name` to the table `with`, and to its indexes the names that belong to it. A
-    /// table that has the name is dropped with its indexes. All this takes effect at once, also in
-    /// a crash, and takes no longer for more rows: files and memstores stay as they are.
+    /// Gives the name `name` to the table `with`, and to the table's indexes the names that belong
+    /// to it. A table that has the name is dropped with all indexes. All this takes effect at once,
+    /// also in a crash, and takes no longer for more rows: files and memstores stay as they are.
     ///
     /// `may_drop` is called with the table that would be dropped, while no table changes.
     ///

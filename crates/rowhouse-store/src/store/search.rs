@@ -26,7 +26,7 @@ pub struct SearchIndex {
     pub table: TableName,
     /// The index.
     pub index: Index,
-    /// The index table: its queue, segments and list.
+    /// The index table: queue, segments and list.
     pub entries: Arc<Table>,
     /// The index state.
     pub state: IndexState,
@@ -85,10 +85,10 @@ impl Store {
     /// Writes cells to a full-text index table: all in one log record, or none. They keep their
     /// timestamps. Waits for room as other writes do.
     ///
-    /// A queue entry is removed by a marker that covers all versions in its column up to its
-    /// timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries for the row
-    /// have later timestamps; earlier ones, which a single-version marker would uncover, have no
-    /// use.
+    /// A queue entry is removed by a marker that covers all versions in the entry's column up to
+    /// the marker's timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries
+    /// for the row have later timestamps; earlier ones, which a single-version marker would
+    /// uncover, have no use.
     ///
     /// # Errors
     /// `InvalidRequest` for another table, and for a cell without a timestamp; `TableNotFound` if

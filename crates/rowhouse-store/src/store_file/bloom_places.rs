@@ -25,7 +25,7 @@ impl BloomSlots {
         self.place(number, chunks).load()
     }
 
-    /// Stores a chunk in its slot for as long as the returned value lives.
+    /// Stores a chunk in the chunk's slot for as long as the returned value lives.
     pub(super) fn keep(
         &self,
         number: usize,

@@ -159,7 +159,7 @@ impl FileCursor {
         let cursor = block.seek(key).map_err(|error| self.file.named(error))?;
         let at_end = cursor.is_end();
         self.cursor = Some(cursor);
-        // The key may lie between the last cell in its block and the next block.
+        // The key may lie between the last cell in the block and the next block.
         if at_end { self.next_block() } else { Ok(()) }
     }
 

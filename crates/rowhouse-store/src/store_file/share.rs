@@ -86,7 +86,7 @@ impl StoreFile {
 }
 
 impl Position {
-    /// Returns the offset in the file; a position in an unknown place in its block counts as the
+    /// Returns the offset in the file; a position in an unknown place in the block counts as the
     /// middle.
     fn offset(&self) -> f64 {
         self.block.offset as f64 + self.before.unwrap_or(0.5) * f64::from(self.block.len)

@@ -18,7 +18,7 @@ const CHUNK_LEN: usize = 1 << 20;
 pub(super) struct SegmentReader {
     pub(super) path: String,
     pub(super) header: SegmentHeader,
-    /// Bytes in the file, which can include bytes from its earlier use after the segment's.
+    /// Bytes in the file, which can include bytes from an earlier use after the segment's.
     pub(super) len: u64,
     file: Arc<dyn DiskFile>,
     chunk: Bytes,
@@ -53,7 +53,7 @@ pub(super) struct Begin {
 }
 
 impl Begin {
-    /// Returns segment `number`'s length if it is the one before this segment. Its file can hold a
+    /// Returns segment `number`'s length if it is the one before this segment. The file can hold a
     /// commit after that length that was written but refused, because the disk reported a failure.
     pub(super) fn len_of(&self, number: u64) -> Option<u64> {
         (self.previous == number).then_some(self.previous_len)

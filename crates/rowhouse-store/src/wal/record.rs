@@ -22,7 +22,7 @@ const KIND_EDITED: u8 = 3;
 /// In place of a sequence number: the record has no place among the commits.
 pub(super) const NO_SEQUENCE: u64 = u64::MAX;
 
-/// The largest buffer that a thread keeps for its next record, in bytes.
+/// The largest buffer that a thread keeps for the next record, in bytes.
 const BUFFER_KEPT_MAX: usize = 1 << 20;
 
 thread_local! {

@@ -61,8 +61,8 @@ pub(crate) fn read_readable(
     Ok(())
 }
 
-/// Returns the errors for a log, its note and a manifest that do not come from the same point in
-/// time.
+/// Returns the errors for a log, the note on it and a manifest that do not come from the same point
+/// in time.
 fn other_moments(segments: &mut [Left], known: &Known) -> Vec<Error> {
     let opened = segments.iter_mut();
     let opened = opened.map(|it| Opened { reader: &mut it.reader, begin: it.begin });

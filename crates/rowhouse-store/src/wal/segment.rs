@@ -10,7 +10,7 @@ pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
 const VERSION: u32 = 3;
-/// The oldest version that this code reads. Its records do not state the manifest's age.
+/// The oldest version that this code reads. Records in it do not state the manifest's age.
 const VERSION_OLDEST: u32 = 2;
 
 /// A segment header. It is on disk before the segment has its name.

@@ -37,7 +37,7 @@ pub(super) struct NewSegment {
     pub(super) number: u64,
     pub(super) epoch: u64,
     pub(super) file: Arc<dyn DiskFile>,
-    /// The file length up to which its blocks are certain to be allocated.
+    /// The file length up to which blocks are certain to be allocated.
     room: u64,
 }
 

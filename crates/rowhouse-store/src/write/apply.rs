@@ -440,8 +440,8 @@ where
         if is_delete { timestamps.issue_delete(after) } else { timestamps.issue_put(after) }
     }
 
-    /// Commits a batch's record. If it is refused, so are its independent changes; an atomic call
-    /// ends.
+    /// Commits a batch's record. If it is refused, so are the batch's independent changes; an
+    /// atomic call ends.
     fn write(
         &self,
         batch: &mut Batch<'a>,
@@ -474,8 +474,8 @@ where
     }
 }
 
-/// Locks a call's rows, and from the second attempt on the rows that its observers write. Part of
-/// the call may be committed then, so it waits.
+/// Locks a call's rows, and from the second attempt on the rows that observers write. Part of the
+/// call may be committed then, so it waits.
 pub(super) fn lock<'e, 'r>(
     engine: &'e Engine,
     rows: impl Iterator<Item = (u64, &'r [u8])>,

@@ -189,7 +189,7 @@ impl<'a> Batch<'a> {
     /// Returns the delete's markers. Those for a newest version get that version's timestamp.
     fn markers(&mut self, region: &Region, delete: &Delete) -> Result<Vec<Cell>> {
         let cells = delete.cells();
-        // The k-th such marker in a column stands for its k-th newest version.
+        // The k-th such marker in a column stands for the column's k-th newest version.
         let mut columns: HashMap<_, NewestVersions> = HashMap::new();
         for cell in cells.iter().filter(|cell| means_newest(cell)) {
             columns.entry((cell.family(), cell.qualifier())).or_default().requested += 1;
@@ -363,7 +363,7 @@ struct NewestVersions {
     found: Option<IntoIter<Timestamp>>,
 }
 
-/// Refuses a cell larger than its table allows, with HBase's message.
+/// Refuses a cell larger than the table allows, with HBase's message.
 fn check_len(cell: &Cell, bytes_max: usize) -> Result<()> {
     let len = cell.as_bytes().len() + CELL_LEN_LEN;
     if len <= bytes_max {

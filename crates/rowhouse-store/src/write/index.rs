@@ -27,7 +27,7 @@ use crate::region::Region;
 
 /// The index table changes that belong to a record.
 pub(super) enum EntryChanges {
-    /// The cells to add, each with its region.
+    /// The cells to add, each with the region it goes to.
     Cells(Vec<(Arc<Region>, Cell)>),
     /// Rows or unique values that must be locked first, or whose region does not serve.
     Unlocked(Vec<RowToLock>),

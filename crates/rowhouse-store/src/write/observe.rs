@@ -50,7 +50,7 @@ pub(super) enum Observed {
     Unlocked(Vec<RowToLock>),
 }
 
-/// A row that a record writes and that must be locked before its cells are known for certain.
+/// A row that a record writes and that must be locked before the row's cells are known for certain.
 pub(super) struct RowToLock {
     /// The region that must serve and have room.
     pub(super) region: Arc<Region>,

@@ -1,4 +1,4 @@
-//! A log record on the way to its commit: the cells from mutations, then the cells that observers
+//! A log record on the way to the commit: the cells from mutations, then the cells that observers
 //! and indexes add.
 
 use std::sync::Arc;
@@ -252,7 +252,7 @@ impl<'a> Record<'a> {
         Ok(committed)
     }
 
-    /// As [`Record::log`], without counting what was added as writes to its tables: nobody has
+    /// As [`Record::log`], without counting what was added as writes to the tables: nobody has
     /// written the record's rows.
     pub(super) fn log_uncounted(self, engine: &Engine) -> Result<Committed> {
         commit::commit(engine, self.cells, self.durability)

@@ -1,4 +1,4 @@
-//! Builds a commit's log record: the cells from its mutations in the log's encoding.
+//! Builds a commit's log record: the cells from the mutations in the log's encoding.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub(crate) struct RecordBuilder<'a> {
     pub(crate) nonces: Vec<Nonce>,
 }
 
-/// The cells in a record up to which [`RecordBuilder::fill`] has come: the part, and where its
-/// bytes end.
+/// The cells in a record up to which [`RecordBuilder::fill`] has come: the part, and where the
+/// part's bytes end.
 #[derive(Default)]
 pub(crate) struct Filled {
     part: usize,
@@ -152,7 +152,7 @@ fn row_of(key_value: &[u8]) -> &[u8] {
     CellRef::from_checked(key_value, 0).key.row
 }
 
-/// A complete record, with the families that its cells belong to.
+/// A complete record, with the families that the cells belong to.
 pub(crate) struct SealedBuilder<'a> {
     pub(crate) record: SealedRecord,
     pub(crate) nonces: Vec<Nonce>,

@@ -118,8 +118,8 @@ impl Transaction {
     }
 
     /// Returns a table and the index table that holds the entries at the read point; `None` if the
-    /// index was not ready there. Entries for rows that the transaction writes appear only with its
-    /// commit: see [`Transaction::written_rows`].
+    /// index was not ready there. Entries for rows that the transaction writes appear only when it
+    /// commits: see [`Transaction::written_rows`].
     ///
     /// # Errors
     /// As [`Store::index_read_point`].
@@ -225,7 +225,7 @@ impl Transaction {
         let of_family = |cell: &&Cell| {
             matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion)
         };
-        // Add whole families last: a column added after its family would narrow it.
+        // Add whole families last: a column added after the family would narrow it.
         let (families, columns): (Vec<&Cell>, Vec<&Cell>) =
             mutation.cells().iter().partition(of_family);
         for cell in columns {

@@ -1,4 +1,4 @@
-//! A conditional mutation applies only if its condition holds, atomically with the check.
+//! A conditional mutation applies only if the condition holds, atomically with the check.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

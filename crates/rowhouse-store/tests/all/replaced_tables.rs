@@ -98,7 +98,7 @@ fn scanners_and_read_points_go_on_in_the_replaced_table_and_other_reads_are_refu
     assert_eq!(refused(old.scan(Scan::all()).err().unwrap()), ErrorKind::NotServingRegion);
     let write = || Put::new("z").unwrap().add("d", "b", "x").unwrap().into();
     assert_eq!(refused(old.mutate(&write()).unwrap_err()), ErrorKind::NotServingRegion);
-    // Reads with the new table's old name find its rows, writes do not.
+    // Reads with the new table's old name find the rows, writes do not.
     assert_eq!(texts(handle.scan(Scan::all()).unwrap()), ["new"; 2]);
     assert_eq!(refused(handle.mutate(&write()).unwrap_err()), ErrorKind::LayoutChanged);
 }
@@ -123,7 +123,7 @@ fn a_replacement_that_cannot_be_made_leaves_both_tables() {
     assert_eq!(refused("mail.words", "post"), ErrorKind::InvalidRequest);
     assert_eq!(refused("post", "mail.words"), ErrorKind::InvalidRequest);
     assert_eq!(refused("none:mail", "post"), ErrorKind::NamespaceNotFound);
-    // `post.words` would be the `mail` index under its new name.
+    // `post.words` would be the `mail` index under the new name.
     assert_eq!(refused("post", "mail"), ErrorKind::TableExists);
     let off = IndexState::Repairing;
     assert!(

@@ -36,7 +36,7 @@ impl Family {
         self.ttl_millis.is_some_and(|ttl| at < now - ttl)
     }
 
-    /// Returns true if a read returns the version at this position in its column, counted from 1.
+    /// Returns true if a read returns the version at this position in the column, counted from 1.
     pub(crate) fn keeps(&self, cell: &Cell, place: u32, now: i64) -> bool {
         place <= self.versions_max
             && (place <= self.versions_min || !self.is_expired(millis(cell), now))

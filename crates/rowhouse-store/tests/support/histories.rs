@@ -36,7 +36,7 @@ pub(crate) struct Declared {
 #[derive(Clone, Copy)]
 pub(crate) struct Values {
     pub(crate) count: u8,
-    /// Returns a value, by its number, for a column with this qualifier.
+    /// Returns a value, by number, for a column with this qualifier.
     pub(crate) of: fn(&[u8], u8) -> Vec<u8>,
 }
 
@@ -345,7 +345,7 @@ pub(crate) struct History<U: Upkeep> {
 }
 
 impl<U: Upkeep> History<U> {
-    /// Begins with an empty table. `keep` is an attribute on its first family, or
+    /// Begins with an empty table. `keep` is an attribute on the first family, or
     /// [`MINOR_COMPACTIONS`].
     pub(crate) fn new(declared: Declared, keep: Option<&str>, upkeep: U) -> Self {
         let table = descriptor(&declared, keep);
@@ -645,7 +645,7 @@ pub(crate) fn rows(table: &Arc<Table>, point: &Arc<ReadPoint>) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
-/// Returns all versions in a table's rows, each row as text under its key.
+/// Returns all versions in a table's rows, each row as text under the row key.
 pub(crate) fn versions(table: &Arc<Table>, point: &Arc<ReadPoint>) -> BTreeMap<Bytes, String> {
     let scan = Scan { versions: u32::MAX, ..Scan::all() };
     let mut scanner = table.scan_at(scan, point).unwrap();

@@ -9,11 +9,11 @@ use super::Marker;
 /// The markers in a row and in the current column.
 #[derive(Default)]
 pub(crate) struct TimestampDeletes {
-    /// The newest marker that covers the whole family up to its timestamp.
+    /// The newest marker that covers the whole family up to the marker's timestamp.
     family: Option<Marker>,
     /// Markers that cover the whole family at their timestamp. Every column searches them again.
     family_versions: BTreeMap<i64, Marker>,
-    /// The newest marker that covers the column up to its timestamp.
+    /// The newest marker that covers the column up to the marker's timestamp.
     column: Option<Marker>,
     /// The last marker on one version in the column. Cells come newest first, so earlier markers
     /// are no longer needed.

@@ -26,7 +26,7 @@ impl Merge {
         self.sources.iter().filter_map(Source::memstore)
     }
 
-    /// Whether its cells are counted. It then keeps the sources.
+    /// True if the source's cells are counted. The merge then keeps the sources.
     pub(in crate::read) fn is_traced(&self) -> bool {
         matches!(self.sources.first(), Some(Source::Traced(_)))
     }
@@ -53,7 +53,7 @@ impl Merge {
         Ok(())
     }
 
-    /// As [`Merge::follow_flush`], for a reverse merge that has read nothing from its current row.
+    /// As [`Merge::follow_flush`], for a reverse merge that has read nothing from the current row.
     pub(in crate::read) fn follow_flush_backward(
         &mut self,
         flushed: &Arc<FlushResult>,

@@ -8,11 +8,11 @@ use super::Marker;
 pub(crate) enum Verdict {
     /// Include the cell.
     Include,
-    /// Include the cell and no later cell in its column.
+    /// Include the cell and no later cell in the column.
     IncludeLast,
     /// Skip the cell.
     Skip,
-    /// Skip the cell and all later cells in its column.
+    /// Skip the cell and all later cells in the column.
     NextColumn,
 }
 

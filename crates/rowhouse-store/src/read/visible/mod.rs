@@ -8,8 +8,8 @@
 //! versions, which the compaction filter then drops or keeps as the family says
 //! (`compact/compaction_filter.rs`). `docs/decisions/0015` says which cells are dropped when.
 //!
-//! No reader on a file from which cells were dropped reads at a sequence below the one its cells
-//! have (`SuperVersion::super_version_at`), so a compaction ignores read points: all its cells are
+//! No reader on a file from which cells were dropped reads at a sequence below the file's cells
+//! (`SuperVersion::super_version_at`), so a compaction ignores read points: all its cells are
 //! visible in sequence to every reader.
 
 mod fate;
@@ -31,8 +31,8 @@ pub(crate) struct Visible<'a> {
     rules: Rules<'a>,
     deletes: Deletes,
     column: Column,
-    /// The last time in milliseconds at which every cell matched so far with its own TTL, and has
-    /// not outlived it, is alive.
+    /// The last time in milliseconds at which every cell is alive that was matched so far, has its
+    /// own TTL and has not outlived it.
     own_until_millis: i64,
     /// The newest timestamp among the markers that a read has matched so far.
     newest_marker_millis: i64,
@@ -102,7 +102,7 @@ impl<'a> Visible<'a> {
         Visible { rules: self.rules.into_owned(), ..self }
     }
 
-    /// Returns the timestamps at which a put without tags that is the first cell in its column is
+    /// Returns the timestamps at which a put without tags that is the first cell in the column is
     /// returned, whatever else the row holds; `None` if that depends on more.
     pub(crate) fn plain_times(&self) -> Option<RangeInclusive<i64>> {
         (self.deletes.cover_no_first_put()
@@ -267,7 +267,7 @@ impl<'a> Visible<'a> {
             return Fate::RepeatedMarker;
         }
         if self.rules.purpose == Purpose::Major && Marker::of(cell).is_of_family() {
-            // The versions before it in its column say nothing about other columns. HBase drops it
+            // The versions before it in the column say nothing about other columns. HBase drops it
             // after surplus versions, and the cells it covered become visible again.
             return Fate::Included { last: false };
         }

@@ -44,7 +44,7 @@ impl<'a> Case<'a> {
         matches!(self.asked[0], "read" | "raw")
     }
 
-    /// Returns the query's rules, without its filter.
+    /// Returns the query's rules, without the query's filter.
     pub(super) fn rules(&self) -> Rules<'a> {
         match self.asked[..] {
             ["major"] => self.merging(CompactionKind::Major),

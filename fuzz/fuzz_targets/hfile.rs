@@ -1,4 +1,4 @@
-//! HFiles. The cells in a file that is read in full, written to another file, are read back.
+//! HFiles. The cells of a file that is read in full, written to another file, are read back.
 //!
 //! Input: the blocks, the used part of the trailer, and how long that part is (2 bytes,
 //! big-endian). The target completes the trailer and corrects the block checksums, without which it
@@ -68,7 +68,7 @@ fn correct_checksums(bytes: &mut [u8]) {
     }
 }
 
-/// Returns the cells in a file; `None` if it has too many blocks.
+/// Returns the cells of a file; `None` if it has too many blocks.
 fn scan(bytes: &Bytes) -> Result<Option<Vec<Cell>>> {
     let tail = bytes.len().saturating_sub(Trailer::LEN);
     let trailer = Trailer::parse(&bytes[tail..], bytes.len() as u64)?;

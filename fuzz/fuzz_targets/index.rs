@@ -2,7 +2,7 @@
 //! table declares the index's full form; every entry fits it and leads back to the row.
 //!
 //! Input: the table (1 byte), then lines: the declarations with `|` for line ends, the row, the
-//! column values, and the qualifiers in a column that has many.
+//! column values, and the qualifiers of a column that has many.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! The bytes on one RPC connection: preamble, connection header, frames. The events and the output
+//! The bytes of one RPC connection: preamble, connection header, frames. The events and the output
 //! do not depend on the pieces in which the bytes arrive.
 //!
-//! Input: how long a piece is, less one (1 byte), and the bytes.
+//! Input: the length of a piece, less one (1 byte), and the bytes.
 
 #![no_main]
 
@@ -19,7 +19,7 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(whole, pieces);
 });
 
-/// Returns the events on a connection and what the server writes.
+/// Returns the events of a connection and what the server writes.
 fn serve<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<String>, BytesMut) {
     let connection = ServerConnection::new("127.0.0.1:50000", "cluster");
     let mut connection = connection.with_frame_len_max(FRAME_LEN_MAX);

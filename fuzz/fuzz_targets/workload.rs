@@ -10,7 +10,7 @@ use rowhouse_schema::Workload;
 
 fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    // Values with many megabytes take as long as they are.
+    // Values of many megabytes take as long as they are.
     if text.contains("MB") {
         return;
     }

@@ -1,7 +1,7 @@
-//! The bytes on one ZooKeeper connection, for server and client. What the server writes does not
+//! The bytes of one ZooKeeper connection, for server and client. What the server writes does not
 //! depend on the pieces in which the bytes arrive.
 //!
-//! Input: how long a piece is, less one (1 byte), and the bytes.
+//! Input: the length of a piece, less one (1 byte), and the bytes.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ use rowhouse_format::zk::{
 };
 use rowhouse_model::{ServerName, Timestamp};
 
-/// The nodes in a one-server cluster.
+/// The nodes of a cluster with one server.
 static NODES: LazyLock<Znodes> = LazyLock::new(|| {
     let server = ServerName { host: "localhost".into(), port: 16_020, start_code: 1 };
     let cluster = Cluster {

@@ -1,9 +1,9 @@
 //! Measures what table heat costs: `cargo bench -p rowhouse-store --bench heat`.
 //!
-//! Gets, puts and scanned rows in two stores; one keeps no heat. Short rounds alternate between the
-//! stores; reported are the lower quartiles, which other load on the machine disturbs least.
-//! Requests come as fast as they can, so few are recorded. What a recorded one costs is measured by
-//! bursts that are short enough for all requests to be recorded.
+//! Gets, puts and scanned rows of two stores, one of which keeps no heat. Short rounds alternate
+//! between the stores; reported are the lower quartiles, which other load on the machine disturbs
+//! least. Requests come as fast as they can, so few are recorded. What a recorded one costs is
+//! measured by bursts that are short enough for all requests to be recorded.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -17,7 +17,7 @@ use rowhouse_model::{
 use rowhouse_store::{CompactionSettings, Settings, Store, Table};
 
 const ROWS: u64 = 10_000;
-/// Requests in a round, and in a burst where all are recorded.
+/// Requests of a round, and of a burst, of which all are recorded.
 const ROUND: u64 = 1000;
 const BURST: u64 = 300;
 const ROUNDS: usize = 400;
@@ -164,7 +164,7 @@ impl Measured {
     }
 }
 
-/// Returns the row numbers in a round.
+/// Returns the numbers of the rows in a round.
 fn numbers(round: usize, times: u64) -> std::ops::Range<u64> {
     let first = round as u64 * times;
     first..first + times

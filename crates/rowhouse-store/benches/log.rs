@@ -1,7 +1,7 @@
 //! Measures the log: `cargo bench -p rowhouse-store --bench log`.
 //!
-//! Recovery: 500 MB, in rows with 1,000 bytes and then with 100. The memstores may hold everything,
-//! or 128 MiB, so that recovery flushes meanwhile.
+//! Recovery: 500 MB, in rows of 1,000 bytes and then of 100. The memstores may hold all of it, or
+//! 128 MiB, so that recovery flushes meanwhile.
 //!
 //! Interference: the put latency without a sync, alone and while a writer on another table syncs
 //! each put.
@@ -96,7 +96,7 @@ fn puts_beside(synced: bool) {
     );
 }
 
-/// Writes a log with [`LOG_BYTES`] without flushing. Returns the log's length.
+/// Writes a log of [`LOG_BYTES`] without flushing. Returns the log's length.
 fn write(dir: &Path, value_len: usize) -> u64 {
     let settings = Settings {
         memstore_flush_bytes: 4 << 30,
@@ -141,7 +141,7 @@ fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the process CPU time, including ended threads.
+/// Returns the CPU time of the process, including ended threads.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();

@@ -1,7 +1,7 @@
 //! Measures a memstore in CPU time per cell: `cargo bench -p rowhouse-store --bench memstore`.
 //!
-//! Cells with about 100 bytes, one at a time, compared with a `BTreeMap` with the same cells. The
-//! median over three rounds is reported.
+//! Cells of about 100 bytes, one at a time, compared with a `BTreeMap` of the same cells. The
+//! median of three rounds is reported.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -202,7 +202,7 @@ fn report(what: &str, operations: usize, mut work: impl FnMut()) {
     println!("  {what:<46} {:>9.4} µs", micros[1]);
 }
 
-/// Returns this thread's CPU time: wall-clock time on a shared machine means little.
+/// Returns the CPU time of this thread: wall-clock time on a shared machine means little.
 fn cpu_nanos() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap()

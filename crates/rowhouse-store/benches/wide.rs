@@ -98,7 +98,8 @@ fn single_reads() {
     }
 }
 
-/// Measures the first read over 100,000 markers in memory, compared with a plain row's first read.
+/// Measures the first read of 100,000 markers in memory, compared with the first read of a plain
+/// row.
 fn first_reads_from_memory() {
     let get = |row: &str| Get::new(row.to_owned()).unwrap();
     let plain = first_read_from_memory(false, &get("plain005000"));
@@ -114,7 +115,7 @@ fn first_reads_from_memory() {
     }
 }
 
-/// Returns the seconds that a get takes for a row that was not read before: the median over several
+/// Returns the seconds that a get takes for a row that was not read before: the median of several
 /// tables.
 fn first_read_from_memory(of_versions: bool, get: &Get) -> f64 {
     let mut rounds = [(); 9].map(|()| {
@@ -150,7 +151,7 @@ fn first_read_from_memory(of_versions: bool, get: &Get) -> f64 {
     rounds[rounds.len() / 2]
 }
 
-/// Measures the first read for a cell after 100,000 markers in a store that was just opened,
+/// Measures the first read of a cell after 100,000 markers in a store that was just opened,
 /// compared with a plain get.
 fn first_reads_from_files() {
     for (place, files, by_turns) in
@@ -181,7 +182,7 @@ fn first_reads_from_files() {
         }
         store.close().unwrap();
         let get = |row: &str| Get::new(row.to_owned()).unwrap();
-        // A get for a missing row opens the files.
+        // A get of a missing row opens the files.
         let (plain, kib) = first_read(dir.path(), &get("plain050000-"), &get("plain050000"));
         println!("{place}, first reader: a plain get {:.1} us, {kib} KiB read", plain * 1e6);
         for (name, get) in [
@@ -203,7 +204,7 @@ fn no_merges() -> Settings {
 }
 
 /// Returns the seconds that a get takes and the KiB it reads after another get, in a store that was
-/// just opened: the median over several rounds.
+/// just opened: the median of several rounds.
 fn first_read(dir: &Path, opening: &Get, get: &Get) -> (f64, u64) {
     let read = Arc::new(AtomicU64::new(0));
     let mut rounds = [(); 21].map(|()| {
@@ -233,8 +234,8 @@ fn per_call(mut call: impl FnMut(u64)) -> f64 {
     begun.elapsed().as_secs_f64() / calls as f64
 }
 
-/// Measures a scan for one row in ten thousand, over rows with `columns` 100-byte values, in blocks
-/// with size `block_size`.
+/// Measures a scan for one row in ten thousand, over rows with `columns` values of 100 bytes, in
+/// blocks of `block_size`.
 fn filtered_scans(columns: u32, block_size: u32) {
     const ROWS: u32 = 1_000_000;
     println!("\nrows of {columns} columns, blocks of {} KiB", block_size >> 10);
@@ -245,7 +246,7 @@ fn filtered_scans(columns: u32, block_size: u32) {
     let rows = table(&store, family.attribute("BLOCKSIZE", block_size.to_string()));
     let mut batch = Vec::new();
     for number in 0..ROWS {
-        // A user, and one among ten thousand places.
+        // A user, and one of ten thousand places.
         let row = format!("{:04}-{:06}", number / 10_000, number % 10_000);
         let put = (0..columns).try_fold(Put::new(row).unwrap(), |put, column| {
             put.add("f", format!("column{column:02}"), [b'v'; 100])

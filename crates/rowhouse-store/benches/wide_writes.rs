@@ -1,6 +1,6 @@
 //! Measures single-cell writes into wide rows whose columns are indexed, copied, searched or
-//! observed: `cargo bench -p rowhouse-store --bench wide_writes`. The costs for a write kind should
-//! not grow with the row.
+//! observed: `cargo bench -p rowhouse-store --bench wide_writes`. The costs of a kind of write
+//! should not grow with the row.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot continue fails")]
 
@@ -104,7 +104,7 @@ fn measure(kind: &str, indexes: &str, cells: usize, is_observed: bool) {
     println!("  {kind:32} {of_tag:9.1} {of_name:9.1} {increment:9.1} {delete:9.1}");
 }
 
-/// Returns the median microseconds for writes.
+/// Returns the median microseconds of writes.
 fn median(table: &Table, mut mutation: impl FnMut(usize) -> Mutation) -> f64 {
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|round| {

@@ -4,8 +4,9 @@ use std::sync::OnceLock;
 
 use parking_lot::Mutex;
 
-/// Holds the current value that changes rarely, such as a table's declaration. `get` takes no lock
-/// and counts no references; replaced values stay allocated until the holder is dropped.
+/// Holds the current value of something that changes rarely, such as a table's declaration. `get`
+/// takes no lock and counts no references; replaced values stay allocated until the holder is
+/// dropped.
 pub(crate) struct Current<T> {
     first: Link<T>,
     replacing: Mutex<()>,

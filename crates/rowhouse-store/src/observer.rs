@@ -61,7 +61,7 @@ pub struct RowChange {
     pub table: TableName,
     /// The row key.
     pub row: Bytes,
-    /// The newest visible versions in the observer's columns before the change.
+    /// The newest visible versions of the observer's columns before the change.
     pub before: Row,
     /// The same after the change.
     pub after: Row,
@@ -94,7 +94,7 @@ pub struct Additions {
 /// The observers that each table has.
 pub(crate) type ObserversByTable = HashMap<TableName, TableObservers>;
 
-/// A table's observers.
+/// The observers of a table.
 #[derive(Clone)]
 pub(crate) struct TableObservers {
     registered: Vec<Arc<dyn Observer>>,

@@ -57,7 +57,7 @@ impl OversizedRowLog {
     }
 }
 
-/// Sums the cells in each row that is written to a file.
+/// Sums the cells of each row that is written to a file.
 #[derive(Default)]
 pub(crate) struct RowMeter {
     row: Vec<u8>,

@@ -94,7 +94,7 @@ impl ReaderMemory {
     }
 
     /// Registers a reader at `sequence` until the returned guard is dropped. Flushes that begin
-    /// later keep the cells it sees, and it must release memstores when memory is short.
+    /// later keep the cells it sees, and it is called to release memstores when memory is short.
     pub(crate) fn register<H: MemoryHolder + 'static>(
         self: &Arc<Self>,
         sequence: u64,

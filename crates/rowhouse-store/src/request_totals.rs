@@ -42,7 +42,7 @@ struct Known {
 /// The counts from regions, present and former ones.
 #[derive(Default)]
 struct Counted {
-    /// The sum over counts that nothing adds to any more.
+    /// The sum of the counts that nothing adds to any more.
     ended: RegionRequests,
     /// By address, so that a region counts once however often the table changes.
     counts: HashMap<usize, Arc<RegionCounts>>,

@@ -52,7 +52,7 @@ impl Retention {
         self.ttl_millis.filter(|_| self.versions_min == 0)
     }
 
-    /// True if a read over a time range needs the cells outside it as well: where deletes cover by
+    /// True if a read of a time range needs the cells outside it as well: where deletes cover by
     /// sequence, newer versions decide which older ones were ever visible.
     pub(crate) fn needs_all_times(&self) -> bool {
         self.by_sequence

@@ -1,4 +1,4 @@
-//! Store settings.
+//! Settings of a store.
 
 use std::time::Duration;
 
@@ -7,8 +7,7 @@ use rowhouse_model::{Error, Result};
 /// A store's sizes and limits. The defaults suit a laptop.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes that a memstore for one (region, family) may hold before it is flushed. Default 32
-    /// MiB.
+    /// Bytes that a memstore of one (region, family) may hold before it is flushed. Default 32 MiB.
     pub memstore_flush_bytes: u64,
     /// Bytes all memstores together may hold. Above it writers wait for flushes, up to
     /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. Default 128 MiB.
@@ -38,16 +37,16 @@ pub struct Settings {
     pub wal_sync_interval: Duration,
     /// Disk bytes that writes leave free, so that flushes, compactions, deletes and a clean stop
     /// have room when the disk is full. Writes that would use this reserve are refused with
-    /// `RegionTooBusy`; deletes are refused at half. Default 256 MiB.
+    /// `RegionTooBusy`; deletes are refused at half of it. Default 256 MiB.
     pub disk_reserve_bytes: u64,
-    /// How many HFiles are held open at most, each a file descriptor. Default 512.
+    /// The maximum number of HFiles held open, each a file descriptor. Default 512.
     pub open_files_max: usize,
     /// How long a file that was moved to `aside/` stays there. Default 30 days.
     pub aside_age_max: Duration,
-    /// File bytes in `aside/` above which an open removes the oldest, and so does moving a damaged
-    /// file. Files that were moved there at this time stay. Default 10 GiB.
+    /// Bytes of files in `aside/` above which an open removes the oldest, and so does moving a
+    /// damaged file. Files that were moved there at this time stay. Default 10 GiB.
     pub aside_bytes_max: u64,
-    /// Bytes in a table, in files and memory, up to which the indexes are built anew as soon as
+    /// Bytes of a table, in files and memory, up to which the indexes are built anew as soon as
     /// their data is found damaged; indexes on larger tables are built anew by
     /// [`Store::request_index_repair`](crate::Store::request_index_repair). Default 1 GiB.
     pub index_rebuild_bytes_max: u64,
@@ -58,7 +57,7 @@ pub struct Settings {
     /// How long a writer waits for memory, or for compactions to reduce the file count, before it
     /// is refused. Default 10 s.
     pub busy_wait: Duration,
-    /// How long a scan over a region may take. A scan reads the state when it was opened and
+    /// How long a scan over a region may take. A scan reads the state as of its opening and
     /// therefore keeps files and memstores that nothing else needs. An older scan is refused with
     /// `UnknownScanner` within 64 rows and releases them; HBase's clients then continue with a new
     /// scanner on their own. Default 1 h; `Duration::MAX` sets no limit.
@@ -73,13 +72,13 @@ pub struct Settings {
 /// some settings under the names HBase has for them in the configuration.
 #[derive(Clone, Debug)]
 pub struct CompactionSettings {
-    /// The minimum file count per compaction; values below 2 count as 2, and `usize::MAX` allows
-    /// compactions only on request. Default 3; `hbase.hstore.compaction.min`.
+    /// The minimum number of files per compaction; values below 2 count as 2, and `usize::MAX`
+    /// allows compactions only on request. Default 3; `hbase.hstore.compaction.min`.
     pub files_min: usize,
-    /// The maximum file count per compaction, unless a compaction over all files is requested.
+    /// The maximum number of files per compaction, unless a compaction over all files is requested.
     /// Default 10; `hbase.hstore.compaction.max`.
     pub files_max: usize,
-    /// No file in a compaction is larger than this ratio times the other files' sum. Default 1.2;
+    /// No file in a compaction is larger than this ratio times the sum of the others. Default 1.2;
     /// `hbase.hstore.compaction.ratio`.
     pub ratio: f64,
     /// Files that together hold fewer bytes than this are compacted regardless of the ratio.
@@ -88,7 +87,7 @@ pub struct CompactionSettings {
     /// Files that together hold more bytes than this are compacted only when a compaction over all
     /// files is requested. Default `u64::MAX`; `hbase.hstore.compaction.max.size`.
     pub bytes_max: u64,
-    /// The oldest file's age at which all files are compacted. Default 7 days; zero for never;
+    /// The age of the oldest file at which all files are compacted. Default 7 days; zero for never;
     /// `hbase.hregion.majorcompaction`, in milliseconds.
     pub major_period: Duration,
     /// The fraction of `major_period` by which the period varies from store to store, so that not
@@ -96,16 +95,16 @@ pub struct CompactionSettings {
     pub major_jitter: f64,
     /// When this many files share a row, a full memstore is not flushed and writers to it wait, up
     /// to [`Settings::busy_wait`], and are then refused with `RegionTooBusy`. From three quarters
-    /// on writers are slowed, down to 32 MiB per second. Default 16;
+    /// of this number on writers are slowed, down to 32 MiB per second. Default 16;
     /// `hbase.hstore.blockingStoreFiles`, which counts all files; here eight files that share no
     /// row count as one.
     pub files_blocking: usize,
     /// How long a flush is delayed by `files_blocking` before it runs regardless: compaction may be
     /// failing. Default 90 s, as HBase's `hbase.hstore.blockingWaitTime`.
     pub blocking_wait: Duration,
-    /// How many compaction threads there are, at least one; no two compact the same files. With two
-    /// or more, one thread runs only small compactions, so that these do not wait for a large one.
-    /// Default 2.
+    /// The number of compaction threads, at least one; no two of them compact the same files. With
+    /// two or more, one thread runs only small compactions, so that these do not wait for a large
+    /// one. Default 2.
     pub threads: usize,
     /// Bytes per second that all background compactions together may write while no store has more
     /// than a few files. The rate rises to twice this value as the store with the most files goes
@@ -124,7 +123,7 @@ pub struct CompactionSettings {
 pub struct SplitSettings {
     /// Whether regions are split automatically. Default `true`.
     pub automatic: bool,
-    /// File bytes in a region's largest family above which the region is split. Default 10 GiB;
+    /// Bytes of files in a region's largest family above which the region is split. Default 10 GiB;
     /// `hbase.hregion.max.filesize`.
     pub region_bytes_max: u64,
     /// The same limit for a table's only region. Default 256 MiB, twice HBase's flush size;
@@ -134,13 +133,13 @@ pub struct SplitSettings {
     /// regions that grow alike are not all split at once. Default 0.25, so 12.5 % either way;
     /// `hbase.hregion.max.filesize.jitter`.
     pub jitter: f64,
-    /// The region count in the store from which on no region is split automatically. Default 1000;
+    /// When the store has this many regions, none is split automatically. Default 1000;
     /// `hbase.regionserver.regionSplitLimit`.
     pub regions_max: usize,
 }
 
 impl Settings {
-    /// The allowed range for [`Settings::mutation_bytes_max`]. The lower bound fits a batch with
+    /// The allowed range for [`Settings::mutation_bytes_max`]. The lower bound fits a batch of
     /// small mutations into one log record; the upper bound is the longest record that a reader
     /// accepts.
     pub const MUTATION_BYTES: std::ops::RangeInclusive<usize> = 16 << 20..=1 << 30;

@@ -75,7 +75,7 @@ pub struct FamilyStats {
     pub index_bytes: u64,
     /// Bytes in their blooms.
     pub bloom_bytes: u64,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
     /// Cells in the region's rows, in files and in the log.
     pub cells: u64,
@@ -101,13 +101,13 @@ pub struct FamilyStats {
     pub name_bytes: u64,
 }
 
-/// A row and how large it is.
+/// A row and its size.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct RowSize {
     /// Bytes in the row's cells, all versions and markers, in all families.
     pub bytes: u64,
-    /// How many cells the row has.
+    /// The number of cells in the row.
     pub cells: u64,
     /// The row.
     pub row: Bytes,
@@ -116,10 +116,10 @@ pub struct RowSize {
 /// The maximum number of sampled rows per table.
 pub const SAMPLE_ROWS: usize = 1_000;
 
-/// How many of the largest rows are reported for a table.
+/// The number of largest rows reported for a table.
 pub const LARGEST_ROWS: usize = 10;
 
-/// Counts the contents in the data directory `dir`, for one table or for all. Changes nothing. The
+/// Counts the contents of the data directory `dir`, for one table or for all. Changes nothing. The
 /// cells that are in the log only are held in memory, as when the store is opened.
 ///
 /// # Errors
@@ -363,7 +363,7 @@ impl<'c> Counted<'c> {
     }
 }
 
-/// Returns how long the common prefix is.
+/// Returns the length of the common prefix.
 fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
@@ -420,7 +420,7 @@ impl Sample {
     }
 }
 
-/// How long a short qualifier is.
+/// The length of a short qualifier.
 const SHORT_LEN: usize = 2;
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::region::table_not_found;
 use crate::store::Store;
 
 impl Store {
-    /// Returns the single region in `hbase:namespace`.
+    /// Returns the single region of `hbase:namespace`.
     pub fn namespace_region(&self) -> RegionInfo {
         let created = self.created_millis().unsigned_abs();
         RegionInfo::new(TableName::namespace_table(), RowRange::all(), created)
@@ -66,7 +66,7 @@ impl Store {
         ]
     }
 
-    /// Reads a row in a generated table: `hbase:meta`, `hbase:namespace`.
+    /// Reads a row of a generated table: `hbase:meta`, `hbase:namespace`.
     ///
     /// # Errors
     /// `TableNotFound` for any other table.
@@ -74,7 +74,7 @@ impl Store {
         Ok(self.system_table(table)?.get(get))
     }
 
-    /// Reads the rows in a generated table, in table order, which in `hbase:meta` is not byte
+    /// Reads the rows of a generated table, in table order, which in `hbase:meta` is not byte
     /// order. Scans in both directions.
     ///
     /// # Errors

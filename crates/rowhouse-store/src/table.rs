@@ -1,4 +1,4 @@
-//! A table: regions in sequence that together cover all row keys.
+//! A table: a sequence of regions that together cover all row keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::read::{
 };
 use crate::region::Region;
 
-/// A table in a store.
+/// A table of a store.
 pub struct Table {
     id: u64,
     descriptor: TableDescriptor,
@@ -64,8 +64,8 @@ impl Table {
         Self { id: self.id, descriptor, indexes, regions, disabled, reindexing, misfits_written }
     }
 
-    /// Returns the table number in the store. It stays while the table is altered; a table that is
-    /// dropped and created again has another one.
+    /// Returns the number of the table in the store. It stays while the table is altered; a table
+    /// that is dropped and created again has another one.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -282,7 +282,7 @@ impl Table {
         self.at(row, |region| region.at_point(point, row).read_whole(&request))
     }
 
-    /// Reads the rows in `scan` in key order, all as they were at `point`.
+    /// Reads the rows of `scan` in key order, all as they were at `point`.
     ///
     /// # Errors
     /// As [`Table::scan`] and [`Table::get_at`].
@@ -290,7 +290,7 @@ impl Table {
         self.open_scan(scan, Some(Arc::clone(point)))
     }
 
-    /// Reads the rows in `scan` in key order or, reversed, from the last to the first. Each region
+    /// Reads the rows of `scan` in key order or, reversed, from the last to the first. Each region
     /// is read at the read point current when the scan reaches it.
     ///
     /// # Errors
@@ -337,13 +337,13 @@ impl Table {
         Ok(scanner)
     }
 
-    /// Flushes all regions' memstores to files.
+    /// Flushes the memstores of all regions to files.
     pub fn flush(&self) -> Result<()> {
         self.check_enabled()?;
         self.each_region(|region| region.flush())
     }
 
-    /// Flushes one family in all regions.
+    /// Flushes one family of all regions.
     ///
     /// # Errors
     /// As [`Region::flush_family`]; `TableNotEnabled`.
@@ -352,7 +352,7 @@ impl Table {
         self.each_region(|region| region.flush_family(family))
     }
 
-    /// Compacts each family in each region as [`Region::compact`] does, and waits until that is
+    /// Compacts each family of each region as [`Region::compact`] does, and waits until that is
     /// done.
     ///
     /// # Errors
@@ -362,7 +362,7 @@ impl Table {
         self.each_region(|region| region.compact(kind))
     }
 
-    /// Compacts one family in each region as [`Region::compact_family`] does, and waits until that
+    /// Compacts one family of each region as [`Region::compact_family`] does, and waits until that
     /// is done.
     ///
     /// # Errors
@@ -398,14 +398,14 @@ impl Table {
     }
 }
 
-/// An open scan over a table.
+/// An open scan of a table.
 pub struct TableScanner {
     table: Arc<Table>,
     /// The read point for all regions, if the scan has one.
     point: Option<Arc<ReadPoint>>,
     scan: Scan,
     rows_left: u64,
-    /// The rows in the regions not yet opened.
+    /// The rows of the regions not yet opened.
     left: Option<RowRange>,
     current: Option<RegionScanner>,
     /// The current region has returned a row.
@@ -439,7 +439,7 @@ impl TableScanner {
         }
     }
 
-    /// Returns the table's trace, if the read point has one.
+    /// Returns the trace of the table, if the read point has one.
     fn trace(&self) -> Option<Arc<TableTrace>> {
         let trace = self.point.as_ref()?.trace()?;
         Some(trace.table(self.table.name()))
@@ -464,7 +464,7 @@ impl TableScanner {
                 return Ok(Some(row));
             }
             // As in HBase: a filter that lets nothing more through ends the whole scan if the
-            // current region has returned no row, and otherwise only the scan in that region.
+            // current region has returned no row, and otherwise only the scan of that region.
             if !self.region_gave_rows && scanner.is_filter_done() {
                 self.current = None;
                 return Ok(None);

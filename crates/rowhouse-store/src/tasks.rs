@@ -45,7 +45,7 @@ impl Tasks {
 }
 
 impl RunningTask<'_> {
-    /// Replaces the work amount.
+    /// Replaces the amount of work.
     pub(crate) fn set_status(&self, status: String) {
         if let Some(task) = self.tasks.state.lock().running.get_mut(&self.id) {
             task.status = status;

@@ -10,7 +10,7 @@ pub enum WaitMode {
     NonBlocking,
 }
 
-/// The result when an operation runs in a wait mode.
+/// The result of an operation in a wait mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NonBlocking<T> {
     /// The operation completed.
@@ -28,7 +28,7 @@ impl<T> NonBlocking<T> {
         }
     }
 
-    /// Returns the result in blocking mode, where an operation always completes.
+    /// Returns the result of an operation in blocking mode, which always completes.
     ///
     /// # Panics
     /// If the operation did not complete.

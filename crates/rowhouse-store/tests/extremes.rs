@@ -1,4 +1,4 @@
-//! The storage limits: the smallest names, the largest keys, rows and values, many tables and
+//! The limits of storage: the smallest names, the largest keys, rows and values, many tables and
 //! regions. Slow tests run with
 //!
 //! ```text
@@ -174,7 +174,7 @@ fn columns_that_are_not_there_take_no_bytes() {
         let store = store(dir.path());
         let table = create(&store, "t", families, &[]);
         for row in 0..2000 {
-            // One among a thousand columns that other rows have.
+            // One of a thousand columns that other rows have.
             let put = Put::new(format!("{row:05}")).unwrap();
             let put = put.add_at("f", format!("{:04}", row % 1000), at(1), "value").unwrap();
             table.mutate(&put.into()).unwrap();
@@ -258,7 +258,7 @@ fn values_of_half_a_gib_and_up_to_the_limit_are_kept_as_they_are() {
     if !takes_its_time() {
         return;
     }
-    // Minus the bytes that a record adds to a 1 GiB limit.
+    // Minus the bytes that a record adds to a limit of 1 GiB.
     let limit = 1 << 30;
     for (len, compressions) in [
         (512 << 20, &["NONE", "SNAPPY", "LZ4", "GZ", "ZSTD"][..]),
@@ -433,7 +433,7 @@ fn unmerged(dir: &Path) -> Store {
     Store::builder(dir).settings(settings).open().unwrap()
 }
 
-/// Returns the process's resident memory.
+/// Returns the resident memory of the process.
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -74,7 +74,7 @@ struct Replay<'a> {
     state: &'a ManifestState,
     /// The newest timestamp of any cell in files or log.
     newest_millis: i64,
-    /// The table regions that full-text indexes have.
+    /// The regions of full-text index tables.
     searched: BTreeSet<u64>,
     /// The newest timestamp in these regions' queues.
     newest_queued_millis: i64,
@@ -168,7 +168,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The cells from consecutive commits.
+/// The cells of consecutive commits.
 #[derive(Default)]
 struct Batch {
     cells: Vec<(Arc<FamilyStore>, Cells)>,

@@ -1,4 +1,4 @@
-//! The store parts that reads use.
+//! The parts of a store that reads use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::clock::TimestampSource;
 use crate::mvcc::Mvcc;
 use crate::reader_memory::ReaderMemory;
 
-/// The store parts that reads use.
+/// The parts of a store that reads use.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadContext<'a> {
     /// Decides which cells have expired.

@@ -1,4 +1,4 @@
-//! Request counts for a region, and the part that goes into the table's heat.
+//! Request counts of a region, and the part that goes into the table's heat.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -117,7 +117,7 @@ fn by_family(row: &Row) -> impl Iterator<Item = (&[u8], u64)> {
     })
 }
 
-/// The rows that a scanner has read and not yet added to the region's counts.
+/// What a scanner has read and not yet added to the region's counts.
 pub(super) struct ScanCounts {
     counts: Arc<RegionCounts>,
     /// Those that the scan reads; none if the store keeps no heat.
@@ -127,7 +127,7 @@ pub(super) struct ScanCounts {
     /// Rows returned to their end.
     rows: u64,
     bytes: u64,
-    /// The first such row; empty if the store keeps no heat.
+    /// The first of these rows; empty if the store keeps no heat.
     first: Vec<u8>,
     /// Whether rows were added before.
     goes_on: bool,
@@ -175,7 +175,7 @@ impl ScanCounts {
         self.rows += 1;
     }
 
-    /// Counts the cells that are returned for a row, or for a part, and their bytes.
+    /// Counts the cells that are returned for a row, or for part of one, and their bytes.
     #[inline]
     pub(super) fn add_cells(&mut self, key: &[u8], cells: &Row, bytes: u64) {
         match &mut self.families[..] {

@@ -18,7 +18,7 @@ use crate::layout::file_path;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::FileCursor;
 
-/// Returns the fate for every stored cell in the column that `get` names.
+/// Returns the fate of every stored cell in the column that `get` names.
 ///
 /// # Errors
 /// `InvalidRequest` unless the get names exactly one column and has no filter or limit.
@@ -128,7 +128,7 @@ fn collect(
     Ok(())
 }
 
-/// Determines the fates for one row's cells, in order.
+/// Determines the fates of one row's cells, in order.
 fn judge(
     mut visible: Visible<'_>,
     family: &FamilyStore,

@@ -114,14 +114,14 @@ impl Query<'_> {
     }
 }
 
-/// Reads the requested cells in one family, row by row.
+/// Reads the requested cells of one family, row by row.
 pub(super) struct FamilyReader<'a> {
     merge: Merge,
     matcher: QueryMatcher<'a>,
     caching: Caching,
 }
 
-/// The outcome when looking for the family's first requested cell in a snapshot.
+/// The outcome of looking for the family's first requested cell in a snapshot.
 pub(super) enum FirstCell {
     Merge(Merge),
     /// There is none.
@@ -138,7 +138,7 @@ pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> R
     find_in(&super_version, family, asked, at)
 }
 
-/// As [`find`], in the super version at `at`.
+/// As [`find`], in the super version of `at`.
 #[inline]
 pub(super) fn find_in(
     super_version: &SuperVersion,
@@ -328,7 +328,7 @@ impl<'a> FamilyReader<'a> {
         self.merge.memstores().next().is_some()
     }
 
-    /// Returns the bytes in this reader's memstores that only readers hold.
+    /// Returns the bytes of this reader's memstores that only readers hold.
     pub(super) fn held_bytes(&self) -> u64 {
         self.merge.memstores().map(|memstore: &Arc<Memstore>| memstore.held_bytes()).sum()
     }
@@ -343,7 +343,7 @@ impl<'a> FamilyReader<'a> {
         self.merge.cell().filter(|_| !self.matcher.is_over).map(|cell| cell.key.row)
     }
 
-    /// Adds the visible cells in `row` to `cells` within the budget, and moves past the row once
+    /// Adds the visible cells of `row` to `cells` within the budget, and moves past the row once
     /// all are added.
     pub(super) fn read_row(
         &mut self,

@@ -23,7 +23,7 @@ const BYTES_AT_ONCE_MAX: u64 = 256 << 10;
 const CELLS_AT_ONCE_MAX: u64 = 16 * CELLS_BETWEEN_CHECKS;
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// A read for one row.
+/// A read of one row.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadRequest<'a> {
     pub(crate) get: &'a Get,
@@ -140,7 +140,7 @@ pub(crate) fn read_row(
     }
 }
 
-/// Adds the cells from a row read to the read point's trace.
+/// Adds a read row's cells to the trace of the read point.
 #[cold]
 pub(crate) fn trace_row(families: &[Arc<FamilyStore>], get: &Get, row: &Row, trace: &ReadTrace) {
     // A scanner counts rows itself.
@@ -282,7 +282,7 @@ fn query(get: &Get) -> Query<'_> {
     }
 }
 
-/// The outcome when reading a row's cells.
+/// The outcome of reading a row's cells.
 #[derive(PartialEq)]
 enum CellsRead {
     All,
@@ -294,7 +294,7 @@ enum CellsRead {
     Unsure,
 }
 
-/// Adds the cells in one row to `cells` within the budget; leaves `None` if no source can have any.
+/// Adds the cells of one row to `cells` within the budget; leaves `None` if no source can have any.
 fn read_cells(
     context: &ReadContext<'_>,
     families: &[Arc<FamilyStore>],

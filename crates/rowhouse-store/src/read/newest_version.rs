@@ -1,4 +1,4 @@
-//! Selects the sources for a read that requests only the newest version in one column and row.
+//! Selects the sources for a read that requests only the newest version of one column in one row.
 //! Takes the newest sources first, and leaves out files that are older than a put found already.
 //!
 //! A cell covers and precedes only cells at the same timestamp and older ones. So a visible put is
@@ -58,7 +58,7 @@ impl<'a> NewestVersion<'a> {
     }
 
     /// Finds the column's first cell, as [`find`](super::family::find) does for other reads.
-    // Not inlined into the reads with other kinds.
+    // Not inlined into reads of other kinds.
     #[inline(never)]
     pub(super) fn find(
         &mut self,

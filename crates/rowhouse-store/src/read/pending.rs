@@ -1,4 +1,4 @@
-//! The cells in a commit that is being prepared.
+//! The cells of a commit that is being prepared.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -50,7 +50,7 @@ type FamilyKey = (u64, Bytes);
 struct HeldFamilies {
     sequence: u64,
     families: RwLock<BTreeMap<FamilyKey, HeldFamily>>,
-    /// Set when a read meets a table that is newer.
+    /// Set when a read finds a table that is newer.
     missed_table: AtomicBool,
 }
 
@@ -99,13 +99,13 @@ impl ReadPoint {
         })
     }
 
-    /// Adds a private memstore to this read point's super version for a family.
+    /// Adds a private memstore to this read point's super version of a family.
     pub(crate) fn add_memstore(&mut self, family: &FamilyStore) -> Arc<Memstore> {
         Arc::clone(self.own.entry(key_of(family)).or_default())
     }
 
-    /// Returns this read point's super version for a family without checking the age, for a copy
-    /// with all cells.
+    /// Returns this read point's super version of a family without checking the age, for a copy of
+    /// all cells.
     ///
     /// # Errors
     /// The family is newer, or a flush has dropped cells that a raw read may see.
@@ -142,8 +142,8 @@ impl ReadPoint {
         families.iter().any(|family| held.contains_key(&key_of(family)))
     }
 
-    /// Returns this read point's super version for a family. `sees_nothing` returns true if the
-    /// read sees no cell that a flush dropped under a retention.
+    /// Returns this read point's super version of a family. `sees_nothing` returns true if the read
+    /// sees no cell that a flush dropped under a retention.
     fn find(
         &self,
         family: &FamilyStore,
@@ -271,7 +271,7 @@ pub(crate) enum ReadAt<'a> {
     /// The current super version, up to this sequence.
     Sequence(u64),
     Point(&'a ReadPoint),
-    /// The current super version with the cells from a commit that is being prepared.
+    /// The current super version with the cells of a commit that is being prepared.
     Pending(&'a Pending),
 }
 
@@ -338,8 +338,8 @@ pub(super) fn super_version_at(
     }
 }
 
-/// Returns the current super version with the cells from a commit that is being prepared. Apart
-/// from the other reads, which are hot.
+/// Returns the current super version with the cells of a commit that is being prepared. Apart from
+/// the other reads, which are hot.
 #[cold]
 fn super_version_with(
     family: &FamilyStore,

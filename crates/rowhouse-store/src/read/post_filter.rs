@@ -40,7 +40,7 @@ enum MatchCode {
 }
 
 impl QueryMatcher<'_> {
-    /// Adds the cells in `row` that pass to `cells` within the budget, and moves past the row once
+    /// Adds the cells of `row` that pass to `cells` within the budget, and moves past the row once
     /// all are added.
     pub(super) fn read_filtered_row<F: Cells>(
         &mut self,
@@ -202,7 +202,7 @@ impl QueryMatcher<'_> {
         MatchCode::Next
     }
 
-    /// Skips the row's rest.
+    /// Skips the rest of the row.
     fn pass_row(&mut self, from: &mut impl Cells, row: &[u8]) -> Result<()> {
         for _ in 0..STEPS_BEFORE_SEEK {
             if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {

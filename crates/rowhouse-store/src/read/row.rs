@@ -31,7 +31,7 @@ pub(super) struct ReadBudget {
     pub(super) until: Option<Instant>,
     /// Cells matched since the last clock check.
     pub(super) judged: u64,
-    /// Approximate cell count matched before the row is suspended.
+    /// Approximately how many cells are matched before the row is suspended.
     pub(super) judged_max: u64,
 }
 
@@ -62,7 +62,7 @@ impl ReadBudget {
 /// How much was read from a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowRead {
-    /// The whole row in this family.
+    /// All of the row in this family.
     Whole,
     /// As much as the budget allowed.
     Part,
@@ -157,7 +157,7 @@ impl<'a> QueryMatcher<'a> {
         RowRead::Part
     }
 
-    /// Adds the visible cells in `row` to `cells` within the budget, and moves past the row once
+    /// Adds the visible cells of `row` to `cells` within the budget, and moves past the row once
     /// all are added.
     pub(super) fn read_row<F: Cells>(
         &mut self,
@@ -242,7 +242,7 @@ impl<'a> QueryMatcher<'a> {
     pub(super) fn skip_markers(&mut self, from: &mut impl Cells) -> Result<bool> {
         let passed = self.markers.pass(from)?;
         if passed {
-            // The skipped cells' size is unknown.
+            // The size of the skipped cells is unknown.
             self.passed_bytes += PASSED_BYTES_MAX + 1;
             self.visible.note_skipped_markers();
         }
@@ -257,7 +257,7 @@ impl<'a> QueryMatcher<'a> {
         }
     }
 
-    /// Skips a cell, number `steps` in a column that is complete.
+    /// Skips a cell, number `steps` of a column that is complete.
     pub(super) fn pass_column(
         &mut self,
         from: &mut impl Cells,
@@ -269,7 +269,7 @@ impl<'a> QueryMatcher<'a> {
             return self.pass(from);
         }
         let Self { visible, passed_bytes, family, .. } = self;
-        // The skipped cells' size is unknown.
+        // The size of the skipped cells is unknown.
         *passed_bytes += PASSED_BYTES_MAX + 1;
         from.seek(&Key::column_end(row, family, visible.qualifier()))
     }
@@ -284,7 +284,7 @@ impl<'a> QueryMatcher<'a> {
 
     /// Skips everything before `key`.
     pub(super) fn seek(&mut self, from: &mut impl Cells, key: &Key<'_>) -> Result<()> {
-        // The skipped cells' size is unknown.
+        // The size of the skipped cells is unknown.
         self.passed_bytes += PASSED_BYTES_MAX + 1;
         from.seek(key)
     }
@@ -324,7 +324,7 @@ impl<'a> QueryMatcher<'a> {
     }
 }
 
-/// Whether to copy a cell instead of sharing the block, given the bytes skipped since the last
+/// Whether to copy a cell instead of sharing its block, given the bytes skipped since the last
 /// returned cell: sparse results would keep one block each in memory.
 fn is_sparse(passed_bytes: usize, value: &[u8]) -> bool {
     passed_bytes > PASSED_BYTES_MAX && value.len() < passed_bytes

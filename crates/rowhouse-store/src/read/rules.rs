@@ -42,7 +42,7 @@ pub(super) enum Purpose {
 }
 
 impl<'a> Rules<'a> {
-    /// Returns the rules for a read that returns `versions` versions.
+    /// Returns the rules for a read of `versions` versions.
     pub(crate) fn read(
         family: impl Into<Retention>,
         qualifiers: Option<&'a Qualifiers>,
@@ -63,7 +63,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns the rules for a raw read: `versions` versions in each column with all markers
+    /// Returns the rules for a raw read: `versions` versions of each column with all markers
     /// between and after them, regardless of the cells these cover, the family's retention and age.
     /// A cell that has outlived its own TTL stays hidden. Raw reads cover whole families, because
     /// HBase refuses columns in them.
@@ -81,9 +81,9 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns the rules to apply before a filter, and how many versions to return after it, a
-    /// number that the caller counts. Versions that a filter removes do not count as requested
-    /// ones, so here only the family's maximum limits versions; in a raw read nothing does.
+    /// Returns the rules to apply before a filter, and the number of versions to return after it,
+    /// which the caller counts. Versions that a filter removes do not count as requested ones, so
+    /// here only the family's maximum limits versions; in a raw read nothing does.
     ///
     /// A family with NEW_VERSION_BEHAVIOR counts requested versions before the filter, as in HBase.
     #[must_use]
@@ -178,7 +178,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether markers after the last version in a column can belong to the result.
+    /// Whether markers after the last version of a column can be part of the result.
     pub(super) fn wants_last_markers(&self) -> bool {
         match self.purpose {
             Purpose::Read => false,
@@ -187,14 +187,14 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns the timestamps that cells have which are in the time range and have not expired.
+    /// Returns the timestamps of cells that are in the time range and have not expired.
     pub(super) fn plain_times(&self) -> RangeInclusive<i64> {
         let (min, max) = (self.time_range.min().as_millis(), self.time_range.max());
         let last = if max.is_latest() { i64::MAX } else { max.as_millis() - 1 };
         min.max(self.unexpired_from)..=last
     }
 
-    /// Returns the same rules with their own copied column set.
+    /// Returns the same rules with their own copy of the column set.
     pub(crate) fn into_owned(self) -> Rules<'static> {
         let qualifiers = self.qualifiers.map(|qualifiers| Cow::Owned(qualifiers.into_owned()));
         Rules { qualifiers, ..self }

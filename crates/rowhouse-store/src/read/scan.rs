@@ -1,4 +1,4 @@
-//! The work in a region scanner: it reads rows over all families in the region.
+//! The work of a region scanner: it reads rows over all families of the region.
 //!
 //! With a filter the evaluation order is the same as in HBase's `RegionScannerImpl`: the row's key,
 //! the cells in the families that the filter needs, the row as a whole, the cells in the other
@@ -36,7 +36,7 @@ pub(super) struct ScanCursor {
     /// The scan covers at most one row.
     single_row: bool,
     reversed: bool,
-    /// No filter, limit per family or batch: every visible cell in the columns is returned.
+    /// No filter, limit per family or batch: every visible cell of the columns is returned.
     is_plain: bool,
     batch: usize,
     rows_left: u64,
@@ -44,7 +44,7 @@ pub(super) struct ScanCursor {
     row: Vec<u8>,
     /// The family in which the current row was suspended, if it was.
     left_in: Option<FamilyPosition>,
-    /// A part from the suspended row was returned.
+    /// A part of the suspended row was returned.
     part_given: bool,
     /// Cell count in the last row and bytes copied for it: capacity estimate for the next row.
     usual: (usize, usize),
@@ -54,7 +54,7 @@ pub(super) struct ScanCursor {
     rows_until_check: u32,
     /// Cells examined since the last clock check.
     judged: u64,
-    /// It holds no file blocks, and the readers must not be read.
+    /// It holds no file blocks, and its readers must not be read.
     rests: bool,
     /// An error occurred, and the families' readers were released.
     failed: bool,
@@ -142,7 +142,7 @@ pub struct ScanProgress {
 /// The result of one scanner call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scanned {
-    /// A row, or the next part.
+    /// A row, or the next part of one.
     Row {
         /// The cells.
         row: Row,
@@ -291,7 +291,7 @@ impl ScanCursor {
         }
     }
 
-    /// Returns the next row, or the next part, within limits.
+    /// Returns the next row, or the next part of one, within limits.
     pub(super) fn next_part(
         &mut self,
         limits: &ScanLimits,
@@ -309,7 +309,7 @@ impl ScanCursor {
         next
     }
 
-    /// Releases the file blocks that it holds, at the price of searching the place in each file
+    /// Releases the file blocks that it holds, at the price of searching for its place in each file
     /// when it goes on.
     pub(super) fn rest(&mut self) {
         self.rests = true;
@@ -452,7 +452,7 @@ impl ScanCursor {
     }
 
     /// Returns true if the query selects the row; if not, moves past it, and past those that follow
-    /// if the query selects no such row.
+    /// if the query selects none of them.
     fn select_row(&mut self) -> Result<bool> {
         let Self { families, selector: Some(selector), row, reversed, judged, .. } = self else {
             return Ok(true);
@@ -541,7 +541,7 @@ impl ScanCursor {
                 return Ok(RowRead::Part);
             }
             if !self.lets_row_through(whole, cells) {
-                // Read the row's rest as well: the filter may depend on having seen it.
+                // Read the rest of the row as well: the filter may depend on having seen it.
                 self.pass_row()?;
                 *cells = RowBuilder::default();
                 return Ok(RowRead::Whole);
@@ -603,7 +603,7 @@ impl ScanCursor {
         !filter.filters_row()
     }
 
-    /// Reads past the current row's rest in all families still in it, as the filter directs.
+    /// Reads past the rest of the current row in all families still in it, as the filter directs.
     fn pass_row(&mut self) -> Result<()> {
         let Self { families, filter, row, judged, .. } = self;
         let mut budget = ReadBudget { judged: *judged, ..ReadBudget::WHOLE };

@@ -146,7 +146,7 @@ impl RegionScanner {
     }
 
     /// Releases the file blocks that the scanner holds until the scanner's next call, which
-    /// searches the place in each file. Until then there may be more rows.
+    /// searches for the place in each file. Until then there may be more rows.
     pub fn rest(&mut self) {
         self.with(ScanCursor::rest);
     }
@@ -193,7 +193,7 @@ impl RegionScanner {
     }
 }
 
-/// The invariant on [`SharedCursor::cursor`].
+/// The invariant of [`SharedCursor::cursor`].
 const AT_REST: &str = "the cursor is in its slot outside of begin_call and end_call";
 
 impl MemoryHolder for SharedCursor {

@@ -32,9 +32,9 @@ pub(super) enum Selected {
 }
 
 /// Selects rows in scan order. It reads the columns that conditions are on itself, so that the scan
-/// neither returns them nor shows them to the scan's filter.
+/// neither returns them nor shows them to its filter.
 pub(super) struct RowSelector {
-    /// The range that holds the last row.
+    /// The range of the last row.
     range: Option<RowRange>,
     /// Those after it.
     ranges: RangesInOrder,
@@ -131,7 +131,7 @@ impl RowSelector {
             }
         }
         *judged = budget.judged;
-        // A row with a value that does not have the column's type does not match.
+        // A row with a value that is not of the column's type does not match.
         Ok(filter.matches(&cells.finish()).unwrap_or(false))
     }
 }

@@ -269,7 +269,7 @@ impl Region {
         explain_cell(&self.engine.read_context(), self.family(&family)?, get, &qualifier)
     }
 
-    /// Reads the rows in `scan` that lie in this region, in key order, at this call's read point:
+    /// Reads the rows of `scan` that lie in this region, in key order, at this call's read point:
     /// later writes are not visible.
     ///
     /// # Errors
@@ -372,7 +372,7 @@ impl Region {
         RegionScanner::open(&opening, scan, selection, counts)
     }
 
-    /// Flushes all families' memstores to files.
+    /// Flushes the memstores of all families to files.
     ///
     /// # Errors
     /// `NotServingRegion`; `Io`, after which the data is still in memory.
@@ -450,8 +450,8 @@ impl Region {
         self.engine.files.blocks.evict(&files.map(|file| file.id()).collect())
     }
 
-    /// Returns the paths of the region's files in the data directory: for the named families, or
-    /// for all families if none is named.
+    /// Returns the paths of the region's files in the data directory: of the named families, or of
+    /// all families if none is named.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`.
@@ -464,7 +464,7 @@ impl Region {
         Ok(files.map(|file| file_path(file.id())).collect())
     }
 
-    /// Returns the creation time, in milliseconds, for the oldest file that a major compaction
+    /// Returns the creation time, in milliseconds, of the oldest file that a major compaction
     /// wrote; `None` if there is no such file.
     pub fn last_major_compaction(&self) -> Option<i64> {
         let files = self.families().iter().flat_map(|family| family.super_version().files.clone());

@@ -42,17 +42,17 @@ impl RegionRequests {
     }
 }
 
-/// Requests to a family in a region since the store was opened, or since the region was split off
+/// Requests to a family of a region since the store was opened, or since the region was split off
 /// or merged. All counts are 0 if [`Settings::heat`](crate::Settings::heat) is off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FamilyRequests {
     /// The family's name.
     pub family: Bytes,
-    /// Rows returned with cells in the family. A row that a scan returns in parts may count for
+    /// Rows returned with cells of the family. A row that a scan returns in parts may count for
     /// each.
     pub reads: u64,
-    /// Mutations with cells in the family.
+    /// Mutations with cells of the family.
     pub writes: u64,
     /// The family's cell bytes returned.
     pub read_bytes: u64,
@@ -60,7 +60,7 @@ pub struct FamilyRequests {
     pub written_bytes: u64,
 }
 
-/// How large a region is.
+/// The size of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionSize {
     /// Column families (HBase's stores).
@@ -100,7 +100,7 @@ impl Region {
         RegionRequests::of(&self.counts)
     }
 
-    /// Returns the counts for each family, by name.
+    /// Returns the counts of each family, by name.
     pub fn family_requests(&self) -> Vec<FamilyRequests> {
         let of = |family: &Arc<FamilyStore>| {
             let Load { reads, writes, read_bytes, written_bytes } = family.requests.get();
@@ -117,7 +117,7 @@ impl Region {
         sum
     }
 
-    /// Returns how large each family is in memory and on disk, by name.
+    /// Returns the size of each family in memory and on disk, by name.
     pub fn family_sizes(&self) -> Vec<(Bytes, RegionSize)> {
         let families = self.families();
         families.iter().map(|family| (family.name().clone(), size_of_family(family))).collect()

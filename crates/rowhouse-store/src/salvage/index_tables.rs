@@ -1,4 +1,4 @@
-//! Index tables: a salvage copies no entries. The new store creates the tables with the tables that
+//! Index tables: a salvage copies no entries. The new store creates them with the tables that
 //! declare the indexes, and builds the indexes once it is opened.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::store::without_index;
 
 /// Removes from `state` the index tables that other tables declare, and returns them by their ids.
 /// Other tables with entries become independent tables: a copy may have the only rows that are
-/// left. Full-text index tables would have no use.
+/// left. Full-text index tables would be of no use.
 pub(super) fn take_index_tables(
     state: &mut ManifestState,
     lost: &mut Vec<Error>,
@@ -37,8 +37,8 @@ pub(super) fn take_index_tables(
     taken
 }
 
-/// Returns the names that a table's index tables have. Creating the table reports a declaration
-/// that cannot be read.
+/// Returns the names of a table's index tables. Creating the table reports a declaration that
+/// cannot be read.
 fn index_tables_of(table: &TableDescriptor) -> Vec<TableName> {
     let names = || -> Result<Vec<_>> {
         let schema = IndexSchema::of_table(table)?;

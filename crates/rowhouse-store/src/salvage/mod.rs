@@ -1,4 +1,4 @@
-//! Copies the readable contents in a damaged store into a new one. The damaged store is not
+//! Copies the readable contents of a damaged store into a new one. The damaged store is not
 //! changed.
 
 mod adopt;
@@ -53,7 +53,7 @@ pub struct SalvageReport {
 /// Cell bytes written to the new store at once.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Reads the readable contents from the store in `from` and writes them to a new store in `into`,
+/// Reads the readable contents of the store in `from` and writes them to a new store in `into`,
 /// which must not exist or be empty. Tables keep names, descriptors and regions; cells keep
 /// timestamps, kinds and tags. Indexes are built anew once the new store is opened, from the rows
 /// in their tables; no row is taken from a copy. Snapshots are not copied, nor is the write order,
@@ -147,7 +147,7 @@ fn is_damaged(files: &Arc<Files>, named: &NamedFile<'_>) -> Result<bool> {
     Ok(cells < named.meta.cells)
 }
 
-/// Hands the readable cells in a file to `visit`.
+/// Hands the readable cells of a file to `visit`.
 fn walk(
     files: &Arc<Files>,
     named: &NamedFile<'_>,
@@ -203,7 +203,7 @@ impl Salvage {
         Ok(())
     }
 
-    /// Writes the contents from files and log in the original write order, so that the later write
+    /// Writes the contents of files and log in the original write order, so that the later write
     /// wins where two set the same cell.
     fn read_all(
         &mut self,
@@ -261,7 +261,7 @@ impl Salvage {
         Ok(())
     }
 
-    /// Writes the cells in a file, except for unreadable blocks.
+    /// Writes the cells of a file, except for unreadable blocks.
     fn read_file(
         &mut self,
         files: &Arc<Files>,
@@ -296,7 +296,7 @@ impl Salvage {
         self.write(&region, named.family, batch)
     }
 
-    /// Writes the cells from a commit that are in no file, or whose file is damaged.
+    /// Writes the cells of a commit that are in no file, or whose file is damaged.
     fn read_commit(
         &mut self,
         Commit { sequence, groups, .. }: Commit,

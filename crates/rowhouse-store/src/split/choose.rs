@@ -1,4 +1,4 @@
-//! Decides whether a region has grown too large: HBase's policies as a pure function on sizes.
+//! Decides whether a region has grown too large: HBase's policies as a pure function of sizes.
 
 use rowhouse_model::{SplitPolicy, TableDescriptor};
 
@@ -11,9 +11,9 @@ pub(crate) struct Situation<'a> {
     pub(crate) policy: &'a SplitPolicy,
     /// Spreads the regions' limits, and is stable for a region.
     pub(crate) region_id: u64,
-    /// How many regions the table has, including this one.
+    /// The number of regions in the table, including this one.
     pub(crate) regions: u64,
-    /// File bytes in the largest family.
+    /// Bytes of files in the largest family.
     pub(crate) bytes: u64,
 }
 
@@ -62,7 +62,7 @@ mod tests {
         TableDescriptor::new(TableName::parse("t").unwrap())
     }
 
-    /// Returns the bytes above which a region in a table with `regions` regions is split.
+    /// Returns the bytes above which a region of a table with `regions` regions is split.
     fn limit(policy: &SplitPolicy, table: &TableDescriptor, regions: u64) -> u64 {
         let settings = SplitSettings { jitter: 0.0, ..SplitSettings::default() };
         let is_too_large = |bytes| {

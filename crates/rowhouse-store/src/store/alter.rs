@@ -67,7 +67,7 @@ impl Store {
         Alteration::new(&self.inner.engine, &table, descriptor, indexes)?.apply(self)
     }
 
-    /// Drops all cells in a disabled table and enables it. Its regions are new, with the old
+    /// Drops all cells of a disabled table and enables it. Its regions are new, with the old
     /// regions' bounds if `splits` are kept, otherwise a single one.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Store {
         Ok((table, descriptor, regions))
     }
 
-    /// Drops all cells in a region. The table must be enabled. The region keeps its name.
+    /// Drops all cells of a region. The table must be enabled. The region keeps its name.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `NotServingRegion`.

@@ -18,7 +18,7 @@ impl Tables {
         }
     }
 
-    /// Splits a region that has grown too large. A failure is only logged; the next file in the
+    /// Splits a region that has grown too large. A failure is only logged; the next file of the
     /// region triggers another attempt.
     pub(super) fn split_if_due(&self, region_id: u64) {
         match guard(|| self.try_split(region_id)) {

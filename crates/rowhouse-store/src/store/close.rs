@@ -1,4 +1,4 @@
-//! Closes a store so that the next open finds everything.
+//! Closes a store so that the next open finds all of it.
 
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;

@@ -32,7 +32,7 @@ impl<'a> ClosedRegions<'a> {
         let families = regions.iter().flat_map(|region| region.families());
         let families: Vec<_> = families.filter(|family| kept(family)).collect();
         let flush = || families.iter().try_for_each(|family| flush::flush(engine, family));
-        // Flushes most data while the regions still accept writes.
+        // Flushes most of the data while the regions still accept writes.
         flush()?;
         let topology_lock = regions.iter().map(|region| region.topology_lock.lock()).collect();
         let served = regions.iter().filter(|region| region.is_serving());

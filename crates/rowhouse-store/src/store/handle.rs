@@ -185,7 +185,7 @@ impl Store {
         })
     }
 
-    /// Returns a read point at all tables' current state, for [`Table::get_at`] and
+    /// Returns a read point at the current state of all tables, for [`Table::get_at`] and
     /// [`Table::scan_at`].
     pub fn read_point(&self) -> Arc<ReadPoint> {
         Arc::new(self.inner.tables.catalog.read_point(&self.inner.engine).0)
@@ -201,8 +201,8 @@ impl Store {
     }
 
     /// Changes rows in any tables atomically: when this returns, all changes are visible and in the
-    /// log, and a crash leaves all or none. The mutations' strongest durability applies to all. A
-    /// mutation that reads its row sees the effect of the mutations before it.
+    /// log, and a crash leaves all or none. The strongest durability among the mutations applies to
+    /// all. A mutation that reads its row sees the effect of the mutations before it.
     ///
     /// # Errors
     /// As [`Region::mutate`], for the first mutation that fails; nothing is changed then.
@@ -346,7 +346,7 @@ impl Store {
         self.inner.tables.changing.lock()
     }
 
-    /// Increments the catalog version, so that holders with cached catalog data refresh it.
+    /// Increments the catalog version, so that holders of cached catalog data refresh it.
     pub(super) fn changed(&self) {
         self.inner.tables.changed();
     }
@@ -378,7 +378,7 @@ impl Store {
 }
 
 impl Tables {
-    /// Increments the catalog version, so that holders with cached catalog data refresh it.
+    /// Increments the catalog version, so that holders of cached catalog data refresh it.
     pub(super) fn changed(&self) {
         self.version.fetch_add(1, Ordering::Release);
     }

@@ -30,7 +30,7 @@ struct Build {
     state: IndexState,
 }
 
-/// How a sweep ended.
+/// The outcome of a sweep.
 enum Swept {
     Whole,
     /// The entries cannot be read, for this reason.

@@ -40,7 +40,7 @@ impl Store {
         }
         let report = compare_all(&table, &kept, &mut progress);
         if kept.table.is_dropped() {
-            // Reads on it have found nothing.
+            // Reads of it have found nothing.
             let table = table.name();
             return Err(Error::invalid(format!(
                 "an index was altered while it was compared: index={index}, table={table}"

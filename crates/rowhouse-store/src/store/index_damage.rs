@@ -20,7 +20,7 @@ use crate::manifest::{ManifestState, TableEntry};
 use crate::store_file::{FileCursor, StoreFile};
 use crate::table::Table;
 
-/// The most bytes that a state keeps from a reason. An error message may have a long key.
+/// The most bytes of a reason that a state keeps. An error message may have a long key.
 const REASON_BYTES_MAX: usize = 1000;
 
 impl Store {
@@ -42,8 +42,8 @@ impl Store {
         }
     }
 
-    /// Returns true if the store builds the index whose entries this table holds anew without a
-    /// request, because the data is damaged and the base table is small and whole.
+    /// Returns true if the store builds anew, without a request, the index whose entries this table
+    /// holds, because the data is damaged and the base table is small and whole.
     pub fn is_index_rebuilt(&self, entries: &Table) -> bool {
         is_off_by_damage(entries.descriptor()) && self.inner.tables.is_rebuilt_at_once(entries)
     }
@@ -151,7 +151,7 @@ impl Tables {
         damage: Option<&Error>,
     ) -> Result<()> {
         if is_copy(entries) {
-            // It may have the last good row version.
+            // It may have the last good version of a row.
             self.read_all(&*self.catalog.table(base.name())?)?;
         }
         let _changing = self.changing.lock();
@@ -199,7 +199,7 @@ impl Tables {
         }
     }
 
-    /// Returns the error from a table's first damaged file.
+    /// Returns the error of a table's first damaged file.
     pub(super) fn damage_of(&self, table: &Table) -> Option<String> {
         // Collected first: a file that ends here takes the list's lock.
         let files: Vec<u64> = files_of(table).map(|file| file.id()).collect();

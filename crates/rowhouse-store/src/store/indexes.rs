@@ -166,7 +166,7 @@ impl Store {
         }
     }
 
-    /// Returns the state that a table's index has.
+    /// Returns the state of a table's index.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index.
@@ -177,8 +177,8 @@ impl Store {
         IndexState::of_table(self.table(&index.table_name(table.name())?)?.descriptor())
     }
 
-    /// Returns a read point at all tables' current state, with a table and the index table that
-    /// holds the entries, for a query that reads both; `None` if the index is not ready there.
+    /// Returns a read point at the current state of all tables, with a table and the index table
+    /// that holds the entries, for a query that reads both; `None` if the index is not ready there.
     ///
     /// # Errors
     /// `TableNotFound`; `InvalidRequest` if the table has no such index.
@@ -319,7 +319,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns a table and its index tables.
+    /// Returns a table with its index tables.
     pub(super) fn with_indexes(&self, table: &Arc<Table>) -> Result<Vec<Arc<Table>>> {
         let mut tables = vec![Arc::clone(table)];
         let indexes = table.indexes()?.map(IndexSchema::indexes).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Promotion: a table and the copy under another key swap their contents, while writers go on
+//! Promotion: a table and its copy under another key swap their contents, while writers go on
 //! (`docs/decisions/0071-copies-and-promotion.md`).
 
 use std::iter::once;
@@ -30,7 +30,7 @@ use crate::table::Table;
 /// How many rows a refusal names.
 const NAMED_MAX: usize = 10;
 
-/// A table's layouts before and after a promotion ([`rowhouse_schema::layout_of`]).
+/// The layouts of a table before and after a promotion ([`rowhouse_schema::layout_of`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutChange {
     /// The layout before; `None` before the first promotion.
@@ -57,7 +57,7 @@ impl LayoutChange {
     }
 }
 
-/// A table, the copy, and what they become.
+/// A table, its copy, and what they become.
 struct Swap {
     base: Arc<Table>,
     copy: Arc<Table>,
@@ -155,7 +155,7 @@ impl Store {
             return Err(Error::invalid(format!("table {table} was altered meanwhile")));
         }
         swap.run(self, misfits)?;
-        // Table files belong to the index now.
+        // The table's files are the index's files now.
         self.inner.engine.files.damage.check_again();
         self.request_index_builds();
         tracing::info!(%table, index, "index promoted");

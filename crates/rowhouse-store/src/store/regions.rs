@@ -26,9 +26,9 @@ use crate::store_file::StoreFile;
 use crate::table::Table;
 
 impl Store {
-    /// Splits a region in two. The second region begins at row `at`, or near the data's middle if
-    /// `at` is `None`. The table's split restriction and split policy can move the split point, so
-    /// that rows they keep together are not parted. Concurrent reads and writes on the table
+    /// Splits a region in two. The second region begins at row `at`, or near the middle of the data
+    /// if `at` is `None`. The table's split restriction and split policy can move the split point,
+    /// so that rows they keep together are not parted. Concurrent reads and writes on the table
     /// continue; the old region no longer serves.
     ///
     /// # Errors

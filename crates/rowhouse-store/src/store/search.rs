@@ -20,7 +20,7 @@ use crate::write::cells::write_cells;
 /// The row count up to which a queue's rows are counted.
 const QUEUE_COUNTED_MAX: u64 = 10_000;
 
-/// A full-text index in a store.
+/// A full-text index of a store.
 pub struct SearchIndex {
     /// The table whose rows are indexed.
     pub table: TableName,
@@ -28,7 +28,7 @@ pub struct SearchIndex {
     pub index: Index,
     /// The index table: queue, segments and list.
     pub entries: Arc<Table>,
-    /// The index state.
+    /// The state of the index.
     pub state: IndexState,
     /// Whether the table, and with it the index table, is enabled.
     pub is_enabled: bool,
@@ -38,11 +38,11 @@ pub struct SearchIndex {
 }
 
 impl Store {
-    /// Returns a table and the table for a full-text index on it with a read point for both, in any
-    /// index state. Tables, index, state and read point belong to one point in time.
+    /// Returns a table and the index table of a full-text index on it with a read point for both,
+    /// whatever the index state. Tables, index, state and read point belong to one point in time.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one with another kind.
+    /// `TableNotFound`; `InvalidRequest` if the table has no such index, or one of another kind.
     pub fn search_read(&self, table: &TableName, index: &str) -> Result<SearchRead> {
         let (point, tables) = self.inner.tables.catalog.read_point(&self.inner.engine);
         tables.search_read(&Arc::new(point), table, index)
@@ -82,8 +82,8 @@ impl Store {
         indexes.iter().filter_map(|index| queue_of(index).ok()?).collect()
     }
 
-    /// Writes cells to a full-text index table: all in one log record, or none. They keep their
-    /// timestamps. Waits for room as other writes do.
+    /// Writes cells to a full-text index table: all of them in one log record, or none. They keep
+    /// their timestamps. Waits for room as other writes do.
     ///
     /// A queue entry is removed by a marker that covers all versions in the entry's column up to
     /// the marker's timestamp ([`CellKind::DeleteColumn`](rowhouse_model::CellKind)). Later entries
@@ -117,7 +117,7 @@ impl Store {
     /// row by row, and the queue does not have all changes.
     ///
     /// # Errors
-    /// `InvalidRequest` for a table with another kind; `Io` from the log or the manifest.
+    /// `InvalidRequest` for a table of another kind; `Io` from the log or the manifest.
     pub fn set_search_state(
         &self,
         entries: &Table,
@@ -129,7 +129,7 @@ impl Store {
         let _changing = tables.changing.lock();
         self.inner.engine.check_open()?;
         let Ok(now) = tables.catalog.table(entries.name()) else { return Ok(false) };
-        // A truncated table keeps the number.
+        // A truncated table keeps its number.
         let is_it = now.id() == entries.id() && !entries.is_dropped();
         if !is_it || IndexState::of_table(now.descriptor())? != *from {
             return Ok(false);

@@ -1,5 +1,5 @@
-//! HBase's switches for splits, merges and snapshot cleanup in all tables, combined with a table's
-//! attributes.
+//! HBase's switches for splits, merges and snapshot cleanup in all tables, combined with the
+//! attributes of a table.
 
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ impl Store {
         self.inner.engine.manifest.read(|state| !state.switches.snapshot_cleanup_off)
     }
 
-    /// Turns the expired snapshot cleanup on or off; returns true if it was on. While it is off,
-    /// expired snapshots stay listed and can only be deleted; once it is on again it removes them.
-    /// When this returns, no removal is in progress.
+    /// Turns the cleanup of expired snapshots on or off; returns true if it was on. While it is
+    /// off, expired snapshots stay listed and can only be deleted; once it is on again it removes
+    /// them. When this returns, no removal is in progress.
     ///
     /// # Errors
     /// `Io`, `ReadOnly`.

@@ -187,7 +187,7 @@ impl Store {
     }
 }
 
-/// Returns the families in all regions of tables.
+/// Returns the families of all regions in these tables.
 pub(super) fn families_of(tables: &[Arc<Table>]) -> Vec<Arc<FamilyStore>> {
     let regions = tables.iter().flat_map(|table| table.regions());
     regions.flat_map(|region| region.families()).cloned().collect()

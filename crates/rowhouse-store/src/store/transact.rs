@@ -7,9 +7,9 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use super::Store;
 use crate::write::transaction::{Ended, Transaction};
 
-/// The maximum number of attempts for a transaction.
+/// The maximum number of attempts of a transaction.
 const TRIES_MAX: u32 = 100;
-/// How many attempts run without a wait before the next.
+/// The number of attempts without a wait before the next.
 const TRIES_AT_ONCE: u32 = 10;
 /// The wait after a later attempt, multiplied by the attempt count: half a second in total.
 const WAIT: Duration = Duration::from_micros(100);

@@ -20,12 +20,12 @@ pub(super) struct BloomSlots(OnceLock<Box<[Arc<ChunkSlot>]>>);
 const READS_PER_CACHE_ACCESS: u32 = 32;
 
 impl BloomSlots {
-    /// Returns chunk `number` in `chunks`, if it is cached.
+    /// Returns chunk `number` of `chunks`, if it is cached.
     pub(super) fn get(&self, number: usize, chunks: usize) -> Guard<Option<Arc<BloomChunk>>> {
         self.place(number, chunks).load()
     }
 
-    /// Stores a chunk in the chunk's slot for as long as the returned value lives.
+    /// Stores a chunk in its slot for as long as the returned value lives.
     pub(super) fn keep(
         &self,
         number: usize,

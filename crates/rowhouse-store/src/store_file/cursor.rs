@@ -124,8 +124,8 @@ impl FileCursor {
         Ok(row.map(Bytes::copy_from_slice))
     }
 
-    /// Returns the row for a cell near the middle among the cells in `range`, other than the first
-    /// row; `None` if there is no other row.
+    /// Returns the row of a cell near the middle of the cells in `range`, other than the first row;
+    /// `None` if there is no other row.
     pub(crate) fn middle_row(file: &Arc<StoreFile>, range: &RowRange) -> Result<Option<Bytes>> {
         let Some(first) = Self::first_row_in(file, range)? else { return Ok(None) };
         let is_behind = |row: &[u8]| row > &first[..] && range.contains(row);

@@ -69,7 +69,7 @@ impl FileCursor {
         Ok(told.or_else(|| self.file.marker_runs.target(&here)))
     }
 
-    /// Seeks to a known run's end, or to the column of `bound`.
+    /// Seeks to the end of a known run, or to the column of `bound`.
     fn pass_known(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let Some(here) = self.key() else { return Ok(false) };
         let target = self.run_end()?;
@@ -143,7 +143,7 @@ mod tests {
         Key::column_start(b"row", b"f", qualifier.as_bytes())
     }
 
-    /// Returns a file with a row that has a marker in each column of many, in small blocks, and a
+    /// Returns a file with a row that has a marker in each of many columns, in small blocks, and a
     /// cell after them; plus `longer_rows` rows with more markers.
     fn file(longer_rows: usize) -> (Store, Arc<StoreFile>) {
         let store = Store::builder("simulated").with_disk(SimulatedDisk::default()).open().unwrap();

@@ -58,14 +58,14 @@ pub(crate) struct StoreFile {
     /// Bloom chunks that could not be read, with the errors.
     unread_bloom: Mutex<BTreeMap<usize, Error>>,
     marker_runs: MarkerRuns,
-    /// How many regions name the file.
+    /// The number of regions that name the file.
     names: AtomicUsize,
-    /// How many snapshots name the file. Once neither regions nor snapshots do, the file is removed
-    /// with the last reader.
+    /// The number of snapshots that name the file. Once neither regions nor snapshots do, the file
+    /// is removed with the last reader.
     snapshots: AtomicUsize,
 }
 
-/// Bytes in a file's blocks, divided among the regions that name it.
+/// Bytes of a file's blocks, divided among the regions that name it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BlockSizes {
     /// All blocks, before compression.
@@ -207,7 +207,7 @@ impl StoreFile {
     }
 
     /// Returns true if any cell in the file can matter to a reader that requests the versions in
-    /// `range`. Delete markers count as covering all older versions: the least timestamp in a file
+    /// `range`. Delete markers count as covering all older versions: the least timestamp of a file
     /// with markers over older cells is 0.
     pub(crate) fn may_hold_versions(&self, range: &TimeRange) -> bool {
         let first = self.meta.timestamp_min.max(range.min().as_millis());
@@ -274,7 +274,7 @@ impl StoreFile {
         }
     }
 
-    /// Returns the errors for bloom chunks that reads tried and could not read. Reads continue
+    /// Returns the errors of bloom chunks that reads tried and could not read. Reads continue
     /// without them.
     pub(crate) fn unread_bloom(&self) -> Vec<String> {
         self.unread_bloom.lock().values().map(Error::to_string).collect()
@@ -527,7 +527,7 @@ impl StoreFile {
         }
     }
 
-    /// Returns the error for a failed read, and notes damage if file bytes are lost.
+    /// Returns the error of a failed read, and notes damage if file bytes are lost.
     fn unread(&self, source: io::Error, doing: fmt::Arguments<'_>) -> Error {
         let note = |error| self.files.damage.note_file(self.meta.file_id, error);
         match source.kind() {

@@ -6,11 +6,11 @@ use rowhouse_model::{Key, Result, RowRange, compare_bytes};
 use super::StoreFile;
 use crate::block_cache::CachedBlock;
 
-/// The share of a block that a range with several rows in it takes, if the block is not in the
-/// cache. Such a range may hold one cell or almost all; a block is small, so the error is.
+/// The share of a block that a range of several rows in it takes, if the block is not in the cache.
+/// Such a range may hold one cell or almost all; a block is small, so the error is.
 const SHARE_IN_BLOCK: f64 = 0.25;
 
-/// A key's position in a file.
+/// The position of a key in a file.
 #[derive(Clone, Copy)]
 struct Position {
     /// The block that holds, or would hold, the first cell at or after the key.

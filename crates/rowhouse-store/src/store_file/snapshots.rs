@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::{Files, StoreFile};
 use crate::manifest::SnapshotEntry;
 
-/// Each snapshot's files, by snapshot name and file id.
+/// The files of each snapshot, by snapshot name and file id.
 #[derive(Default)]
 pub(crate) struct SnapshotFiles(BTreeMap<String, BTreeMap<u64, Arc<StoreFile>>>);
 
 impl SnapshotFiles {
-    /// Adds a snapshot with files that are already open.
+    /// Adds a snapshot of files that are already open.
     pub(crate) fn add<'a>(
         &mut self,
         name: &str,
@@ -23,7 +23,7 @@ impl SnapshotFiles {
         }
     }
 
-    /// Adds a snapshot from the manifest; `opened` are the files opened so far.
+    /// Adds a snapshot of the manifest; `opened` are the files opened so far.
     pub(crate) fn open(
         &mut self,
         name: &str,
@@ -42,12 +42,12 @@ impl SnapshotFiles {
         }
     }
 
-    /// Returns all snapshots' files, as often as they are named.
+    /// Returns the files of all snapshots, as often as they are named.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<StoreFile>> {
         self.0.values().flat_map(BTreeMap::values)
     }
 
-    /// Returns a snapshot's file for one more region that names it.
+    /// Returns a file of a snapshot for one more region that names it.
     pub(crate) fn share(&self, name: &str, id: u64) -> Arc<StoreFile> {
         let file = self.0.get(name).and_then(|files| files.get(&id));
         file.expect("a snapshot keeps what the manifest says it does").share()

@@ -1,6 +1,6 @@
 //! The file properties by which compactions choose files.
 
-/// The file properties known without reading it.
+/// The properties of a file known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct FileSummary<'a> {
     pub(crate) id: u64,
@@ -21,7 +21,7 @@ pub(crate) struct FileSummary<'a> {
     pub(crate) wider: bool,
 }
 
-/// Counts for a file's cells that a compaction over all files may drop.
+/// Counts of a file's cells that a compaction of all files may drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surplus {
     /// Delete markers.

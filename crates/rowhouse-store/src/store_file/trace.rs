@@ -1,4 +1,4 @@
-//! File traces: what reads looked at in a file.
+//! Traces of a file: what reads looked at in it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use rowhouse_model::Bytes;
 use super::StoreFile;
 use crate::layout::file_path;
 
-/// How many parts a file has in [`FileReads::parts_read`].
+/// The number of parts of a file in [`FileReads::parts_read`].
 pub const FILE_PARTS: usize = 64;
 
-/// What reads looked at in one file in a family.
+/// What reads looked at in one file of a family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileReads {
@@ -29,7 +29,7 @@ pub struct FileReads {
     pub left_out_by_bloom: u64,
     /// How many reads left the file out because it has no versions in their time range.
     pub left_out_by_times: u64,
-    /// How many reads left the file out because they had found a newer version in the only column
+    /// How many reads left the file out because they had found a newer version of the only column
     /// that they requested.
     pub left_out_by_newer: u64,
     /// How many reads looked into the file.
@@ -72,7 +72,7 @@ pub(crate) enum LeftOut {
     Newer,
 }
 
-/// The reads in a file.
+/// The reads of a file.
 #[derive(Debug)]
 pub(crate) struct FileTrace {
     path: String,
@@ -88,7 +88,7 @@ pub(crate) struct FileTrace {
     blocks_from_disk: AtomicU64,
     bytes_cached: AtomicU64,
     bytes_from_disk: AtomicU64,
-    /// One bit for each part in the data that was read.
+    /// One bit for each part of the data that was read.
     parts: AtomicU64,
 }
 

@@ -13,7 +13,7 @@ use super::StoreFile;
 use crate::disk::DiskFile;
 use crate::layout::file_path;
 
-/// File bytes searched for a block at once.
+/// Bytes of a file searched for a block at once.
 const WINDOW_LEN: u64 = 1 << 20;
 /// Bytes to skip after an unreadable position: one sector.
 const UNREADABLE_BYTES: u64 = 4096;
@@ -25,14 +25,14 @@ struct BlockFormat {
     layout: Layout,
 }
 
-/// A walk over a file from the beginning to where its blocks end.
+/// A walk over a file from the beginning to the end of the blocks.
 struct Walk<'a, O> {
     file: Arc<dyn DiskFile>,
     end: u64,
     /// The possible block formats, the most likely first. A single one if the file can be opened.
     shapes: Vec<BlockFormat>,
     is_own: &'a O,
-    /// The last readable data block's offset.
+    /// The offset of the last readable data block.
     last_data: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ struct Walked {
 }
 
 impl StoreFile {
-    /// Hands the cells in all readable blocks to `visit`, in file order, and returns how many there
+    /// Hands the cells of all readable blocks to `visit`, in file order, and returns how many there
     /// are. Adds errors for unreadable parts to `lost`, unless all cells were read without them. If
     /// a block's format is a guess, the block is accepted only if `is_own` accepts all its cells.
     ///
@@ -155,7 +155,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
         in_order && cells.iter().all(|cell| (self.is_own)(&cell.view()))
     }
 
-    /// Returns the bytes in the block at `at`.
+    /// Returns the bytes of the block at `at`.
     fn read_block(&self, at: u64) -> Result<Bytes> {
         let header = self.read(at, (self.end - at).min(BLOCK_HEADER_LEN as u64))?;
         let len = Block::len_on_disk(&header, at)?;
@@ -212,7 +212,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
             let places = 0..window.len().saturating_sub(BLOCK_HEADER_LEN - 1);
             let is_header = |place: &usize| {
                 let offset = at + *place as u64;
-                // The first bytes in block magics: a cheap test that rejects most offsets.
+                // The first bytes of block magics: a cheap test that rejects most offsets.
                 b"BDFIM".contains(&window[*place])
                     && Block::len_on_disk(&window[*place..], offset).is_ok()
                     && self.is_whole(offset)
@@ -226,7 +226,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
     }
 }
 
-/// Decodes all cells in a data block.
+/// Decodes all cells of a data block.
 fn cells_of(bytes: Bytes, at: u64, shape: BlockFormat) -> Result<Vec<Cell>> {
     let block = DataBlock::parse(Block::parse(bytes, at, shape.compression)?, shape.layout)?;
     let mut cells = Vec::new();

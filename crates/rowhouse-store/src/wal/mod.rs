@@ -30,7 +30,7 @@ pub(crate) fn is_part(name: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogEnd {
     pub(crate) segment: u64,
-    /// Bytes in that segment's header and records.
+    /// Bytes of that segment's header and records.
     pub(crate) len: u64,
     pub(crate) last_sequence: u64,
 }

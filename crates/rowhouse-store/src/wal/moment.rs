@@ -39,7 +39,7 @@ pub(super) fn check_log(segments: &mut [Opened<'_>], known: &Known) -> Result<()
 /// `Corruption` if it is older; `Io`.
 pub(super) fn check_manifest(segments: &mut [Opened<'_>], known: &Known) -> Result<()> {
     let Some(age) = known.age else { return Ok(()) };
-    // The first record in a segment states the highest age among all segments before it.
+    // The first record of a segment states the highest age of all segments before it.
     let Some(last) = segments.iter_mut().rfind(|it| it.begin.is_some()) else { return Ok(()) };
     let (_, noted) = last.reader.walk()?;
     let noted = noted.max(last.begin.and_then(|begin| begin.age));
@@ -50,7 +50,7 @@ pub(super) fn check_manifest(segments: &mut [Opened<'_>], known: &Known) -> Resu
 }
 
 /// Checks the file that notes how far the log is on the disk, if it must exist. Returns the error
-/// for an invalid one, which a failed write may have left.
+/// of an invalid one, which a failed write may have left.
 ///
 /// # Errors
 /// `Corruption` if it is missing.

@@ -11,21 +11,21 @@ use super::segment::{self, HEADER_LEN as SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::disk::{Disk, DiskFile};
 use crate::manifest::{LogSynced, ManifestAge};
 
-/// Segment bytes read at once.
+/// Bytes of a segment read at once.
 const CHUNK_LEN: usize = 1 << 20;
 
 /// A segment whose header is valid.
 pub(super) struct SegmentReader {
     pub(super) path: String,
     pub(super) header: SegmentHeader,
-    /// Bytes in the file, which can include bytes from an earlier use after the segment's.
+    /// Bytes of the file, which can include bytes of an earlier use after the segment's.
     pub(super) len: u64,
     file: Arc<dyn DiskFile>,
     chunk: Bytes,
     chunk_at: u64,
 }
 
-/// The result when one position in a segment is read.
+/// The result of reading one position of a segment.
 pub(super) enum RecordRead {
     Record {
         record: Record,
@@ -186,7 +186,7 @@ impl SegmentReader {
         Ok((offset, age))
     }
 
-    /// Searches every position after `offset` where a record in this segment could begin.
+    /// Searches every position after `offset` where a record of this segment could begin.
     pub(super) fn behind(&mut self, offset: u64) -> Result<RecordsAfter> {
         let mut behind = RecordsAfter { anything: false, synced: 0, sequence_min: u64::MAX };
         self.each_header(offset, |_, header| {
@@ -255,7 +255,7 @@ impl SegmentReader {
         Ok(self.chunk.slice(at..at + len))
     }
 
-    /// Returns the position at `offset`, where the record ends with this sequence number.
+    /// Returns the position at `offset`, the end of the record with this sequence number.
     pub(super) fn position(&self, offset: u64, last_sequence: u64) -> LogSynced {
         let SegmentHeader { number, epoch, .. } = self.header;
         LogSynced { segment: number, epoch, len: offset, last_sequence, noted: false }

@@ -1,4 +1,4 @@
-//! Encoding and decoding log records.
+//! Encoding and decoding of log records.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use rowhouse_model::{Cell, CellRef, Error, Nonce, Result};
 use crate::manifest::ManifestAge;
 use crate::settings::Settings;
 
-/// Bytes in a record header.
+/// Bytes of a record header.
 pub(super) const HEADER_LEN: usize = 32;
 /// Records begin at multiples of this, so that a search for one need not try every byte.
 pub(super) const ALIGN: usize = 8;
@@ -36,12 +36,12 @@ thread_local! {
 pub(crate) struct RecordBody {
     bytes: Vec<u8>,
     groups: u32,
-    /// The buffer offset at which the open group's cell count stands.
+    /// The buffer offset of the open group's cell count.
     count_at: usize,
     count: u32,
 }
 
-/// The buffer offset at which the group count stands.
+/// The buffer offset of the group count.
 const GROUPS_AT: usize = HEADER_LEN + 1;
 
 impl RecordBody {
@@ -90,7 +90,7 @@ impl RecordBody {
         self.bytes.len().saturating_sub(HEADER_LEN)
     }
 
-    /// Returns the buffer offset for the next bytes.
+    /// Returns the buffer offset of the next bytes.
     pub(crate) fn buffer_len(&self) -> usize {
         self.bytes.len()
     }
@@ -176,7 +176,7 @@ impl SealedRecord {
         Self::new(bytes)
     }
 
-    /// Returns the record for a manifest edit, which has this age with it.
+    /// Returns the record of a manifest edit, which has this age with it.
     pub(super) fn edited(age: ManifestAge) -> Self {
         let mut bytes = vec![0; HEADER_LEN];
         bytes.put_u8(KIND_EDITED);
@@ -218,12 +218,12 @@ pub(super) fn end_mark(epoch: u64, offset: u64, sequence: u64) -> [u8; HEADER_LE
     bytes
 }
 
-/// A record's header, verified. A body length 0 makes it the end mark.
+/// A record's header, verified. A body length of 0 makes it the end mark.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub(super) body_len: u32,
     pub(super) sequence: u64,
-    /// Segment bytes that were known to be on disk when the record was written.
+    /// Bytes of the segment that were known to be on disk when the record was written.
     pub(super) synced: u64,
     body_crc: u32,
 }
@@ -270,7 +270,7 @@ impl Header {
     }
 }
 
-/// Returns the first bytes in every header, a cheap first test in a search for records.
+/// Returns the first bytes of every header, a cheap first test in a search for records.
 pub(super) fn mark(epoch: u64) -> [u8; 4] {
     (epoch as u32).to_le_bytes()
 }
@@ -287,11 +287,11 @@ fn header_crc(epoch: u64, offset: u64, header: &[u8]) -> u32 {
 /// A decoded record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Record {
-    /// A segment's first record.
+    /// The first record of a segment.
     Begin {
-        /// The previous segment's number; 0 if there is none.
+        /// The number of the segment before; 0 if there is none.
         previous: u64,
-        /// Bytes in that segment's header and records.
+        /// Bytes of that segment's header and records.
         previous_len: u64,
         /// The manifest's age when the segment was begun; `None` in segments from the version that
         /// did not record it.
@@ -306,7 +306,7 @@ pub(crate) enum Record {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Commit {
     pub(crate) sequence: u64,
-    /// The nonces for the commit's increments and appends.
+    /// The nonces of the commit's increments and appends.
     pub(crate) nonces: Vec<Nonce>,
     /// Region, family and cells, in write order.
     pub(crate) groups: Vec<(u64, Bytes, Vec<Cell>)>,

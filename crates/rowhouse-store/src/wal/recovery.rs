@@ -42,7 +42,7 @@ impl Known {
     /// Returns the ends that the log is known to have reached on disk, without those whose records
     /// were all flushed and may be gone.
     fn ends(&self) -> impl Iterator<Item = LogEnd> {
-        // The segment in which the last edit stands is never released.
+        // The segment of the last edit is never released.
         let reached = self.reached.map(|LogSynced { segment, len, last_sequence, .. }| LogEnd {
             segment,
             len,
@@ -61,12 +61,12 @@ impl Known {
         ends.filter(move |end| end.last_sequence >= log_from).chain(reached)
     }
 
-    /// Returns the bytes in segment `number` that are known to be on disk; 0 if none are known.
+    /// Returns the bytes of segment `number` that are known to be on disk; 0 if none are known.
     pub(super) fn len_min(&self, number: u64) -> u64 {
         self.ends().filter(|end| end.segment == number).map(|end| end.len).max().unwrap_or(0)
     }
 
-    /// Returns true if records in a segment after `number`, and so all records before, are known to
+    /// Returns true if records of a segment after `number`, and so all records before, are known to
     /// be on disk.
     fn is_synced_after(&self, number: u64) -> bool {
         self.ends().any(|end| end.segment > number && end.len > HEADER_LEN as u64)
@@ -88,18 +88,18 @@ impl Known {
     }
 }
 
-/// The result after reading the log.
+/// The result of reading the log.
 #[derive(Debug, Default)]
 pub(crate) struct LogScan {
     /// The segments that hold anything, oldest first.
     pub(crate) segments: Vec<ClosedSegment>,
     /// Files that can be reused as segments, by the number they had.
     pub(crate) spares: Vec<u64>,
-    /// The next segment's number.
+    /// The number of the next segment.
     pub(crate) next_number: u64,
     /// The highest sequence number in the log; 0 when it is empty.
     pub(crate) last_sequence: u64,
-    /// How many commits there are.
+    /// The number of commits.
     pub(crate) records: u64,
     pub(crate) bytes: u64,
     /// Where and why the log was cut; `None` if it ended properly.
@@ -128,7 +128,7 @@ pub(crate) struct Cut {
 pub(crate) struct Unclosed {
     /// The last segment that holds anything; `None` if no segment does.
     pub(crate) segment: Option<String>,
-    /// Bytes in the header and records.
+    /// Bytes of the header and records.
     pub(crate) len: u64,
     pub(crate) last_sequence: u64,
     /// The last sequence number known to be on disk; `None` if unknown.
@@ -161,7 +161,7 @@ enum Repair {
     MoveAside(u64),
 }
 
-/// A closed store's log, checked as far as that does not require reading the whole log.
+/// The log of a store that is not open, checked as far as that does not require reading all of it.
 pub(crate) struct OpenLog {
     known: Known,
     segments: Vec<Segment>,
@@ -271,7 +271,7 @@ impl Segment {
     fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
         let mut reader = SegmentReader::open(disk, number)?;
         let begin = reader.begin()?;
-        // The write that stores its first record may have been interrupted.
+        // The write of its first record may have been interrupted.
         let is_empty = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
         Ok(Self { reader, begin, is_empty })
     }
@@ -352,7 +352,7 @@ impl LogScan {
         }
     }
 
-    /// Decides how to treat a segment's end. Returns true if the log continues after it.
+    /// Decides how to treat the end of a segment. Returns true if the log continues after it.
     fn settle(
         &mut self,
         segment: &mut Segment,
@@ -444,7 +444,7 @@ impl LogScan {
         self.segments.push(closed);
     }
 
-    /// Returns the log's end, after which the next open continues; `None` if it is empty.
+    /// Returns the end of the log, after which the next open continues; `None` if it is empty.
     pub(crate) fn end(&self) -> Option<LogSynced> {
         let last = self.segments.last()?;
         Some(LogSynced {

@@ -1,4 +1,4 @@
-//! Reads a damaged log's readable parts.
+//! Reads the readable parts of a damaged log.
 
 use rowhouse_model::{Error, Result};
 
@@ -47,7 +47,7 @@ pub(crate) fn read_readable(
     gone.dedup();
     gone.retain(|number| !numbers.contains(number));
     lost.extend(gone.into_iter().map(missing));
-    // All records in earlier segments are in files. After a power cut such segments can reappear
+    // All records of earlier segments are in files. After a power cut such segments can reappear
     // without their records. They may help where a file is damaged, and nothing is lost with them.
     let counts =
         |segment: &Left| segment.begin.is_some_and(|it| it.first_sequence <= known.log_from);
@@ -91,7 +91,7 @@ impl Left {
         Ok((Self { reader, begin }, wrong))
     }
 
-    /// Hands the segment's readable commits to `visit`. `next` is the first record in the segment
+    /// Hands the segment's readable commits to `visit`. `next` is the first record of the segment
     /// after it.
     fn read(
         &mut self,
@@ -125,7 +125,7 @@ impl Left {
                 Ok(RecordRead::Nothing(what)) => (reader.damaged(offset, what), false),
                 Err(error) => (error, true),
             };
-            // The next record's offset is unknown: try every position.
+            // The offset of the next record is unknown: try every position.
             let found = reader.next_record(offset).and_then(|next| {
                 let next = next.filter(|&next| next < len_max);
                 let is_known = next.is_some() || offset < len_min;

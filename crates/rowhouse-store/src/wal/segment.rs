@@ -5,7 +5,7 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 use crate::layout::WAL_DIR;
 
-/// Bytes in a segment header.
+/// Bytes of a segment header.
 pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
@@ -18,7 +18,7 @@ const VERSION_OLDEST: u32 = 2;
 pub(super) struct SegmentHeader {
     pub(super) number: u64,
     /// A random number that is part of every record's checksum. Neither bytes from the file's
-    /// earlier use nor a value written by a client can be mistaken for a record in this segment.
+    /// earlier use nor a value written by a client can be mistaken for a record of this segment.
     pub(super) epoch: u64,
     pub(super) boot_id: [u8; 16],
 }
@@ -64,12 +64,12 @@ impl SegmentHeader {
     }
 }
 
-/// Returns segment `number`'s path.
+/// Returns the path of segment `number`.
 pub(crate) fn path(number: u64) -> String {
     format!("{WAL_DIR}/{number:010}.wal")
 }
 
-/// Returns the path for the spare file that was segment `number`.
+/// Returns the path of the spare file that was segment `number`.
 pub(super) fn spare_path(number: u64) -> String {
     format!("{WAL_DIR}/{number:010}.spare")
 }
@@ -79,7 +79,7 @@ pub(super) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(".wal")?.parse().ok()
 }
 
-/// Returns the number in a spare's file name `name`; `None` if it names no spare.
+/// Returns the number in the file name `name` of a spare; `None` if it names no spare.
 pub(super) fn spare_number(name: &str) -> Option<u64> {
     name.strip_suffix(".spare")?.parse().ok()
 }

@@ -10,8 +10,8 @@ use super::segment::{self, SegmentHeader};
 use crate::disk::{Disk, DiskFile};
 use crate::layout::WAL_DIR;
 
-/// How many files are retained for reuse. Overwriting a file whose blocks are allocated lets a sync
-/// skip the file system's journal, which takes half the sync time (docs/decisions/0016).
+/// The number of files retained for reuse. Overwriting a file whose blocks are allocated lets a
+/// sync skip the file system's journal, which takes half of the sync time (docs/decisions/0016).
 const SPARES_MAX: usize = 2;
 
 /// Makes segments and takes them back.
@@ -25,7 +25,7 @@ pub(crate) struct Segments {
     spares: Mutex<Vec<u64>>,
 }
 
-/// Generates segment epochs.
+/// The source of segment epochs.
 pub(crate) enum Epochs {
     Random,
     #[cfg(test)]
@@ -41,7 +41,7 @@ pub(super) struct NewSegment {
     room: u64,
 }
 
-/// The bytes that are allocated at once after the log's end.
+/// The bytes that are allocated at once after the end of the log.
 const ROOM_BYTES: u64 = 256 << 10;
 
 /// A disk with less space than this is left to writes.
@@ -76,7 +76,7 @@ pub(crate) struct ClosedSegment {
     /// it.
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
-    /// Bytes in the header and records.
+    /// Bytes of the header and records.
     pub(crate) bytes: u64,
 }
 

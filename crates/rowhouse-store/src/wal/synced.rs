@@ -15,9 +15,9 @@ use super::LogEnd;
 use crate::disk::{Disk, DiskFile};
 use crate::layout::WAL_DIR;
 
-/// The file name in the log directory.
+/// The name of the file in the log directory.
 pub(super) const NAME: &str = "SYNCED";
-/// The file path.
+/// The path of the file.
 pub(super) const PATH: &str = "wal/SYNCED";
 
 const MAGIC: [u8; 8] = *b"ROWHSYNC";
@@ -78,7 +78,7 @@ impl SyncedFile {
     }
 }
 
-/// What the file contains.
+/// The contents of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Synced {
     /// There is no file: the log was closed, or an older version wrote it.

@@ -14,12 +14,12 @@ use super::synced::{self, SyncedFile};
 use crate::disk::DiskFile;
 use crate::manifest::{LogSynced, ManifestAge};
 
-/// Length limits for the log, in bytes.
+/// Length limits of the log, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Segment bytes before the log rolls to the next one.
+    /// Bytes of a segment before the log rolls to the next one.
     pub(crate) segment_bytes: u64,
-    /// Bytes in a record body. A longer commit is refused before it is written.
+    /// Bytes of a record body. A longer commit is refused before it is written.
     pub(crate) body_len_max: usize,
 }
 
@@ -59,15 +59,15 @@ pub(crate) struct Position {
 /// The closed segments whose records have all been flushed to files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReleasableSegments {
-    /// The last such segment's number.
+    /// The number of the last such segment.
     last: u64,
     /// The number of the segment after it, which exists.
     pub(crate) first_left: u64,
-    /// The remaining log holds every record from this sequence number on that was ever logged.
+    /// The rest of the log holds every record from this sequence number on that was ever logged.
     pub(crate) log_from: u64,
 }
 
-/// The log's end, where records are appended.
+/// The end of the log, where records are appended.
 struct Tail {
     segment: NewSegment,
     /// The first sequence number that the segment can hold.
@@ -92,7 +92,7 @@ struct Tail {
 struct SyncState {
     /// Everything up to here is on disk.
     done: Position,
-    /// That segment's epoch.
+    /// The epoch of that segment.
     done_epoch: u64,
     /// The last sequence number before that position.
     done_sequence: u64,
@@ -155,7 +155,7 @@ impl Wal {
     ///
     /// # Errors
     /// `Io` when the commit could not be written: it is not in the log, and the next one may be
-    /// tried. `ReadOnly` once a sync has failed, because the disk contents are then unknown.
+    /// tried. `ReadOnly` once a sync has failed, because the contents of the disk are then unknown.
     pub(crate) fn append(
         &self,
         record: &mut SealedRecord,
@@ -388,7 +388,7 @@ impl Wal {
         self.sync_to(position)
     }
 
-    /// Syncs all segments. Returns the log's end when the sync started, and the epoch of the
+    /// Syncs all segments. Returns the end of the log when the sync started, and the epoch of the
     /// segment there.
     fn sync_all(&self) -> Result<(LogEnd, u64)> {
         let (files, end, epoch) = {
@@ -463,7 +463,7 @@ impl Wal {
         }
     }
 
-    /// Returns the oldest segment's number.
+    /// Returns the number of the oldest segment.
     pub(crate) fn first_segment(&self) -> u64 {
         let tail = self.tail.lock();
         tail.closed.first().map_or(tail.segment.number, |closed| closed.number)
@@ -574,7 +574,7 @@ impl Tail {
     }
 }
 
-/// Writes a segment's first record. Returns the next one's offset.
+/// Writes a segment's first record. Returns the offset of the next one.
 fn begin(
     segment: &mut NewSegment,
     previous: u64,
@@ -590,7 +590,7 @@ fn begin(
     Ok(offset + (bytes.len() - RECORD_HEADER_LEN) as u64)
 }
 
-/// Returns the error for a failed append, which left nothing in the log.
+/// Returns the error of a failed append, which left nothing in the log.
 fn append_failed(path: &str, source: std::io::Error) -> Error {
     if source.kind() == std::io::ErrorKind::StorageFull {
         let message = format!("the disk is full, the write was refused: {path}");

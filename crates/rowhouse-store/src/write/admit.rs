@@ -1,4 +1,4 @@
-//! Admitting writes: waits for disk space, memory and compactions before a write begins.
+//! Admission of writes: waits for disk space, memory and compactions before a write begins.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -92,7 +92,7 @@ fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
     engine.check_open()
 }
 
-/// Maximum fill rate for a memstore, in bytes per second, one file before writers are held. Two
+/// Maximum fill rate of a memstore, in bytes per second, one file before writers are held. Two
 /// files before that it is four times as high, and so on by the square.
 const SLOW_BYTES_PER_SECOND: f64 = (32 << 20) as f64;
 
@@ -111,7 +111,7 @@ fn ahead(family: &FamilyStore) -> Option<Duration> {
     (ahead >= AHEAD_MIN).then(|| ahead.min(AHEAD_MAX))
 }
 
-/// Returns the permitted fill rate for a memstore, in bytes per second; `None` for no limit, up to
+/// Returns the permitted fill rate of a memstore, in bytes per second; `None` for no limit, up to
 /// three quarters of the files at which writers are held.
 fn fill_rate(files: usize, files_blocking: usize) -> Option<f64> {
     let free = files_blocking - files_blocking / 4;

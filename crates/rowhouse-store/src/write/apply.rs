@@ -1,8 +1,8 @@
-//! The steps in every write, in their order:
+//! The steps of every write, in their order:
 //!
 //! 1. check the mutations, and wait for room (`admit`);
 //! 2. lock the rows (`commits/row_locks.rs`) and evaluate the conditions (`condition`);
-//! 3. turn the mutations into cells in a log record (`batch`);
+//! 3. turn the mutations into cells of a log record (`batch`);
 //! 4. complete the record (`record`): observers and indexes may refuse it or add to it; if they
 //!    write rows that are not locked, release all locks, lock these as well, and continue from
 //!    step 2;
@@ -79,7 +79,7 @@ pub(crate) fn apply_if(
     }
 }
 
-/// Applies mutations to one region in order, independently: a refused one does not affect the
+/// Applies mutations of one region in order, independently: a refused one does not affect the
 /// others.
 pub(crate) fn apply(
     region: &Region,
@@ -98,7 +98,7 @@ pub(crate) fn apply(
     applied.map(|_| outcomes.into_iter().map(Outcome::into_result).collect())
 }
 
-/// Applies mutations to one region atomically if all conditions hold; otherwise returns `None`.
+/// Applies mutations of one region atomically if all conditions hold; otherwise returns `None`.
 /// Mutations that read their row see it as it was before all mutations.
 pub(crate) fn apply_rows(
     region: &Region,
@@ -148,7 +148,7 @@ fn open(len: usize) -> Vec<Outcome> {
 
 /// One call that writes.
 struct Call<'a, M> {
-    /// The region for the conditions and the first change.
+    /// The region of the conditions and of the first change.
     region: &'a Region,
     changes: M,
     /// Rows, each with a condition that must hold for it.
@@ -284,8 +284,8 @@ where
         Ok(Attempted::Done(()))
     }
 
-    /// As [`Call::refuse_collected`], but with several independent changes each is tried again
-    /// alone, so that the others are not refused with the one that causes the error.
+    /// As [`Call::refuse_collected`], but of several independent changes each is tried again alone,
+    /// so that the others are not refused with the one that causes the error.
     fn refuse_or_retry(
         &self,
         error: Error,
@@ -491,7 +491,7 @@ pub(super) fn lock<'e, 'r>(
     }
 }
 
-/// Waits for the regions with rows that observers and indexes write: until none is being replaced,
+/// Waits for the regions of rows that observers and indexes write: until none is being replaced,
 /// and for room. No row may be locked.
 ///
 /// # Errors
@@ -539,7 +539,7 @@ pub(crate) fn requested_durability(region: &Region, mutation: &Mutation) -> Dura
     }
 }
 
-/// Returns the strongest among several durabilities.
+/// Returns the strongest of several durabilities.
 pub(super) fn strongest(requested: impl Iterator<Item = Durability>) -> Durability {
     requested.max_by_key(|durability| strength(*durability)).unwrap_or_default()
 }

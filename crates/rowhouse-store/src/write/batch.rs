@@ -18,8 +18,8 @@ use crate::family::FamilyStore;
 use crate::read::{Pending, ReadPoint, ReadRequest, RowVersion};
 use crate::region::Region;
 
-/// Limit of a record's cells in bytes, unless a single mutation has more, so that a batch, however
-/// large, fits the log.
+/// Limit of a record's cells in bytes, unless a single mutation has more, so that a batch of any
+/// size fits the log.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
 /// How atomic a batch's mutations are.
@@ -40,16 +40,16 @@ pub(super) enum Atomicity {
 /// has to be committed before a mutation is added ([`Batch::must_end_before`]).
 pub(super) struct Batch<'a> {
     atomicity: Atomicity,
-    /// An index may refuse one mutation among several independent ones, so each has its own record.
+    /// An index may refuse one of several independent mutations, so each has its own record.
     are_alone: bool,
-    /// The timestamp for cells that have no timestamp.
+    /// The timestamp for cells that have none of their own.
     pub(super) now: Timestamp,
     /// Lower limit for the timestamps of puts: a condition has read a cell with this timestamp.
     seen: Timestamp,
-    /// The read point for the reads, if not the current one.
+    /// The read point for the batch's reads, if not the current one.
     point: Option<&'a ReadPoint>,
     record: Record<'a>,
-    /// Cells in the record that reads have to see.
+    /// Cells of the record that reads have to see.
     pending: Option<Pending>,
     filled: Filled,
     /// The newest timestamp given to a cell in the mutation being added that later writes to the
@@ -90,8 +90,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Sets the durability of an atomic call's record. Each record with independent mutations has
-    /// the durability of the first mutation.
+    /// Sets the durability of an atomic call's record. Each record of independent mutations has the
+    /// durability of the first mutation.
     pub(super) fn set_durability(&mut self, durability: Durability) {
         self.record.durability = durability;
     }
@@ -106,7 +106,7 @@ impl<'a> Batch<'a> {
         Self { point: Some(point), ..self }
     }
 
-    /// Returns true if the record with independent mutations must be committed before this one is
+    /// Returns true if the record of independent mutations must be committed before this one is
     /// added: the mutation needs its own record or another durability, the record is full, or the
     /// mutation reads what earlier mutations have written.
     pub(super) fn must_end_before(&self, region: &Region, mutation: &Mutation) -> bool {
@@ -222,7 +222,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Returns the timestamps on the newest `versions` versions in the cell's column.
+    /// Returns the timestamps of the newest `versions` versions in the cell's column.
     fn newest(&self, region: &Region, cell: &Cell, versions: u32) -> Result<IntoIter<Timestamp>> {
         let get = Get::new(cell.row_bytes())?
             .column(cell.family().to_vec(), cell.qualifier().to_vec())
@@ -258,7 +258,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Adds cells with TTL `millis`.
+    /// Adds cells with a TTL of `millis`.
     fn push_living(
         &mut self,
         region: &'a Region,
@@ -269,7 +269,7 @@ impl<'a> Batch<'a> {
         let tagged = |cell: &Cell| {
             Cell::from_parts(cell.key(), cell.value(), &tags_with_ttl(cell.tags(), millis))
         };
-        // Build all first: a refused mutation must leave no cells.
+        // Build all of them first: a refused mutation must leave none of its cells.
         let cells = cells.iter().map(tagged).collect::<Result<Vec<_>>>()?;
         cells.iter().try_for_each(|cell| self.push_stamped(region, cell, now))
     }
@@ -305,7 +305,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Returns the result for an increment or append that was accepted at `sequence`.
+/// Returns the result of an increment or append that was accepted at `sequence`.
 fn repeat(region: &Region, delta: &Delta<'_>, get: &Get, sequence: u64) -> Result<MutationOutcome> {
     let row = match delta.return_results {
         true => region.read_row(get, RowVersion::AsOf(sequence))?,

@@ -13,7 +13,7 @@ pub(crate) struct Committed {
 }
 
 impl Committed {
-    /// Returns the result for an empty commit.
+    /// Returns the result of an empty commit.
     pub(crate) fn nothing() -> Self {
         Self { position: None }
     }

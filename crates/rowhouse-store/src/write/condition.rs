@@ -1,4 +1,4 @@
-//! Evaluates the conditions in conditional mutations.
+//! Evaluates the conditions of conditional mutations.
 
 use rowhouse_filter::column_condition_holds;
 use rowhouse_model::{Bytes, Condition, Get, KeyValue, Result, Timestamp};
@@ -6,7 +6,7 @@ use rowhouse_model::{Bytes, Condition, Get, KeyValue, Result, Timestamp};
 use crate::read::RowVersion;
 use crate::region::Region;
 
-/// A condition's result.
+/// The result of a condition.
 pub(super) enum Holds {
     No,
     /// It holds. A put must not have an older timestamp than this, or it would not be visible.

@@ -1,4 +1,4 @@
-//! Keeps copies: tables that have every row from their base table under another key
+//! Keeps copies: tables that have every row of their base table under another key
 //! (`docs/decisions/0071-copies-and-promotion.md`).
 //!
 //! Cells are copied as they are. Flushes and compactions in the two tables drop cells at different
@@ -30,7 +30,7 @@ use crate::region::Region;
 use crate::space::Need;
 use crate::wait_mode::WaitMode;
 
-/// Adds the copies for a record's cells in a region.
+/// Adds the copies of a record's cells in a region.
 ///
 /// # Errors
 /// `InvalidRequest` for a row whose key a copy cannot hold.
@@ -115,13 +115,13 @@ fn levels<'r>(
     Ok(levels)
 }
 
-/// Whether flushes or compactions in a steady family drop versions that have not expired.
+/// Whether flushes or compactions of a steady family drop versions that have not expired.
 fn drops_versions(family: &FamilyStore) -> bool {
     let family = family.descriptor();
     family.keep_deleted_cells() == KeepDeletedCells::False && !family.new_version_behavior()
 }
 
-/// Returns the regions that hold copies for the rows in which a record deletes single versions.
+/// Returns the regions that hold copies of the rows in which a record deletes single versions.
 ///
 /// # Errors
 /// As [`add`].
@@ -287,7 +287,7 @@ impl<'r> Rounds<'r> {
     }
 }
 
-/// Writes the cells in rows to their copies. The rows are in one region.
+/// Writes the cells of rows to their copies. The rows are in one region.
 ///
 /// # Errors
 /// `InvalidRequest` for a row whose key the copy cannot hold; errors from reads and the log.
@@ -332,7 +332,7 @@ pub(super) fn fill(region: &Arc<Region>, kept: &KeptIndex, rows: &[Bytes]) -> Re
     unreachable!("the attempts do not end")
 }
 
-/// Returns the cells in a row's family, oldest first, each with the commit that writes it to the
+/// Returns the cells of a row in a family, oldest first, each with the commit that writes it to the
 /// copy: one for all, unless their order in the log decides.
 fn in_rounds(family: &FamilyStore, cells: Vec<(u64, Cell)>) -> Vec<(usize, Cell)> {
     let mut sequences: Vec<u64> = cells.iter().map(|(sequence, _)| *sequence).collect();

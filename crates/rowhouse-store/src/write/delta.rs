@@ -5,7 +5,7 @@ use rowhouse_model::{
     TimeRange, Timestamp, counter_value, tags_with_ttl,
 };
 
-/// Bytes in the length field that HBase counts in a cell's size.
+/// Bytes of the length field that HBase counts in a cell's size.
 pub(super) const CELL_LEN_LEN: usize = 4;
 
 /// An increment or append: both read columns in a row and rewrite them.
@@ -53,7 +53,7 @@ fn sum(before: &[u8], added: &[u8]) -> Result<Vec<u8>> {
     Ok(sum.to_be_bytes().into())
 }
 
-/// Sorts cells by key; cells with one column and timestamp keep their order.
+/// Sorts cells by key; cells of one column and timestamp keep their order.
 fn in_order(cells: &[Cell]) -> Vec<&Cell> {
     let mut cells: Vec<&Cell> = cells.iter().collect();
     cells.sort_by(|a, b| a.key().cmp(&b.key()));
@@ -74,7 +74,7 @@ impl Delta<'_> {
     /// Returns the cells to write, given the columns' `current` cells.
     ///
     /// # Errors
-    /// `InvalidRequest` for an increment on a value that is no counter, and for a cell that would
+    /// `InvalidRequest` for an increment of a value that is no counter, and for a cell that would
     /// become too large.
     pub(super) fn read_modify_write(
         &self,

@@ -225,7 +225,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         Ok(())
     }
 
-    /// Claims a unique index entry's value, whose lock must be held.
+    /// Claims the value of a unique index entry, whose lock must be held.
     fn claim(
         &mut self,
         engine: &Engine,

@@ -1,4 +1,4 @@
-//! Builds and mends indexes: adds rows' entries, and removes entries that no row has.
+//! Builds and mends indexes: adds the entries of rows, and removes entries that no row has.
 //!
 //! Both lock some rows, read them, and commit the changes to their entries, so that writers on the
 //! same rows come before or after. The rows themselves do not change.
@@ -23,7 +23,7 @@ use crate::space::Need;
 use crate::table::Table;
 use crate::wait_mode::WaitMode;
 
-/// How many rows' entries are best mended at once.
+/// The number of rows whose entries are best mended at once.
 pub(crate) const ROWS_AT_ONCE: usize = 256;
 
 /// The way in which a row's entries in the index table are brought up to date.
@@ -101,7 +101,7 @@ fn compare_in_region(
     Ok(found)
 }
 
-/// Reads a row in an index table as it is at a time: when the row that it belongs to was read, so
+/// Reads a row of an index table as it is at a time: when the row that it belongs to was read, so
 /// that nothing expires in between.
 ///
 /// # Errors
@@ -115,7 +115,7 @@ pub(super) fn stored_at(kept: &KeptIndex, get: &Get, now_millis: i64) -> Result<
     Ok(stored.row)
 }
 
-/// Mends the entries for rows in a table. Returns how many entries a sweep removed.
+/// Mends the entries of rows in a table. Returns the number of entries removed by a sweep.
 ///
 /// # Errors
 /// `InvalidRequest` for a second row with a unique value; `UnknownScanner` if the rows cannot be
@@ -191,7 +191,7 @@ fn mend_in_region(
     })
 }
 
-/// Locks rows in a region, and commits the index table changes that `change` makes. It may be
+/// Locks rows of a region, and commits the index table changes that `change` makes. It may be
 /// called again, with more locked.
 ///
 /// # Errors
@@ -226,7 +226,7 @@ pub(super) fn with_rows_locked<T>(
     unreachable!("the attempts do not end")
 }
 
-/// Commits the changes that a keeper has collected for rows in a region, which are locked.
+/// Commits the changes that a keeper has collected for rows of a region, which are locked.
 ///
 /// # Errors
 /// `NotServingRegion` if the region was replaced; errors from the log.

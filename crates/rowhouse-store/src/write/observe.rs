@@ -25,7 +25,7 @@ use crate::table::Table;
 use crate::wait_mode::{NonBlocking, WaitMode};
 
 impl Additions {
-    /// Adds a mutation on a row in any table in the store. It becomes visible, and survives a
+    /// Adds a mutation of a row in any table of the store. It becomes visible, and survives a
     /// crash, together with the observed change. It sees the effects of the observed change and of
     /// mutations added earlier. No observer sees it. It has the observed change's durability;
     /// `SKIP_WAL` counts as `ASYNC_WAL`.
@@ -40,7 +40,7 @@ impl Additions {
     }
 }
 
-/// What a record's observers answered.
+/// The answer of a record's observers.
 pub(super) enum Observed {
     /// Mutations to add to the record, in this order.
     Additions(Vec<(Arc<Region>, Mutation)>),
@@ -61,9 +61,9 @@ pub(super) struct RowToLock {
 /// The rows among which a lock names one.
 #[derive(Clone, Copy)]
 pub(super) enum LockId {
-    /// The rows in the region with this id.
+    /// The rows of the region with this id.
     Region(u64),
-    /// The values in the unique index whose table has this id.
+    /// The values of the unique index whose table has this id.
     UniqueValue(u64),
 }
 
@@ -305,8 +305,8 @@ impl RowToLock {
     }
 }
 
-/// Returns the durability for a record with additions. Without a log record, a crash after a flush
-/// in some families could leave a change without its additions.
+/// Returns the durability of a record with additions. Without a log record, a crash after a flush
+/// of some families could leave a change without its additions.
 pub(super) fn durability(asked: Durability) -> Durability {
     match asked {
         Durability::SkipWal => Durability::AsyncWal,
@@ -314,7 +314,7 @@ pub(super) fn durability(asked: Durability) -> Durability {
     }
 }
 
-/// Returns the error from an observer. If a region that it reads does not serve, that means nothing
+/// Returns the error of an observer. If a region that it reads does not serve, that means nothing
 /// about the region that the caller has addressed.
 fn of_observer(error: Error) -> Error {
     if error.kind() != ErrorKind::NotServingRegion {
@@ -335,9 +335,9 @@ fn check_addressed(table: &Table, region: &Region) -> Result<()> {
     table.check_layout(region)
 }
 
-/// Returns the error for a mutation that an observer adds. The caller of the observed change has
-/// not named that table: the error is the one for a refused change, or one to repeat if the table
-/// may be enabled again.
+/// Returns the error of a mutation that an observer adds. The caller of the observed change has not
+/// named that table: the error is that of a refused change, or one to repeat if the table may be
+/// enabled again.
 pub(super) fn of_addition(table: &TableName, error: Error) -> Error {
     let kind = match error.kind() {
         ErrorKind::TableNotEnabled => ErrorKind::RegionTooBusy,

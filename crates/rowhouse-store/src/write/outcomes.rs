@@ -18,7 +18,7 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome for a change in a call that has ended.
+    /// Returns the outcome of a change in a call that has ended.
     ///
     /// # Panics
     /// If the change is not settled: it would be lost.
@@ -30,7 +30,7 @@ impl Outcome {
     }
 }
 
-/// The outcomes for a call's changes, by position.
+/// The outcomes of a call's changes, by position.
 pub(super) struct Outcomes<'o> {
     all: &'o mut [Outcome],
     /// Positions between which all collected changes lie.
@@ -50,7 +50,7 @@ impl<'o> Outcomes<'o> {
         self.all.iter().all(|outcome| matches!(outcome, Outcome::Settled(_)))
     }
 
-    /// Returns how many changes are not settled.
+    /// Returns the number of changes that are not settled.
     pub(super) fn open(&self) -> usize {
         self.all.iter().filter(|outcome| !matches!(outcome, Outcome::Settled(_))).count()
     }

@@ -1,5 +1,5 @@
-//! Full-text index queues: a record that changes a row puts the row's key into each index's queue
-//! that may have to show the change (`docs/decisions/0073-search.md`).
+//! Full-text index queues: a record that changes a row puts the row's key into the queue of each
+//! index that may have to show the change (`docs/decisions/0073-search.md`).
 
 use std::sync::atomic::Ordering;
 

@@ -25,7 +25,7 @@ pub(super) struct Record<'a> {
     pub(super) durability: Durability,
     /// The newest timestamp that the mutations were issued.
     pub(super) now: Timestamp,
-    /// How many `regions` the caller's own changes are in.
+    /// The number of `regions` that the caller's own changes are in.
     own: usize,
     planned: Planned<'a>,
     /// What observers and indexes have added.
@@ -97,7 +97,7 @@ impl<'a> Record<'a> {
     /// caller sees no error about an index table, which it did not name.
     ///
     /// # Errors
-    /// Nothing was written: an observer or an index refuses the record, their read failed, or
+    /// Nothing was written: an observer or an index refuses the record, a read of theirs failed, or
     /// `commit` returned the error. `NotServingRegion` if one of the caller's own regions does not
     /// serve.
     pub(super) fn complete<T>(

@@ -1,4 +1,4 @@
-//! Builds a commit's log record: the cells from the mutations in the log's encoding.
+//! Builds a commit's log record: the cells of the mutations in the log's encoding.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::wal::{RecordBody, SealedRecord};
 pub(crate) struct RecordBuilder<'a> {
     body: RecordBody,
     parts: Vec<Part<'a>>,
-    /// The nonces for the increments and appends.
+    /// The nonces of the increments and appends.
     pub(crate) nonces: Vec<Nonce>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Filled {
     end: usize,
 }
 
-/// Consecutive cells in one family.
+/// Consecutive cells of one family.
 struct Part<'a> {
     family: &'a FamilyStore,
     /// Their byte offsets in the record.
@@ -75,7 +75,7 @@ impl<'a> RecordBuilder<'a> {
         self.parts.is_empty()
     }
 
-    /// Returns the record's bytes so far.
+    /// Returns the bytes of the record so far.
     pub(crate) fn len(&self) -> usize {
         self.body.len()
     }

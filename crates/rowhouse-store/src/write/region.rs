@@ -1,4 +1,4 @@
-//! Writes to a region.
+//! The writes of a region.
 
 use rowhouse_model::{Condition, Mutation, MutationOutcome, Result, RowCondition};
 
@@ -9,7 +9,7 @@ impl Region {
     /// Changes one row.
     ///
     /// # Errors
-    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment on a
+    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment of a
     /// value that is no counter, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.in_mode(WaitMode::Blocking).mutate(mutation).map(NonBlocking::done)
@@ -36,9 +36,9 @@ impl Region {
     /// the same cell the later wins, as in HBase's mutateRow and MultiRowMutation. The strongest
     /// durability applies to all.
     ///
-    /// Mutations that carry the nonce from an earlier accepted call are a retry: nothing is
-    /// written. Increments and appends then return their original results while those can still be
-    /// read, and the current values afterwards.
+    /// Mutations that carry the nonce of an earlier accepted call are a retry: nothing is written.
+    /// Increments and appends then return their original results while those can still be read, and
+    /// the current values afterwards.
     ///
     /// # Errors
     /// As [`Region::mutate`], for the first mutation that cannot be applied; nothing is changed

@@ -1,5 +1,5 @@
-//! Region operations in a wait mode: for callers that must not block, such as a thread that serves
-//! many connections, and that repeat on another thread what would have blocked.
+//! The operations of a region in a wait mode: for callers that must not block, such as a thread
+//! that serves many connections, and that repeat on another thread what would have blocked.
 
 use std::iter::{empty, once};
 use std::slice::from_ref;
@@ -39,7 +39,7 @@ impl RegionInMode<'_> {
     pub fn get(&self, get: &Get) -> Result<NonBlocking<Row>> {
         let limit = match self.wait_mode {
             WaitMode::Blocking => ReadLimit::Unlimited,
-            // A filter's work has no known bound.
+            // The work of a filter has no known bound.
             WaitMode::NonBlocking if get.filter.is_some() => return Ok(NonBlocking::WouldBlock),
             WaitMode::NonBlocking => ReadLimit::NonBlocking,
         };

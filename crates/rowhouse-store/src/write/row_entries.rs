@@ -60,7 +60,7 @@ pub(super) fn find<'e>(entries: &'e [TimedEntry], key: &[u8]) -> Option<&'e Time
     Some(&entries[at])
 }
 
-/// Returns the entries in `new` that `old` does not have, or has otherwise.
+/// Returns the entries of `new` that `old` does not have, or has otherwise.
 pub(super) fn differing<'e>(
     old: &'e [TimedEntry],
     new: &'e [TimedEntry],
@@ -68,7 +68,7 @@ pub(super) fn differing<'e>(
     new.iter().filter(|new| find(old, &new.key) != Some(new))
 }
 
-/// The indexes whose entries may change, and the cells in the row that decide these entries.
+/// The indexes whose entries may change, and the cells of the row that decide these entries.
 pub(super) struct Reads<'t> {
     pub(super) indexes: Vec<&'t KeptIndex>,
     get: Get,
@@ -139,8 +139,8 @@ pub(super) struct RowChange<'r> {
 pub(super) type RowEntries = Vec<Vec<TimedEntry>>;
 
 impl RowChange<'_> {
-    /// Returns the entries in the indexes that `reads` has before and after the change. `pending`
-    /// returns the cells that are about to be committed for a read.
+    /// Returns the entries of the indexes in `reads` before and after the change. `pending` returns
+    /// the cells that are about to be committed for a read.
     ///
     /// # Errors
     /// `InvalidRequest` for an entry that is too long; errors from the reads.
@@ -193,7 +193,7 @@ impl RowChange<'_> {
     }
 }
 
-/// Returns the entries that an index has for a row version, from a time on.
+/// Returns the entries that an index has for a version of a row, from a time on.
 ///
 /// # Errors
 /// `InvalidRequest` for an entry that is too long, unless it counts as absent; errors from the
@@ -213,7 +213,7 @@ pub(super) fn entries_at(
     Ok(entries.swap_remove(0))
 }
 
-/// How entries are treated that are too long for their index.
+/// The treatment of entries that are too long for their index.
 pub(super) struct TooLong {
     /// The change that makes the row have one is refused. Otherwise the row has no such entry: it
     /// was there before the index was.
@@ -236,7 +236,7 @@ struct RowNow {
     exists: bool,
 }
 
-/// A row version.
+/// A version of a row.
 struct RowAt<'r> {
     region: &'r Region,
     row: &'r [u8],
@@ -293,7 +293,7 @@ impl RowAt<'_> {
         entries.collect()
     }
 
-    /// Returns the entries in an index that has one for each cell in a family, some cells at a
+    /// Returns the entries of an index that has one for each cell of a family, some cells at a
     /// time.
     fn entries_by_cell(
         &self,
@@ -324,7 +324,7 @@ impl RowAt<'_> {
         Ok(entries)
     }
 
-    /// Returns the entries in an index that has one for every row that exists. Among the cells that
+    /// Returns the entries of an index that has one for every row that exists. Among the cells that
     /// it does not name, the one that ends last tells how long the row exists.
     fn entries_of_existing(
         &self,
@@ -364,7 +364,7 @@ impl RowAt<'_> {
         }
     }
 
-    /// Returns the last millisecond at which a cell is alive; `i64::MAX` if it does not end.
+    /// Returns the last millisecond of a cell; `i64::MAX` if it does not end.
     fn end_of(&self, cell: &KeyValue<'_>) -> i64 {
         let family = self.region.family(cell.family()).ok();
         let of_family = family.and_then(|family| family.retention().expires_after_millis());
@@ -383,7 +383,7 @@ impl RowAt<'_> {
         Ok(get)
     }
 
-    /// Returns the entries for the cells that `get` reads, which are read again each time that one
+    /// Returns the entries of the cells that `get` reads, which are read again each time that one
     /// ends.
     fn entries_over_time(
         &self,
@@ -433,11 +433,11 @@ impl RowAt<'_> {
     }
 }
 
-/// How many expiring cells there may be for all to be read again when one ends. Few in debug
-/// builds, so that tests with small rows pass both ways.
+/// The number of expiring cells up to which all are read again when one ends. Few in debug builds,
+/// so that tests with small rows pass both ways.
 const CELLS_TOGETHER_MAX: usize = if cfg!(debug_assertions) { 2 } else { 64 };
 
-/// How many cells that have their own entries are read together.
+/// The number of cells with entries of their own that are read together.
 const CELLS_AT_ONCE: usize = 4;
 
 /// Adds entries that a row has from `from` until `until`. Both lists are in key order.
@@ -468,7 +468,7 @@ fn add_timed(
 }
 
 /// Returns a row as it is once these cells are committed, if nothing in it expires or is covered by
-/// a marker. It spares a second row read.
+/// a marker. It spares a second read of the row.
 fn row_with(
     before: &TimedRow,
     cells: &[(&FamilyStore, CellRef<'_>)],
@@ -483,7 +483,7 @@ fn row_with(
     if before.until_millis < i64::MAX || !cells.iter().all(is_plain) {
         return None;
     }
-    // If two cells have one timestamp, the later one counts.
+    // Of two cells at one timestamp the later one counts.
     let added = cells.iter().rev().map(|(_, cell)| *cell);
     let added = added.filter(|cell| columns.has_column(cell.key.family, cell.key.qualifier));
     let mut cells: Vec<_> = added.chain(before.row.cells().map(KeyValue::view)).collect();
@@ -496,7 +496,7 @@ fn row_with(
 }
 
 impl Region {
-    /// Reads a row version as it is at a time.
+    /// Reads a version of a row as it is at a time.
     ///
     /// # Errors
     /// `UnknownScanner` if the version cannot be read any more.

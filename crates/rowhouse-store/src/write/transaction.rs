@@ -26,7 +26,7 @@ use crate::space::Need;
 use crate::table::{Table, TableScanner};
 use crate::wait_mode::WaitMode;
 
-/// The reads and writes in one [`Store::transact`]. It reads at one read point and sees its own
+/// The reads and writes of one [`Store::transact`]. It reads at one read point and sees its own
 /// writes; others see them only once all are committed.
 ///
 /// [`Store::transact`]: crate::Store::transact
@@ -48,7 +48,7 @@ pub struct Transaction {
     deletes_only: bool,
 }
 
-/// How a commit ended.
+/// The outcome of a commit.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Ended {
     Committed,
@@ -136,9 +136,9 @@ impl Transaction {
         cells.map(|cell| cell.as_bytes().slice_ref(cell.row())).collect()
     }
 
-    /// Counts a range in a table as read.
+    /// Counts a range of a table as read.
     pub fn note_read(&mut self, table: &Table, range: &RowRange) {
-        // Commits are recorded under the current regions, not the regions in the table that was
+        // Commits are recorded under the current regions, not the regions of the table that was
         // looked up.
         for region in table.regions_now() {
             let range = range.intersect(&region.info().range);
@@ -148,7 +148,7 @@ impl Transaction {
         }
     }
 
-    /// Counts a row in a table as read.
+    /// Counts a row of a table as read.
     pub fn note_row_read(&mut self, table: &Table, row: &[u8]) {
         self.touch_row(table.region_of(row), row);
     }
@@ -331,7 +331,7 @@ impl Transaction {
             || self.engine.recent_writes.may_have_changed(touched, self.point.sequence())
     }
 
-    /// The outcome for an attempt that an observer or an index refuses: a conflict if what the
+    /// The outcome of an attempt that an observer or an index refuses: a conflict if what the
     /// transaction has seen is no longer so, as that may be why it requested what is refused.
     fn refused(&self, error: Error, own: &[&Region]) -> Result<Attempt> {
         let _latch = self.engine.freeze_latch.write();

@@ -39,7 +39,7 @@ fn put(table: &Table, row: &'static str, family: &'static str, millis: i64) {
     table.mutate(&put.into()).unwrap();
 }
 
-/// Returns the values in all versions of a row.
+/// Returns the values of all versions of a row.
 fn read(table: &Table, row: &'static str) -> Vec<String> {
     let row = table.get(&Get::new(row).unwrap().versions(9)).unwrap();
     row.cells()
@@ -237,7 +237,7 @@ fn a_family_that_is_dropped_and_added_again_is_empty_also_when_the_log_is_read_a
     assert_eq!(held.mutate(&lost.into()).unwrap_err().kind(), ErrorKind::NoSuchColumnFamily);
     store.add_family(&name(), family("g")).unwrap();
     assert_eq!(read(&held, "a"), ["f1"]);
-    // An open scan sees the state when it was opened.
+    // An open scan sees the state as of its opening.
     assert_eq!(open.next().unwrap().unwrap().len(), 2);
     assert_eq!(open.next().unwrap().unwrap().len(), 1);
     drop(open);
@@ -495,7 +495,7 @@ fn merged_files_have_the_compression_that_is_declared_of_merges() {
     }
     assert_eq!(compressions(), [Compression::Lz4; 4]);
     store.alter_table(declared).unwrap();
-    // A compaction over all files would be a major one.
+    // A compaction of all files would be a major one.
     held.compact(CompactionKind::Minor).unwrap();
     let compressed = compressions();
     assert_eq!(compressed.len(), 2);

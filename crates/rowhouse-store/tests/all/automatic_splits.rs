@@ -68,7 +68,8 @@ fn give_time(store: &Store) {
     std::thread::sleep(std::time::Duration::from_millis(500));
 }
 
-/// The maximum row count that a writer puts before the test concludes that no more regions come.
+/// The maximum number of rows that a writer puts before the test concludes that no more regions
+/// come.
 const WRITTEN_MAX: u64 = 200_000;
 
 #[test]

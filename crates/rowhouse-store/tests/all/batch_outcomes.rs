@@ -215,7 +215,7 @@ fn answer(outcome: &Result<MutationOutcome>) -> String {
     }
 }
 
-/// How many histories are run; `BATCH_HISTORIES` sets another number.
+/// The number of histories; `BATCH_HISTORIES` sets another.
 fn cases() -> u32 {
     let cases = std::env::var("BATCH_HISTORIES").ok().and_then(|cases| cases.parse().ok());
     cases.unwrap_or(60)
@@ -266,7 +266,7 @@ proptest! {
                 mutation(change, nth)
             }).collect();
             if derived.is_split {
-                // A batch applies the mutations on one region after the mutations on another.
+                // A batch applies the mutations of one region after the mutations of another.
                 mutations.sort_by_key(|mutation| mutation.row()[..] >= b"b"[..]);
             }
             let outcomes = together.table().batch(mutations.clone());

@@ -37,7 +37,7 @@ fn table(store: &Store, of: &str) -> Arc<Table> {
     store.table(&name(of)).unwrap()
 }
 
-/// Returns the row key in the layout that a table has.
+/// Returns the key of a row in the layout that a table has.
 fn key(table: &Table, at: u32, user: &str) -> Vec<u8> {
     let schema = KeySchema::of_table(table.descriptor()).unwrap().unwrap();
     schema.encode(&[("at", at.into()), ("user", user.into())]).unwrap().to_vec()

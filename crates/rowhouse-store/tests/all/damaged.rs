@@ -71,7 +71,7 @@ fn find_in_log(dir: &Path, bytes: &[u8]) -> (PathBuf, usize) {
     segments.into_iter().find_map(|path| place(&path).map(|at| (path, at))).unwrap()
 }
 
-/// Returns how many cells a table's family has, after checking their values.
+/// Returns the number of cells in a table's family, after checking their values.
 fn count(store: &Store, table: &str, family: &str) -> usize {
     let mut scanner =
         store.table(&name(table)).unwrap().scan(Scan::all().family(family.to_owned())).unwrap();

@@ -1,5 +1,5 @@
-//! Index damage under threads: writers and readers go on, files that others share stay, and what a
-//! promotion has swapped is told apart.
+//! Damage of indexes under threads: writers and readers go on, files that others share stay, and
+//! what a promotion has swapped is told apart.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -38,7 +38,7 @@ fn family(name: &'static str) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap().attribute("BLOCKSIZE", "1024")
 }
 
-/// Returns a table with four regions, with small blocks so that indexes have several levels.
+/// Returns a table of four regions, with small blocks so that indexes have several levels.
 fn filled(flushed: bool) -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

@@ -1,4 +1,4 @@
-//! A column's explanation agrees with reads in it.
+//! The explanation of a column agrees with reads of it.
 
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// Returns a column's explanation, one line per cell.
+/// Returns the explanation of a column, one line per cell.
 fn told(table: &Table, get: &Get) -> Vec<String> {
     let history = table.explain_cell(get).unwrap();
     let told = history.entries.iter().map(|entry| {

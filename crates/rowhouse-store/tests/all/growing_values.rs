@@ -37,7 +37,7 @@ fn get(table: &Table) -> Row {
     table.get(&Get::new("r").unwrap()).unwrap()
 }
 
-/// `family:qualifier=value` for each cell.
+/// `family:qualifier=value` of each cell.
 fn show(row: &Row) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let show = |cell: rowhouse_model::KeyValue<'_>| {
@@ -150,7 +150,7 @@ fn a_time_to_live_takes_the_place_of_the_one_in_the_tags_of_a_cell() {
     });
 }
 
-/// Checks the result for each kind of retry, before and after a reopen.
+/// Checks the result of each kind of retry, before and after a reopen.
 #[test]
 fn a_repetition_counts_once_and_gives_back_what_the_first_gave() {
     let dir = tempfile::tempdir().unwrap();

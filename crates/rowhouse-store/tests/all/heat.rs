@@ -63,7 +63,7 @@ fn heat(table: &Table) -> HeatReport {
     table.heat(i64::MIN, i64::MAX)
 }
 
-/// Returns the sums over all buckets: reads, writes, bytes read, bytes written.
+/// Returns the sums of all buckets: reads, writes, bytes read, bytes written.
 fn sums(report: &HeatReport) -> [u64; 4] {
     let buckets = report.columns.iter().flat_map(|column| &column.buckets);
     let counts = |it: &HeatBucket| [it.reads, it.writes, it.read_bytes, it.written_bytes];

@@ -20,7 +20,7 @@ const COLUMNS: &str = "1 f:q q string; f:s size i64; g:q other string; t:[tag st
 const INDEXES: &str = "1 by_q [q]; sized [size desc] covers q, other where size > 2; \
                        nulls [q null last][other null first]; by_n [n][user]; \
                        by_tag [tagged.tag][q null first] covers other; both [other][q] covers size";
-/// A table copy under another key.
+/// A copy of the table under another key.
 const COPY: &str = "; copied [n][user] covers *";
 const VALUES: Values = Values { count: 6, of: value };
 
@@ -134,7 +134,7 @@ impl History<ByStore> {
     }
 }
 
-/// How many histories there are, and how many steps each has.
+/// The number of histories, and of steps in each.
 fn effort() -> (u32, Range<usize>) {
     let cases = std::env::var("INDEX_HISTORIES").ok().and_then(|cases| cases.parse().ok());
     (cases.unwrap_or(150), 1..40)

@@ -1,4 +1,4 @@
-//! Tests on stores and their files, over the public API, in one program: linking one is most of
+//! Tests of stores and their files, over the public API, in one program: linking one is most of
 //! what a test costs to build.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]

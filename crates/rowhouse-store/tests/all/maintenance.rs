@@ -1,4 +1,4 @@
-//! Administering an open store: truncated regions, switches, the log and the cache.
+//! Administration of an open store: truncated regions, switches, the log and the cache.
 
 use rowhouse_model::{
     Append, Bytes, ErrorKind, FamilyDescriptor, Get, MasterSwitch, Put, TableDescriptor, TableName,
@@ -9,7 +9,7 @@ fn name() -> TableName {
     TableName::parse("t").unwrap()
 }
 
-/// Returns a table with two regions with a row in each, in a file and in memory.
+/// Returns a table of two regions with a row in each, in a file and in memory.
 fn filled(dir: &std::path::Path) -> Store {
     let store = Store::open(dir).unwrap();
     let table = TableDescriptor::new(name()).family(FamilyDescriptor::new("f").unwrap());

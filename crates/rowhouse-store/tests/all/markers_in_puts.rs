@@ -22,7 +22,7 @@ fn marker(kind: CellKind, qualifier: &str, timestamp: Timestamp) -> Cell {
     Cell::new("r", "f", qualifier, timestamp, kind, "").unwrap()
 }
 
-/// Returns the versions in `f:a`, newest first.
+/// Returns the versions of `f:a`, newest first.
 fn versions(table: &Table) -> Vec<i64> {
     let row = table.get(&Get::new("r").unwrap().column("f", "a").versions(5)).unwrap();
     row.cells().map(|cell| cell.timestamp().as_millis()).collect()

@@ -1,5 +1,5 @@
 //! A get for one column's newest version, which leaves out older files, returns the same as a scan
-//! over the row, which reads all files.
+//! of the row, which reads all files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -43,7 +43,7 @@ fn count(table: &Table, row: &str) -> i64 {
     get(table, row).counter("f", "n").unwrap().unwrap_or(0)
 }
 
-/// A row's newest cells as text.
+/// The newest cells of a row as text.
 fn text(row: &Row) -> String {
     let cells = row.cells().map(|cell| {
         let qualifier = String::from_utf8_lossy(cell.qualifier());
@@ -267,7 +267,7 @@ fn an_observer_whose_rows_change_at_each_attempt_gets_all_rows_locked() {
         let last = calls.load(Ordering::Relaxed) - 1;
         assert_eq!(value(&get(&other, &format!("row {last}")), "q"), "x");
     }
-    // Four attempts each, or fewer where a row shares another row's lock by chance.
+    // Four attempts each, or fewer where a row shares the lock of another by chance.
     assert!((190..=200).contains(&calls.load(Ordering::Relaxed)), "{calls:?}");
 }
 
@@ -583,7 +583,7 @@ fn each_record_of_a_batch_is_asked_about_again_once_its_rows_are_locked() {
     let outcomes = table.batch((0..10).map(|_| increment()).collect());
     assert!(outcomes.iter().all(Result::is_ok));
     assert_eq!(count(&table, "a"), 10);
-    // By chance a row shares another row's lock.
+    // By chance a row shares the lock of another.
     assert!((17..=20).contains(&calls.load(Ordering::Relaxed)), "{calls:?}");
     assert!((1..=10).all(|n| !get(&log, &format!("count {n}")).is_empty()));
 }
@@ -598,7 +598,7 @@ fn an_observer_of_a_table_that_is_not_there_is_refused() {
     assert!(store.observe(&table_name("hbase:meta"), observer).is_err());
 }
 
-/// A random write to three rows.
+/// A random write of three rows.
 #[derive(Clone, Debug)]
 enum Write {
     One(Mutation),

@@ -1,5 +1,5 @@
-//! Open scanners see the state when they were opened, during writes, flushes and compactions: all
-//! scan kinds, over all family kinds.
+//! Open scanners see the state as of their opening during writes, flushes and compactions: scans of
+//! all kinds, over families of all kinds.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -12,7 +12,7 @@ use rowhouse_store::{ScanLimits, Scanned, Store, Table};
 const ROWS: u32 = 4;
 const COLUMNS: u32 = 1500;
 
-/// Returns a table with wide rows, in a file and in memory, with older versions and markers.
+/// Returns a table of wide rows, in a file and in memory, with older versions and markers.
 fn table(dir: &Path) -> (Store, Arc<Table>) {
     let store = Store::open(dir).unwrap();
     let name = TableName::parse("t").unwrap();
@@ -48,7 +48,7 @@ fn filter(text: &str) -> Filter {
     Filter::parse(text).unwrap()
 }
 
-/// Returns the cells row by row and the pause count for a scan whose time is always over.
+/// Returns the cells row by row and the number of pauses for a scan whose time is always over.
 fn read_out_of_time(table: &Table, scan: &Scan, bytes: u64) -> (Vec<Vec<Cell>>, usize) {
     let until = Some(Instant::now() - Duration::from_secs(1));
     let mut scanner = table.regions()[0].scan(scan).unwrap();
@@ -85,7 +85,7 @@ fn between_rows_it_is_found_out_by_cells_that_a_filter_passes_over() {
     let scan = Scan::all().filter(filter("ValueFilter(=, 'binary:none')"));
     let (rows, pauses) = read_out_of_time(&table, &scan, u64::MAX);
     assert!(rows.is_empty());
-    // Before each row: a row has more cells than are matched between two clock checks.
+    // Before each row: a row has more cells than are matched between two checks of the time.
     assert_eq!(pauses, ROWS as usize);
 }
 

@@ -33,7 +33,7 @@ const QUERIES: [(&str, &str); 10] = [
     (NUMBERED, "numbered.n > 1 and filler.n in (3, 4, 30)"),
     (NUMBERED, "filler.n between 20 and 30"),
 ];
-/// Qualifiers in a row that is wide enough to be sought in.
+/// Qualifiers of a row that is wide enough to be sought in.
 const FILLERS: u8 = 40;
 
 #[derive(Clone, Debug)]

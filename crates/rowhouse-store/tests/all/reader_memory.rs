@@ -60,7 +60,7 @@ enum Reader {
     AtPoint(Box<TableScanner>),
 }
 
-/// A reader from each kind by turns. Scanners have read no row, or one.
+/// A reader of each kind by turns. Scanners have read no row, or one.
 fn begin(store: &Store, table: &Arc<Table>, nth: i64) -> (Reader, u32) {
     match nth % 4 {
         0 => (Reader::Point(store.read_point()), 0),
@@ -82,7 +82,7 @@ fn begin(store: &Store, table: &Arc<Table>, nth: i64) -> (Reader, u32) {
     }
 }
 
-/// The timestamps on the rows it reads.
+/// The timestamps of the rows it reads.
 fn read(table: &Arc<Table>, reader: Reader) -> rowhouse_model::Result<Vec<i64>> {
     let mut all = Vec::new();
     let mut next: Box<dyn FnMut() -> rowhouse_model::Result<Option<rowhouse_model::Row>>> =

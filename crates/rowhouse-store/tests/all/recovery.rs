@@ -44,7 +44,7 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Bytes in a segment's end mark.
+/// Bytes of a segment's end mark.
 const END_MARK_LEN: u64 = 32;
 
 /// Copies the directory as a killed process leaves it: nothing closed, nothing unlocked.
@@ -55,7 +55,7 @@ pub(crate) fn killed_copy(dir: &Path) -> tempfile::TempDir {
         match copy_files(dir, copy.path()) {
             // A store thread renamed a file, such as a segment that it makes ahead.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // The copy has parts from different times.
+            // The copy has parts from different points in time.
             Ok(()) if manifest() != before => {}
             copied => {
                 copied.unwrap();
@@ -245,7 +245,7 @@ fn a_long_log_comes_back_in_several_memstores_and_goes_into_files() {
     let store = Store::open(dir.path()).unwrap();
     create(&store);
     let table = store.table(&name()).unwrap();
-    // Rows that are written once, overwritten and deleted, each time in another log part.
+    // Rows that are written once, overwritten and deleted, each time in another part of the log.
     for (round, step) in [(1u8, 1), (2, 2), (3, 3)] {
         for row in (0..3000).step_by(step) {
             let put = Put::new(format!("{row:04}")).unwrap().add("f", "q", [round; 300]).unwrap();

@@ -377,7 +377,7 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
     let go_on = || !ended.load(Ordering::Relaxed);
     let old = table(&store);
     std::thread::scope(|scope| {
-        // Increments two rows in turn, and both together in a transaction.
+        // Increments one of two rows, in turn, and both together in a transaction.
         for place in ["r0010", "r0045"] {
             let (store, old, counted) = (&store, &old, &counted);
             scope.spawn(move || {

@@ -21,7 +21,7 @@ fn put(table: &Table, row: &str, text: &str) {
     table.mutate(&put.into()).unwrap();
 }
 
-/// Creates a table with two regions, with an index on the texts and a row in each region.
+/// Creates a table of two regions, with an index on the texts and a row in each region.
 fn create(store: &Store, of: &str, index: &str, text: &str) {
     let descriptor = TableDescriptor::new(name(of))
         .family(FamilyDescriptor::new("d").unwrap())

@@ -32,7 +32,7 @@ fn of_table(store: &Store, of: &str) -> [u64; 2] {
     [requests.reads, requests.writes]
 }
 
-/// Fails if a count for a table that is still there, or for all, is lower than before.
+/// Fails if a count of a table that is still there, or of all, is lower than before.
 fn check_rising(what: &str, before: &StoreRequests, after: &StoreRequests) {
     for (name, was) in &before.tables {
         let Some(now) = after.tables.get(name) else { continue };

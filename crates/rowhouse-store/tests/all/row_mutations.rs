@@ -39,7 +39,7 @@ fn row(mutations: impl IntoIterator<Item = Mutation>) -> RowMutations {
     mutations.into_iter().fold(RowMutations::new("r").unwrap(), |all, one| all.with(one).unwrap())
 }
 
-/// `qualifier=value` for each cell; counters as numbers.
+/// `qualifier=value` of each cell; counters as numbers.
 fn show(row: &Row) -> String {
     let show = |cell: rowhouse_model::KeyValue<'_>| {
         let value = match <[u8; 8]>::try_from(cell.value()) {

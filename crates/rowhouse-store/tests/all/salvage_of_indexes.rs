@@ -1,4 +1,4 @@
-//! Salvaging stores whose tables have indexes.
+//! Salvage of stores whose tables have indexes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! Salvaging cells written during a bulk load. Between a load's flush and assigning its sequence
-//! number writers continue: their cells have lower sequence numbers than the load and are not
-//! flushed.
+//! Salvage of cells written during a bulk load. Between the flush of a load and the assignment of
+//! its sequence number writers continue: their cells have lower sequence numbers than the load and
+//! are not flushed.
 
 use std::fs;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn check_salvaged(dir: &Path, written: &[String]) {
     assert_eq!(count, 0, "{count} of {} are old again, the first is {first:?}", written.len());
 }
 
-/// Without damage: a compaction over the older file and the loaded one spans sequence numbers that
+/// Without damage: a compaction of the older file and the loaded one spans sequence numbers that
 /// are only in the log.
 #[test]
 fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_log() {

@@ -1,4 +1,4 @@
-//! An open scanner sees the state when it was opened, also if the family is altered before a flush,
+//! An open scanner sees the state as of its opening, also if the family is altered before a flush,
 //! or if the scan reads times before the newest versions.
 
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn put(table: &Table, at: i64) {
     }
 }
 
-/// Returns how many cells each of the next rows has.
+/// Returns the number of cells in each of the next rows.
 fn rows(scanner: &mut RegionScanner, up_to: usize) -> Vec<usize> {
     let mut rows = Vec::new();
     while rows.len() < up_to

@@ -645,7 +645,7 @@ fn flushes_and_compactions_do_not_change_rows_that_are_indexed() {
     let at = |at| Timestamp::from_millis(at).unwrap();
     let version =
         |millis, value: &str| Put::new("ann").unwrap().add_at("d", "b", at(millis), value).unwrap();
-    // Four versions, and three are retained: the oldest would show again.
+    // Four versions, of which three are retained: the oldest would show again.
     for millis in 1..=4 {
         table.mutate(&version(millis, &format!("v{millis}")).into()).unwrap();
     }

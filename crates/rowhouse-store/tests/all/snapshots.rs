@@ -45,7 +45,7 @@ fn fill(store: &Store, value: &str) {
     ["a", "b", "x", "y"].into_iter().for_each(|row| put(&table, row, value));
 }
 
-/// Returns `row=value` for every row in a table, after checking that the families hold the same.
+/// Returns `row=value` of every row in a table, after checking that the families hold the same.
 fn rows(store: &Store, table: &str) -> Vec<String> {
     let mut scanner = store.table(&named(table)).unwrap().scan(Scan::all()).unwrap();
     let rows = std::iter::from_fn(|| scanner.next().unwrap());

@@ -36,7 +36,7 @@ fn put(store: &Store, table: &str, row: &'static str, email: &'static str) {
     store.table(&name(table)).unwrap().mutate(&put.into()).unwrap();
 }
 
-/// Gives `dir` the log from another directory.
+/// Gives `dir` the log of another directory.
 fn replace_log(dir: &Path, from: &Path) {
     fs::remove_dir_all(dir.join("wal")).unwrap();
     fs::create_dir(dir.join("wal")).unwrap();

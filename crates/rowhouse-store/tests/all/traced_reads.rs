@@ -131,7 +131,7 @@ fn a_file_that_a_limited_scan_does_not_reach_is_not_read() {
     let (found, report) = traced(&store, |point| rows(&table, &scan, point));
     assert_eq!(found.len(), 1);
     let reads: Vec<u64> = files(&report).iter().map(|file| file.reads).collect();
-    // A row's end is seen at the next one.
+    // The end of a row is seen at the next one.
     assert_eq!(reads, [1, 1, 0]);
     let total = report.total();
     assert_eq!((total.rows_read, total.rows_returned, total.cells_read), (1, 1, 2));

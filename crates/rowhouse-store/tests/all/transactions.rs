@@ -156,7 +156,7 @@ fn an_error_ends_a_transaction_and_leaves_nothing() {
     assert_eq!(scene.value(&scene.a, "r"), None);
 }
 
-/// Returns how often a transaction runs that conflicts once, with `other`.
+/// Returns the number of runs of a transaction that conflicts once, with `other`.
 fn runs(
     scene: &Scene,
     mut run: impl FnMut(&mut Transaction) -> rowhouse_model::Result<()>,
@@ -308,7 +308,7 @@ fn what_is_scanned_of_a_table_that_was_split_since_it_was_looked_up_counts_as_re
     scene.put("b", "on");
     scene.store.split_region(&scene.a.regions()[0].name().full, Some("c".into())).unwrap();
     let mut runs = 0;
-    // One stays on.
+    // One of the two stays on.
     let done = scene.store.transact(|transaction| {
         runs += 1;
         let on = rows(transaction, &scene.a, RowRange::new("a", "c")).len();

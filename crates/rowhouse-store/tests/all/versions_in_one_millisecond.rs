@@ -42,7 +42,7 @@ fn put(family: &'static str, value: impl ToString) -> Mutation {
     Put::new("row").unwrap().add(family, "q", value.to_string()).unwrap().into()
 }
 
-/// Returns the values in all versions, newest first.
+/// Returns the values of all versions, newest first.
 fn values(table: &Table, family: &'static str) -> Vec<String> {
     let get = Get::new("row").unwrap().column(family, "q").versions(10_000);
     let row = table.get(&get).unwrap();

@@ -25,7 +25,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        // A 30 kB value makes rows span blocks.
+        // A value of 30 kB makes rows span blocks.
         12 => (0u8..24, 0usize..3, 0u8..40, 0i64..4, prop_oneof![9 => 0usize..9, 1 => Just(30_000)])
             .prop_map(|(row, family, qualifiers, at, value_len)| Step::Put {
                 row, family, qualifiers, at, value_len
@@ -41,15 +41,15 @@ fn millis(at: i64) -> Timestamp {
     Timestamp::from_millis(at).unwrap()
 }
 
-/// Rows with different lengths, where some are prefixes of others.
+/// Rows of different lengths, some of which are prefixes of others.
 fn row(number: u8) -> Vec<u8> {
     let text = [&b"k"[..], &[b'a' + number / 3], &b"xx"[..usize::from(number % 3)]];
     text.concat()
 }
 
-/// Returns a table with two regions after the steps.
+/// Returns a table of two regions after the steps.
 fn table(dir: &std::path::Path, steps: &[Step]) -> (Store, Arc<Table>) {
-    // A compaction over all files between two reads may uncover cells in memory that a marker
+    // A compaction of all files between two reads may uncover cells in memory that a marker
     // covered.
     let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
     let settings = Settings { compaction, ..Settings::default() };
@@ -92,7 +92,7 @@ fn read(table: &Arc<Table>, scan: Scan) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
-/// A scan over everything, as the plain read does it.
+/// A scan of everything, as the plain read does it.
 fn all(versions: u32) -> Scan {
     Scan::all().versions(versions)
 }

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use run::Run;
 use steps::{families, steps};
 
-/// A fifth of the usual case count: each one syncs real files many times.
+/// A fifth of the usual number of cases: each one syncs real files many times.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     let cases = (usual.cases / 5).max(1);
@@ -94,8 +94,7 @@ mod once {
     #[test]
     fn a_filter_that_is_done_before_any_row_ends_the_scan_of_all_regions() {
         let row = |row| Step::Put { row, cells: vec![(place(0, 2, None), 0)] };
-        // The filter rejects everything in the first region and would accept everything in the
-        // second.
+        // The filter rejects all of the first region and would accept all of the second.
         let comparator = Comparator::Binary("b".into());
         let from_b = Comparison { operator: CompareOperator::GreaterOrEqual, comparator };
         let filter = Filter::WhileMatch(Box::new(Filter::Row(from_b)));
@@ -153,7 +152,7 @@ mod once {
             stop_inclusive: false,
         };
         // The column count is reached in the first family. In the second, only the range decides,
-        // and the range's hint leads on.
+        // and its hint leads on.
         let filters = vec![Filter::ColumnCountGet(1), Filter::MultiRowRange(vec![from_ab])];
         let filter = Filter::List { operator: ListOperator::Or, filters };
         let first = put(0, &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]);

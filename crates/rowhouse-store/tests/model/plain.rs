@@ -1,5 +1,6 @@
 //! A minimal HBase model: every cell ever written in one list, and the read rules as predicates
-//! over that list. No cursors, no seeks, no caches; the only arrival order is the sequence number.
+//! over that list. No cursors, no seeks, no caches; the only order of arrival is the sequence
+//! number.
 
 use std::cell;
 use std::collections::BTreeSet;
@@ -91,18 +92,18 @@ impl Plain {
         self.cells.iter().map(|cell| cell.row().to_vec()).collect()
     }
 
-    /// Returns true if any cell in a family is stored in a row, visible or not.
+    /// Returns true if any cell of a family is stored in a row, visible or not.
     pub(crate) fn has(&self, row: &[u8], family: &Family) -> bool {
         !self.of(row, family).is_empty()
     }
 
-    /// Returns the cells that a read in one row and family sees.
+    /// Returns the cells that a read of one family in a row sees.
     pub(crate) fn read(&self, row: &[u8], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
         let cells = self.of(row, family);
         if ask.raw { raw(&cells, ask) } else { visible(&cells, family, ask, now) }
     }
 
-    /// Compacts all files in all families; `same_store` decides which rows share a store.
+    /// Compacts all files of all families; `same_store` decides which rows share a store.
     pub(crate) fn compact(
         &mut self,
         families: &[Family],
@@ -163,7 +164,7 @@ fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell
     seen
 }
 
-/// Returns true if a marker affects a read over a time range: with KEEP_DELETED_CELLS only a marker
+/// Returns true if a marker affects a read of a time range: with KEEP_DELETED_CELLS only a marker
 /// inside the range does.
 fn is_minded(cell: &Cell, family: &Family, range: TimeRange) -> bool {
     cell.kind() != CellKind::Put
@@ -186,7 +187,7 @@ fn covers(marker: &Cell, put: &Cell) -> bool {
     }
 }
 
-/// Returns the versions in a column after applying puts and markers one by one: a put replaces one
+/// Returns the versions of a column after applying puts and markers one by one: a put replaces one
 /// with the same timestamp and evicts the oldest if there are too many, and a marker removes the
 /// versions present at that time.
 fn written_in_order<'a>(
@@ -240,7 +241,7 @@ fn raw(cells: &[Cell], ask: &Ask<'_>) -> Vec<Cell> {
     counted(asked, |_, versions| versions <= most)
 }
 
-/// Returns the cells that a compaction over all files leaves in a row's family.
+/// Returns the cells that a compaction of all files leaves in a row's family.
 fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Vec<Cell> {
     let everything = Ask {
         qualifiers: None,
@@ -268,15 +269,15 @@ fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Ve
     });
     counted(stays, |cell, versions| {
         // Family markers lie among the cells in the column with an empty name and affect other
-        // columns too. HBase drops them after surplus versions in that column.
+        // columns too. HBase drops them after surplus versions of that column.
         let is_of_family =
             matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
         is_of_family || family.keeps(cell, versions, now)
     })
 }
 
-/// Returns the cells that `keeps` accepts; the argument is how many puts the column has so far. A
-/// repeated put or marker does not count.
+/// Returns the cells that `keeps` accepts; the argument is the number of puts in the column so far.
+/// A repeated put or marker does not count.
 fn counted<'a>(
     cells: impl Iterator<Item = &'a Cell>,
     keeps: impl Fn(&Cell, u32) -> bool,

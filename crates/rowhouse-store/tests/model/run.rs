@@ -65,7 +65,7 @@ impl Run {
 
     fn open(&mut self) {
         self.store = None;
-        // Only the compactions in the history run: one over all files drops markers, which affects
+        // Only the compactions in the history run: one of all files drops markers, which affects
         // later reads.
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
@@ -112,8 +112,8 @@ impl Run {
                 self.dropped = true;
             }
             Step::MinorCompact => {
-                // A compaction that takes all files is a major one, and so is a requested one over
-                // a single file.
+                // A compaction that takes all files is a major one, and so is a requested one of a
+                // single file.
                 self.table().compact(CompactionKind::Minor).unwrap();
                 self.dropped = true;
             }
@@ -130,7 +130,7 @@ impl Run {
             let (family, qualifier) = (FAMILIES[place.family], QUALIFIERS[place.qualifier]);
             let at = millis(place.at.map_or(self.now(), i64::from));
             // The same cell twice in one mutation is tested in same_cell_twice.rs. With deletes by
-            // sequence number two versions in a column in one mutation count as one, in HBase too.
+            // sequence number two versions of a column in one mutation count as one, in HBase too.
             let again = |cell: &Cell| {
                 cell.family() == family.as_bytes()
                     && cell.qualifier() == qualifier.as_bytes()
@@ -174,7 +174,7 @@ impl Run {
         self.plain.write([Cell::new(row, family, qualifier, at, kind, "").unwrap()]);
     }
 
-    /// Returns the column version that a read with one version sees.
+    /// Returns the version of a column that a read of one version sees.
     fn newest(&self, row: &str, family: usize, qualifier: &str) -> Option<Cell> {
         let mut get = Get::new(row.to_owned()).unwrap();
         get = get.column(FAMILIES[family], qualifier.to_owned());
@@ -198,7 +198,7 @@ impl Run {
             None => 0,
             Some(value) => match value.try_into() {
                 Ok(eight) => i64::from_be_bytes(eight),
-                // A put has written another value kind there.
+                // A put has written another kind of value there.
                 Err(_) => return assert!(result.is_err(), "an increment of {value:?}"),
             },
         };
@@ -267,7 +267,7 @@ impl Run {
         assert_eq!(rows, expected, "{scan:?}");
     }
 
-    /// Returns the rows expected from a scan, region by region; `None` if they depend on dropped
+    /// Returns the expected rows of a scan, region by region; `None` if they depend on dropped
     /// cells.
     fn expected(&self, scan: &Scan) -> Option<Vec<Vec<Cell>>> {
         self.plain.jumped.set(false);

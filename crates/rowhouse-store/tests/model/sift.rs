@@ -1,4 +1,4 @@
-//! Applies filters and limits to the visible cells, cell by cell, in the same order as HBase's
+//! Applies filters and limits to the visible cells, cell by cell, in the order of HBase's
 //! `RegionScannerImpl`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -8,8 +8,8 @@ use rowhouse_model::{Cell, Scan};
 
 use super::plain::{Ask, Family, Plain};
 
-/// Returns the rows that a scan over one region returns, each whole. `rows` are the region's, in
-/// the scan's order; the filter is private to the region.
+/// Returns the rows that a scan of one region returns, each whole. `rows` are the region's, in the
+/// scan's order; the filter is private to the region.
 pub(crate) fn scan(
     plain: &Plain,
     families: &[Family],
@@ -104,7 +104,7 @@ fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
     }
 }
 
-/// The filter and limit result for a family in a row.
+/// The result of filter and limits for a family in a row.
 struct Sifted {
     /// The accepted cells.
     cells: Vec<Cell>,
@@ -230,7 +230,7 @@ fn with_value(cell: &Cell, value: KeptValue) -> Cell {
     shown.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The filter's state for a column.
+/// The state of the filter for a column.
 #[derive(Default)]
 struct Column {
     qualifier: Option<Vec<u8>>,

@@ -207,8 +207,8 @@ fn is_fuzzy_in_a_list(filter: &Filter) -> bool {
     }
 }
 
-/// Returns true if a row without visible cells may end the scan, or one family for the remaining
-/// scan. Whether such a row is visited depends on whether the row's file is opened, and so on the
+/// Returns true if a row without visible cells may end the scan, or one family for the rest of it.
+/// Whether such a row is visited depends on whether the row's file is opened, and so on the
 /// requested times and on expiry, in HBase too.
 pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     match filter {
@@ -219,7 +219,7 @@ pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     }
 }
 
-/// Filters with every match code kind. The tests in `rowhouse-format` compare each filter's
+/// Filters with every kind of match code. The tests in `rowhouse-format` compare each filter's
 /// decisions with HBase.
 fn filter() -> impl Strategy<Value = Filter> {
     let binary = |operator, value: &'static str| Comparison {

@@ -17,15 +17,15 @@ use rowhouse_store::{
     Clock, CompactionKind, CompactionSettings, ReadPoint, Settings, Store, Table, check,
 };
 
-/// The table key, until the copy is promoted.
+/// The key of the table, until the copy is promoted.
 pub(crate) const KEY: &str = "1 [user text]-[n digits 1]";
 pub(crate) const ROWS: [&str; 5] = ["a-1", "a-2", "b-1", "m-1", "not of the template"];
 
-/// A table's declarations.
+/// The declarations of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
     pub(crate) columns: &'static str,
-    /// Another declaration for the columns.
+    /// Another declaration of the columns.
     pub(crate) other_columns: String,
     pub(crate) indexes: String,
     /// The indexes that are left after [`Step::DropIndexes`].
@@ -256,7 +256,7 @@ fn with_row(mutation: &Mutation, row: Bytes) -> Mutation {
     }
 }
 
-/// Loads the cells in puts and deletes as files.
+/// Loads the cells of puts and deletes as files.
 fn load(store: &Store, mutations: &[Mutation]) {
     let mut rows: BTreeMap<Bytes, Vec<Cell>> = BTreeMap::new();
     for mutation in mutations {
@@ -645,7 +645,7 @@ pub(crate) fn rows(table: &Arc<Table>, point: &Arc<ReadPoint>) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
-/// Returns all versions in a table's rows, each row as text under the row key.
+/// Returns all versions of a table's rows, each row as text under the row key.
 pub(crate) fn versions(table: &Arc<Table>, point: &Arc<ReadPoint>) -> BTreeMap<Bytes, String> {
     let scan = Scan { versions: u32::MAX, ..Scan::all() };
     let mut scanner = table.scan_at(scan, point).unwrap();

@@ -15,7 +15,7 @@ pub(crate) struct TimestampDeletes {
     family_versions: BTreeMap<i64, Marker>,
     /// The newest marker that covers the column up to the marker's timestamp.
     column: Option<Marker>,
-    /// The last marker on one version in the column. Cells come newest first, so earlier markers
+    /// The last marker on one version of the column. Cells come newest first, so earlier markers
     /// are no longer needed.
     column_version: Option<Marker>,
 }

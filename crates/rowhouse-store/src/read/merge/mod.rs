@@ -14,7 +14,7 @@ use crate::cells::Cells;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{FileCursor, FileTrace, StoreFile};
 
-/// One sorted cell source.
+/// One sorted source of cells.
 #[expect(clippy::large_enum_variant, reason = "most sources are files")]
 pub(crate) enum Source {
     Memory(MemstoreCursor),
@@ -230,7 +230,7 @@ impl Merge {
         }
     }
 
-    /// Returns the cursor on the only file that has cells left, if no cell in it is newer than the
+    /// Returns the cursor of the only file that has cells left, if no cell in it is newer than the
     /// read point. The caller may move the cursor directly and then calls [`Merge::settle`]. Most
     /// reads are served by one file, and checking that at every cell would be half their work.
     #[inline]

@@ -28,7 +28,7 @@ pub struct ReadTrace {
     regions: Mutex<BTreeMap<u64, Arc<RegionTrace>>>,
 }
 
-/// The calls on a table.
+/// The calls of a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableTrace {
     gets: AtomicU64,
@@ -37,7 +37,7 @@ pub(crate) struct TableTrace {
     cpu_nanos: AtomicU64,
 }
 
-/// The reads in a region.
+/// The reads of a region.
 #[derive(Debug)]
 pub(crate) struct RegionTrace {
     info: RegionInfo,
@@ -46,7 +46,7 @@ pub(crate) struct RegionTrace {
     families: Mutex<BTreeMap<Bytes, Arc<FamilyTrace>>>,
 }
 
-/// The reads in a family within a region.
+/// The reads of a family in a region.
 #[derive(Debug, Default)]
 pub(crate) struct FamilyTrace {
     memory_cells: Arc<AtomicU64>,
@@ -56,12 +56,12 @@ pub(crate) struct FamilyTrace {
 }
 
 impl ReadTrace {
-    /// Returns the trace for a table's calls.
+    /// Returns the trace of a table's calls.
     pub(crate) fn table(&self, name: &TableName) -> Arc<TableTrace> {
         Arc::clone(self.tables.lock().entry(name.clone()).or_default())
     }
 
-    /// Returns the trace for a region, which begins now unless it has begun.
+    /// Returns the trace of a region, which begins now unless it has begun.
     pub(crate) fn region(&self, id: u64, info: &RegionInfo) -> Arc<RegionTrace> {
         let begin = || {
             Arc::new(RegionTrace {
@@ -74,7 +74,7 @@ impl ReadTrace {
         Arc::clone(self.regions.lock().entry(id).or_insert_with(begin))
     }
 
-    /// Returns the trace for a family in a region whose trace has begun.
+    /// Returns the trace of a family in a region whose trace has begun.
     pub(super) fn family(&self, family: &FamilyStore) -> Option<Arc<FamilyTrace>> {
         let region = self.begun(family)?;
         Some(region.family(family.name()))
@@ -90,7 +90,7 @@ impl ReadTrace {
         }
     }
 
-    /// Returns the trace for a family's region, if it has begun.
+    /// Returns the trace of a family's region, if it has begun.
     pub(super) fn begun(&self, family: &FamilyStore) -> Option<Arc<RegionTrace>> {
         self.regions.lock().get(&family.region_id()).cloned()
     }
@@ -138,7 +138,7 @@ impl RegionTrace {
         self.rows_returned.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds the cells that are returned for a row, or for a part.
+    /// Adds the cells that are returned for a row, or for part of one.
     pub(crate) fn add_cells_returned(&self, row: &Row) {
         let mut cells = row.cells().peekable();
         while let Some(first) = cells.peek() {
@@ -165,7 +165,7 @@ impl FamilyTrace {
         TracedSource::of_memory(source, &self.memory_cells)
     }
 
-    /// Returns the trace for a file, which begins now unless it has begun.
+    /// Returns the trace of a file, which begins now unless it has begun.
     pub(super) fn file(&self, file: &StoreFile) -> Arc<FileTrace> {
         let mut files = self.files.lock();
         Arc::clone(files.entry(file.id()).or_insert_with(|| Arc::new(FileTrace::new(file))))

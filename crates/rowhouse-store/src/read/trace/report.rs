@@ -18,7 +18,7 @@ pub struct ReadReport {
     pub tables: Vec<TableReads>,
 }
 
-/// The reads in a table.
+/// The reads of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableReads {
@@ -36,7 +36,7 @@ pub struct TableReads {
     pub regions: Vec<RegionReads>,
 }
 
-/// The reads in a region.
+/// The reads of a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegionReads {
@@ -50,7 +50,7 @@ pub struct RegionReads {
     pub families: Vec<FamilyReads>,
 }
 
-/// The reads in a family within a region.
+/// The reads of a family in a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FamilyReads {
@@ -174,7 +174,7 @@ impl ReadReport {
         total
     }
 
-    /// Returns the reads in a table, if it was read.
+    /// Returns the reads of a table, if it was read.
     pub fn table(&self, name: &TableName) -> Option<&TableReads> {
         self.tables.iter().find(|table| table.table == *name)
     }

@@ -1,9 +1,9 @@
-//! What happens to a cell in a read or compaction: the reason, and the consequence for the cells
-//! after it.
+//! The fate of a cell in a read or compaction: the reason, and the consequence for the cells after
+//! it.
 
 use super::Marker;
 
-/// The consequence when a cell is matched.
+/// The consequence of matching a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Include the cell.

@@ -1,6 +1,6 @@
 //! Cell visibility: deletes, TTL, versions and time ranges. Reads and compactions use the same pure
-//! function, so that they cannot disagree. [`Visible::plain_times`] is the part that a read from
-//! one file needs for puts that nothing covers.
+//! function, so that they cannot disagree. [`Visible::plain_times`] is the part of it that a read
+//! from one file needs for puts that nothing covers.
 //!
 //! The rules are the same as in HBase 2.6's `NormalUserScanQueryMatcher`, `RawScanQueryMatcher`,
 //! `MajorCompactionScanQueryMatcher` and their delete and column trackers. For a flush or a minor
@@ -38,7 +38,7 @@ pub(crate) struct Visible<'a> {
     newest_marker_millis: i64,
 }
 
-/// The current column's state.
+/// The state of the current column.
 #[derive(Default)]
 struct Column {
     begun: bool,
@@ -97,7 +97,7 @@ impl<'a> Visible<'a> {
         &self.column.qualifier
     }
 
-    /// Returns the same matcher with its own copied column set.
+    /// Returns the same matcher with its own copy of the column set.
     pub(crate) fn into_owned(self) -> Visible<'static> {
         Visible { rules: self.rules.into_owned(), ..self }
     }
@@ -138,7 +138,7 @@ impl<'a> Visible<'a> {
         self.column.begun && equal_bytes(&self.column.qualifier, cell.key.qualifier)
     }
 
-    /// Matches a cell in the current column.
+    /// Matches a cell of the current column.
     #[inline]
     pub(crate) fn judge_in_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let verdict = self.fate(cell).verdict(self.rules.by_sequence());
@@ -165,7 +165,7 @@ impl<'a> Visible<'a> {
         self.column.last_marker = None;
     }
 
-    /// Returns the fate for a cell in the current column, with the reason. May be called for cells
+    /// Returns the fate of a cell in the current column, with the reason. May be called for cells
     /// after the one whose [`Verdict`] ended the column: no such cell is included.
     pub(crate) fn fate(&mut self, cell: &CellRef<'_>) -> Fate {
         if self.rules.purpose == Purpose::MinorKeepAll {

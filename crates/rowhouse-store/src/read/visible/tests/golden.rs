@@ -21,7 +21,7 @@ pub(super) struct Case<'a> {
     now_millis: i64,
     pub(super) cells: Vec<Cell>,
     asked: Vec<&'a str>,
-    /// Indexes for the cells that HBase includes.
+    /// Indexes of the cells that HBase includes.
     included: Vec<usize>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Case<'a> {
         Rules::compact(kind, &self.family, earliest_put, self.now_millis)
     }
 
-    /// Returns the indexes for the cells included here.
+    /// Returns the indexes of the cells included here.
     fn ours(&self) -> Vec<usize> {
         if self.asked == ["minor"] {
             return self.left_by_minor_merge();
@@ -111,9 +111,9 @@ impl<'a> Case<'a> {
         let covers_by_sequence = self.family.new_version_behavior();
         let keeps_deleted = self.family.keep_deleted_cells() != KeepDeletedCells::False;
         match self.asked[..] {
-            // A minor compaction keeps more, and one marker where two are equal
-            // (docs/decisions/0015): markers after surplus versions, cells that one with its own
-            // TTL covers or makes surplus, and all cells in families that are not plain.
+            // A minor compaction keeps more, and one of two equal markers (docs/decisions/0015):
+            // markers after surplus versions, cells that one with its own TTL covers or makes
+            // surplus, and all cells in families that are not plain.
             ["minor"] => {
                 let is_there = |&at: &usize| ours.contains(&at) || self.is_marker_again(at);
                 let puts = |all: &[usize]| {

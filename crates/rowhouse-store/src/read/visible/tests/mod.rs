@@ -24,7 +24,7 @@ fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules<'_>), cells: &s
     seen.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the indexes that the included cells have among a row's cells.
+/// Returns the indexes of the included cells among a row's cells.
 fn shown(rules: Rules<'_>, cells: &[Cell]) -> Vec<usize> {
     let mut visible = Visible::new(rules);
     let mut seen = Vec::new();

@@ -68,7 +68,7 @@ impl Store {
     }
 
     /// Drops all cells of a disabled table and enables it. Its regions are new, with the old
-    /// regions' bounds if `splits` are kept, otherwise a single one.
+    /// regions' bounds if `splits` are retained, otherwise a single one.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
@@ -283,7 +283,7 @@ impl<'a> Alteration<'a> {
             begins_behind: self.end_of_log()?,
         });
         let edits = std::iter::once(edit).chain(self.indexes.edits()).collect();
-        // Flushes and compactions must obey before the indexes are kept.
+        // Flushes and compactions must obey before the indexes are maintained.
         self.table.regions().iter().for_each(|region| region.keep_steady(&self.descriptor));
         let Self { engine, table, .. } = self;
         let indexes = std::mem::take(&mut self.indexes);

@@ -239,7 +239,7 @@ impl Swap {
                 base.name()
             ))),
             _ => without(engine, &lost, EditKind::together(edits), base.name(), || {
-                // The last timestamps issued to rows are kept by region and key.
+                // The last timestamps issued to rows are stored by region and key.
                 engine.timestamps.catch_up();
                 engine.recent_writes.note_all(engine.mvcc.reserved());
                 let serves = |region: &Arc<Region>| served.iter().any(|it| it.id() == region.id());

@@ -191,7 +191,7 @@ impl Tables {
         }
         let added = {
             let _latch = engine.freeze_latch.write();
-            // The last timestamps issued to rows are kept by region; the new regions do not have
+            // The last timestamps issued to rows are stored by region; the new regions do not have
             // them.
             engine.timestamps.catch_up();
             let added: Vec<_> = added

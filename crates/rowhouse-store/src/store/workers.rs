@@ -17,7 +17,7 @@ pub(super) fn flush(engine: &Arc<Engine>) {
     }
 }
 
-/// The time without a background sync after which the files kept for log segments are removed.
+/// The time without a background sync after which the files retained for log segments are removed.
 const IDLE_WAIT: Duration = Duration::from_secs(30);
 
 /// Runs log work until the queue is closed. A background sync runs some time after the first write

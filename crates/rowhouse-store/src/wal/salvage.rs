@@ -36,7 +36,7 @@ pub(crate) fn read_readable(
                 lost.extend(wrong);
                 segments.push(segment);
             }
-            // Without the header no record can be told from garbage.
+            // Without the header no record can be distinguished from garbage.
             Err(error) => lost.push(error),
         }
     }

@@ -118,7 +118,7 @@ impl<'k, 'l> Keeper<'k, 'l> {
         if old == new {
             return Ok(());
         }
-        // The row's lock protects its entries, whose timestamps are kept with the row's.
+        // The row's lock protects its entries, whose timestamps are stored with the row's.
         let place = engine.row_locks.place(region.id(), row).of_entries();
         let after = self.rows.after_of(place);
         let removed_at = self.now.max(engine.timestamps.issue_delete(after));

@@ -1,5 +1,5 @@
 //! Damage of indexes under threads: writers and readers go on, files that others share stay, and
-//! what a promotion has swapped is told apart.
+//! what a promotion has swapped is distinguished.
 
 use std::collections::BTreeSet;
 use std::fs;
